@@ -1,4 +1,4 @@
-/** What errors tell the user to check or to set, as parts of a sentence: a variable, or words such as "the key of x". */
+/** What errors tell the user to check or to set, as parts of a sentence: a variable, or words like "the key of x". */
 export interface Advice {
   readonly key: string;
   readonly baseUrl: string;

@@ -2,12 +2,12 @@ import { dirname, join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
 import { fileFault } from "../domain/text/file_fault.ts";
 
-/** What is kept for one provider. */
+/** What is stored for one provider. */
 export type Credential =
   | { readonly type: "key"; readonly key: string }
   | {
     readonly type: "copilot";
-    /** Lives until it is revoked; short-lived tokens are made from it. */
+    /** Valid until it is revoked; short-lived tokens are made from it. */
     readonly githubToken: string;
     readonly domain: string;
   };
@@ -16,12 +16,12 @@ type Stored = Readonly<Record<string, Credential>>;
 
 const OTHERS = 0o077;
 
-/** The file of keys: only its owner may read it, and it is replaced whole, never written in place. */
+/** The file of keys: only its owner can read it, and it is replaced as a whole, never modified in place. */
 export class Credentials {
   readonly #path: string | null;
   #read: Promise<Stored> | null = null;
 
-  /** Null where the machine has no home folder: then nothing is kept. */
+  /** Null if the machine has no home folder: then nothing is stored. */
   constructor(path: string | null) {
     this.#path = path;
   }
@@ -30,13 +30,13 @@ export class Credentials {
     return this.#path;
   }
 
-  /** Throws `ConfigError` for a file that others can read or that holds something else. */
+  /** Throws `ConfigError` if others can read the file or its content is invalid. */
   async get(provider: string): Promise<Credential | null> {
     const stored = await this.all();
     return Object.hasOwn(stored, provider) ? stored[provider] ?? null : null;
   }
 
-  /** By name of the provider. */
+  /** All credentials by name of the provider. */
   all(): Promise<Stored> {
     return this.#read ??= this.#load();
   }
@@ -45,7 +45,7 @@ export class Credentials {
     await this.#change((stored) => ({ ...stored, [provider]: credential }));
   }
 
-  /** False where nothing was kept. */
+  /** Returns false if nothing was stored. */
   async remove(provider: string): Promise<boolean> {
     if (await this.get(provider) === null) return false;
     await this.#change((stored) => Object.fromEntries(Object.entries(stored).filter(([name]) => name !== provider)));
@@ -56,7 +56,7 @@ export class Credentials {
     if (this.#path === null) return {};
     let text: string;
     try {
-      // The open file is what is judged and read: its name could be given to another one in between.
+      // Checks and reads the open file, because its name could refer to another file in between.
       using file = await Deno.open(this.#path);
       const { mode, isFile } = await file.stat();
       if (!isFile) throw new ConfigError(`Cannot read the keys in ${this.#path}: it is no file`);
@@ -72,14 +72,14 @@ export class Credentials {
     return parse(text, this.#path);
   }
 
-  /** Under a lock, so that two processes do not lose each other's keys. */
+  /** Uses a lock, so that two processes do not overwrite each other's keys. */
   async #change(change: (stored: Stored) => Stored): Promise<void> {
     if (this.#path === null) throw new ConfigError("Cannot keep a key: set VIS_HOME to a folder that Vis may write");
     try {
       await this.#write(this.#path, change);
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      const name = error instanceof Error ? error.name : "unknown"; // a message may quote what is kept
+      const name = error instanceof Error ? error.name : "unknown"; // a message may quote stored keys
       throw new ConfigError(`Cannot keep keys in ${this.#path}: ${fileFault(error, name)}`);
     }
     this.#read = null;
@@ -122,7 +122,7 @@ function parse(text: string, path: string): Stored {
   try {
     value = JSON.parse(text);
   } catch {
-    throw broken; // the parser's own words quote the file
+    throw broken; // the parser's own message quotes the file
   }
   const { version, providers } = fields(value);
   if (typeof version === "number" && version > 1) {

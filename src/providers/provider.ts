@@ -6,7 +6,7 @@ export interface ModelMessage {
   readonly role: "system" | "user";
   readonly text: string;
   readonly cache?: boolean;
-  /** Stand before the text. Only for models whose capabilities say so; the others refuse them before the call. */
+  /** Come before the text. Only for models whose capabilities include images; calls to other models are refused. */
   readonly images?: readonly Image[];
 }
 
@@ -27,9 +27,9 @@ export type ModelEvent =
     readonly type: "end";
     readonly usage: Usage;
     readonly model: string;
-    /** "stop"; "length" where the reply was cut at the longest that the model writes; others as services say them. */
+    /** "stop"; "length" if the reply was cut off at the model's maximum; otherwise the service's own value. */
     readonly finish: string;
-    /** Counts of the service that no call can have, which `usage` leaves out; for the log. */
+    /** Impossible counts from the service, which `usage` leaves out; for the log. */
     readonly oddities?: readonly string[];
   };
 
@@ -38,7 +38,7 @@ export interface Price {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
-  /** Of input that is written to the cache; that of input where it is left out. */
+  /** Of input that is written to the cache; defaults to the price of input. */
   readonly cacheWrite?: number;
 }
 
@@ -48,29 +48,29 @@ export interface Capabilities {
   /** Messages must alternate between user and assistant, or there is no system role. */
   readonly alternatingRoles: boolean;
   readonly images: boolean;
-  /** Tokens of context, null where unknown. */
+  /** Context size in tokens; null if unknown. */
   readonly contextTokens: number | null;
-  /** Tokens of the longest reply, where known. */
+  /** Maximum reply length in tokens, if known. */
   readonly replyTokens?: number | null;
-  /** Null where unknown. */
+  /** Null if unknown. */
   readonly price: Price | null;
 }
 
-/** A source of model replies. `stream` yields text and reasoning as they arrive and exactly one `end`, last; it
- * throws `ProviderError` for anything the service or the network does, and `Cancelled` once `signal` is aborted
- * (before, during and after the first token; the connection is then closed). It retries nothing, but asks again at
- * once without an optional field of the request that the service refused to know. */
+/** A source of model replies. `stream` yields text and reasoning as they arrive and exactly one `end`, last. It throws
+ * `ProviderError` for any failure of the service or the network, and `Cancelled` once `signal` is aborted (before,
+ * during and after the first token; the connection is then closed). It does not retry, except that it immediately
+ * repeats a request without an optional field that the service rejected. */
 export interface Provider {
-  /** Shown wherever an answer is: "openai-compatible", "demo", … */
+  /** Shown with every answer: "openai-compatible", "demo", … */
   readonly name: string;
-  /** The model used where none is asked for. */
+  /** The model used if none is requested. */
   readonly defaultModel: string;
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
   models(options: { readonly signal: AbortSignal }): Promise<readonly string[]>;
   capabilities(model: string): Capabilities;
 }
 
-/** What is assumed of a model that nothing is known about. */
+/** Capabilities assumed for an unknown model. */
 export const UNKNOWN_MODEL: Capabilities = {
   nativeReasoning: false,
   alternatingRoles: false,

@@ -1,28 +1,28 @@
 import type { Advice } from "./advice.ts";
 import type { Capabilities } from "./provider.ts";
 
-/** The wire formats that are spoken. */
+/** The supported wire formats. */
 export type WireProtocol = "openai-chat" | "openai-responses" | "anthropic" | "google";
 
-/** What any provider is made from, whatever its wire format. */
+/** Options of every provider, whatever its wire format. */
 export interface ProviderOptions {
-  /** Shown wherever an answer is. */
+  /** Shown with every answer. */
   readonly name: string;
-  /** With its version path, such as https://api.openai.com/v1. */
+  /** Includes the version path, for example https://api.openai.com/v1. */
   readonly baseUrl: string;
-  /** Asked before each call, so that short-lived tokens can be renewed; null where the service wants none. May throw
+  /** Called before each request, so that short-lived tokens can be renewed; null if the service needs none. May throw
    * `ProviderError` of kind auth. */
   readonly token: (signal: AbortSignal) => Promise<string | null>;
-  /** Beside those of the protocol. */
+  /** In addition to those of the protocol. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;
-  /** What is known of a model; `UNKNOWN_MODEL` is assumed where it is left out. */
+  /** Capabilities of a model; defaults to `UNKNOWN_MODEL`. */
   readonly capabilities?: (model: string) => Capabilities;
-  /** Words made from `name` where it is left out. */
+  /** Defaults to words made from `name`. */
   readonly advice?: Advice;
-  /** How long a connection may stay open after the reply has said why it ends, for the counts that may follow; 5 s where
-   * it is left out. */
+  /** How long a connection may stay open after the reply has stated why it ends, for the counts that may follow;
+   * default 5 s. */
   readonly graceMs?: number;
-  /** For dates in `retry-after`; the real time where it is left out. */
+  /** For dates in `retry-after`; defaults to the real time. */
   readonly now?: () => number;
 }

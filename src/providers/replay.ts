@@ -4,12 +4,12 @@ import { NO_USAGE } from "../domain/query/usage.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "./provider.ts";
 
 const PIECE = 80;
-/** System, request, format of the reply, context: what a query sends, and no plain call does. */
+/** System, request, reply format, context: what a query sends and a plain call does not. */
 const MESSAGES_OF_A_QUERY = 4;
 const PRICE = { input: 0, output: 0, cached: 0 };
 
-/** A provider without a model: it plays the replies of a recorded conversation, whatever it is asked. A call that the
- * recording has no reply for is refused. */
+/** A provider without a model: it plays the replies of a recorded conversation, whatever the request. A call without a
+ * recorded reply is refused. */
 export function replayProvider(playback: Playback): Provider {
   return {
     name: "replay",
@@ -30,7 +30,7 @@ async function* play({ messages, model, signal }: ModelRequest, playback: Playba
   for (const event of pieces("text", reply.text)) {
     if (signal.aborted) throw new Cancelled("Cancelled");
     yield event;
-    // The loop that reads may have other work between two pieces, as with a real stream.
+    // Lets the reading loop do other work between two pieces, as with a real stream.
     await Promise.resolve();
   }
   if (reply.broken !== undefined) throw new ProviderError(reply.broken, { code: "network", retryable: true });

@@ -13,14 +13,14 @@ export interface CopilotOptions {
   readonly capabilities: (model: string) => Capabilities;
   /** Models that only the Responses API serves. */
   readonly usesResponses: (model: string) => boolean;
-  /** Makes the provider that speaks to the service. */
+  /** Creates the provider that calls the service. */
   readonly create: (protocol: WireProtocol, options: ProviderOptions) => Provider | Promise<Provider>;
-  /** Sent as well. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
 }
 
-/** GitHub Copilot: short-lived tokens that say which host to ask, and a protocol that depends on the model. */
+/** GitHub Copilot: short-lived tokens that name the host to call, and a protocol that depends on the model. */
 export function copilotProvider(options: CopilotOptions): Provider {
   return new Copilot(options);
 }
@@ -66,7 +66,7 @@ class Copilot implements Provider {
         return;
       } catch (error) {
         if (emitted || attempt > 1 || !(error instanceof ProviderError) || error.status !== 401) throw error;
-        // Revoked before its time: once more with a fresh one.
+        // The token was revoked early: try once more with a fresh one.
         this.#tokens.drop(token.token);
       }
     }

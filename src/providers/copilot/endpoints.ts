@@ -1,6 +1,6 @@
 import { ConfigError } from "../../domain/errors.ts";
 
-/** What the service wants to see of a client, with every request. */
+/** Headers that the service expects from a client with every request. */
 export const COPILOT_HEADERS: Readonly<Record<string, string>> = {
   "user-agent": "GitHubCopilotChat/0.35.0",
   "editor-version": "vscode/1.107.0",
@@ -8,16 +8,16 @@ export const COPILOT_HEADERS: Readonly<Record<string, string>> = {
   "copilot-integration-id": "vscode-chat",
 };
 
-/** Addresses of one GitHub. */
+/** The addresses of one GitHub instance. */
 export interface CopilotEndpoints {
   readonly deviceCode: string;
   readonly accessToken: string;
   readonly exchange: string;
-  /** Where the models are, unless a token says another place. */
+  /** The address of the models, unless a token names another one. */
   readonly api: string;
 }
 
-/** github.com, or the domain of an enterprise with its own. Throws `ConfigError` for what is no domain. */
+/** Endpoints of github.com, or of an enterprise's own domain. Throws `ConfigError` for an invalid domain. */
 export function copilotEndpoints(domain: string): CopilotEndpoints {
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
     throw new ConfigError(`Cannot use the GitHub domain "${domain}": it is like github.com or company.ghe.com`);

@@ -2,7 +2,7 @@ import { Cancelled, ProviderError } from "../../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./endpoints.ts";
 
-/** The client that GitHub knows as its editors' Copilot extension: the exchange is open to no other one. */
+/** The client id of the editors' Copilot extension: the exchange accepts no other client. */
 const CLIENT_ID = "Iv1.b507a08c87ecfe98";
 const SCOPE = "read:user";
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
@@ -14,8 +14,8 @@ export interface DeviceCode {
   readonly expiresInMs: number;
 }
 
-/** GitHub's device flow (RFC 8628): shows a code, waits until the user has typed it in, and resolves with a token that
- * lives until it is revoked. Throws `ProviderError` of kind auth when it is declined or expires, and `Cancelled`. */
+/** GitHub's device flow (RFC 8628): shows a code, waits until the user has entered it, and resolves with a token that
+ * is valid until it is revoked. Throws `ProviderError` of kind auth if it is declined or expires, and `Cancelled`. */
 export async function copilotDeviceLogin(
   endpoints: Pick<CopilotEndpoints, "deviceCode" | "accessToken">,
   options: {
@@ -44,7 +44,7 @@ export async function copilotDeviceLogin(
   }
 }
 
-/** The pause before the next question. Throws for an answer that ends the flow. */
+/** The pause before the next poll. Throws for a response that ends the flow. */
 function nextPause(answer: Readonly<Record<string, unknown>>, pauseMs: number): number {
   switch (answer.error) {
     case "authorization_pending":
@@ -91,7 +91,7 @@ function refused(why: string, status: number | null = null): ProviderError {
   return new ProviderError(`Cannot log in to GitHub Copilot: ${why}`, { code: "auth", retryable: false, status });
 }
 
-/** GitHub's own words; the answer itself may hold a token. */
+/** GitHub's error text only; the whole response may contain a token. */
 function said({ error, error_description: text }: Readonly<Record<string, unknown>>): string {
   const words = typeof text === "string" ? text : error;
   return typeof words === "string" ? `: ${words.slice(0, 200)}` : "";

@@ -3,7 +3,7 @@ import { Cancelled, ProviderError } from "../../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./endpoints.ts";
 
-/** A short-lived token and the place it is good for. */
+/** A short-lived token and the address that it is valid for. */
 export interface CopilotToken {
   readonly token: string;
   readonly api: string;
@@ -13,11 +13,11 @@ interface Kept extends CopilotToken {
   readonly renewAt: number;
 }
 
-/** Renewed this long before the service says that it ends. */
+/** Renewed this long before it expires. */
 const EARLY_MS = 120_000;
 const SHORTEST_LIFE_MS = 30_000;
 
-/** Exchanges the token of a login for short-lived ones, one exchange at a time however many callers wait. */
+/** Exchanges the token of a login for short-lived ones, one exchange at a time regardless of the number of callers. */
 export class CopilotTokens {
   readonly #endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
   readonly #githubToken: string;
@@ -34,18 +34,18 @@ export class CopilotTokens {
     this.#clock = options.clock ?? REAL_CLOCK;
   }
 
-  /** A token that is good for a while. Throws `ProviderError`, and `Cancelled` once `signal` is aborted. */
+  /** A token that stays valid for a while. Throws `ProviderError`, and `Cancelled` once `signal` is aborted. */
   async get(signal: AbortSignal): Promise<CopilotToken> {
     if (this.#kept !== null && this.#clock.now() < this.#kept.renewAt) return this.#kept;
     if (signal.aborted) throw new Cancelled("Cancelled");
-    // The exchange belongs to all who wait: one who leaves does not end it.
+    // The exchange is shared by all callers that wait: one that leaves does not end it.
     this.#running ??= this.#exchange().finally(() => this.#running = null);
     return await abortable(this.#running, signal).catch((error: unknown) => {
       throw signal.aborted ? new Cancelled("Cancelled") : error;
     });
   }
 
-  /** The service refused this token, whatever its time said. */
+  /** Call it when the service refused this token, even if it has not expired. */
   drop(token: string): void {
     if (this.#kept?.token === token) this.#kept = null;
   }
@@ -77,7 +77,8 @@ export class CopilotTokens {
     const { token, expires_at: expiresAt, refresh_in: refreshIn, endpoints } = answer;
     if (typeof token !== "string" || token === "") throw unusable("there is none in the answer");
     const now = this.#clock.now();
-    // `refresh_in` is counted from now and wins: `expires_at` is of the service's clock, which may differ from ours.
+    // `refresh_in` counts from now and takes precedence: `expires_at` is by the service's clock, which may differ from
+    // ours.
     const life = typeof refreshIn === "number"
       ? refreshIn * 1000
       : typeof expiresAt === "number"

@@ -1,4 +1,4 @@
-/** Plays a model that is asked one plain question of the evaluation: it knows what code cannot tell. */
+/** Plays the model for the plain questions of the evaluation: it knows what code cannot determine. */
 export function oracle(prompt: string): string {
   const [question = "", ...rest] = prompt.split("\n\n");
   const text = rest.join("\n\n");

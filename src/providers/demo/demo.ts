@@ -5,8 +5,8 @@ import { demoReply } from "./demo_reply.ts";
 
 const PIECE = 80;
 
-/** A provider without a model: fixed policies that read the real context and write real blocks. It needs no network,
- * counts no tokens and says by its name what it is. */
+/** A provider without a model: fixed policies read the real context and write real blocks. It needs no network, counts
+ * no tokens, and its name identifies it. */
 export function demoProvider(): Provider {
   return {
     name: "demo",
@@ -22,7 +22,7 @@ async function* play({ messages, model, signal }: ModelRequest): AsyncGenerator<
   for (let at = 0; at < text.length; at += PIECE) {
     if (signal.aborted) throw new Cancelled("Cancelled");
     yield { type: "text", delta: text.slice(at, at + PIECE) };
-    // The loop that reads may have other work between two pieces, as with a real stream.
+    // Lets the reading loop do other work between two pieces, as with a real stream.
     await Promise.resolve();
   }
   if (signal.aborted) throw new Cancelled("Cancelled");

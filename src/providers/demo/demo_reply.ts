@@ -6,7 +6,7 @@ import { readContext } from "./policies/read_context.ts";
 /** Messages of an iteration: system, request, reply format, context. */
 const OF_AN_ITERATION = 4;
 
-/** The reply to the texts of one call's messages: a policy's to an iteration, the oracle's to a plain call. */
+/** The reply to the texts of one call's messages: from a policy for an iteration, from the oracle for a plain call. */
 export function demoReply(texts: readonly string[]): string {
   const last = texts.at(-1) ?? "";
   if (texts.length < OF_AN_ITERATION) return oracle(last);

@@ -1,6 +1,6 @@
 import { PRESETS } from "./presets.ts";
 
-/** A model server that was found on this machine. */
+/** A model server found on this machine. */
 export interface LocalServer {
   /** Name of its preset. */
   readonly preset: string;
@@ -10,10 +10,10 @@ export interface LocalServer {
   readonly models: readonly string[];
 }
 
-/** Where to look. */
+/** An address to probe. */
 export interface LocalAddress {
   readonly preset: string;
-  /** With its version path. */
+  /** Includes the version path. */
   readonly baseUrl: string;
 }
 
@@ -25,8 +25,8 @@ export function usualAddresses(): readonly LocalAddress[] {
   return Object.entries(PRESETS).flatMap(([preset, { localPort, baseUrl }]) => localPort ? [{ preset, baseUrl }] : []);
 }
 
-/** Asks all addresses at once for their models, and waits no longer than `probeMs`. What does not answer as a model
- * server is left out; the order is that of the addresses. Never throws. */
+/** Requests the models from all addresses at once and waits at most `probeMs`. Whatever does not answer like a model
+ * server is left out; the results are in the order of the addresses. Never throws. */
 export async function discoverLocal(
   addresses: readonly LocalAddress[],
   { probeMs = PROBE_MS }: { readonly probeMs?: number | undefined } = {},
@@ -42,7 +42,7 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
     const response = await fetch(`${baseUrl}/models`, { signal: abort.signal, redirect: "error" });
     const text = await shortText(response);
     const { data } = response.ok ? fields(JSON.parse(text)) : { data: null };
-    // Ollama without a model says null where others have an empty list.
+    // Ollama without models returns null, others an empty list.
     if (!response.ok || (!Array.isArray(data) && data !== null)) return null;
     const names = (data ?? []).map((model: unknown) => fields(model).id).filter((id: unknown) =>
       typeof id === "string"
@@ -54,7 +54,7 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
   }
 }
 
-/** Anything may listen on such a port: no more is read than a list of models can be. */
+/** Anything may listen on such a port, so no more is read than a list of models can hold. */
 async function shortText(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

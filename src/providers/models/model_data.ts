@@ -2,12 +2,12 @@ import { type Capabilities, UNKNOWN_MODEL } from "../provider.ts";
 
 export type ModelDataSet = "openai" | "anthropic" | "google" | "openrouter" | "github-copilot" | "zai" | "alibaba";
 
-/** What the data package knows of a model. */
+/** What the data package contains about a model. */
 export interface ModelFacts extends Capabilities {
   readonly name: string;
-  /** Tokens of the longest reply. */
+  /** Maximum reply length in tokens. */
   readonly replyTokens: number | null;
-  /** Served by OpenAI's Responses API where a service has several. */
+  /** Uses OpenAI's Responses API if a service has several. */
   readonly responses: boolean;
 }
 
@@ -16,11 +16,11 @@ export interface ModelData {
   /** Package, version, licence and date. */
   readonly source: string;
   readonly models: readonly ModelFacts[];
-  /** A model by its name, or by its name without a date at the end; null where nothing is known. */
+  /** Finds a model by its name, or by its name without a date at the end; null if unknown. */
   find(name: string): ModelFacts | null;
 }
 
-/** [context, longest reply, input, output, cached, written, flags]; scripts/generate/model_data.ts says more. */
+/** [context, longest reply, input, output, cached, written, flags]; see scripts/generate/model_data.ts. */
 type Row = readonly (number | string | null)[];
 
 interface DataFile {
@@ -28,7 +28,7 @@ interface DataFile {
   readonly models: Readonly<Record<string, Row>>;
 }
 
-/** Reads one file of a few KB: a start loads only what its provider needs. */
+/** Reads one file of a few KB, so that a start loads only the data that its provider needs. */
 export async function loadModelData(set: ModelDataSet): Promise<ModelData> {
   const { source, models: rows } = await fileOf(set);
   const find = (name: string): ModelFacts | null => {
@@ -63,7 +63,7 @@ function factsOf(name: string, row: Row): ModelFacts {
   };
 }
 
-/** Each `import()` names its file, so that the bundler finds it. */
+/** Each `import()` names its file literally, so that the bundler finds it. */
 async function fileOf(set: ModelDataSet): Promise<DataFile> {
   switch (set) {
     case "openai":

@@ -1,26 +1,26 @@
 import type { ModelDataSet } from "./model_data.ts";
 import type { WireProtocol } from "../provider_options.ts";
 
-/** What is known of a service, so that its name and a key are enough. */
+/** Known facts about a service, so that its name and a key are enough. */
 export interface Preset {
-  /** As people write it. */
+  /** The display name. */
   readonly title: string;
   readonly protocol: WireProtocol;
-  /** With its version path. */
+  /** Includes the version path. */
   readonly baseUrl: string;
-  /** Variables that usually hold the key, the first one found counts. */
+  /** Variables that usually hold the key; the first one that is set applies. */
   readonly keyNames: readonly string[];
   readonly key: "required" | "optional" | "device-login";
-  /** Variables alone choose this provider where nothing is configured. */
+  /** Whether a key variable alone selects this provider if nothing is configured. */
   readonly byKey: boolean;
-  /** Used where none is asked for; null where the user has to say. */
+  /** Used if no model is requested; null if the user must choose one. */
   readonly defaultModel: string | null;
-  /** Model names hold slashes of their own, such as openai/gpt-4.1. */
+  /** Model names contain slashes themselves, such as openai/gpt-4.1. */
   readonly slashes?: true;
   readonly data: ModelDataSet | null;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Port on this machine that the server listens on unless it was told otherwise. */
+  /** Default port of the server on this machine. */
   readonly localPort?: number;
 }
 
@@ -35,7 +35,7 @@ const OPENAI = {
   data: "openai",
 } as const;
 
-/** In the order in which keys are looked for. Addresses as the services document them (2026). */
+/** In the order in which keys are looked up. Addresses as documented by the services (2026). */
 export const PRESETS: Readonly<Record<string, Preset>> = {
   "openai": { ...OPENAI, protocol: "openai-chat", byKey: true },
   "openai-responses": { ...OPENAI, title: "OpenAI (Responses API)", protocol: "openai-responses", byKey: false },
@@ -98,7 +98,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ...CHAT,
     title: "GitHub Models",
     baseUrl: "https://models.github.ai/inference",
-    // On many machines this variable serves other ends: it counts only where the provider is named.
+    // This variable often serves other purposes, so it applies only if the provider is named.
     keyNames: ["GITHUB_MODELS_TOKEN", "GITHUB_TOKEN"],
     byKey: false,
     defaultModel: "openai/gpt-4.1",

@@ -1,14 +1,14 @@
 import type { Clock } from "../../domain/kit/clock.ts";
 
 export interface BreakerLimits {
-  /** Failures in a row that open it. */
+  /** Consecutive failures that open it. */
   readonly failures: number;
-  /** How long it stays open before one call may try. */
+  /** How long it stays open before one call may probe the service. */
   readonly openMs: number;
 }
 
-/** Keeps calls away from a service that fails: open after some failures in a row, then half open for one call, whose
- * success closes it. Whoever `enter`s must end with one of `succeeded`, `failed` and `left`. */
+/** Keeps calls away from a failing service: open after several consecutive failures, then half open for one call, whose
+ * success closes it. Every `enter` must be followed by one of `succeeded`, `failed` and `left`. */
 export class Breaker {
   readonly #clock: Clock;
   readonly #limits: BreakerLimits;
@@ -21,13 +21,13 @@ export class Breaker {
     this.#limits = limits;
   }
 
-  /** True where a call may go out now. */
+  /** True if a call may be sent now. */
   get allows(): boolean {
     if (this.#openUntil === null) return true;
     return !this.#probing && this.#clock.now() >= this.#openUntil;
   }
 
-  /** Milliseconds until the next call may try, 0 where one may now or one is trying. */
+  /** Milliseconds until the next call may probe; 0 if one may be sent now or one is probing. */
   get waitMs(): number {
     return this.#openUntil === null ? 0 : Math.max(0, this.#openUntil - this.#clock.now());
   }
@@ -43,7 +43,7 @@ export class Breaker {
   }
 
   failed(): void {
-    // A call that was on its way when others opened it does not keep it open for longer.
+    // A call that was already under way when others opened the breaker does not extend the time.
     if (this.#openUntil !== null && !this.#probing) return;
     this.#failures++;
     if (this.#probing || this.#failures >= this.#limits.failures) {
@@ -52,7 +52,7 @@ export class Breaker {
     this.#probing = false;
   }
 
-  /** The call ended without saying anything about the service. */
+  /** The call ended without information about the service. */
   left(): void {
     this.#probing = false;
   }

@@ -25,17 +25,17 @@ export class ModelCall {
     this.#options = options;
   }
 
-  /** True once a part of a reply came. */
+  /** True once part of a reply was received. */
   get heard(): boolean {
     return this.#heard;
   }
 
-  /** True once the caller has shown something of a reply. */
+  /** True once the caller has shown part of a reply. */
   get shown(): boolean {
     return this.#shown;
   }
 
-  /** Throws `Cancelled` and defects. */
+  /** Throws `Cancelled` and program errors. */
   async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
     const start = patience.clock.now();
     try {
@@ -78,7 +78,7 @@ export class ModelCall {
     });
   }
 
-  /** Messages were composed for the root model: one without a system role gets the same texts as one message. */
+  /** Messages are composed for the root model: a model without a system role gets the same texts as one message. */
   #messages(): readonly ModelMessage[] {
     const { messages } = this.#request;
     const { provider, model } = this.#route;

@@ -2,19 +2,19 @@ import { ProviderError } from "../../domain/errors.ts";
 import type { ModelMessage } from "../provider.ts";
 import type { ModelPreference, ModelRoute } from "./router.ts";
 
-/** Left for the reply. */
+/** Reserved for the reply. */
 const REPLY_TOKENS = 4_096;
 const IMAGE_TOKENS = 1_600;
 
-/** A rough count: code and JSON have about 3.5 characters a token. */
+/** A rough estimate: code and JSON have about 3.5 characters per token. */
 export function estimateTokens(messages: readonly ModelMessage[]): number {
   return messages.reduce((sum, { text, images }) => {
     return sum + Math.ceil(text.length / 3.5) + (images?.length ?? 0) * IMAGE_TOKENS;
   }, 0);
 }
 
-/** The routes that can serve a request, best first: the order given, or that of a preference. Throws `ProviderError`
- * where a request holds images and no model takes them. */
+/** The routes that can serve a request, best first: in the given order, or in that of a preference. Throws
+ * `ProviderError` if a request contains images and no model accepts them. */
 export function fittingRoutes(
   routes: readonly ModelRoute[],
   request: {
@@ -36,14 +36,14 @@ export function fittingRoutes(
     const { contextTokens } = capabilitiesOf(route);
     return contextTokens === null || request.tokens + REPLY_TOKENS <= contextTokens;
   });
-  // Where none is large enough the service has the last word: the count is rough.
+  // If none is large enough, the service decides, since the count is an estimate.
   const fitting = large.length > 0 ? large : seeing;
   return request.prefer === null ? fitting : fitting.toSorted(ORDER[request.prefer]);
 }
 
 type Order = (a: ModelRoute, b: ModelRoute) => number;
 
-/** The sort is stable: what is not known keeps its place after what is. */
+/** The sort is stable; routes with unknown values come last, in their original order. */
 const ORDER: Readonly<Record<ModelPreference, Order>> = {
   cost: (a, b) => rising(priceOf(a), priceOf(b)),
   speed: (a, b) => falling(a.speed, b.speed) || reasoningOf(a) - reasoningOf(b) || rising(priceOf(a), priceOf(b)),
@@ -55,7 +55,7 @@ function capabilitiesOf({ provider, model }: ModelRoute) {
   return provider.capabilities(model);
 }
 
-/** A mix of four parts input and one part output, as a call of an agent is. */
+/** A mix of four parts input and one part output, as in a typical agent call. */
 function priceOf(route: ModelRoute): number | undefined {
   const { price } = capabilitiesOf(route);
   return price === null ? undefined : price.input * 0.8 + price.output * 0.2;

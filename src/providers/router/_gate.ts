@@ -4,7 +4,7 @@ import { Breaker, type BreakerLimits } from "./_breaker.ts";
 import type { Clock } from "../../domain/kit/clock.ts";
 import { type RateLimit, RateWindow, type Ticket } from "./_rate_window.ts";
 
-/** What stands before one provider: its breaker and its rate window, shared by all its models. */
+/** Guards one provider: a breaker and a rate window, shared by all its models. */
 export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
@@ -20,20 +20,21 @@ export class ProviderGuard {
     this.#window = new RateWindow(options.clock, options.limit);
   }
 
-  /** False while the provider is left alone after failures. */
+  /** False while no calls are sent to the provider, after failures. */
   get open(): boolean {
     return this.#breaker.allows;
   }
 
-  /** False until the service has answered anything: before that its address may be wrong, and waiting in vain. */
+  /** False until the service has answered anything. Until then its address may be wrong, and waiting would be
+   * useless. */
   get reached(): boolean {
     return this.#reached;
   }
 
-  /** Whether the service may be well again later, as after an outage or too many requests. */
+  /** Whether the service may recover, as after an outage or too many requests. */
   mayPass({ code, retryable, status }: ProviderError): boolean {
     if (!this.#reached || !retryable) return false;
-    // What it answers in place of a reply, with success, is no outage.
+    // An answer with a success status that is not a reply is not an outage.
     return code !== "server" || (status !== null && (status >= 500 || status === 408));
   }
 
@@ -42,13 +43,14 @@ export class ProviderGuard {
     return this.#window.waitMs(tokens);
   }
 
-  /** One attempt goes out; it must be `leave`d. */
+  /** Registers one attempt; it must end with `leave`. */
   enter(tokens: number): Ticket {
     this.#breaker.enter();
     return this.#window.take(tokens);
   }
 
-  /** What came of the attempt: null for one that was cancelled or found a defect. `heard` where a part of a reply came. */
+  /** Records the result of the attempt: null if it was cancelled or hit a program error. `heard` is true if part of a
+   * reply was received. */
   leave(
     ticket: Ticket,
     outcome: { readonly usage: Usage } | ProviderError | null,
@@ -59,7 +61,7 @@ export class ProviderGuard {
     if (outcome === null) return this.#breaker.left();
     if (outcome instanceof ProviderError) {
       ticket.tokens = 0;
-      // Where a reply breaks off, its service has worked so far.
+      // If a reply breaks off, its service has worked so far.
       if (heard) this.#breaker.left();
       else if (isFailure(outcome)) this.#breaker.failed();
       else this.#breaker.succeeded();
@@ -69,7 +71,7 @@ export class ProviderGuard {
     this.#breaker.succeeded();
   }
 
-  /** Why nothing was asked. */
+  /** The error if no call was made. */
   refusal(): ProviderError {
     const seconds = Math.max(1, Math.ceil(this.#breaker.waitMs / 1000));
     return new ProviderError(
@@ -78,7 +80,7 @@ export class ProviderGuard {
     );
   }
 
-  /** Why nothing was asked, where the rate window is full for too long. */
+  /** The error if no call was made because the rate window stays full for too long. */
   full(waitMs: number): ProviderError {
     return new ProviderError(
       `Cannot ask ${this.#name}: the configured rate limit leaves no room for ${Math.ceil(waitMs / 1000)} s`,
@@ -87,7 +89,7 @@ export class ProviderGuard {
   }
 }
 
-/** The service itself fails; one that refuses a key or a request works. */
+/** Whether the service itself fails; one that refuses a key or a request is working. */
 function isFailure({ code, retryable }: ProviderError): boolean {
   return retryable && (code === "network" || code === "server" || code === "stall" || code === "rate");
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/kit/clock.ts";
 
-/** How often a service may be asked. */
+/** How often a service may be called. */
 export interface RateLimit {
   readonly requests?: number | undefined;
   /** Input and output together. */
@@ -24,8 +24,8 @@ export class RateWindow {
     this.#limit = limit;
   }
 
-  /** Milliseconds until a call of so many tokens fits, 0 where it does now. One that is larger than the whole window
-   * fits once nothing else is in it. */
+  /** Milliseconds until a call with this many tokens fits; 0 if it fits now. A call larger than the whole window fits
+   * once the window is empty. */
   waitMs(tokens: number): number {
     if (this.#limit === null) return 0;
     const { requests = Infinity, tokens: most = Infinity, perMs } = this.#limit;
@@ -42,7 +42,7 @@ export class RateWindow {
     return 0;
   }
 
-  /** Counts a call that goes out now. */
+  /** Counts a call that is sent now. */
   take(tokens: number): Ticket {
     const ticket = { at: this.#clock.now(), tokens };
     if (this.#limit !== null) this.#tickets.push(ticket);

@@ -3,12 +3,12 @@ import type { ProviderError } from "../../domain/errors.ts";
 import type { Clock } from "../../domain/kit/clock.ts";
 
 const QUICK = { firstMs: 500, mostMs: 30_000 };
-/** Longer waits that a service asks for let the next route serve first. */
+/** If a service asks for a longer wait, the next route is tried first. */
 const LONGEST_QUICK_MS = 60_000;
 const PATIENT = { firstMs: 2_000, mostMs: 30_000 };
 
-/** The pauses of one request: short ones between the attempts at one route, and longer ones after all routes have failed
- * with what may pass, as long as patience lasts. */
+/** The pauses of one request: short ones between attempts at one route, and longer ones after all routes have failed
+ * with temporary errors, as long as patience lasts. */
 export class Retries {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -22,14 +22,14 @@ export class Retries {
     this.#patienceMs = facts.patienceMs;
   }
 
-  /** Milliseconds until the same route is asked again after its `attempt`; null where it should not be. */
+  /** Milliseconds until the same route is called again after its `attempt`; null if it should not be. */
   quickMs(error: ProviderError, attempt: number): number | null {
     if (!error.retryable || (error.retryAfterMs ?? 0) > LONGEST_QUICK_MS) return null;
     return waitMs(error, backoffMs(attempt, { ...QUICK, random: this.#random }));
   }
 
-  /** Milliseconds until the routes that failed with these are asked again; null where there is none, or patience is at its
-   * end. */
+  /** Milliseconds until the routes that failed with these errors are called again; null if there are none or patience
+   * has run out. */
   patientMs(failures: readonly ProviderError[]): number | null {
     if (failures.length === 0) return null;
     const now = this.#clock.now();
@@ -40,7 +40,8 @@ export class Retries {
   }
 }
 
-/** What the service asks for, else one's own. Many clients get the same moment: chance spreads them after it. */
+/** The wait that the service asks for, else our own. Many clients receive the same time, so random jitter is added to
+ * it. */
 function waitMs({ retryAfterMs }: ProviderError, own: number): number {
   return retryAfterMs ? retryAfterMs + own * 0.2 : own;
 }

@@ -9,12 +9,12 @@ export interface Patience {
   readonly firstTokenMs: number;
   /** Between two events after that. */
   readonly silenceMs: number;
-  /** For the whole reply, however steadily it comes. */
+  /** For the whole reply, even if it arrives steadily. */
   readonly replyMs: number;
 }
 
-/** One stream of a provider that ends as soon as the caller cancels (`Cancelled`), the service keeps silent for too long
- * (`ProviderError`, stall) or its reply does not end (`ProviderError`, reply), even where the provider does not react to
+/** One stream of a provider that ends as soon as the caller cancels (`Cancelled`), the service is silent for too long
+ * (`ProviderError`, stall) or its reply does not end (`ProviderError`, reply), even if the provider does not react to
  * its signal. */
 export async function* watchedStream(
   provider: Provider,
@@ -32,7 +32,7 @@ export async function* watchedStream(
     }
   } finally {
     watch.stop();
-    // Not awaited: a provider that hangs would hang its caller.
+    // Not awaited: a provider that hangs would block its caller.
     events.return?.().catch(() => {});
   }
 }
@@ -63,7 +63,7 @@ class Watch {
     else void this.#guard();
   }
 
-  /** What the provider listens to. */
+  /** The signal for the provider. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -73,7 +73,7 @@ class Watch {
   }
 
   race<T>(work: Promise<T>): Promise<T> {
-    // A provider may see its signal first and say Cancelled for what was a stall.
+    // A provider may react to its signal first and report Cancelled for what was a stall.
     const own = work.catch((error) => error instanceof Cancelled && this.signal.aborted ? this.#over : throwIt(error));
     return Promise.race([this.#over, own]);
   }
@@ -82,7 +82,7 @@ class Watch {
     this.#since = this.#patience.clock.now();
     if (event.type === "end" || this.#started) return;
     this.#started = true;
-    // The guard sleeps until the limit for a first word, which is another one.
+    // The guard sleeps until the limit for the first token; the limit is different now.
     const alarm = this.#alarm;
     this.#alarm = new AbortController();
     alarm.abort(ENDED);
@@ -96,7 +96,7 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** One timer at a time, however many events come. */
+  /** One timer at a time, regardless of the number of events. */
   async #guard(): Promise<void> {
     const { clock, replyMs } = this.#patience;
     while (!this.signal.aborted) {

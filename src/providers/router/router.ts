@@ -16,25 +16,25 @@ export type ModelPreference = "cost" | "speed" | "intelligence";
 export interface ModelRoute {
   readonly provider: Provider;
   readonly model: string;
-  /** Ranks among the models, higher is better; where there are none, prices and reasoning stand for them. */
+  /** Rank among the models, higher is better; without ranks, prices and reasoning are used instead. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
 }
 
 export interface RouterOptions {
-  /** At least one; the first is the root model, the others serve when it fails or when they are asked for. */
+  /** At least one. The first is the root model; the others serve when it fails or when they are requested. */
   readonly routes: readonly ModelRoute[];
   /** By name of the provider. */
   readonly limits?: Readonly<Record<string, RateLimit>>;
-  /** What a user should know about how the routes came to be. */
+  /** What a user should know about how the routes were chosen. */
   readonly notes?: readonly string[];
   readonly clock?: Clock;
   readonly log?: Pick<Log, "warn">;
   /** 0 up to 1, for jitter. */
   readonly random?: () => number;
-  /** Calls of one route before the next one is asked (default 3). */
+  /** Calls of one route before the next one is tried (default 3). */
   readonly attempts?: number;
-  /** How long a request is tried again after all routes failed with what may pass (default 5 min). */
+  /** How long a request is retried after all routes failed with temporary errors (default 5 min). */
   readonly patienceMs?: number;
   /** Until the first text or reasoning (default 120 s). */
   readonly firstTokenMs?: number;
@@ -42,35 +42,36 @@ export interface RouterOptions {
   readonly silenceMs?: number;
   /** For a whole reply (default 60 min). */
   readonly replyMs?: number;
-  /** Default 5 failures in a row, 60 s. */
+  /** Default: 5 consecutive failures, 60 s. */
   readonly breaker?: BreakerLimits;
 }
 
 export interface RouterRequest {
   readonly messages: readonly ModelMessage[];
   readonly reasoning: ReasoningLevel;
-  /** Another order of the routes, for this call only. */
+  /** A different order of the routes, for this call only. */
   readonly prefer?: ModelPreference | null;
-  /** Only this model serves: "model" or "provider/model"; a name that no route has is asked of the root's provider. */
+  /** Only this model may serve: "model" or "provider/model". A name that no route has is requested from the root's
+   * provider. */
   readonly model?: string | null;
 }
 
 export interface RouterCallOptions {
   readonly signal: AbortSignal;
-  /** Text and reasoning as they arrive; true where some of it was shown to a user. Then the reply is not asked for again
-   * when it breaks off: what was seen cannot be taken back. */
+  /** Text and reasoning as they arrive. Returns true if part of it was shown to a user: the reply is then not requested
+   * again if it breaks off, since shown text cannot be retracted. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
-  /** After each attempt. */
+  /** Called after each attempt. */
   readonly onAttempt?: (trace: ModelTrace) => void;
-  /** Before each pause. */
+  /** Called before each pause. */
   readonly onPause?: (pause: Pause) => void;
 }
 
-/** Why the next attempt is not made at once. */
+/** Why the next attempt is delayed. */
 export interface Pause {
   readonly reason: string;
   readonly waitMs: number;
-  /** The number of the attempt after it, 1-based. */
+  /** The number of the attempt that follows, 1-based. */
   readonly attempt: number;
 }
 
@@ -79,7 +80,7 @@ export interface RouterReply {
   readonly reasoning: string;
   readonly usage: Usage;
   readonly costUsd: number | null;
-  /** The model and provider that served. */
+  /** The model and provider that served the request. */
   readonly model: string;
   readonly provider: string;
   readonly finish: string;
@@ -87,14 +88,14 @@ export interface RouterReply {
   readonly attempts: readonly ModelTrace[];
 }
 
-/** A route and the place that was taken in its gate. */
+/** A route and the ticket of its gate. */
 interface Way {
   readonly route: ModelRoute;
   readonly gate: ProviderGuard;
   readonly ticket: Ticket;
 }
 
-/** One request on its way through the routes. */
+/** One request in progress. */
 interface Asking {
   readonly request: RouterRequest;
   readonly options: RouterCallOptions;
@@ -105,19 +106,19 @@ interface Asking {
 
 type Served = Omit<RouterReply, "attempts">;
 
-/** What came of asking each route in its turn. */
+/** The result of calling each route in turn. */
 type Round = { readonly reply: Served } | {
   readonly error: ProviderError;
-  /** Whether a route was asked at all. */
+  /** Whether any route was called. */
   readonly asked: boolean;
-  /** Routes whose failure may pass. */
+  /** Routes whose failure may be temporary. */
   readonly passing: readonly { readonly route: ModelRoute; readonly error: ProviderError }[];
 };
 
 const NO_LOG: Pick<Log, "warn"> = { warn: () => {} };
 const LONGEST_RATE_WAIT_MS = 120_000;
 
-/** Asks the first route that answers: each provider behind a breaker and a rate window of its own. */
+/** Calls the routes in order until one answers. Each provider has its own breaker and rate window. */
 export class Router {
   readonly #routes: readonly [ModelRoute, ...ModelRoute[]];
   readonly #gates = new Map<string, ProviderGuard>();
@@ -151,7 +152,7 @@ export class Router {
     return this.#routes;
   }
 
-  /** What a user should know about the routes, "" lines left out; for the line that starts a query. */
+  /** What a user should know about the routes, without "" entries; for the line that starts a query. */
   get notes(): readonly string[] {
     return this.#notes;
   }
@@ -162,8 +163,8 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** One reply. A call that fails before anything of it was shown is tried again, then the next route is asked; when all
-   * have failed with what may pass, all of them again after growing pauses, as long as patience lasts. Throws the last
+  /** Requests one reply. A call that fails before any of it was shown is retried, then the next route is called. If all
+   * have failed with temporary errors, all are retried after growing pauses, as long as patience lasts. Throws the last
    * `ProviderError`, or `Cancelled`. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
@@ -180,7 +181,7 @@ export class Router {
       const round = await this.#round(routes, { asking, tries });
       if ("reply" in round) return { ...round.reply, attempts };
       const { passing } = round;
-      // That nothing could be asked says less than what came of the last call.
+      // That no call could be made is less informative than the result of the last call.
       known = round.asked ? round.error : known ?? round.error;
       const waitMs = retries.patientMs(passing.map(({ error }) => error));
       if (waitMs === null) throw known;
@@ -189,7 +190,7 @@ export class Router {
     }
   }
 
-  /** Asks one route after the other until one answers. */
+  /** Calls one route after the other until one answers. */
   async #round(
     routes: readonly ModelRoute[],
     { asking, tries }: { readonly asking: Asking; readonly tries: number },
@@ -238,8 +239,8 @@ export class Router {
     return gate;
   }
 
-  /** A place at the first route with room; where every rate window is full, at the one that has room first, after the
-   * wait. Nothing is awaited between finding a place and taking it: many callers ask at once. */
+  /** Takes a place at the first route with room; if every rate window is full, at the one that has room first, after
+   * the wait. Nothing is awaited between finding a place and taking it, because many callers do so at once. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;
     for (;;) {

@@ -1,8 +1,8 @@
 import type { Usage } from "../../domain/query/usage.ts";
 import type { Capabilities } from "../provider.ts";
 
-/** US dollars of one call, input that was read from the cache or written to it at prices of its own; null where the
- * price is not known. */
+/** US dollars of one call, with separate prices for input that was read from the cache or written to it; null if the
+ * price is unknown. */
 export function costOf(usage: Usage, price: Capabilities["price"]): number | null {
   if (price === null) return null;
   const cached = Math.min(usage.cached, usage.input);

@@ -1,13 +1,13 @@
 import type { ModelRequest, ReasoningLevel } from "../provider.ts";
 import type { JsonFields } from "./wire.ts";
 
-/** Where services that speak as OpenAI does differ in what they are asked. */
+/** Differences between the requests of services that implement OpenAI's API. */
 export interface ChatDialect {
-  /** Fields of the request for a level. */
+  /** Fields of the request for a reasoning level. */
   reasoning(level: ReasoningLevel): JsonFields;
   headers(request: ModelRequest): Readonly<Record<string, string>>;
   readonly modelsPath: string;
-  /** The service passes breakpoints of the cache on for this model. */
+  /** The service passes cache breakpoints on for this model. */
   hasBreakpoints(model: string): boolean;
 }
 
@@ -20,7 +20,7 @@ const OPENAI: ChatDialect = {
   hasBreakpoints: () => false,
 };
 
-/** By the service's address: how it is spoken to does not depend on the name that a user gave it. */
+/** Chosen by the service's address, since users may choose any name for it. */
 const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
   // https://openrouter.ai/docs/use-cases/reasoning-tokens and https://openrouter.ai/docs/features/prompt-caching
   [/^https:\/\/openrouter\.ai\//, {
@@ -33,12 +33,12 @@ const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
   }],
   // https://help.aliyun.com/en/model-studio/deep-thinking
   [/\/compatible-mode\/v\d/, { reasoning: (level) => ({ enable_thinking: level !== "quick" }) }],
-  // Copilot reads images only where this header says that there are some.
+  // Copilot reads images only if this header is set.
   [/^https:\/\/api\.([\w-]+\.)?githubcopilot\.com/, {
     headers: ({ messages }) =>
       messages.some(({ images }) => images?.length) ? { "copilot-vision-request": "true" } : {},
   }],
-  // https://docs.github.com/en/rest/models/catalog: the list is beside the path of inference.
+  // https://docs.github.com/en/rest/models/catalog: the list is next to the inference path, not below it.
   [/^https:\/\/models\.github\.ai\/inference/, { modelsPath: "/../catalog/models" }],
 ];
 

@@ -2,30 +2,30 @@ import { ConfigError } from "../../domain/errors.ts";
 import { percentDecoded } from "../../domain/text/percent_decoded.ts";
 import type { Advice } from "../advice.ts";
 
-/** Shorter secrets are not looked for in texts: replacing them would garble ordinary words. */
+/** Shorter secrets are not redacted: replacing them would garble ordinary words. */
 const SHORTEST_SECRET = 6;
 const SHORTEST_HEADER_SECRET = 8;
-/** Ends of addresses that people paste with the base. */
+/** Endings that people often paste with the base address. */
 const PASTED = /\/(chat\/completions|responses|messages)$/;
 
 export interface EndpointOptions {
   readonly baseUrl: string;
-  /** Carry the key. */
+  /** The headers with the key. */
   readonly authorization: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly advice: Advice;
 }
 
-/** Where requests go, in two forms: what is sent, and what may be shown. */
+/** The address of requests, in two forms: one to send, and one that may be shown. */
 export class Endpoint {
-  /** Without credentials, query, trailing slash or a pasted path of the API. */
+  /** Without credentials, query, trailing slash or a pasted API path. */
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly hasKey: boolean;
   readonly #query: Readonly<Record<string, string>>;
   readonly #secrets: readonly RegExp[];
 
-  /** Throws `ConfigError` for an address or a key that no request can be made with. */
+  /** Throws `ConfigError` for an address or a key that cannot be used for requests. */
   constructor(options: EndpointOptions) {
     const url = parse(options.baseUrl, options.advice);
     const login = url.username === "" ? "" : `${percentDecoded(url.username)}:${percentDecoded(url.password)}`;
@@ -51,18 +51,18 @@ export class Endpoint {
       .map(patternOf);
   }
 
-  /** The address of a path under the base, the base's own query included. */
+  /** The address of a path under the base, including the base's own query. */
   url(path: string, query: Readonly<Record<string, string>> = {}): string {
     const all = new URLSearchParams({ ...this.#query, ...query }).toString();
     return `${this.base}${path}${all === "" ? "" : `?${all}`}`;
   }
 
-  /** True where the path says which version of the API it is, as most servers want. */
+  /** True if the path contains the version of the API, as most servers require. */
   get hasVersion(): boolean {
     return /\/v\d+\w*(\/|$)/.test(this.base);
   }
 
-  /** Text from outside, fit for a message: no key, no control characters, one line, at most 500 characters. */
+  /** Makes external text fit for a message: no key, no control characters, one line, at most 500 characters. */
   clean(text: string): string {
     let shown = text.slice(0, 20_000);
     for (const secret of this.#secrets) shown = shown.replace(secret, "[hidden]");
@@ -102,7 +102,7 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Finds a secret however many times it was escaped as JSON. */
+/** Matches a secret even if it was escaped as JSON several times. */
 function patternOf(secret: string): RegExp {
   const parts = [...secret].map((char) => {
     if (char === "\\") return "\\\\+";

@@ -7,7 +7,7 @@ import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
-/** A stream takes some hundred bytes for each token, and services send pings of their own. */
+/** A stream has a few hundred bytes per token, and services add pings. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 
@@ -16,9 +16,9 @@ export interface HttpCall {
   readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: JsonFields };
 }
 
-/** One HTTP call to a service: sends it, and makes every failure that HTTP itself shows a `ProviderError`. */
+/** One HTTP call to a service: sends it and converts every failure at the HTTP level to a `ProviderError`. */
 export class HttpExchange {
-  /** Stands for the event `[DONE]`. */
+  /** Represents the event `[DONE]`. */
   static readonly DONE = Symbol("done");
   readonly #endpoint: Endpoint;
   readonly #failures: Failures;
@@ -43,23 +43,24 @@ export class HttpExchange {
     return this.#bytes;
   }
 
-  /** The first of them as text, for messages. */
+  /** The first bytes of the reply as text, for messages. */
   get head(): string {
     return this.#head;
   }
 
-  /** What the service answered in place of a reply. */
+  /** What the service answered instead of a reply. */
   get refusal(): ServiceError | null {
     return this.#refusal;
   }
 
-  /** The events of a reply as they come, many at a time, for `event` to read; once its headers are here. */
+  /** Resolves once the headers of a reply are here. Yields its events as they arrive, several at a time, for `event` to
+   * parse. */
   async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
     const response = await this.#send();
     return isJson(response) ? this.#unstreamed(wire, await this.#json(response)) : this.#events(response);
   }
 
-  /** What one of the events says. */
+  /** Parses one event. */
   event(raw: unknown): unknown {
     if (typeof raw !== "string") return raw;
     return raw.trim() === "[DONE]" ? HttpExchange.DONE : this.#parsed(raw);
@@ -70,7 +71,7 @@ export class HttpExchange {
     return await this.#json(await this.#send());
   }
 
-  /** An error that came inside of a reply. */
+  /** The error for one that came within a reply. */
   refused(body: unknown): Error {
     return this.#refused({ ...said(body), headers: new Headers() });
   }
@@ -99,7 +100,7 @@ export class HttpExchange {
     return response;
   }
 
-  /** Follows redirects within the service. To another one it would carry the key, which the runtime takes out of
+  /** Follows redirects within the service only. Another service would receive the key, which the runtime removes from
    * `authorization` alone. */
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     let at = url;
@@ -138,7 +139,7 @@ export class HttpExchange {
     }
   }
 
-  /** A body up to about `maxBytes`; what came so far once the call was aborted. */
+  /** A body up to about `maxBytes`; if the call was aborted, what has arrived so far. */
   async #start(response: Response, maxBytes: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
@@ -181,7 +182,7 @@ export class HttpExchange {
   async *#read(response: Response): AsyncGenerator<Uint8Array> {
     const reader = response.body?.getReader();
     if (reader === undefined) return;
-    // The runtime forgets to end the body once its Response is collected as garbage, so it is ended here.
+    // The runtime does not end the body once its Response is garbage-collected, so it is ended here.
     const stop = () => void reader.cancel().catch(() => {});
     this.#signal.addEventListener("abort", stop, { once: true });
     try {

@@ -3,22 +3,22 @@ import type { Advice } from "../advice.ts";
 import type { Endpoint } from "./_endpoint.ts";
 import { retryAfterMs } from "./_retry_after.ts";
 
-/** What a service said about a failed call. */
+/** A service's response to a failed call. */
 export interface ServiceError {
   readonly status: number;
-  /** Its own text, not yet cleaned; "" where it gave none. */
+  /** The service's text, not yet cleaned; "" if it sent none. */
   readonly text: string;
-  /** Its own error code or type. */
+  /** The service's own error code or type. */
   readonly code: string;
   readonly headers: Headers;
-  /** Milliseconds that its body asks to wait. */
+  /** Milliseconds that the body asks to wait. */
   readonly waitMs?: number | null;
 }
 
 export interface FailureFacts {
   readonly endpoint: Endpoint;
   readonly advice: Advice;
-  /** Its name in a sentence, such as "the chat completions API". */
+  /** The API's name in a sentence, such as "the chat completions API". */
   readonly api: string;
   readonly now: () => number;
 }
@@ -30,7 +30,7 @@ const NO_CREDIT = /credit balance is too low/i;
 const NO_MODEL = /model_not_found|unknown_model|model_not_supported|not a valid model|unknown model|no such model/i;
 const BAD_KEY = /API_KEY_INVALID|API key not valid/;
 
-/** Turns what services and networks do into `ProviderError`s that say what to do. */
+/** Converts failures of services and networks to `ProviderError`s that say what to do. */
 export class Failures {
   readonly #endpoint: Endpoint;
   readonly #advice: Advice;
@@ -44,7 +44,7 @@ export class Failures {
     this.#now = facts.now;
   }
 
-  /** An HTTP status that is no success, or an error object inside a stream (status from its code, else 500). */
+  /** An HTTP error status, or an error object within a stream (status from its code, else 500). */
   refused(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status, code, text } = refusal;
     const at = this.#endpoint.base;
@@ -68,7 +68,7 @@ export class Failures {
     return this.#unserved(refusal);
   }
 
-  /** What is neither the caller's key nor their model: try later, or never. */
+  /** Caused neither by the caller's key nor by their model: try later, or never. */
   #unserved({ status, text, headers, waitMs }: ServiceError): ProviderError {
     const wait = retryAfterMs(headers, { now: this.#now(), status }) ?? waitMs ?? null;
     const at = this.#endpoint.base;
@@ -105,7 +105,7 @@ export class Failures {
     );
   }
 
-  /** The reply is larger than any that could be used; `why` says in what way. */
+  /** The reply is larger than any usable one; `why` names the excess. */
   tooLong(why: string): ProviderError {
     const message = `Cannot use the reply of ${this.#endpoint.base}: ${why}, so it was ended there; ` +
       `the reply must be shorter, or another model chosen`;
@@ -137,7 +137,7 @@ export class Failures {
     );
   }
 
-  /** The service sent the call elsewhere. */
+  /** The service redirected the call. */
   redirected(status: number, to: string): ProviderError {
     const message = `Cannot get a reply from ${this.#endpoint.base} (${status}): it redirects to ` +
       `${this.#endpoint.clean(to)}; check ${this.#advice.baseUrl}`;

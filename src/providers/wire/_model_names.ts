@@ -1,6 +1,6 @@
 import { asRecord } from "./_record.ts";
 
-/** The names in a list of models, in the shapes that services use; null for no list. `next` is always null. */
+/** The names in a list of models, in the shapes that services use; null if it is not a list. `next` is always null. */
 export function namesIn(body: unknown): { readonly ids: readonly string[]; readonly next: null } | null {
   const { data, models } = asRecord(body);
   const list = [body, data, models].find(Array.isArray);

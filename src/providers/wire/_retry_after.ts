@@ -1,6 +1,6 @@
-/** Milliseconds that a response asks to wait; null where it asks nothing readable, 0 for a moment in the past.
- * `retry-after-ms`, `retry-after` as seconds or as a date (RFC 9110, 10.2.3); for a 429 without these, when the used-up
- * limit is full again (`x-ratelimit-reset…`, `anthropic-ratelimit-…-reset`). */
+/** Milliseconds that a response asks to wait; null if it states nothing readable, 0 for a time in the past. Reads
+ * `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3). For a 429 without these, the time
+ * when the used-up limit is reset (`x-ratelimit-reset…`, `anthropic-ratelimit-…-reset`). */
 export function retryAfterMs(
   headers: Headers,
   facts: { readonly now: number; readonly status: number },
@@ -10,13 +10,13 @@ export function retryAfterMs(
   const text = headers.get("retry-after");
   const seconds = numberIn(text);
   if (seconds !== null) return Math.ceil(seconds * 1000);
-  // An HTTP date starts with the day's name; Date.parse would read "-4" as a year.
+  // An HTTP date starts with a weekday; Date.parse would read "-4" as a year.
   const date = text !== null && /^\s*[A-Za-z]{3}/.test(text) ? Date.parse(text) : NaN;
   if (!Number.isNaN(date)) return Math.max(0, date - facts.now);
   return facts.status === 429 ? resetMs(headers, facts.now) : null;
 }
 
-/** The longest wait of all limits that are used up, or that do not say what is left of them. */
+/** The longest wait of all limits that are used up or do not state what remains. */
 function resetMs(headers: Headers, now: number): number | null {
   const waits: number[] = [];
   for (const [name, value] of headers) {
@@ -28,8 +28,8 @@ function resetMs(headers: Headers, now: number): number | null {
   return waits.length === 0 ? null : Math.max(...waits);
 }
 
-/** "6m0s" and "250ms" (OpenAI), seconds or milliseconds since 1970 (GitHub, OpenRouter), seconds from now, or a date
- * (Anthropic); all as milliseconds from now. */
+/** Parses "6m0s" and "250ms" (OpenAI), seconds or milliseconds since 1970 (GitHub, OpenRouter), seconds from now, or a
+ * date (Anthropic). Returns milliseconds from now. */
 function momentIn(text: string, now: number): number | null {
   const number = numberIn(text);
   if (number !== null) {

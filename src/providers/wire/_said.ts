@@ -1,17 +1,17 @@
 import { asRecord } from "./_record.ts";
 
-/** What an error body or an error inside a stream says, in the shapes that services use. */
+/** What an error body, or an error within a stream, contains, in the shapes that services use. */
 export interface Said {
   readonly text: string;
-  /** Its own code and type, "" where it has none. */
+  /** The service's code and type; "" if there are none. */
   readonly code: string;
-  /** The HTTP status that the code amounts to, for errors that came with a success. */
+  /** The HTTP status that matches the code, for errors that came with a success status. */
   readonly status: number;
-  /** Milliseconds that it asks to wait, null where it does not. */
+  /** Milliseconds that it asks to wait; null if it does not. */
   readonly waitMs: number | null;
 }
 
-/** Reads an error body: JSON text, a parsed value, or text of any other kind. */
+/** Parses an error body: JSON text, a parsed value, or any other text. */
 export function said(body: unknown): Said {
   if (typeof body === "string") {
     try {
@@ -24,7 +24,7 @@ export function said(body: unknown): Said {
   const inner = typeof value.error === "string" ? { message: value.error } : asRecord(value.error ?? value);
   const detail = Array.isArray(inner.detail) ? asRecord(inner.detail[0]).msg : inner.detail;
   const details = Array.isArray(inner.details) ? inner.details.map(asRecord) : [];
-  // Gateways put what the service behind them said into the metadata.
+  // Gateways put the response of the service behind them into the metadata.
   const raw = asRecord(inner.metadata).raw;
   const texts = [inner.message, detail, value.message].filter((text) => typeof text === "string");
   const text = typeof raw === "string" && texts[0] !== undefined ? `${texts[0]}: ${raw}` : texts[0];
@@ -34,7 +34,7 @@ export function said(body: unknown): Said {
   return { text: text ?? JSON.stringify(body) ?? "", code, status: statusIn(code), waitMs };
 }
 
-/** "37s" or "1.5s" in milliseconds, as google.rpc.RetryInfo has it. */
+/** Parses "37s" or "1.5s" to milliseconds, as in google.rpc.RetryInfo. */
 function secondsIn(text: unknown): number | null {
   const match = typeof text === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(text) : null;
   return match ? Math.ceil(Number(match[1]) * 1000) : null;

@@ -7,7 +7,7 @@ import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
-/** The service wants a limit. Longer replies than these are none of this protocol. */
+/** The service requires a limit. This protocol has no use for longer replies. */
 const REPLY_TOKENS = 32_000;
 const OLD_REPLY_TOKENS = 4096;
 
@@ -60,8 +60,8 @@ function replyTokens(model: string, capabilities: Capabilities): number {
   return Math.min(known, REPLY_TOKENS);
 }
 
-/** From 4.6 on models decide themselves how long they think, and take an effort; those before take a budget. What one
- * model refused of the two is asked in the other form. */
+/** From 4.6 on, models decide themselves how long they think and accept an effort; earlier ones accept a budget. If a
+ * model refuses one form, the other is used. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
@@ -115,12 +115,12 @@ function readStop(delta: JsonFields, reply: ReplyBuilder): void {
   else if (typeof reason === "string") reply.end(reason);
 }
 
-/** Counts are cumulative. Those of input leave out what was read from the cache and written to it. */
+/** Counts are cumulative. Input counts do not include what was read from the cache or written to it. */
 function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);
   const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = counts;
   reply.count({
-    // The event at the end may count the output alone.
+    // The event at the end may contain the output count only.
     input: plain === undefined || plain === null ? undefined : [plain, read, written],
     output: counts.output_tokens,
     cached: read,

@@ -2,7 +2,7 @@ import type { Provider } from "../provider.ts";
 import type { ProviderOptions, WireProtocol } from "../provider_options.ts";
 import type { ProviderApi } from "./wire.ts";
 
-/** A provider of any service; only the wire format that is asked for is loaded. Rejects with `ConfigError` for an
+/** Creates a provider for any service; only the requested wire format is loaded. Rejects with `ConfigError` for an
  * address or headers that cannot be used. No request is made. */
 export async function createProvider(protocol: WireProtocol, options: ProviderOptions): Promise<Provider> {
   const [wire, { WireProvider }] = await Promise.all([

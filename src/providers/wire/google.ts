@@ -7,7 +7,7 @@ import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 const LEVEL: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
-/** Reasons that mean that the service did not want to go on. */
+/** Finish reasons that mean that the service refused to continue. */
 const DECLINED = new Set([
   ...["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"],
   ...["IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"],
@@ -50,13 +50,13 @@ function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities,
   };
 }
 
-/** Names may hold their collection, as in tunedModels/x. */
+/** Names may include their collection, as in tunedModels/x. */
 function pathOf(model: string): string {
   const name = model.includes("/") ? model : `models/${model}`;
   return name.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Models up to 2.5 take a budget, later ones a level; both at once are refused. */
+/** Models up to 2.5 accept a budget, later ones a level; both at once are refused. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
@@ -103,7 +103,7 @@ function readFinish({ finishReason: reason, finishMessage: message }: JsonFields
   reply.end(reason === "MAX_TOKENS" ? "length" : reason.toLowerCase());
 }
 
-/** Counts are cumulative; thoughts are not among the candidates' tokens. */
+/** Counts are cumulative; thoughts are not included in the candidates' tokens. */
 function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);
   const { candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = counts;
@@ -115,7 +115,7 @@ function readUsage(usage: unknown, reply: ReplyBuilder): void {
   });
 }
 
-/** Without `alt=sse`, which some proxies drop, a stream is a list of its events. */
+/** Without `alt=sse`, which some proxies remove, a stream is a list of its events. */
 function unstreamed(body: unknown): readonly JsonFields[] | null {
   if (Array.isArray(body)) return body.map(asRecord);
   const event = asRecord(body);

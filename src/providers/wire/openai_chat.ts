@@ -7,12 +7,12 @@ import { asRecord } from "./_record.ts";
 import type { ReplyBuilder } from "./reply.ts";
 import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
-/** All texts as one, for templates that want one user message. */
+/** All texts as one, for templates that expect a single user message. */
 function mergedText(messages: readonly ModelMessage[]): string {
   return messages.map(({ text }) => text).join("\n\n");
 }
 
-/** OpenAI's chat completions, as OpenAI and the many others write them
+/** OpenAI's chat completions, as implemented by OpenAI and many others
  * (https://platform.openai.com/docs/api-reference/chat). */
 export function openAiChat(baseUrl: string): ProviderApi {
   const dialect = chatDialect(baseUrl);
@@ -61,7 +61,7 @@ function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): rea
   return [{ role: "user", content: contentOf(mergedText(messages), { images, isBreakpoint: false }) }];
 }
 
-/** A plain string where that is enough: old servers know nothing else. */
+/** A plain string if that is enough: old servers support nothing else. */
 function contentOf(
   text: string,
   { images, isBreakpoint }: { readonly images: readonly Image[]; readonly isBreakpoint: boolean },
@@ -88,7 +88,7 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
   return true;
 }
 
-/** A string, or parts where a service tells text and thinking apart by them. */
+/** A string, or parts if a service uses them to separate text and thinking. */
 function readContent(content: unknown, reply: ReplyBuilder): void {
   if (!Array.isArray(content)) return reply.text(content);
   for (const part of content.map(asRecord)) {
@@ -99,7 +99,7 @@ function readContent(content: unknown, reply: ReplyBuilder): void {
   }
 }
 
-/** How services that speak as OpenAI does say that the longest reply was reached. */
+/** How services that implement OpenAI's API report that the reply reached its maximum length. */
 const LENGTH = new Set(["length", "max_tokens", "model_length"]);
 
 function readFinish(finish: string, reply: ReplyBuilder): void {
@@ -132,7 +132,8 @@ function unstreamed(body: unknown): readonly JsonFields[] | null {
   return [{ model, usage, choices: [{ delta: choice.message, finish_reason: choice.finish_reason ?? "stop" }] }];
 }
 
-/** Old servers know no `stream_options`, models without reasoning no effort, some templates no system role. */
+/** Old servers do not support `stream_options`, models without reasoning no effort, and some templates no system
+ * role. */
 function refused(text: string): string | null {
   if (/stream_options|include_usage/i.test(text)) return "stream_options";
   if (/reasoning|thinking|effort/i.test(text)) return "reasoning";

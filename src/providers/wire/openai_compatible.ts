@@ -5,14 +5,14 @@ import { WireProvider } from "./wire_provider.ts";
 
 export interface OpenAiCompatibleOptions {
   readonly name: string;
-  /** With or without a trailing slash; credentials and query are sent, never shown. */
+  /** With or without a trailing slash; credentials and query are sent but never shown. */
   readonly baseUrl: string;
-  /** "" for servers that want none. */
+  /** "" for servers that need none. */
   readonly apiKey: string;
   readonly defaultModel: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly capabilities?: Partial<Capabilities>;
-  /** In place of VIS_API_KEY, VIS_BASE_URL and VIS_MODEL. */
+  /** Replaces VIS_API_KEY, VIS_BASE_URL and VIS_MODEL. */
   readonly advice?: Partial<Advice>;
   /** As in `ProviderOptions`. */
   readonly graceMs?: number;
@@ -20,8 +20,8 @@ export interface OpenAiCompatibleOptions {
   readonly now?: () => number;
 }
 
-/** Any server that speaks OpenAI's chat completions, with settings from variables. Throws `ConfigError` for an address
- * or key that cannot be used. */
+/** Any server that implements OpenAI's chat completions, with settings from variables. Throws `ConfigError` for an
+ * address or key that cannot be used. */
 export function openAiCompatible(options: OpenAiCompatibleOptions): Provider {
   const { name, baseUrl, apiKey, defaultModel, headers, graceMs, now } = options;
   const capabilities = { ...UNKNOWN_MODEL, ...options.capabilities };

@@ -8,7 +8,7 @@ import type { CallFacts, JsonFields, ProviderApi } from "./wire.ts";
 
 const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 
-/** OpenAI's Responses API, as OpenAI and Copilot write it
+/** OpenAI's Responses API, as implemented by OpenAI and Copilot
  * (https://platform.openai.com/docs/api-reference/responses-streaming). */
 export function openAiResponses(baseUrl: string): ProviderApi {
   const { headers } = chatDialect(baseUrl);
@@ -34,7 +34,7 @@ function bodyOf({ model, messages, reasoning }: ModelRequest, { capabilities, wi
       ? [{ role: "user", content: messages.flatMap(partsOf) }]
       : messages.map((message) => ({ role: message.role, content: partsOf(message) })),
     stream: true,
-    // Nothing of a conversation is to stay with the service: each request holds all that it needs.
+    // The service must not store anything of a conversation: each request contains all that it needs.
     store: false,
     ...(reasons ? { reasoning: { effort: EFFORT[reasoning], ...summary } } : {}),
   };
@@ -77,7 +77,7 @@ function readEnd(response: JsonFields, reply: ReplyBuilder): void {
   reply.whole();
 }
 
-/** The deltas that the items of a whole response amount to. */
+/** Converts a whole response to the equivalent deltas. */
 function unstreamed(body: unknown): readonly JsonFields[] | null {
   const response = asRecord(body);
   if (!Array.isArray(response.output)) return null;
@@ -99,7 +99,7 @@ function partsIn(parts: unknown): readonly JsonFields[] {
   return Array.isArray(parts) ? parts.map(asRecord) : [];
 }
 
-/** Summaries want a verified organisation, efforts a model that reasons. */
+/** Summaries require a verified organisation, efforts a model that reasons. */
 function refused(text: string): string | null {
   if (/summar/i.test(text)) return "summary";
   if (/reasoning|effort/i.test(text)) return "reasoning";

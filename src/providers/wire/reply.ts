@@ -2,12 +2,12 @@ import type { Usage } from "../../domain/query/usage.ts";
 import { NO_USAGE } from "../../domain/query/usage.ts";
 import type { ModelEvent } from "../provider.ts";
 
-/** Characters of text and reasoning together; the longest replies of models have a tenth of it. */
+/** Characters of text and reasoning together; the longest model replies have a tenth of it. */
 const MAX_CHARS = 4_000_000;
-/** Tokens of one call; no model reads or writes so many. */
+/** Tokens of one call; no model reads or writes this many. */
 const MAX_TOKENS = 100_000_000;
 
-/** What came of one reply so far, in no service's words. A wire writes it, the provider reads it. */
+/** The reply so far, independent of the service's format. A wire writes it, the provider reads it. */
 export class ReplyBuilder {
   #model: string;
   #pending: ModelEvent[] = [];
@@ -15,10 +15,10 @@ export class ReplyBuilder {
   #finish: string | null = null;
   #isWhole = false;
   #isDeclined = false;
-  /** More came after a reason for the end: this service gives one too early. */
+  /** More arrived after a finish reason: this service sends one too early. */
   #wentOn = false;
   #chars = 0;
-  /** By the name of the count. */
+  /** By name of the count. */
   readonly #oddities = new Map<string, string>();
   #failure: unknown = null;
   #tail = "";
@@ -30,7 +30,7 @@ export class ReplyBuilder {
     this.#model = model;
   }
 
-  /** The model that served. */
+  /** The model that served the request. */
   get model(): string {
     return this.#model;
   }
@@ -39,27 +39,27 @@ export class ReplyBuilder {
     return this.#usage;
   }
 
-  /** Why it ended; null while it did not. */
+  /** Why the reply ended; null until it has. */
   get finish(): string | null {
     return this.#finish;
   }
 
-  /** It has said why it ended, and nothing of it followed: what may still come is counts, or nothing at all. */
+  /** A finish reason was received and no text followed: only counts may still come, or nothing. */
   get isOver(): boolean {
     return this.#finish !== null && !this.#wentOn;
   }
 
-  /** It is longer than any reply that could be used. */
+  /** True if it is longer than any usable reply. */
   get isTooLong(): boolean {
     return this.#chars > MAX_CHARS;
   }
 
-  /** Counts that no call can have, which were left out. */
+  /** Impossible counts, which were left out. */
   get oddities(): readonly string[] {
     return [...this.#oddities].map(([name, value]) => `${name}: ${value}`);
   }
 
-  /** The stream said that nothing follows. */
+  /** The stream signalled its end. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -69,7 +69,7 @@ export class ReplyBuilder {
     return this.#isDeclined;
   }
 
-  /** The error that the stream told of, as it came; null for none. */
+  /** The error that the stream reported, as received; null for none. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -79,12 +79,12 @@ export class ReplyBuilder {
     return this.#tail;
   }
 
-  /** Events of the stream that were of this API. */
+  /** Number of events in the stream that belonged to this API. */
   get understood(): number {
     return this.#understood;
   }
 
-  /** Events that nobody has taken yet. */
+  /** Events that were not taken yet. */
   take(): readonly ModelEvent[] {
     const events = this.#pending;
     this.#pending = [];
@@ -110,7 +110,7 @@ export class ReplyBuilder {
     if (whole !== "") this.#pending.push({ type: "reasoning", delta: whole });
   }
 
-  /** The model's words for its refusal. */
+  /** The model's text for its refusal. */
   refusal(delta: unknown): void {
     if (typeof delta !== "string" || delta === "") return;
     this.#tail = (this.#tail + delta).slice(-500);
@@ -123,15 +123,15 @@ export class ReplyBuilder {
     this.#finish ??= "content-filter";
   }
 
-  /** Counts replace those that came before, and a list of them is summed up; what a service does not say is null or
-   * undefined. A count that no call can have changes nothing. */
+  /** Counts replace earlier ones, and a list of them is summed up; a count that a service does not report is null or
+   * undefined. An impossible count changes nothing. */
   count(counts: { readonly [K in keyof Usage]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
     const usage: Usage = { ...this.#usage, ...Object.fromEntries(read.filter(([, count]) => count !== null)) };
     this.#usage = { ...usage, cached: Math.min(usage.cached, usage.input) };
   }
 
-  /** Null for nothing that was said, or nothing that can be. */
+  /** Null if nothing was reported or the count is impossible. */
   #tokens(name: string, value: unknown): number | null {
     const said = (Array.isArray(value) ? value : [value]).filter((count) => count !== undefined && count !== null);
     if (said.length === 0) return null;
@@ -164,8 +164,8 @@ export class ReplyBuilder {
   }
 }
 
-/** Strings, fractions, negative and absurd numbers come from broken services: adding them up would make limits and costs
- * wrong. */
+/** Strings, fractions, negative and absurd numbers come from broken services: adding them up would make limits and
+ * costs wrong. */
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_TOKENS;
 }

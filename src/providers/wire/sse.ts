@@ -1,9 +1,9 @@
-/** Characters of one event. The largest holds a whole reply once more, with its characters escaped. */
+/** Characters of one event. The largest event repeats a whole reply, with its characters escaped. */
 const MAX_EVENT = 16_000_000;
 
-/** The `data` of the events of a stream of server-sent events (WHATWG HTML, 9.2.6), those that came together in one list,
- * however its bytes and its line ends (LF, CR LF, CR) are cut. Comments, names and ids are passed over. Throws
- * `RangeError` for an event, or a line, that is larger than any model's. */
+/** The `data` of server-sent events (WHATWG HTML, 9.2.6). Events that arrived together are in one list, wherever the
+ * bytes and line ends (LF, CR LF, CR) are split. Comments, names and ids are skipped. Throws `RangeError` for an event
+ * or a line that is larger than any model's. */
 export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const decoder = new TextDecoder();
   const lines = new Lines();
@@ -26,7 +26,7 @@ export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<rea
     const events = take(lines.add(decoder.decode(chunk, { stream: true })));
     if (events.length > 0) yield events;
   }
-  // Some servers forget the empty line after the last event.
+  // Some servers omit the empty line after the last event.
   const events = take([...lines.rest(decoder.decode()), ""]);
   if (events.length > 0) yield events;
 }
@@ -36,7 +36,7 @@ function checked(length: number): number {
   return length;
 }
 
-/** Text that arrives in pieces, cut into lines. */
+/** Splits text that arrives in pieces into lines. */
 class Lines {
   #open: string[] = [];
   #length = 0;

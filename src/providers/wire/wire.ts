@@ -3,9 +3,9 @@ import type { ReplyBuilder } from "./reply.ts";
 
 export type JsonFields = Readonly<Record<string, unknown>>;
 
-/** One request as a service wants it. */
+/** One request in a service's format. */
 export interface WireCall {
-  /** Under the base URL. */
+  /** Relative to the base URL. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -13,27 +13,28 @@ export interface WireCall {
 }
 
 export interface CallFacts {
-  /** Of the model. */
+  /** Capabilities of the model. */
   readonly capabilities: Capabilities;
-  /** Names that `Wire.refused` gave for this model. */
+  /** Names that `ProviderApi.refused` returned for this model. */
   readonly without: ReadonlySet<string>;
 }
 
-/** How one API writes requests and replies. Has no state: that of a reply is in the `ReplyBuilder`. */
+/** How one API formats requests and replies. It has no state: the state of a reply is in the `ReplyBuilder`. */
 export interface ProviderApi {
   /** Shown in errors, such as "the chat completions API". */
   readonly api: string;
-  /** Headers that carry a key. */
+  /** Headers that contain a key. */
   authorize(token: string): Readonly<Record<string, string>>;
   request(request: ModelRequest, facts: CallFacts): WireCall;
-  /** Takes one event of a stream; false where it is none of this API. Events with an `error` do not get here. */
+  /** Reads one event of a stream; false if it does not belong to this API. Events with an `error` are not passed to
+   * it. */
   read(event: JsonFields, reply: ReplyBuilder): boolean;
-  /** The events that a reply amounts to which came whole although a stream was asked for; null for no reply. */
+  /** The equivalent events for a reply that came whole although a stream was requested; null if it is not a reply. */
   unstreamed(body: unknown): readonly JsonFields[] | null;
-  /** What to leave out of the request after the service refused it with this text; null for nothing of it. */
+  /** The name of what to leave out of the request after the service refused it with this text; null if nothing. */
   refused(text: string): string | null;
-  /** Where models are listed; `page` is what `modelsIn` gave as `next`. */
+  /** Where models are listed; `page` is the `next` that `modelsIn` returned. */
   modelsAt(page: string | null): Pick<WireCall, "path" | "query">;
-  /** Null for what is no list of models. */
+  /** Null if it is not a list of models. */
   modelsIn(body: unknown): { readonly ids: readonly string[]; readonly next: string | null } | null;
 }

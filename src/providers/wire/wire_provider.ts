@@ -11,13 +11,14 @@ import { asRecord } from "./_record.ts";
 import { ReplyBuilder } from "./reply.ts";
 import type { ProviderApi, WireCall } from "./wire.ts";
 
-/** For the end of a reply's bytes after the last event, so that the connection can serve the next call. */
+/** How long to wait for the end of a reply's bytes after the last event, so that the connection can serve the next
+ * call. */
 const LAST_BYTES_MS = 50;
 const GRACE_MS = 5_000;
-/** Pages of a list of models. */
+/** Maximum number of pages in a list of models. */
 const MAX_PAGES = 20;
 
-/** Any service, spoken to in the wire format that is given. Throws `ConfigError` for an address or headers that cannot
+/** A provider for any service, with the given wire format. Throws `ConfigError` for an address or headers that cannot
  * be used. */
 export class WireProvider implements Provider {
   readonly name: string;
@@ -25,9 +26,9 @@ export class WireProvider implements Provider {
   readonly #wire: ProviderApi;
   readonly #options: ProviderOptions;
   readonly #advice: Advice;
-  /** What models refused, by their names. */
+  /** What models refused, by model name. */
   readonly #without = new Map<string, Set<string>>();
-  /** Made once for each key: it looks for secrets in all its parts. */
+  /** Created once per key: creating it builds patterns for secrets in all its parts. */
   #last: { readonly token: string | null; readonly endpoint: Endpoint } | null = null;
 
   constructor(wire: ProviderApi, options: ProviderOptions) {
@@ -43,7 +44,7 @@ export class WireProvider implements Provider {
     this.#endpoint(null);
   }
 
-  /** Throws `ConfigError` for a key that cannot be sent: for keys that are known before the first call. */
+  /** Throws `ConfigError` for a key that cannot be sent. For keys that are known before the first call. */
   checkKey(key: string): void {
     this.#endpoint(key.trim() || null);
   }
@@ -112,7 +113,7 @@ export class WireProvider implements Provider {
             if (reply.isWhole) break;
           }
         } finally {
-          // What came before a failure is the caller's.
+          // The caller gets what came before a failure.
           yield* reply.take();
         }
       }
@@ -127,7 +128,7 @@ export class WireProvider implements Provider {
     yield { type: "end", usage, model, finish: finish ?? "stop", ...(oddities.length > 0 ? { oddities } : {}) };
   }
 
-  /** Sends the request, again without what the service refused to know. */
+  /** Sends the request, and repeats it without what the service rejected. */
   async #open(request: ModelRequest, facts: CallFacts): Promise<Opened> {
     const without = this.#without.get(request.model) ?? new Set<string>();
     this.#without.set(request.model, without);
@@ -142,7 +143,7 @@ export class WireProvider implements Provider {
         if (refused === null) throw error;
         without.add(refused);
         const next = this.#request(request, without);
-        // Another call may have noted the same meanwhile: what counts is that this one asks for something else now.
+        // Another call may have noted the same in the meantime: what matters is that the new request differs.
         if (JSON.stringify(next) === JSON.stringify(call)) throw error;
         call = next;
       }
@@ -166,7 +167,7 @@ export class WireProvider implements Provider {
     if (typeof value !== "object" || value === null) throw failures.unreadable(JSON.stringify(value));
     const event = asRecord(value);
     if (event.error !== undefined && event.error !== null) throw exchange.refused(event);
-    // Gateways send pings and notes of their own between the events: what is not understood is passed over.
+    // Gateways send their own pings and notes between the events: unknown events are skipped.
     if (this.#wire.read(event, reply)) reply.note();
     if (reply.failure !== null) throw exchange.refused(reply.failure);
     if (reply.isTooLong) throw failures.tooLong("it has more than 4 million characters");
@@ -229,7 +230,7 @@ interface Opened {
   readonly events: AsyncGenerator<readonly unknown[]>;
 }
 
-/** The time that a stream still gets once its reply is over. */
+/** The time that a stream still has once its reply is over. */
 class Grace {
   readonly #ms: number;
   readonly #over = Promise.withResolvers<{ readonly done: true }>();
@@ -239,7 +240,7 @@ class Grace {
     this.#ms = ms;
   }
 
-  /** The next events, or the end of the stream: a connection that breaks or stays silent takes nothing from a reply that
+  /** The next events, or the end of the stream: a connection that breaks or stays silent does not affect a reply that
    * is over. */
   async next(events: Opened["events"]): Promise<IteratorResult<readonly unknown[]> | { readonly done: true }> {
     this.#timer ??= setTimeout(() => this.#over.resolve({ done: true }), this.#ms);

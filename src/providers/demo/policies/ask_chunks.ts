@@ -2,7 +2,7 @@ import { lastValue } from "./last_value.ts";
 import { needsContext } from "./needs_context.ts";
 import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 
-/** Finds what no pattern finds: every piece of the text is read by a model. */
+/** Finds what no pattern matches: a model reads every piece of the text. */
 export const askChunks: Policy = {
   example: "Which colour is hinted at in context?",
   takes: /\bcolour is hinted at\b/i,

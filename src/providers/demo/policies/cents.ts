@@ -1,4 +1,4 @@
-/** The comment by which the function is found again in the index. */
+/** The comment that identifies the function in the index. */
 export const DOC = "Formats cents as euros";
 
 export function centsIn(request: string): number {

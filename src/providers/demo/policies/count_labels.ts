@@ -3,7 +3,7 @@ import { lastValue } from "./last_value.ts";
 import { needsContext } from "./needs_context.ts";
 import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 
-/** Counts what each line is, which a model must say of every one. */
+/** Counts the lines of each kind; a model must label every line. */
 export const countLabels: Policy = {
   example: "How many lines of context ask for each kind of thing?",
   takes: /\bhow many lines of context\b/i,

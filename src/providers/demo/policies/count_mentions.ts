@@ -26,7 +26,7 @@ export const countMentions: Policy = {
   },
 };
 
-/** How many files a preview or a shape shows; 0 where it does not say. */
+/** The number of files that a preview or a shape shows; 0 if it shows none. */
 function filesIn(text: string): number {
   const labelled = /^Array\((\d+)\)/.exec(text)?.[1];
   return labelled === undefined ? (text.match(/\bpath["']?:/g) ?? []).length : Number(labelled);

@@ -4,7 +4,7 @@ import { stuck } from "./stuck.ts";
 
 const REQUEST = /\bin ([\w./-]+\.\w+)\b.*\bmust be ([\d.]+) instead of ([\d.]*\d)/i;
 
-/** Changes one number in a file, after a look at the line it stands in. */
+/** Changes one number in a file, after reading the line that contains it. */
 export const editFile: Policy = {
   example: "In src/discount.ts the rate must be 0.85 instead of 0.9: edit it and show the diff.",
   takes: REQUEST,

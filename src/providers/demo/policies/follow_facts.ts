@@ -8,7 +8,7 @@ const NEXT: readonly { readonly shown: RegExp; readonly then: (name: string) => 
   { shown: /was founded by ([\w-]+)/, then: (name) => `${name} was born in ` },
 ];
 
-/** Follows a chain of facts through documents: what to look for next is only known from what was found. */
+/** Follows a chain of facts through documents: each fact found determines what to look for next. */
 export const followFacts: Policy = {
   example: "Where was the founder of the maker of Widget-7 born, by the documents in context?",
   takes: REQUEST,

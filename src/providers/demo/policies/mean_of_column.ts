@@ -1,7 +1,7 @@
 import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 import { stuck } from "./stuck.ts";
 
-/** Computes a mean, with a mistake in its first attempt that it must find in the journal and mend. */
+/** Computes a mean, with a mistake in its first attempt that it must find in the journal and fix. */
 export const meanOfColumn: Policy = {
   example: "What is the mean of the amounts in data/sales.csv?",
   takes: /\bmean\b.*\.csv\b/i,

@@ -1,6 +1,6 @@
 import type { PolicyInput } from "./policy.ts";
 
-/** Asks for what is missing when a nudge or the header says that the budget ends before the work does. */
+/** Requests the missing iterations when a nudge or the header reports that the budget ends before the work does. */
 export function moreIterations({ iteration, budget, nudges }: PolicyInput["context"], needed: number): string[] {
   const short = nudges.some((line) => line.includes("requestMoreIterations")) || budget - iteration < 2;
   const missing = needed + 1 - (budget - iteration);

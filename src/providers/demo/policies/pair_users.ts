@@ -4,7 +4,7 @@ import { needsContext } from "./needs_context.ts";
 import { stuck } from "./stuck.ts";
 import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 
-/** Answers with more than anything shows: the answer is a value, never written down. */
+/** Answers with more than any preview shows: the answer is a value that is never written out. */
 export const pairUsers: Policy = {
   example: "List all pairs of users in context who both asked for a place.",
   takes: /\ball pairs of users\b/i,

@@ -14,7 +14,7 @@ import { reuseFunction } from "./reuse_function.ts";
 import { sumTree } from "./sum_tree.ts";
 import type { Policy } from "./policy.ts";
 
-/** Everything the demo can do; the first that takes a request plays it. */
+/** Everything that the demo can do; the first policy that accepts a request handles it. */
 export const POLICIES: readonly Policy[] = [
   meanOfColumn,
   defineFunction,

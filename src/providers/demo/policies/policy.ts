@@ -1,7 +1,7 @@
 import type { ReadContext } from "./read_context.ts";
 
-/** What a policy decides from: the user's request and the context message, nothing else. It keeps no state, so a
- * journal, an index or a handover that is wrong makes it fail. */
+/** The input of a policy: the user's request and the context message, nothing else. A policy keeps no state, so a wrong
+ * journal, index or handover makes it fail. */
 export interface PolicyInput {
   readonly request: string;
   readonly context: ReadContext;
@@ -16,9 +16,9 @@ export interface PolicyReply {
 
 /** A fixed way to work on one kind of request. */
 export interface Policy {
-  /** What it can be asked, as an example. */
+  /** An example request. */
   readonly example: string;
   readonly takes: RegExp;
-  /** Throws `ProviderError` where the context does not show what it must. */
+  /** Throws `ProviderError` if the context lacks what it needs. */
   decide(turn: PolicyInput): PolicyReply;
 }

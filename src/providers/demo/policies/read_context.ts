@@ -12,16 +12,16 @@ export interface JournalRow {
 /** One row of the variable index. */
 export interface IndexRow {
   readonly name: string;
-  /** Declaration word: const, let, var, function or class. */
+  /** Declaration keyword: const, let, var, function or class. */
   readonly declaration: string;
   /** Value, shape or signature as shown. */
   readonly shown: string;
   readonly versions: number;
-  /** What follows the version: the first line of the comment before the declaration. */
+  /** The text after the version: the first line of the comment before the declaration. */
   readonly doc: string;
 }
 
-/** The last message of a call, read as a model would read it: from its text alone. */
+/** The last message of a call, parsed from its text alone, as a model would read it. */
 export interface ReadContext {
   /** 1-based. */
   readonly iteration: number;
@@ -43,7 +43,7 @@ const SINGLE = /^([\p{ID_Start}$_][\p{ID_Continue}$]*)(?:(?: = |: )(.*)|(\(.*|.*
 const NUMBERED = /^(.+): (.*) ×(\d+)$/s;
 const MAX_NUMBERED = 100_000;
 
-/** Throws `SyntaxError` where the text is no context message. */
+/** Throws `SyntaxError` if the text is not a context message. */
 export function readContext(text: string): ReadContext {
   const header = HEADER.exec(text);
   if (header === null) throw new SyntaxError("Cannot read the context: it has no [iter n/m] line");
@@ -95,7 +95,7 @@ function indexRows(body: string): Map<string, IndexRow> {
   return new Map(rows.map((row) => [row.name, row]));
 }
 
-/** The names of `f0 … f48`. */
+/** Expands names like `f0 … f48`. */
 function spread(names: string): string[] {
   const [first = "", last] = names.split(" … ");
   const [, head = "", from = "", tail = ""] = /^(.*?)(\d+)(\D*)$/.exec(first) ?? [];

@@ -5,7 +5,7 @@ import { stuck } from "./stuck.ts";
 
 const ONE_BY_ONE = /\bread (\d+) files named (\S*#\S*?),? one per iteration/i;
 
-/** Benchmark: another file in each iteration, kept in a variable and looked at. */
+/** Benchmark: each iteration keeps another file in a variable and reads it. */
 export const readOneByOne: Policy = {
   example: "Read 50 files named files/#.txt, one per iteration.",
   takes: ONE_BY_ONE,

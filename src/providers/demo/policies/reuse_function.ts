@@ -3,7 +3,7 @@ import { lastValue } from "./last_value.ts";
 import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 import { stuck } from "./stuck.ts";
 
-/** Uses in a later query, perhaps in another process, what an earlier one defined. */
+/** Uses in a later query, possibly in another process, what an earlier one defined. */
 export const reuseFunction: Policy = {
   example: "Use the function from before: what is 98765 cents in euros?",
   takes: /\bfunction from before\b.*\bcents\b/i,

@@ -1,6 +1,6 @@
 import { ProviderError } from "../../../domain/errors.ts";
 
-/** The context lacks what a policy needs: the query must fail where everybody sees it. */
+/** The context lacks what a policy needs: the query must fail visibly. */
 export function stuck(why: string): ProviderError {
   return new ProviderError(`Cannot go on with the demo: ${why}`, { code: "server", retryable: false });
 }

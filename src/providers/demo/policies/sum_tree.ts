@@ -3,7 +3,7 @@ import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 
 const REQUEST = /\bsum the numbers below ([\d.]+) to depth (\d)/i;
 
-/** A tree of queries inside queries; a model knows the numbers at its leaves. */
+/** A tree of nested queries; a model knows the numbers at its leaves. */
 export const sumTree: Policy = {
   example: "Sum the numbers below 1 to depth 1.",
   takes: REQUEST,
