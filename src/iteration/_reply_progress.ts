@@ -4,7 +4,7 @@ import type { ModelEvent } from "../providers/provider.ts";
 
 type Delta = Exclude<ModelEvent, { type: "end" }>;
 
-/** One reply while it arrives: what of it channels see, and what is left of it where it breaks off. */
+/** One reply while it arrives: what channels see of it, and what remains if it breaks off. */
 export class ReplyProgress {
   readonly #send: (event: QueryEventBody) => void;
   #stream = new ReplyStream();
@@ -21,7 +21,7 @@ export class ReplyProgress {
     return this.#text.join("");
   }
 
-  /** What the model thought so far: its native reasoning, else the reply's own thinking. */
+  /** The model's thinking so far: its native reasoning, else the reply's own thinking. */
   get thinking(): string {
     return this.#reasoning.join("") || this.#thinking.join("");
   }
@@ -31,7 +31,8 @@ export class ReplyProgress {
     return this.#reasoning.length > 0 || this.#thinking.length > 0;
   }
 
-  /** True where something of it is shown: native reasoning, which wins over the reply's own thinking, and code. */
+  /** Returns true if part of it is shown: code, and native reasoning, which takes precedence over the reply's own
+   * thinking. */
   take(event: Delta): boolean {
     if (event.type === "reasoning") {
       this.#reasoning.push(event.delta);
@@ -49,7 +50,7 @@ export class ReplyProgress {
     return isOwn || code.length > 0;
   }
 
-  /** The reply is asked for again: what came of it, of which nothing was shown, does not count. */
+  /** The reply is requested again: what arrived so far, of which nothing was shown, is discarded. */
   again(): void {
     this.#stream = new ReplyStream();
     this.#text = [];

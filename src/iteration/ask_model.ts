@@ -8,9 +8,9 @@ import { NO_USAGE, type Usage } from "../domain/query/usage.ts";
 import type { IterationFault, IterationFrame, IterationInput } from "./iteration.ts";
 import { ReplyProgress } from "./_reply_progress.ts";
 
-/** What one model call gave, however it went. */
+/** The outcome of one model call, successful or not. */
 export interface ModelCallOutcome {
-  /** The raw reply, or what came of it before it broke off; null where nothing arrived. */
+  /** The raw reply, or the part of it before it broke off; null if nothing arrived. */
   readonly text: string | null;
   readonly parsed: { readonly ok: true; readonly reply: Reply } | {
     readonly ok: false;
@@ -18,7 +18,7 @@ export interface ModelCallOutcome {
     readonly fault: IterationFault;
   };
   readonly thinking: string;
-  /** It ended at the longest reply that the model writes. */
+  /** The reply was cut off at the model's maximum length. */
   readonly cut: boolean;
   readonly usage: Usage;
   readonly costUsd: number | null;
@@ -26,14 +26,14 @@ export interface ModelCallOutcome {
   readonly model: string;
   readonly traces: readonly ModelTrace[];
   readonly ms: number;
-  /** The call failed in a way that asking again cannot help. */
+  /** The call failed in a way that a retry cannot fix. */
   readonly fatal: boolean;
 }
 
 const AFTER_REQUEST_MS = 40;
 
-/** Asks the model once (the router retries), streaming thinking and code to the channels, from `told` on. Throws only
- * `Cancelled` and defects. */
+/** Calls the model once (the router retries), streaming thinking and code to the channels once `told` has settled.
+ * Throws only `Cancelled` and defects. */
 export async function askModel(
   frame: IterationFrame,
   { messages, reasoning, told, prefer = null }:
@@ -41,7 +41,7 @@ export async function askModel(
     & Pick<IterationInput, "reasoning" | "prefer">,
 ): Promise<ModelCallOutcome> {
   const begun = performance.now();
-  // The reader of replies and its schema library load while the model thinks, not before it is asked.
+  // The reply parser and its schema library load while the model thinks, not before the call.
   const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
   const emitter = new LateEmitter(frame.emitter, told);
@@ -74,7 +74,7 @@ export async function askModel(
   }
 }
 
-/** What is left of a call that gave no whole reply. */
+/** The outcome of a call without a complete reply. */
 function failedWith(
   error: ProviderError,
   { progress, brokeOff }: { readonly progress: ReplyProgress; readonly brokeOff: boolean },
@@ -110,14 +110,14 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
   return { provider: provider.name, model };
 }
 
-/** Another call cannot help: the router has tried what there was to try. A request that was refused for what it says
+/** Another call cannot help, because the router has tried every option. A request that was refused for its content
  * (400, 422, a content filter, too long) and a reply that was too long are fed back, since the next one differs. */
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;
 }
 
-/** Keeps events until what came before them is told. */
+/** Holds back events until everything before them was reported. */
 class LateEmitter {
   #held: QueryEventBody[] | null = [];
   readonly #emitter: Pick<IterationFrame["emitter"], "send">;

@@ -11,7 +11,8 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** Runs the blocks in order; an error in one does not stop the next, cancelling does. Host calls wait for `stored`. */
+/** Runs the blocks in order; an error in one does not stop the next, cancellation does. Host calls wait for
+ * `stored`. */
 export async function executeBlocks(
   frame: IterationFrame,
   { blocks, iteration, stored: rowStored }: {
@@ -47,7 +48,7 @@ export async function executeBlocks(
   return { entries, blocks: stored, notes };
 }
 
-/** The model's estimate within the operator's bounds. */
+/** The model's estimate, clamped to the operator's bounds. */
 export function deadline(timeMs: number | null, bounds: IterationFrame["deadlines"]): number {
   if (timeMs === null || !Number.isFinite(timeMs)) return bounds.defaultMs;
   return Math.min(bounds.maxMs, Math.max(bounds.minMs, timeMs));

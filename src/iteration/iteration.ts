@@ -11,14 +11,14 @@ import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { ModelPreference, Router } from "../providers/router/router.ts";
 
-/** What stays the same over all iterations of a query. */
+/** What is constant over all iterations of a query. */
 export interface IterationFrame {
   readonly environment: Environment;
   readonly router: Pick<Router, "ask" | "current">;
   readonly emitter: Emitter;
   readonly log: Log;
   readonly queryId: string;
-  /** Byte-identical over the query: the provider's prefix cache depends on it. */
+  /** Byte-identical throughout the query: the provider's prefix cache depends on it. */
   readonly system: string;
   readonly request: string;
   readonly extras: RequestExtras;
@@ -28,28 +28,28 @@ export interface IterationFrame {
   readonly now: () => number;
 }
 
-/** What one iteration gets. */
+/** The input of one iteration. */
 export interface IterationInput {
-  /** 0-based row of the query. */
+  /** 0-based position in the query. */
   readonly position: number;
   readonly context: ContextParts;
   readonly reasoning: ReasoningLevel;
-  /** Which of the configured models should serve: the last reply's own wish. */
+  /** Which of the configured models should serve, as requested by the last reply. */
   readonly prefer?: ModelPreference | null;
-  /** True for the one call after the budget: only an answer is wanted, no block runs. */
+  /** True for the one call after the budget: it accepts only an answer and runs no block. */
   readonly last: boolean;
-  /** The reason the last final was refused, null where it was not. */
+  /** The reason why the last final was refused; null if it was not. */
   readonly refusedBefore: string | null;
   /** Set by `answer(value)` in a block of this iteration. */
   readonly offered: () => OfferedAnswer | null;
-  /** What the query and all below it have spent so far, and its iterations with `more` of them. */
+  /** What the query and all queries below it have spent so far, and the number of its iterations plus `more`. */
   readonly totals: (more: 0 | 1) => {
     readonly iterations: number;
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** What came before is stored and told of. The model is asked meanwhile; nothing is shown or run until then. Where it
-   * rejects, the frame's signal ends the call. */
+  /** Settles once everything before it is stored and reported. The model is called meanwhile; nothing is shown or run
+   * until then. If it rejects, the frame's signal ends the call. */
   readonly after: Promise<void>;
   /** System variables to store with this iteration besides `$reasoning` and `$answer`. */
   readonly system: readonly { readonly name: string; readonly text: string }[];
@@ -61,7 +61,7 @@ export interface OfferedAnswer {
   readonly confidence: Confidence;
   /** 0-based index of the block that offered it. */
   readonly block: number;
-  /** What the text was made of. */
+  /** The value that the text was made from. */
   readonly value: unknown;
 }
 
@@ -70,26 +70,26 @@ export interface AcceptedFinal {
   readonly answerType: AnswerType;
   readonly confidence: Confidence;
   readonly notes: readonly string[];
-  /** Where the query has an answer schema: the data that satisfies it. */
+  /** If the query has an answer schema: the data that satisfies it. */
   readonly value?: JsonValue;
 }
 
-/** Why a reply came to nothing: what is wrong with it, that it had neither code nor final, that it broke off after a part
- * of it was shown, or that the call gave none. */
+/** Why a reply was unusable: what is wrong with it, that it had neither code nor final, that it broke off after part of
+ * it was shown, or that the call returned none. */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {
-  /** The model that was asked. */
+  /** The model that was called. */
   readonly model: string;
   readonly thinking: string;
   readonly entries: readonly JournalEntry[];
   readonly repairs: readonly string[];
   readonly next: Reply["next"];
-  /** What the sandbox tells besides results: stray errors, names that were put back. */
+  /** Messages of the sandbox besides results: stray errors, names that were restored. */
   readonly told: readonly string[];
 }
 
-/** How an iteration ended; `query/` decides what follows. */
+/** How an iteration ended; `query/` decides what to do next. */
 export type IterationResult =
   | (Common & { readonly kind: "final"; readonly final: AcceptedFinal })
   | (Common & { readonly kind: "executed" })
@@ -98,18 +98,18 @@ export type IterationResult =
   | (Common & {
     readonly kind: "failed";
     readonly reason: string;
-    /** Asking again cannot help. */
+    /** A retry cannot help. */
     readonly fatal: boolean;
-    /** Null where every block failed. */
+    /** Null if every block failed. */
     readonly fault: IterationFault | null;
-    /** Why the final that came with failed blocks was refused, null where there was none. */
+    /** Why the final that came with failed blocks was refused; null if there was none. */
     readonly refused: string | null;
   })
   | { readonly kind: "cancelled" };
 
-/** An iteration that ended, while it is being stored. */
+/** An iteration that has ended and is being stored. */
 export interface Iterated {
   readonly result: IterationResult;
-  /** Settles when the iteration is stored and told of. Rejects with `StoreError` or a defect. */
+  /** Settles when the iteration is stored and reported. Rejects with `StoreError` or a defect. */
   readonly stored: Promise<void>;
 }

@@ -29,7 +29,7 @@ export class Recorder {
     this.#messages = messages;
   }
 
-  /** Rejects where there can be no row; so does `end` then. */
+  /** Rejects if the row cannot be stored; `end` then rejects as well. */
   begin(blocks: readonly ReplyBlock[]): Promise<unknown> {
     this.#begun = this.#begin(blocks);
     this.#begun.catch(() => {});
@@ -50,13 +50,13 @@ export class Recorder {
     return id;
   }
 
-  /** Before any block runs: blocks may read `$reasoning`. */
+  /** Called before any block runs, because blocks may read `$reasoning`. */
   bindThinking(): void {
     const { thinking } = this.#asked;
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);
   }
 
-  /** What is stored is what there is now; `after` is waited for before it is written. */
+  /** Stores the state at the time of the call, after waiting for `after`. */
   async end(
     { status, outcome, executed, reason, final, after }: {
       readonly status: "done" | "error" | "interrupted";
@@ -103,7 +103,7 @@ export class Recorder {
     }
   }
 
-  /** A reply that could not be read or broke off, or none at all. */
+  /** Records a reply that could not be read or broke off, or a missing one. */
   async fail(reason: string): Promise<void> {
     if (this.#asked.text !== null || this.#asked.thinking !== "") {
       this.bindThinking();

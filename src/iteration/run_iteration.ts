@@ -16,8 +16,8 @@ const CUT_NOTE =
   "The length limit of the model cut your last reply: only what was complete of it counted. Keep replies " +
   "shorter: fewer blocks, and answer(value) for a long answer";
 
-/** One model round trip: assemble, ask, execute, record. What it did is being stored when it returns. Throws only
- * `ConfigError`, `StoreError` and defects, those of `input.after` as well. */
+/** One model round trip: assemble, call, execute, record. Storing is still under way when it returns. Throws only
+ * `ConfigError`, `StoreError` and defects, including those of `input.after`. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const begun = performance.now();
   const { alternatingRoles } = frame.router.current().capabilities;
@@ -53,7 +53,7 @@ function announce({ emitter }: IterationFrame, { position, context: { nudges } }
   if (nudges.length > 0) emitter.send({ type: "nudge", lines: nudges });
 }
 
-/** No usable reply: a failed iteration whose reason reaches the model in its next call. */
+/** Records a failed iteration without a usable reply. The model receives the reason in its next call. */
 async function giveUp(
   asked: ModelCallOutcome,
   { reason, fault, recorder }: { readonly reason: string; readonly fault: IterationFault; readonly recorder: Recorder },
@@ -111,8 +111,8 @@ async function act(
   return { result, stored };
 }
 
-/** Runs the blocks while their row is stored, which takes the main process as long as the child needs to read the
- * first of them. Rejects when the row cannot be stored. */
+/** Runs the blocks while their row is stored, which takes the main process as long as the child needs to read the first
+ * of them. Rejects if the row cannot be stored. */
 async function runBlocks(
   frame: IterationFrame,
   { blocks, iteration, recorder }: {
@@ -123,12 +123,12 @@ async function runBlocks(
 ): Promise<Executed> {
   recorder.bindThinking();
   if (blocks.length === 0) {
-    await recorder.begin(blocks).catch(() => {}); // an answer needs no row: its caller gets it with what is wrong
+    await recorder.begin(blocks).catch(() => {}); // an answer needs no row: its caller gets it with a note of the problem
     return NOTHING;
   }
   const unstored = new AbortController();
   const signal = AbortSignal.any([frame.signal, unstored.signal]);
-  // In a turn of its own: by then the first block has been sent.
+  // In a separate turn: by then the first block has been sent.
   const stored = nextTurn().then(() => {
     return recorder.begin(blocks);
   });
@@ -138,7 +138,7 @@ async function runBlocks(
   return executed;
 }
 
-/** The model is to work while the iteration is stored: its next request leaves in the second turn from now. */
+/** Lets the model work while the iteration is stored: its next request is sent in the second turn from now. */
 async function requestSent(): Promise<void> {
   await nextTurn();
   await nextTurn();

@@ -17,15 +17,15 @@ interface Candidate {
   readonly from: "variable" | "template" | "literal" | "value";
   readonly answerType: AcceptedFinal["answerType"];
   readonly confidence: AcceptedFinal["confidence"];
-  /** Blocks whose failure speaks against it. */
+  /** Blocks whose failure counts against the answer. */
   readonly counted: Executed["entries"];
   readonly problem: string | null;
-  /** How it stands to the schema that the caller gave, null where there is none. */
+  /** The result of checking it against the caller's schema; null without a schema. */
   readonly judged: Judged | null;
 }
 
-/** Resolves and judges the final of a reply: an answer that a block offered comes first, then the reply's own. Null
- * where there is neither. */
+/** Resolves and judges the final of a reply. An answer that a block offered takes precedence over the reply's own. Null
+ * if there is neither. */
 export async function settleFinal(
   frame: IterationFrame,
   { offered, final, executed, refusedBefore }: {
@@ -42,7 +42,7 @@ export async function settleFinal(
     : null;
   if (!candidate) return null;
   const { text, judged, counted, problem } = candidate;
-  // No repetition lets an answer through that the caller could not use.
+  // Repetition never lets an answer through that the caller could not use.
   if (judged && !judged.ok) {
     return { kind: "refused", reason: refuseForBlocks(counted) ?? problem ?? judged.reason };
   }
@@ -57,7 +57,7 @@ export async function settleFinal(
   return { kind: "accepted", final: { ...answer, confidence: "low", notes: [verdict.note] } };
 }
 
-/** Whether it says enough is the schema's to say, where there is one. */
+/** If there is a schema, it decides whether the answer is complete. */
 function reasonAgainst({ problem, judged, text, from, counted }: Candidate, frame: IterationFrame): string | null {
   if (judged) return refuseForBlocks(counted);
   const forgot = frame.environment.forgottenNow.size > 0;
@@ -74,7 +74,7 @@ function fromOffer(
     from: "value",
     answerType: type,
     confidence,
-    // What fails after the offer does not undo it.
+    // Failures after the offer do not undo it.
     counted: executed.entries.slice(0, block),
     problem: null,
     judged: frame.extras.answerSchema?.judge({ value }) ?? null,
@@ -101,8 +101,8 @@ async function fromReply(
   };
 }
 
-/** The data of a variable whose name is all of the answer: a schema wants the value and not the text that a reader would
- * get. Null where there is no such variable. */
+/** The data of a variable whose name is the whole answer: a schema checks its value, not the text that a reader would
+ * get. Null if there is no such variable. */
 async function judgeNamed(
   { environment }: IterationFrame,
   { name, answerSchema }: { readonly name: string; readonly answerSchema: AnswerSchema },

@@ -23,7 +23,7 @@ export interface ContextSource {
   readonly log: Log;
 }
 
-/** The parts of the next context message. Takes the notes that are due: they are shown once. */
+/** The parts of the next context message. Takes the notes that are due, since each is shown once. */
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
   const { environment, state, caps } = source;
   const said = source.steering?.take() ?? [];

@@ -9,8 +9,8 @@ import type { Ledger } from "./ledger.ts";
 import type { QueryParts } from "./query_parts.ts";
 
 export const MAX_QUERY_DEPTH = 5;
-/** Child queries of one depth at a time: each has a process of its own. A query waits for deeper ones only, so the
- * deepest can always go on. */
+/** Concurrent child queries per depth; each has its own process. A query waits only for deeper ones, so the deepest can
+ * always continue. */
 const AT_ONCE = 8;
 const DEPTHS = Array.from({ length: MAX_QUERY_DEPTH }, () => new Semaphore(AT_ONCE));
 
@@ -33,8 +33,8 @@ export interface ChildParts {
   ) => Promise<QueryResult>;
 }
 
-/** One query inside another: a branch, a sandbox and rows of its own, below the iteration that called. Rejects with
- * `HostCallError` when it cannot begin; how it ended is a value. */
+/** Runs a query within another one, with its own branch, sandbox and rows, below the iteration that called. Rejects
+ * with `HostCallError` if it cannot begin; how it ended is returned as a value. */
 export async function childQuery(
   task: string,
   options: ChildOptions & { readonly signal: AbortSignal },

@@ -1,13 +1,12 @@
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The signal of a query that may take only so long: what waits for a model or a block ends with it. Whoever made it
- * closes it. */
+/** The signal of a query with a time limit: waits for a model or a block end with it. Its creator must close it. */
 export class QueryDeadline {
   readonly signal: AbortSignal;
   readonly #caller: AbortSignal;
   readonly #timer: ReturnType<typeof setTimeout> | null;
 
-  /** Null for no limit beside the caller's own signal. */
+  /** Null for no limit besides the caller's own signal. */
   constructor(caller: AbortSignal, wallMs: number | null) {
     this.#caller = caller;
     if (wallMs === null || wallMs > MAX_TIMER_MS) {
@@ -20,7 +19,7 @@ export class QueryDeadline {
     this.signal = AbortSignal.any([caller, controller.signal]);
   }
 
-  /** Whether the time is over, and the caller did not end it before. */
+  /** Whether the time ran out before the caller ended it. */
   get passed(): boolean {
     return this.signal.aborted && !this.#caller.aborted;
   }

@@ -3,14 +3,14 @@ import type { QueryReason } from "../domain/query/query_result.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
 import type { Unusable } from "./faults.ts";
 
-/** The answer of a query that has none of its own: what ended it, how far it came, what to do. Never empty. */
+/** The answer of a query without one of its own: what ended it, how far it got, what to do. Never empty. */
 export function fallbackAnswer(facts: {
   readonly reason: Exclude<QueryReason, "answered">;
   readonly iterations: number;
   readonly budget: number;
   readonly thinking: string;
   readonly errors: readonly string[];
-  /** Why the newest answer did not satisfy the schema that it must, null where it was not refused for that. */
+  /** Why the newest answer did not satisfy the required schema; null if it was not refused for that. */
   readonly refused?: string | null;
   readonly unusable?: Unusable | null;
 }): string {
@@ -30,7 +30,7 @@ export function fallbackAnswer(facts: {
   return lines.join("\n");
 }
 
-/** What a model did in place of a reply that can be used. */
+/** What a model returned instead of a usable reply. */
 const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, string>> = {
   empty: "with nothing at all",
   thinking: "with thoughts alone",

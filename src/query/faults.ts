@@ -1,34 +1,34 @@
 import type { QueryReason } from "../domain/query/query_result.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
 
-/** The same fault so often in a row ends the query: telling the model what is wrong does not help. */
+/** This many consecutive replies with the same fault end the query: telling the model what is wrong does not help. */
 const SAME = 3;
-/** Replies that break off are the connection's fault: more of them are borne. */
+/** Replies that break off are the connection's fault, so more of them are tolerated. */
 const BROKEN = 5;
-/** Unusable replies in a row, whatever is wrong with each. */
+/** Consecutive unusable replies, whatever their faults. */
 const UNUSABLE = 5;
 
-/** The replies that could not be used, in a row. */
+/** The consecutive replies that could not be used. */
 export interface Unusable {
   readonly model: string;
   readonly count: number;
-  /** Null where they had several. */
+  /** Null if they had different faults. */
   readonly fault: IterationFault | null;
 }
 
-/** Counts iterations that came to nothing, in a row. */
+/** Counts consecutive iterations without a result. */
 export class Faults {
   #what = "";
   #same = 0;
   #replies = 0;
   #unusable: Unusable | null = null;
 
-  /** What ended the query with `unusable_replies`. */
+  /** The replies that ended the query with `unusable_replies`. */
   get unusable(): Unusable | null {
     return this.#unusable;
   }
 
-  /** One more; `text` tells faults of calls apart. The reason for which the query ends with it, or null. */
+  /** Counts one more; `text` distinguishes faults of calls. Returns the reason if the query must end, else null. */
   add(
     fault: IterationFault,
     { text, model }: { readonly text: string; readonly model: string },
@@ -44,7 +44,7 @@ export class Faults {
     return this.#unusable === null ? null : "unusable_replies";
   }
 
-  /** An iteration came to something. */
+  /** Call it when an iteration had a result. */
   clear(): void {
     this.#what = "";
     this.#same = 0;

@@ -2,10 +2,11 @@ import { clip } from "../domain/text/clip.ts";
 import type { PreviousTurn } from "../persistence/store/store.ts";
 import type { ContextParts } from "../prompt/context/context_parts.ts";
 
-/** Of the blocks that were cut, in characters; what they share is cut in the middle when the handover is rendered. */
+/** Limits, in characters, for interrupted blocks. The text that they share is cut in the middle when the handover is
+ * rendered. */
 const CUT = { blocks: 5, chars: 300 };
 
-/** What the first context of a query says of the one before. */
+/** What the first context of a query reports about the previous query. */
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
   if (!before) return null;
   const { text, thinkings, answer, images = 0, pending = [] } = before;
@@ -13,7 +14,7 @@ export function handoverOf(before: PreviousTurn | null): ContextParts["handover"
   return { request: text + seen, thinkings, answer: [answer, ...cutBlocks(pending)].join("\n") };
 }
 
-/** What was running when the process ended: the model has to look whether it is to be done again. */
+/** What was running when the process ended. The model must check whether it has to be repeated. */
 function cutBlocks(pending: readonly string[]): string[] {
   if (pending.length === 0) return [];
   const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];

@@ -2,10 +2,10 @@ import { Cancelled, HostCallError, ProviderError } from "../domain/errors.ts";
 import { addUsage, NO_USAGE, type Usage } from "../domain/query/usage.ts";
 import { limitReached, type LimitReason, type QueryLimits } from "./limits.ts";
 
-/** What a call is expected to take, before it is made. */
+/** The expected consumption of a call, before it is made. */
 export interface Expected {
   readonly inputTokens: number;
-  /** US dollars per million tokens, null where unknown. */
+  /** US dollars per million tokens; null if unknown. */
   readonly price: { readonly input: number; readonly output: number } | null;
 }
 
@@ -14,7 +14,7 @@ export interface Spend {
   readonly costUsd: number | null;
 }
 
-/** A call under way; settle it once, however it ends. */
+/** A call under way. Settle it exactly once, however it ends. */
 export interface Reservation {
   settle(spent: Spend): void;
 }
@@ -26,7 +26,7 @@ interface Held {
 
 const NOTHING: Spend = { usage: NO_USAGE, costUsd: 0 };
 
-/** What all queries of one tree share. */
+/** State shared by all queries of one tree. */
 class Tree {
   readonly limits: QueryLimits;
   readonly elapsed: () => number;
@@ -44,13 +44,13 @@ class Tree {
     return limitReached(this.limits, { ...this.spent, ms: this.elapsed() });
   }
 
-  /** Null where it may be more than is left beside what is under way. Alone a call may always be made. */
+  /** Null if it may exceed what is left after the calls under way. A call is always allowed when it is the only one. */
   hold({ inputTokens, price }: Expected): Held | null {
     const { usage, costUsd } = this.spent;
     const calls = Math.max(1, usage.calls);
     const output = usage.output / calls;
     const cost = price ? (inputTokens * price.input + output * price.output) / 1e6 : 0;
-    // The characters of a prompt say little of its tokens: what calls have taken on average is the least expected.
+    // The characters of a prompt are a poor measure of its tokens, so at least the average of past calls is expected.
     const held: Held = {
       tokens: Math.max(inputTokens + output, (usage.input + usage.output) / calls),
       costUsd: Math.max(cost, (costUsd ?? 0) / calls),
@@ -77,7 +77,7 @@ class Tree {
     this.#waiting.delete(wake);
   }
 
-  /** Before the first call has ended nobody knows what one takes; with a limit the others wait for it. */
+  /** Until the first call has ended, consumption per call is unknown; with a limit, the others wait for it. */
   #unknown(): boolean {
     const { tokens, costUsd } = this.limits;
     return this.spent.usage.calls === 0 && (tokens !== null || costUsd !== null);
@@ -97,7 +97,7 @@ class Tree {
 }
 
 /** What one query and everything below it has spent, against the limits of the whole tree. Each call is reserved before
- * it is made and settled after it, so that parallel children cannot each spend what is left. */
+ * it is made and settled after it, so that parallel children cannot each spend the same remainder. */
 export class Ledger {
   readonly #tree: Tree;
   readonly #parent: Ledger | null;
@@ -108,27 +108,27 @@ export class Ledger {
     this.#parent = parent;
   }
 
-  /** The ledger of a tree's root; `elapsed` in milliseconds since it began. */
+  /** Opens the ledger of a tree's root; `elapsed` returns milliseconds since it began. */
   static open(limits: QueryLimits, elapsed: () => number): Ledger {
     return new Ledger(new Tree(limits, elapsed), null);
   }
 
-  /** Of a query below this one. */
+  /** The ledger of a query below this one. */
   child(): Ledger {
     return new Ledger(this.#tree, this);
   }
 
-  /** Of this query and all below it; the cost is null once a call was made whose price is not known. */
+  /** What this query and all below it have spent. The cost is null once a call with an unknown price was made. */
   get spent(): Spend {
     return this.#spent;
   }
 
-  /** The limit of the tree that is reached. */
+  /** The limit of the tree that was reached, or null. */
   reached(): LimitReason | null {
     return this.#tree.reached();
   }
 
-  /** Counts a plain call or a child query; throws `HostCallError` when the tree has made as many as it may. */
+  /** Counts a sub-call or a child query. Throws `HostCallError` when the tree has reached its limit. */
   countSubcall(symbol: string): void {
     const limit = this.#tree.limits.subcalls ?? null;
     if (limit !== null && this.#tree.subcalls >= limit) {
@@ -141,7 +141,7 @@ export class Ledger {
     this.#tree.subcalls++;
   }
 
-  /** Waits while what is under way may take all that is left. Rejects with `ProviderError` when a limit is reached and
+  /** Waits while the calls under way may use up what is left. Rejects with `ProviderError` when a limit is reached, and
    * with `Cancelled`. */
   async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
     for (;;) {
@@ -159,7 +159,7 @@ export class Ledger {
     }
   }
 
-  /** Counts a call for which nothing was reserved. */
+  /** Counts a call without a reservation. */
   count(spent: Spend): void {
     this.#tree.spent = sum(this.#tree.spent, spent);
     this.#add(spent);

@@ -10,17 +10,17 @@ import type {
 } from "../providers/router/router.ts";
 import type { Ledger, Spend } from "./ledger.ts";
 
-/** What a query needs of the router. */
+/** The part of the router that a query needs. */
 export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
 
 const CHARS_PER_TOKEN = 4;
-/** Model calls below queries, in this process at a time. Whoever holds a place waits for its reply alone, so nesting
- * cannot deadlock. */
+/** Concurrent model calls below queries, per process. Whoever holds a place waits only for its reply, so nesting cannot
+ * deadlock. */
 const AT_ONCE = 8;
 const CALLS = new Semaphore(AT_ONCE);
 
-/** The router behind the ledger of one query and the gate of the process; with a `model`, that one serves. `gate` is null
- * for what the query of a user asks itself: there is one call of it at a time, and no conversation waits for others. */
+/** The router behind the ledger of one query and the gate of the process. If `model` is set, that model serves. `gate`
+ * is null for the calls of a user's own query: there is one at a time, and no conversation waits for others. */
 export class LedgerCalls implements ModelCalls {
   readonly #router: ModelCalls;
   readonly #ledger: Ledger;
@@ -50,12 +50,12 @@ export class LedgerCalls implements ModelCalls {
     return { ...route, capabilities: route.provider.capabilities(route.model) };
   }
 
-  /** As the router does; rejects with `ProviderError` as well when a limit of the tree is reached. */
+  /** Like the router; also rejects with `ProviderError` when a limit of the tree is reached. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
     const { price } = this.current().capabilities;
-    // The ledger comes first: what waits there holds no place in the gate.
+    // The ledger comes first, so that a call that waits there holds no place in the gate.
     const reservation = await this.#ledger.reserve({ inputTokens, price }, options.signal);
     let spent: Spend = { usage: NO_USAGE, costUsd: 0 };
     try {
@@ -70,7 +70,7 @@ export class LedgerCalls implements ModelCalls {
   }
 }
 
-/** What the request itself names wins. */
+/** A model named in the request takes precedence. */
 function choiceOf(model: string | null, request: RouterRequest): Partial<RouterRequest> {
   const name = request.model ?? model;
   if (name === null || name === undefined) return {};

@@ -1,18 +1,18 @@
 import type { QueryReason } from "../domain/query/query_result.ts";
 import type { Usage } from "../domain/query/usage.ts";
 
-/** Limits of a query together with everything below it; null for none. */
+/** Limits of a query and everything below it; null for no limit. */
 export interface QueryLimits {
   readonly costUsd: number | null;
   readonly tokens: number | null;
   readonly wallMs: number | null;
-  /** Plain model calls of blocks, and child queries. */
+  /** Sub-calls and child queries. */
   readonly subcalls?: number | null;
 }
 
 export type LimitReason = Extract<QueryReason, `limit_${string}`>;
 
-/** The limit that stands in the way of another model call, or null. */
+/** The limit that prevents another model call, or null. */
 export function limitReached(
   limits: QueryLimits,
   spent: { readonly usage: Usage; readonly costUsd: number | null; readonly ms: number },

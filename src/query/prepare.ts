@@ -12,7 +12,7 @@ import { handoverOf } from "./handover.ts";
 import type { QueryParts } from "./query_parts.ts";
 import { forgetStale } from "./stale_variables.ts";
 
-/** Longer requests are shown head and tail; all of it stands in `$query`. */
+/** Longer requests are shown as head and tail; the whole text is in `$query`. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
 
 /** What the loop of one query works on. */
@@ -26,7 +26,7 @@ export interface Prepared {
   readonly ledger: Ledger;
 }
 
-/** Activates extensions, starts the sandbox in the background, makes the stable prefix and the handover. */
+/** Activates extensions, starts the sandbox in the background, and builds the stable prefix and the handover. */
 export async function prepare(
   request: string,
   { parts, state, queryId, emitter, begun, signal, extras, ...query }: {
@@ -52,7 +52,7 @@ export async function prepare(
     subcalls: query.subcalls,
     onCall: (call) => emitter.send({ type: "host_call", ...call }),
   };
-  // Before the child is started, so that it need not bring back what is forgotten.
+  // Done before the child starts, so that it need not restore what is forgotten.
   await forgetStale(parts, queryId);
   const active = await environment.beginQuery(scope);
   environment.bindSystem("$query", request);
@@ -74,7 +74,7 @@ export async function prepare(
   return { frame, active, state, handover, parts, request, ledger: query.ledger };
 }
 
-/** The texts that are the same bytes over all calls of a query, so that a provider's prefix cache holds. */
+/** The texts that are byte-identical in all calls of a query, so that a provider's prefix cache stays valid. */
 export function stablePrefix(
   request: string,
   { parts, active, begun }: {
@@ -93,7 +93,7 @@ export function stablePrefix(
   return { system, request: text, example: active.example };
 }
 
-/** The request as message 2 shows it: whole, or head and tail of one that would fill every call. */
+/** The request as message 2 shows it: in full, or head and tail if it would fill every call. */
 export function requestText(request: string): string {
   const { limit, head, tail } = SHOWN_REQUEST;
   if (request.length <= limit) return request;

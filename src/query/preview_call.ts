@@ -9,8 +9,8 @@ import type { QueryParts } from "./query_parts.ts";
 import { QueryState } from "./query_state.ts";
 import { staleNames } from "./stale_variables.ts";
 
-/** The messages of the first call that a request would make now. Nothing is stored, asked or run; `environment` must be
- * one of its own, since its index is changed. */
+/** The messages of the first call that a request would make now. Nothing is stored, called or run. `environment` must
+ * be a separate one, since its index is changed. */
 export async function previewCall(
   request: string,
   { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },

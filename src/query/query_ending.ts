@@ -18,13 +18,13 @@ interface Ended {
   readonly ledger: Ledger;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
-  /** That of the title, once it has begun. */
+  /** The call for the title, once it has begun. */
   readonly title: () => TitleCall | null;
   readonly deadline: QueryDeadline;
   readonly started: number;
 }
 
-/** The end of one query: stored, then announced. */
+/** Ends one query: stores the end, then announces it. */
 export class QueryEnding {
   readonly #query: Ended;
   #sent = false;
@@ -33,8 +33,8 @@ export class QueryEnding {
     this.#query = query;
   }
 
-  /** `before` is what has to be stored first. Rejects where that or the end cannot be stored and there is no answer;
-   * whoever follows the query hears of it where that is because another process took over. */
+  /** `before` settles once everything that must be stored first is stored. Rejects if that or the end cannot be stored
+   * and there is no answer. Those who follow the query are notified if another process took over. */
   async end(why: QueryReason, before = Promise.resolve()): Promise<QueryResult> {
     const { deadline, subcalls, title } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
@@ -42,20 +42,21 @@ export class QueryEnding {
     return this.#announce(await this.#stored(compose(reason, this.#query), before));
   }
 
-  /** The database failed before there was an answer: whoever follows the query hears of it. */
+  /** The database failed before there was an answer; notifies those who follow the query. */
   async fail(error: StoreError): Promise<void> {
     const { subcalls, title } = this.#query;
     await Promise.all([subcalls.close(), title()?.end()]);
     this.#announce(await this.#unstored(compose("unstored", this.#query), error));
   }
 
-  /** Stores how the query ended. An answer was paid for: where it cannot be stored its caller gets it all the same, with
-   * why as the last note. */
+  /** Stores how the query ended. An answer was paid for: if it cannot be stored, the caller still receives it, with the
+   * reason as the last note. */
   async #stored(result: QueryResult, before: Promise<void>): Promise<QueryResult> {
     const { parts: { store }, queryId, state } = this.#query;
     const { value: _inAnswer, ...end } = result;
     try {
-      // With an answer, the last iteration is being written: both in one commit, where it has not failed already.
+      // With an answer, the last iteration is still being written: both go into one commit, unless it has already
+      // failed.
       await (result.reason === "answered" ? Promise.race([before, null]) : before);
       await Promise.all([before, store.endQuery(queryId, end)]);
       return result;
@@ -71,7 +72,7 @@ export class QueryEnding {
     const reason = "unstored";
     const unstored: QueryResult = { ...result, reason, status: statusOf(reason), notes: [...result.notes, message] };
     const { value: _inAnswer, ...end } = unstored;
-    await store.endQuery(queryId, end).catch(() => {}); // perhaps that much can be stored
+    await store.endQuery(queryId, end).catch(() => {}); // the end alone may still be stored
     return unstored;
   }
 
@@ -99,7 +100,7 @@ export class QueryEnding {
   }
 }
 
-/** A query that spent its budget on answers that its schema refused says so. */
+/** The reason, with its own value for a query that spent its budget on answers that its schema refused. */
 function reasonOf(
   why: QueryReason,
   { state, extras }: { readonly state: QueryState; readonly extras: RequestExtras },

@@ -9,16 +9,16 @@ import type { Prepared } from "./prepare.ts";
 import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
 import { reasoningLevel } from "./reasoning_level.ts";
 
-/** Notes of a sandbox in one call; more are left out. */
+/** Maximum number of sandbox notes in one call; more are left out. */
 const MAX_TOLD = 20;
 
 type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 
-/** The decisions between iterations: docs/architecture.md has the table of states. */
+/** The decisions between iterations; see the table of states in docs/architecture.md. */
 export class QueryLoop {
   readonly #prepared: Prepared;
   readonly #repetition = new Repetition();
-  /** Ends the call that is under way when the iteration before it could not be stored. */
+  /** Ends the call under way if the previous iteration could not be stored. */
   readonly #unstored = new AbortController();
   #stored: Promise<void> = Promise.resolve();
 
@@ -28,8 +28,8 @@ export class QueryLoop {
     this.#prepared = { ...prepared, frame: { ...frame, signal } };
   }
 
-  /** Iterates until the query has a reason to end. The accepted final, where there is one, stands in the state. The end
-   * of each iteration is stored while the next one's model call is under way. */
+  /** Iterates until the query has a reason to end. An accepted final is in the state. The end of each iteration is
+   * stored while the next one's model call is under way. */
   async run(): Promise<QueryReason> {
     try {
       return await this.#decide();
@@ -39,7 +39,7 @@ export class QueryLoop {
     }
   }
 
-  /** Settles when the last iteration is stored and told of. Rejects with `StoreError` or a defect. */
+  /** Settles when the last iteration is stored and reported. Rejects with `StoreError` or a defect. */
   get stored(): Promise<void> {
     return this.#stored;
   }
@@ -98,11 +98,11 @@ export class QueryLoop {
     };
     const { result, stored } = await runIteration(frame, input);
     this.#stored = stored;
-    stored.catch(() => this.#unstored.abort()); // whoever ends the query hears of it
+    stored.catch(() => this.#unstored.abort()); // whoever ends the query receives the error
     return result;
   }
 
-  /** Takes an iteration's result into the state; a reason ends the query. */
+  /** Takes an iteration's result into the state. Returns the reason if the query ends. */
   #take(result: IterationResult): QueryReason | null {
     const { state } = this.#prepared;
     if (result.kind === "cancelled") return "cancelled";
@@ -179,7 +179,8 @@ export class QueryLoop {
     );
   }
 
-  /** One call more that asks for the best answer from what exists; without one the composed fallback stands. */
+  /** Makes one more call that requests the best answer from what exists. If it returns none, the composed fallback is
+   * used. */
   async #lastCall(reason: "max_iterations" | "error_budget"): Promise<QueryReason> {
     const { state } = this.#prepared;
     const why = reason === "max_iterations" ? "The iteration budget is used up" : "Too many errors in a row";

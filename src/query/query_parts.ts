@@ -10,38 +10,38 @@ import type { ModelCalls } from "./ledger_calls.ts";
 import type { QueryLimits } from "./limits.ts";
 import type { Steering } from "./steering.ts";
 
-/** What the operator sets about queries. */
+/** The operator's settings for queries. */
 export interface QuerySettings {
-  /** Iterations a query may use before it asks for more. */
+  /** Iterations that a query may use before it must request more. */
   readonly budget: number;
   readonly ceiling: number | null;
   readonly limits: QueryLimits;
-  /** Level of every iteration, in place of what the model asks for. */
+  /** Reasoning level of every iteration; overrides the model's own choice. */
   readonly reasoning?: ReasoningLevel | null;
-  /** How deep queries may run inside queries: 1, the default, to 5; 0 for not at all. */
+  /** Maximum depth of nested queries: 1 (default) to 5; 0 disables them. */
   readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
-  /** Queries after which a variable without a comment is forgotten; never where it is null or absent. */
+  /** Number of queries after which a variable without a comment is forgotten; never if null or absent. */
   readonly autoForgetAfter?: number | null;
-  /** The model that names a new conversation, or by what it is chosen; none does where it is null or absent. */
+  /** The model that names a new conversation, or the criterion for choosing it; none if null or absent. */
   readonly titleModel?: string | null;
-  /** The caller's instructions, "" where there are none. */
+  /** The caller's instructions; "" if there are none. */
   readonly instructions: string;
   readonly machine: Omit<PromptEnvironment, "date">;
 }
 
-/** What a query is built from; all of it belongs to the caller. */
+/** What a query is built from. The caller owns all of it. */
 export interface QueryParts extends Pick<EnvironmentParts, "registry" | "openSandbox" | "spawn"> {
   readonly environment: Environment;
   readonly store: Store;
-  /** Throws `ConfigError` where no sandbox could be started. */
+  /** Throws `ConfigError` if no sandbox can be started. */
   readonly trySandbox?: () => void;
   readonly router: ModelCalls;
   readonly log: Log;
   readonly owner: ProcessOwner;
   readonly settings: QuerySettings;
   readonly now: () => number;
-  /** What the user says while the query runs. */
+  /** Messages that the user sends while the query runs. */
   readonly steering?: Steering;
 }

@@ -6,18 +6,18 @@ import { Faults } from "./faults.ts";
 export const MAX_CONSECUTIVE_ERRORS = 5;
 export const MAX_RESTARTS = 3;
 
-/** Everything that one query counts and carries from one iteration to the next. */
+/** Everything that one query counts and carries over from one iteration to the next. */
 export class QueryState {
   readonly #ceiling: number | null;
   #budget: number;
   #offered: OfferedAnswer | null = null;
-  /** Row of the next iteration, 0-based. */
+  /** Position of the next iteration, 0-based. */
   position = 0;
-  /** Iterations that used up budget. */
+  /** Iterations counted against the budget. */
   used = 0;
   consecutiveErrors = 0;
   restarts = 0;
-  /** First error texts since the last restart, for its hint. */
+  /** First error texts since the last restart, for the hint of a restart. */
   readonly errors: string[] = [];
   readonly faults = new Faults();
   refused: string | null = null;
@@ -26,7 +26,7 @@ export class QueryState {
   readonly attempts: string[] = [];
   readonly notes: string[] = [];
   next: Reply["next"] = { model: null, reasoning: null };
-  /** What had to be done to read the last reply. */
+  /** The repairs that were needed to read the last reply. */
   repaired = "";
   final: AcceptedFinal | null = null;
 
@@ -50,7 +50,7 @@ export class QueryState {
     return { granted, budget };
   }
 
-  /** The first answer of an iteration stands. */
+  /** The first answer of an iteration counts. */
   offer(answer: OfferedAnswer): void {
     this.#offered ??= answer;
   }
@@ -59,7 +59,7 @@ export class QueryState {
     this.#offered = null;
   }
 
-  /** One more error; `text` is kept for the hint of a restart. */
+  /** Records one more error; `text` is kept for the hint of a restart. */
   failed(text: string): void {
     this.consecutiveErrors++;
     if (this.errors.length < 3) this.errors.push(text);

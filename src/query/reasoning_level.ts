@@ -2,8 +2,8 @@ import type { ReasoningLevel } from "../providers/provider.ts";
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 
-/** What the user told, else the model's own wish for one iteration, else balanced and one step up for each error in a
- * row. */
+/** The user's setting, else the model's own choice for one iteration, else balanced, one step higher for each
+ * consecutive error. */
 export function reasoningLevel(
   { told = null, asked, consecutiveErrors }: {
     readonly told?: ReasoningLevel | null;

@@ -22,26 +22,26 @@ export interface RunQueryOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly label?: string;
   readonly extras?: RequestExtras;
-  /** Of a query below another one: its part of the tree's ledger. */
+  /** For a query below another one: its part of the tree's ledger. */
   readonly ledger?: Ledger;
   readonly parentQueryId?: string;
-  /** Its id, where it is stored as running: that is before an environment is opened for it. */
+  /** The query's id if it is already stored as running, before an environment is opened for it. */
   readonly begun?: string;
-  /** In place of the root model. */
+  /** Used instead of the root model. */
   readonly model?: string | null;
 }
 
-/** What a query may reject with. */
+/** Expected rejections of a query. */
 const FORESEEN = [ConfigError, StoreError, TakenOverError] as const;
 
-/** One user turn: stores it as running, iterates, ends it in a terminal status on every path. Rejects with
- * `ConfigError`, `StoreError`, `TakenOverError` or a defect, and only after it tried to end the query. */
+/** One user turn: stores the query as running, iterates, and ends it in a terminal status on every path. Rejects with
+ * `ConfigError`, `StoreError`, `TakenOverError` or a defect, but only after trying to end the query. */
 export async function runQuery(
   request: string,
   parts: QueryParts,
   given: RunQueryOptions,
 ): Promise<QueryResult> {
-  // A query below another one ends with it.
+  // A query below another one has no deadline of its own: it ends with its parent.
   const deadline = new QueryDeadline(given.signal, given.ledger ? null : parts.settings.limits.wallMs);
   const options = { ...given, signal: deadline.signal };
   try {
@@ -70,7 +70,7 @@ async function runWithin(
     return result;
   };
   try {
-    if (!parts.environment.alive) parts.trySandbox?.(); // before a model is asked
+    if (!parts.environment.alive) parts.trySandbox?.(); // before the model is called
     title = await TitleCall.begin(request, { parts, queryId, ledger, signal: options.signal });
     const facts = { ledger, subcalls, state, queryId, emitter, begun: started, signal: options.signal, extras };
     const prepared = await prepare(request, { ...facts, parts: { ...parts, router } });
@@ -88,14 +88,14 @@ async function runWithin(
     }
     throw error;
   } finally {
-    // Where the store cannot even be read, what it threw before is what the caller gets.
+    // If the store cannot even be read, the caller gets its earlier error.
     await parts.environment.endQuery({ unstored }).catch((error: unknown) => {
       parts.log.error("environment_not_undone", { queryId, error: String(error) });
     });
   }
 }
 
-/** Stores the query as running and makes what it counts with. */
+/** Stores the query as running and creates its counters. */
 async function begin(
   request: string,
   { parts, options }: { readonly parts: QueryParts; readonly options: RunQueryOptions },

@@ -1,6 +1,6 @@
 import type { QueryParts } from "./query_parts.ts";
 
-/** Takes out of scope, for good, what a query forgets when it begins. */
+/** Takes out of scope, permanently, what a query forgets when it begins. */
 export async function forgetStale(
   parts: Pick<QueryParts, "environment" | "settings">,
   queryId: string,
@@ -14,8 +14,9 @@ export async function forgetStale(
   done();
 }
 
-/** Variables that a query forgets when it begins, where that is configured: the live ones without a comment that none of
- * the queries before it has defined or changed for so long. `queryId` is its own. What is given has a comment. */
+/** Variables that a query forgets when it begins, if configured: live ones without a comment that none of the preceding
+ * queries within that number has defined or changed. `queryId` is the query itself. Input of the query has a
+ * comment. */
 export async function staleNames(
   { environment, settings }: Pick<QueryParts, "environment" | "settings">,
   queryId: string,

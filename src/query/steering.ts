@@ -1,10 +1,10 @@
-/** Messages that the user sends while a query runs, on their way into its next call. */
+/** Messages that the user sends while a query runs, queued for its next call. */
 export class Steering {
   #waiting: { readonly text: string; readonly settle: (shown: boolean) => void }[] = [];
   #ended = false;
 
-  /** Resolves with true once a call shows the text, with false when the query ended before one could or the signal took
-   * it back. */
+  /** Resolves with true once a call shows the text, or with false if the query ended first or the signal withdrew
+   * it. */
   add(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#ended || signal?.aborted) return Promise.resolve(false);
     return new Promise((settle) => {
@@ -17,7 +17,7 @@ export class Steering {
     });
   }
 
-  /** Oldest first, for the call that is being prepared. */
+  /** The queued messages, oldest first, for the call that is being prepared. */
   take(): readonly string[] {
     const taken = this.#waiting;
     this.#waiting = [];
@@ -25,7 +25,7 @@ export class Steering {
     return taken.map(({ text }) => text);
   }
 
-  /** The query makes no further call. */
+  /** Call it when the query makes no further call. */
   end(): void {
     this.#ended = true;
     for (const { settle } of this.#waiting.splice(0)) settle(false);

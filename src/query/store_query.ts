@@ -13,7 +13,7 @@ interface StoreOptions extends KeyedRequest {
   readonly retryOf?: string | undefined;
 }
 
-/** Stores a query as running, which leases its branch to this process; returns its id. */
+/** Stores a query as running, which leases its branch to this process. Returns its id. */
 export async function storeQuery(
   request: string,
   { store, router, owner, settings }: Pick<QueryParts, "store" | "owner" | "settings"> & {

@@ -17,13 +17,13 @@ export interface SubcallParts {
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
   readonly signal: AbortSignal;
-  /** Before a call is tried again. */
+  /** Called before a call is retried. */
   readonly onPause: NonNullable<RouterCallOptions["onPause"]>;
   /** Runs a child query to its end. */
   readonly runChild: (task: string, options: ChildOptions & { readonly signal: AbortSignal }) => Promise<ChildResult>;
 }
 
-/** Plain model calls and child queries of one query's blocks. */
+/** Sub-calls and child queries of one query's blocks. */
 export class Subcalls implements Door {
   readonly #parts: SubcallParts;
   readonly #stop = new AbortController();
@@ -34,7 +34,7 @@ export class Subcalls implements Door {
     this.#parts = parts;
   }
 
-  /** The same call gets the same answer, also while the first one is under way. Rejects with `HostCallError` and
+  /** The same call gets the same answer, even while the first one is under way. Rejects with `HostCallError` and
    * `Cancelled`. */
   async ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string> {
     const key = JSON.stringify([prompt, options.system ?? null, options.model ?? null]);
@@ -43,7 +43,7 @@ export class Subcalls implements Door {
       try {
         return await known;
       } catch (error) {
-        // Whoever asked first has given up, not this caller.
+        // The first caller has cancelled, not this one.
         if (!(error instanceof Cancelled) || options.signal.aborted) throw error;
       }
     }
@@ -58,7 +58,7 @@ export class Subcalls implements Door {
     return await this.#keep(this.#parts.runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }
 
-  /** Ends what still runs and waits for it: nothing of a query outlives it. */
+  /** Ends what is still running and waits for it: nothing outlives its query. */
   async close(): Promise<void> {
     this.#stop.abort(ENDED);
     await Promise.allSettled([...this.#running]);
@@ -94,7 +94,7 @@ export class Subcalls implements Door {
     }
     const cut = reply.finish === "length" ? cutText(reply) : null;
     await this.#record(prompt, { reply, error: cut, ms: performance.now() - begun });
-    // A part that looks like the whole would be taken for the answer.
+    // A truncated reply that looks complete would be taken for the answer.
     if (cut !== null) {
       const hint = "ask for less at once, or for a shorter answer";
       throw new HostCallError(cut, { namespace: "vis", symbol: "ask", hint });
@@ -143,7 +143,7 @@ function cutText({ model, text }: RouterReply): string {
   return `Cannot use the reply: the length limit of the model ${model} cut it after ${text.length} characters`;
 }
 
-/** What a model thought aloud is no part of its answer. */
+/** Thinking in the text is not part of the answer. */
 function textOf({ text }: RouterReply): string {
   return text.replace(/^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>\s*/, "");
 }

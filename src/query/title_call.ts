@@ -9,7 +9,7 @@ import type { QueryParts } from "./query_parts.ts";
 const NO_LIMITS = { costUsd: null, tokens: null, wallMs: null };
 const TITLE_CHARS = 100;
 const REQUEST_CHARS = 4000;
-/** How long the end of a query waits for its title. */
+/** How long the end of a query waits for the title. */
 const PATIENCE_MS = 10_000;
 const RULES =
   "Give a title of at most eight words to the conversation that begins with this request. Answer with the title alone, in the language of the request, without quotes.";
@@ -24,8 +24,8 @@ interface TitleFacts {
   readonly stop: AbortController;
 }
 
-/** A model names a new conversation beside its first query, where the user asked for that. The call is counted to the
- * query; whatever becomes of it, the query goes on. */
+/** A model names a new conversation while its first query runs, if the user configured it. The call counts towards the
+ * query; the query continues even if it fails. */
 export class TitleCall {
   readonly #facts: TitleFacts;
   readonly #reply: Promise<RouterReply | Error>;
@@ -36,7 +36,8 @@ export class TitleCall {
     this.#reply = reply.catch((error: unknown) => error instanceof Error ? error : new Error(String(error)));
   }
 
-  /** Null where no model is to be asked: by the settings, in a child query, in a conversation that had a query. */
+  /** Null if no model is to be called: because of the settings, in a child query, or in a conversation that already had
+   * a query. */
   static async begin(
     request: string,
     { parts, queryId, ledger, signal }: {
@@ -51,10 +52,10 @@ export class TitleCall {
     if (model === null || environment.depth > 0 || ledger.reached()) return null;
     const { branchId } = environment.branch;
     if (await store.previousTurn(branchId, queryId) !== null) return null;
-    // Whatever it is called now, the user or a model named it.
+    // If the title has changed, the user or a model set it.
     if ((await store.findConversation(branchId))?.title !== titleOf(request)) return null;
     const stop = new AbortController();
-    // Not behind the ledger of the query: the two calls of its beginning shall not wait for each other.
+    // Not behind the query's ledger: the first two calls must not wait for each other.
     const calls = new LedgerCalls(router, { ledger: Ledger.open(NO_LIMITS, () => 0), model });
     const text = `${RULES}\n\n${clip(request, REQUEST_CHARS)}`;
     const reply = calls.ask({ messages: [{ role: "user", text }], reasoning: "quick" }, {
@@ -101,12 +102,12 @@ export class TitleCall {
   }
 }
 
-/** That a conversation has from its first request. */
+/** The title that a conversation gets from its first request. */
 function titleOf(request: string): string {
   return oneLine(request, TITLE_CHARS).toWellFormed();
 }
 
-/** The first line of a reply that says something, without what models put around it. */
+/** The first meaningful line of a reply, without what models put around it. */
 function titleIn(text: string): string {
   const said = text.replace(/^\s*<think(?:ing)?>[\s\S]*?(?:<\/think(?:ing)?>|$)/, "");
   const line = said.split("\n").map((one) => one.trim()).find((one) => /[\p{L}\p{N}]/u.test(one)) ?? "";

@@ -35,7 +35,7 @@ export class ModelCall {
     return this.#shown;
   }
 
-  /** Throws `Cancelled` and program errors. */
+  /** Throws `Cancelled` and defects. */
   async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
     const start = patience.clock.now();
     try {

@@ -7,7 +7,7 @@ import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
-/** The service requires a limit. This protocol has no use for longer replies. */
+/** The service requires a limit. Replies in Vis's own format are never longer. */
 const REPLY_TOKENS = 32_000;
 const OLD_REPLY_TOKENS = 4096;
 
