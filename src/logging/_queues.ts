@@ -1,4 +1,4 @@
 import type { LogQueue } from "./log_queue.ts";
 
-/** Of the log tables that are open. */
+/** The queues of the log tables that are open. */
 export const QUEUES = new Set<LogQueue>();

@@ -1,6 +1,6 @@
 import type { LogEntry } from "../domain/records/log_entry.ts";
 
-/** A call of an extension's function that succeeded. */
+/** A successful call of an extension's function. */
 export interface FinishedCall extends Pick<LogEntry, "conversationId" | "iterationId"> {
   readonly ext: string;
   readonly sym: string;

@@ -4,22 +4,22 @@ import type { FinishedCall } from "./finished_call.ts";
 
 export type LogLevel = "debug" | "info" | "warning" | "error" | "fatal";
 
-/** What engines log through: an event name that machines can match, and data. Never a key, never a message text of
- * the user's. Silent until `startLogging` was called. */
+/** The engine's log: an event name that machines can match, and data. Never contains a key or a user's message text.
+ * Silent until `startLogging` is called. */
 export interface Log {
   debug(event: string, data?: Record<string, unknown>): void;
   info(event: string, data?: Record<string, unknown>): void;
   warn(event: string, data?: Record<string, unknown>): void;
   error(event: string, data?: Record<string, unknown>): void;
-  /** For the log table alone, and quicker than a record: there may be hundreds in a block. */
+  /** For the log table only, and faster than a record: a block may make hundreds of calls. */
   call?(call: FinishedCall): void;
 }
 
-/** A log under a category below "vis". */
+/** Creates a log under a category below "vis". */
 export function createLog(category: string): Log {
   const path = ["vis", category];
   const logger = getLogger(path);
-  // Emitted whole: an event has no placeholders, and LogTape's own methods take several times as long.
+  // Emits the record directly: an event has no placeholders, and LogTape's own methods are several times slower.
   const emit = (level: LogRecord["level"], event: string, data: Record<string, unknown>): void => {
     if (!logger.isEnabledFor(level)) return;
     const record = {
@@ -50,7 +50,7 @@ export function startLogging(options: { readonly level: LogLevel; readonly write
   };
   resetSync();
   configureSync({
-    // Not by the level of the logger alone: the log table may ask for more.
+    // The logger's level alone is not enough: the log table may need more.
     sinks: { lines: withFilter(sink, options.level) },
     loggers: [
       { category: ["logtape", "meta"], lowestLevel: "fatal", sinks: [] },

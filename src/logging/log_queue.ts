@@ -2,11 +2,11 @@ import type { LogEntry } from "../domain/records/log_entry.ts";
 import type { FinishedCall } from "./finished_call.ts";
 
 export interface LogQueueOptions {
-  /** Stores a batch; what it rejects with is ignored. */
+  /** Stores a batch; a rejection is ignored. */
   readonly write: (entries: readonly LogEntry[]) => Promise<void>;
-  /** Entries that may wait; what comes when it is full is dropped and counted. */
+  /** Maximum number of waiting entries; further ones are dropped and counted. */
   readonly limit?: number;
-  /** How long the first entry of a batch waits for others. */
+  /** How long the first entry of a batch waits for more. */
   readonly delayMs?: number;
   readonly now?: () => number;
 }
@@ -19,8 +19,8 @@ interface Calls {
 
 const BATCH = 256;
 
-/** Entries on their way to the log table: `add` takes no time and never throws, a batch is stored later. Successful calls
- * of one function in one iteration become one entry with their number and time. */
+/** Queue of entries for the log table: `add` returns immediately and never throws, and a batch is stored later.
+ * Successful calls of one function in one iteration are merged into one entry with their count and time. */
 export class LogQueue {
   readonly #write: LogQueueOptions["write"];
   readonly #limit: number;
@@ -50,7 +50,7 @@ export class LogQueue {
     this.#schedule();
   }
 
-  /** A successful call of an extension's function. */
+  /** Adds a successful call of an extension's function. */
   addCall({ ext, sym, ms, ...scope }: FinishedCall): void {
     const key = `${scope.iterationId} ${scope.conversationId} ${ext} ${sym}`;
     const known = this.#calls.get(key);
@@ -65,19 +65,19 @@ export class LogQueue {
     this.add({ level: "info", event: "extension.call", data, ...scope });
   }
 
-  /** Entries that found no room and are not stored yet as a number. */
+  /** Number of dropped entries that was not stored yet. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Resolves when everything that was added before is stored or lost. Never rejects. */
+  /** Resolves when everything that was added before is stored or dropped. Never rejects. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     while (this.#writing !== null || this.#waiting.length > 0) await (this.#writing ??= this.#drain());
   }
 
-  /** Stores what waits and takes nothing any more. */
+  /** Stores what is waiting and accepts nothing further. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.flush();
@@ -86,7 +86,7 @@ export class LogQueue {
   #schedule(): void {
     if (this.#timer !== null || this.#writing !== null) return;
     this.#timer = setTimeout(() => void this.flush(), this.#delayMs);
-    // A program that has nothing else to do ends; whoever ends it in order closes the queue.
+    // The timer does not keep the program running. An orderly exit closes the queue.
     Deno.unrefTimer(Number(this.#timer));
   }
 

@@ -4,12 +4,12 @@ import { QUEUES } from "./_queues.ts";
 import { LogQueue, type LogQueueOptions } from "./log_queue.ts";
 
 export interface LogTable {
-  /** Stores what waits; nothing is sent to it any more. Never rejects. */
+  /** Stores what is waiting and receives nothing further. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Sends records from `info` on to `write`, in batches, beside the lines of `startLogging`. What a record names as
- * `conversationId`, `queryId`, `iterationId` and `block` becomes its scope. */
+/** Sends records at or above `info` to `write`, in batches, in addition to the lines of `startLogging`. A record's
+ * `conversationId`, `queryId`, `iterationId` and `block` become its scope. */
 export function startLogTable(options: LogQueueOptions): LogTable {
   const queue = new LogQueue(options);
   QUEUES.add(queue);
@@ -34,7 +34,7 @@ export function startLogTable(options: LogQueueOptions): LogTable {
   };
 }
 
-/** Lines may want more than the table does. */
+/** The lines may need a lower level than the table. */
 function lowest<L extends string | null>(level: L | undefined): "debug" | "info" {
   return level === "debug" || level === "trace" ? "debug" : "info";
 }

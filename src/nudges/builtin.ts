@@ -1,15 +1,15 @@
 import { oneLine } from "../domain/text/clip.ts";
 
-/** What the built-in nudges look at. */
+/** What the built-in nudges are based on. */
 export interface NudgeFacts {
-  /** Iterations that used up budget before the one that is being prepared. */
+  /** Iterations counted against the budget before the one that is being prepared. */
   readonly used: number;
   readonly budget: number;
   /** Live variables of the user. */
   readonly userVariables: number;
   /** What the model keeps repeating (`Repetition.offender`), or null. */
   readonly offender: string | null;
-  /** What had to be done to read the last reply, in words; "" where it kept the format. */
+  /** Describes the repairs that were needed to read the last reply; "" if it followed the format. */
   readonly repaired: string;
 }
 
@@ -18,7 +18,7 @@ const MANY_VARIABLES = 150;
 const OFFENDER_CHARS = 80;
 const REPAIRED_CHARS = 80;
 
-/** One line for each thing that the model should know before it goes on, at most 200 characters each. */
+/** One line for each thing that the model should know before it continues, at most 200 characters each. */
 export function builtinNudges({ used, budget, userVariables, offender, repaired }: NudgeFacts): string[] {
   const lines: string[] = [];
   const remaining = Math.max(0, budget - used - 1);

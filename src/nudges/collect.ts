@@ -3,14 +3,14 @@ import { messageOf } from "../domain/kit/message_of.ts";
 const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;
 
-/** A nudge that was not taken as it was. */
+/** A nudge that was rejected or changed. */
 export interface NudgeWarning {
   readonly namespace: string;
   readonly problem: string;
 }
 
-/** The nudges of one iteration in order: built-in lines, then what the active extensions say. An extension that throws is
- * reported and skipped; anything but a non-blank string is dropped; long ones are cut. */
+/** The nudges of one iteration in order: built-in lines, then those of the active extensions. An extension that throws
+ * is reported and skipped; anything but a non-blank string is dropped; long nudges are cut. */
 export function collectNudges(
   { lines, extensionNudges, onWarn }: {
     readonly lines: readonly string[];
@@ -29,7 +29,7 @@ export function collectNudges(
 function ask(nudge: () => unknown, warn: (problem: string) => void): unknown {
   try {
     const told = nudge();
-    // A promise is no nudge, and its rejection must not end the process.
+    // A promise is not a valid nudge, and its rejection must not end the process.
     if (told instanceof Promise) told.catch((error: unknown) => warn(`Nudge rejected: ${messageOf(error)}`));
     return told;
   } catch (error) {

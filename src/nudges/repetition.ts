@@ -9,13 +9,13 @@ interface Entry {
 
 const TIMES = 3;
 const MAX_KEYS = 2_000;
-/** Of code, result and error that are compared; their lengths are compared in full. */
+/** Characters of code, result and error that are compared; their lengths are compared in full. */
 const MAX_COMPARED = 4_000;
-/** Shorter results are the same by chance: `true`, `[]`, a count. */
+/** Shorter results are often equal by chance: `true`, `[]`, a count. */
 const TELLING_RESULT = 40;
 
-/** Counts over one query what comes again: the same code with the same result, the same error, or the same result from
- * code that differs in names only. Keeps hashes, so that its size does not depend on what the blocks return. */
+/** Counts repetitions within one query: the same code with the same result, the same error, or the same result from
+ * code that differs only in names. It keeps hashes, so that its size does not depend on what the blocks return. */
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   #offender: string | null = null;
@@ -33,7 +33,7 @@ export class Repetition {
     }
   }
 
-  /** What the last recorded iteration did for the third time or more, in words, or null. */
+  /** Describes what the last recorded iteration did for the third time or more, or null. */
   offender(): string | null {
     return this.#offender;
   }
@@ -45,7 +45,7 @@ export class Repetition {
   }
 }
 
-/** Distinct keys, so that one block counts once for each. */
+/** Distinct keys, so that one block counts each key once. */
 function keysOf({ code, result }: Entry): Set<string> {
   if (result.error) return new Set([hash("error", [result.error.name, result.error.message])]);
   const outcome = [result.outcome, result.type, result.preview, result.stdout];
@@ -54,7 +54,7 @@ function keysOf({ code, result }: Entry): Set<string> {
   return keys;
 }
 
-/** The code with the names it defines and all spacing taken out: `const a2 = f(1)` is `const a = f(1)` again. */
+/** The code without spacing and without the names it defines, so that `const a2 = f(1)` equals `const a = f(1)`. */
 function withoutNames(code: string, defined: readonly string[]): string {
   const names = new Set(defined.slice(0, 100));
   return code.slice(0, MAX_COMPARED).replace(/[\p{ID_Start}$_][\p{ID_Continue}$]*|\s+/gu, (word) => {
@@ -68,7 +68,7 @@ function describe({ code, result }: Entry, times: number): string {
   return `${oneLine(code, 44)}${came ? ` → ${oneLine(came, 22)}` : ""} (${times}×)`;
 }
 
-/** 53 bits of a non-cryptographic hash: a collision costs one needless nudge. */
+/** 53 bits of a non-cryptographic hash: a collision costs one unnecessary nudge. */
 function hash(kind: string, parts: readonly string[]): string {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;

@@ -2,7 +2,7 @@ import { joinBytes } from "../domain/kit/join_bytes.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Keeps the begin and the end of an output, and counts what lies between: a flood takes no memory. */
+/** Keeps the beginning and the end of an output and counts what is between, so that memory use is bounded. */
 export class CappedOutput {
   readonly #half: number;
   readonly #head: Bytes[] = [];
@@ -15,7 +15,7 @@ export class CappedOutput {
     this.#half = Math.max(1, Math.floor(maxBytes / 2));
   }
 
-  /** The bytes are copied. */
+  /** Copies the bytes. */
   push(chunk: Bytes): void {
     const room = Math.min(this.#half - this.#headBytes, chunk.length);
     if (room > 0) {
@@ -27,7 +27,7 @@ export class CappedOutput {
     this.#dropped += Math.max(0, rest.length - this.#half);
     this.#tail.push(rest.slice(-this.#half));
     this.#tailBytes += Math.min(rest.length, this.#half);
-    // Small chunks are dropped a batch at a time.
+    // Small chunks are dropped in batches.
     if (this.#tailBytes > 2 * this.#half || this.#tail.length > 4096) this.#trim();
   }
 
@@ -35,7 +35,7 @@ export class CappedOutput {
     return this.#dropped > 0 || this.#tailBytes > this.#half;
   }
 
-  /** Bytes that are no UTF-8, and a character that was cut, become U+FFFD. */
+  /** Invalid UTF-8 and characters that were cut become U+FFFD. */
   text(): string {
     this.#trim();
     const gap = this.#dropped > 0

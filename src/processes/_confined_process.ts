@@ -5,7 +5,7 @@ import { CappedOutput } from "./_capped_output.ts";
 import { PROC } from "./proc_files.ts";
 import type { Reaper } from "./_reaper.ts";
 
-/** Numbers of the signals that end a program, as shells add them to 128. */
+/** Numbers of the signals that end a program; shells add them to 128. */
 const SIGNALS: Readonly<Record<string, number>> = {
   SIGHUP: 1,
   SIGINT: 2,
@@ -28,15 +28,16 @@ const SIGNALS: Readonly<Record<string, number>> = {
 };
 
 const READ_BYTES = 64 << 10;
-/** Nothing of ours; the folder that cannot be made keeps the runtime from a cache. */
+/** Nothing from Vis's own environment; the folder cannot be created, which keeps the runtime from using a cache. */
 const ENVIRONMENT = { DENO_DIR: "/dev/null/deno", NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
 const WATCH_MS = 20;
 const MOST_PROCESSES = 512;
-/** It is what is ended first where memory runs out. */
+/** Makes the kernel end it first when memory runs out. */
 const OOM_SCORE = "800";
-/** Pipes that somebody holds open after the end: nobody can, but nothing may wait for them for good. */
+/** For pipes that are still held open after the end. That should be impossible, but nothing may wait for them
+ * indefinitely. */
 const DRAIN_MS = 2_000;
-/** Between being asked to end and being made to. */
+/** Time between the request to end and the kill. */
 const GRACE_MS = 2_000;
 
 export interface ConfinedProcessOptions {
@@ -49,7 +50,7 @@ export interface ConfinedProcessOptions {
   readonly reaper: Reaper;
 }
 
-/** One program behind the wall, from its start to the end of all that it started. */
+/** One program behind the wall, from its start to the end of everything that it started. */
 export class ConfinedProcess {
   readonly #options: ConfinedProcessOptions;
   readonly #name: string;
@@ -80,7 +81,7 @@ export class ConfinedProcess {
     PROC.write(`/proc/${this.#process.pid}/oom_score_adj`, OOM_SCORE);
   }
 
-  /** `leave` is called when nothing runs any longer; the paths that it gives go into the notes. */
+  /** Calls `leave` once nothing runs any longer; the paths that it returns go into the notes. */
   async run(
     { timeoutMs, signal, stop, leave }: {
       readonly timeoutMs: number;
@@ -141,7 +142,7 @@ export class ConfinedProcess {
     this.#grace = setTimeout(kill, GRACE_MS);
   }
 
-  /** Root is not held by the limit of processes, and before a user reaches it others of the same user may. */
+  /** The process limit does not bind root, and a user may reach it because of the user's other processes. */
   #watchCount(kill: () => void): ReturnType<typeof setInterval> {
     const { reaper, policy: { limits } } = this.#options;
     const atStart = PROC.tasks();
@@ -158,12 +159,12 @@ export class ConfinedProcess {
     if (input === null) return;
     if (typeof input !== "string") return await input.pipeTo(this.#process.stdin).catch(() => {});
     const writer = this.#process.stdin.getWriter();
-    // A program need not read its input to its end.
+    // A program need not read all of its input.
     await writer.write(new TextEncoder().encode(input)).catch(() => {});
     await writer.close().catch(() => {});
   }
 
-  /** Reads both outputs; what it returns waits for their ends. */
+  /** Reads both outputs; the returned function waits for their ends. */
   #readOutputs(): () => Promise<void> {
     const { onOutput } = this.#options;
     const outputs = [["stdout", this.#stdout], ["stderr", this.#stderr]] as const;
@@ -193,7 +194,7 @@ async function readAll(
   }
 }
 
-/** Calls `then` when the signal aborts, at once where it has; what it returns ends that. */
+/** Calls `then` when the signal aborts, or immediately if it has; the returned function unsubscribes. */
 function heard(signal: AbortSignal | undefined, then: () => void): () => void {
   signal?.addEventListener("abort", then);
   if (signal?.aborted) then();

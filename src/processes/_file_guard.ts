@@ -1,8 +1,8 @@
 import { GuardedFiles } from "./_guarded_files.ts";
 
-/** Between two looks at what long commands may have changed. */
+/** Time between two checks for changes by long commands. */
 const LOOK_MS = 1_000;
-/** Of the time, which looks may take at most. */
+/** Checks take at most one part in this many of the time. */
 const SHARE = 50;
 
 interface Watch {
@@ -14,17 +14,18 @@ interface Watch {
   looking: Promise<void>;
 }
 
-/** Makes every program stand still; what it gives lets them go on. */
+/** Suspends all programs; the returned function resumes them. */
 export type Freeze = () => Promise<(() => void) | null>;
 
-/** Guards a workspace while commands run in it: what it was before the first is put back when the last has ended, and
- * where they go on for long also meanwhile, while all of them stand still: a command could turn the way of the repair. */
+/** Guards a workspace while commands run in it: its state before the first command is restored when the last has ended.
+ * With long commands it is also restored meanwhile, while all of them are suspended, because a command could redirect
+ * the paths of the repair. */
 export class FileGuard {
   readonly #watched = new Map<string, Watch>();
   readonly #repairs = new Map<string, Promise<unknown>>();
 
-  /** Before a command starts. What it returns is called when the command has ended, any number of times: it resolves
-   * with the paths that were put back. */
+  /** Call it before a command starts. The returned function is called when the command has ended, any number of times;
+   * it resolves with the paths that were restored. */
   async enter(workspace: string, freeze: Freeze): Promise<() => Promise<readonly string[]>> {
     await this.#repairs.get(workspace);
     const watch = this.#watched.get(workspace) ?? this.#begin(workspace, freeze);
@@ -57,7 +58,7 @@ export class FileGuard {
   #lookLater(watch: Watch, { freeze, ms }: { readonly freeze: Freeze; readonly ms: number }): void {
     watch.timer = setTimeout(() => {
       const begun = performance.now();
-      // What cannot be looked at now is put back at the end.
+      // What cannot be checked now is restored at the end.
       watch.looking = look(watch, freeze).catch(() => {}).then(() => {
         const next = Math.max(LOOK_MS, SHARE * (performance.now() - begun));
         if (watch.commands > 0) this.#lookLater(watch, { freeze, ms: next });

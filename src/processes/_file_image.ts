@@ -1,20 +1,20 @@
 import { join } from "node:path";
 
-/** A file, folder or link as it was; null where there is nothing. */
+/** A file, folder or link as it was; null if nothing exists. */
 export type FileImage =
   | { readonly kind: "file"; readonly mode: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "folder"; readonly mode: number; readonly entries: ReadonlyMap<string, FileImage> }
   | { readonly kind: "link"; readonly target: string }
   | null;
 
-/** What an image may hold; both are counted down over several images. */
+/** The capacity of an image; both are counted down over several images. */
 export interface ImageRoom {
   files: number;
   bytes: number;
 }
 
-/** Reads a tree; links are read, not followed, and what is neither file, folder nor link is taken as absent. Throws
- * RangeError where it is larger than the room. */
+/** Reads a tree. Links are read, not followed; anything that is not a file, folder or link counts as absent. Throws
+ * RangeError if the tree exceeds the room. */
 export async function readFileImage(path: string, room: ImageRoom): Promise<FileImage> {
   const info = await Deno.lstat(path).catch(() => null);
   if (!info) return null;
@@ -30,7 +30,8 @@ export async function readFileImage(path: string, room: ImageRoom): Promise<File
   return { kind: "folder", mode, entries };
 }
 
-/** Makes the path what the image says. No confined program may run meanwhile: links in between would be followed. */
+/** Restores a path from an image. No confined program may run meanwhile, since links along the path would be
+ * followed. */
 export async function writeImage(path: string, image: FileImage): Promise<void> {
   await Deno.remove(path, { recursive: true }).catch((error: unknown) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;

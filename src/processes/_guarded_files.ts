@@ -1,24 +1,24 @@
 import { join } from "node:path";
 import { type FileImage, readFileImage, sameImage, writeImage } from "./_file_image.ts";
 
-/** What other programs run or obey, unconfined, later: nothing of it may come from a command. */
+/** Files that other programs later run or obey, unconfined: no command may change them. */
 const OWN = ".vis";
 const IN_GIT = ["config", "config.worktree", "commondir", "hooks", "info/attributes"];
-/** Of submodules and worktrees, which have repositories of their own below these. */
+/** For submodules and worktrees, which have their own repositories below these folders. */
 const NESTED = ["modules", "worktrees"];
 const NESTED_DEPTH = 4;
 const NOT_REPOSITORIES = new Set(["objects", "refs", "logs", "hooks", "info"]);
-/** What git itself makes of a new worktree, and what it takes away with one. */
+/** Files that git itself creates for a new worktree and removes with one. */
 const OF_WORKTREE = /^(\.git\/worktrees\/[^/]+)\/([^/]+)$/;
 const TO_COMMON = "../..\n";
 const ROOM = { files: 5000, bytes: 32 << 20 };
 
-/** State of the guarded files of one workspace before a command, put back after it: a wall of paths can open a folder,
- * but not close a part of it again. */
+/** State of the guarded files of one workspace before a command, restored after it. A path wall can open a folder, but
+ * cannot close part of it again. */
 export class GuardedFiles {
   readonly #workspace: string;
   readonly #git: "folder" | "other" | null;
-  /** `.git` as a whole where it is no folder. */
+  /** `.git` as a whole if it is not a folder. */
   readonly #gitImage: FileImage;
   readonly #images: ReadonlyMap<string, FileImage>;
 
@@ -32,7 +32,7 @@ export class GuardedFiles {
     this.#images = state.images;
   }
 
-  /** Throws RangeError where there is more than can be kept. */
+  /** Throws RangeError if there is more than can be kept. */
   static async read(workspace: string): Promise<GuardedFiles> {
     const git = await kindOf(join(workspace, ".git"));
     const room = { ...ROOM };
@@ -42,7 +42,7 @@ export class GuardedFiles {
     return new GuardedFiles(workspace, { git, gitImage, images });
   }
 
-  /** A text that is another one once anything here has changed; cheaper than to read all. */
+  /** A text that differs once anything here has changed; cheaper than reading everything. */
   async stamp(): Promise<string> {
     const paths = [".git", ...await guardedPaths(this.#workspace)];
     const stamps = await Promise.all(
@@ -51,7 +51,7 @@ export class GuardedFiles {
     return paths.map((path, at) => `${path} ${stamps[at]}`).join("\n");
   }
 
-  /** Puts back what has changed and returns the paths. */
+  /** Restores what has changed and returns the paths. */
   async restore(): Promise<readonly string[]> {
     const changed: string[] = [];
     const git = join(this.#workspace, ".git");
@@ -72,7 +72,7 @@ export class GuardedFiles {
 
   async #restorePath(path: string): Promise<boolean> {
     const before = this.#images.get(path) ?? null;
-    // What is larger now than may be kept has changed.
+    // If it is now larger than can be kept, it has changed.
     const after = await imageOf(this.#workspace, path, { ...ROOM }).catch(() => undefined);
     if (await this.#isOfWorktree(path, { before, after })) return false;
     const parents = path.split("/").slice(0, -1);
@@ -84,7 +84,7 @@ export class GuardedFiles {
     return true;
   }
 
-  /** A worktree that is gone as a whole, or a new one's word for where its repository is. */
+  /** A worktree that was removed as a whole, or the file of a new one that locates its repository. */
   async #isOfWorktree(
     path: string,
     { before, after }: { readonly before: FileImage; readonly after: FileImage | undefined },
@@ -97,11 +97,11 @@ export class GuardedFiles {
   }
 }
 
-/** No program can choose the time at which a file was changed. */
+/** No program can set the change time (ctime) of a file. */
 async function stampOf(path: string, { deep }: { readonly deep: boolean }): Promise<string> {
   const info = await Deno.lstat(path).catch(() => null);
   if (info === null) return "-";
-  // Much goes on in `.git` itself that is nobody's concern: only what it is counts.
+  // Changes within `.git` itself are frequent and irrelevant: only its identity and kind count.
   if (!deep) return `${info.ino} ${info.isDirectory}`;
   const own = [info.ino, info.mode, info.size, info.ctime?.getTime(), info.mtime?.getTime()].join();
   if (!info.isDirectory) return own;
@@ -129,13 +129,13 @@ async function guardedPaths(workspace: string): Promise<string[]> {
   return paths;
 }
 
-/** Nothing behind a link: that is another place. */
+/** Reads nothing behind a link, since that is another location. */
 async function imageOf(workspace: string, path: string, room: { files: number; bytes: number }): Promise<FileImage> {
   if (await blockingParent(workspace, path.split("/").slice(0, -1)) !== null) return null;
   return await readFileImage(join(workspace, path), room);
 }
 
-/** The first of these folders that is something else; null where all are folders or absent. */
+/** The first of these folders that is something else; null if all are folders or absent. */
 async function blockingParent(workspace: string, folders: readonly string[]): Promise<string | null> {
   for (let depth = 1; depth <= folders.length; depth++) {
     const path = folders.slice(0, depth).join("/");

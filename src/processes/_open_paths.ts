@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 
-/** What programs are made of. */
+/** The system folders that programs need. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc"];
-/** `resolv.conf` is often a link to a place outside. */
+/** `resolv.conf` is often a link to another location. */
 const LINKED = ["/etc/resolv.conf"];
 const DEVICES = ["null", "zero", "full", "random", "urandom"].map((name) => `/dev/${name}`);
 const ETC_DEPTH = 4;
 
-/** Paths of the machine that every program may read and run: real, and only those that exist. */
+/** Paths of the machine that every program may read and run: real paths, and only those that exist. */
 export async function systemPaths(): Promise<readonly GrantedPath[]> {
   const found = await Promise.all([...SYSTEM, ...LINKED].map(realPath));
-  // Root may read what is its own, keys of the machine included, whatever rights it has given up.
+  // Root may read all its own files, keys of the machine included, whatever rights it has dropped.
   const etc = Deno.uid() === 0 ? await readable("/etc", ETC_DEPTH) : [{ path: "/etc", folder: true }];
   return distinct([...found.filter((one) => one !== null), ...etc]);
 }
@@ -21,7 +21,7 @@ export async function deviceNodes(): Promise<readonly string[]> {
   return DEVICES.filter((_, at) => there[at]);
 }
 
-/** Null where there is nothing. */
+/** Null if nothing exists. */
 export async function realPath(path: string): Promise<GrantedPath | null> {
   try {
     const real = await Deno.realPath(path);
@@ -31,7 +31,7 @@ export async function realPath(path: string): Promise<GrantedPath | null> {
   }
 }
 
-/** What everybody may read below a folder: as few paths as say it. */
+/** What everybody may read below a folder, as the smallest list of paths. */
 async function readable(folder: string, depth: number): Promise<readonly GrantedPath[]> {
   const parts: GrantedPath[] = [];
   let whole = true;

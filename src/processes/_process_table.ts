@@ -1,6 +1,6 @@
 import { PROC } from "./proc_files.ts";
 
-/** One process as /proc tells it. */
+/** One process as reported by /proc. */
 export interface ProcessFacts {
   readonly pid: number;
   readonly parent: number;
@@ -9,7 +9,7 @@ export interface ProcessFacts {
   readonly stopped: boolean;
 }
 
-/** Every process below `root`, whoever their parents were at first. */
+/** Every process below `root`, including those with other parents originally. */
 export function descendants(root: number): readonly ProcessFacts[] {
   const children = Map.groupBy(readAll(), ({ parent }) => parent);
   const found: ProcessFacts[] = [];
@@ -23,7 +23,8 @@ export function descendants(root: number): readonly ProcessFacts[] {
   return found;
 }
 
-/** The hard limit of message queues, which tells confined processes from others; null where it ended meanwhile. */
+/** The hard limit of message queues, which distinguishes confined processes from others; null if the process has
+ * ended. */
 export function messageQueueLimit(pid: number): number | null {
   try {
     const line = /^Max msgqueue size\s+\S+\s+(\S+)/m.exec(PROC.read(`/proc/${pid}/limits`));
@@ -38,7 +39,7 @@ function readAll(): ProcessFacts[] {
   for (const pid of PROC.processes()) {
     try {
       const stat = PROC.read(`/proc/${pid}/stat`);
-      // The name stands in brackets and may hold anything.
+      // The name is in brackets and may contain anything.
       const [state = "", parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       found.push({
         pid,

@@ -3,25 +3,26 @@ import { Libc } from "../sandbox/confine/libc.ts";
 import { descendants, messageQueueLimit, type ProcessFacts } from "./_process_table.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36, WAIT4 = 61, WNOHANG = 1n; // x86-64
-/** Below the kernel's default of 819 200, so that a process with a lower limit is one of ours. */
+/** Below the kernel's default of 819 200, so that a lower limit identifies our processes. */
 const FIRST_TAG = 600_000, LAST_TAG = 800_000;
-/** Tags of one wall where several share a process. */
+/** Number of tags per wall if several share a process. */
 const SHARE = 500;
 const ROUNDS = 400, PAUSE_MS = 5;
-/** Within which all programs must stand still. */
+/** Number of rounds within which all programs must be suspended. */
 const FREEZE_ROUNDS = 100;
 
-/** Ends what confined programs leave behind. The process becomes the parent of every orphan below it, so that none gets
- * away by a double fork or a session of its own. */
+/** Ends what confined programs leave behind. The process becomes the parent of every orphan below it, so that none
+ * escapes by a double fork or a separate session. */
 export class Reaper {
   readonly #libc = new Libc();
-  /** Of the programs that run: their tags and the processes that the runtime itself waits for. */
+  /** The running programs: their tags and the processes that the runtime itself waits for. */
   readonly #running = new Map<number, number>();
   readonly #first: number;
   readonly #last: number;
   #next: number;
 
-  /** Throws Error where orphans cannot be had. `shared`: other tags than its own may belong to another wall. */
+  /** Throws Error if the process cannot become the parent of orphans. With `shared`, other tags than its own may belong
+   * to another wall. */
   constructor({ shared }: { readonly shared: boolean }) {
     const share = Math.floor(Math.random() * (LAST_TAG - FIRST_TAG) / SHARE);
     this.#first = this.#next = shared ? FIRST_TAG + share * SHARE : FIRST_TAG;
@@ -42,7 +43,8 @@ export class Reaper {
     this.#running.set(tag, pid);
   }
 
-  /** How many processes a program has. Its group stands still meanwhile: counting a fork bomb would take for ever. */
+  /** Counts the processes of a program. Its group is suspended meanwhile and stays so: counting a running fork bomb
+   * would never end. */
   count(tag: number): number {
     const leader = this.#running.get(tag);
     if (leader === undefined) return 0;
@@ -53,28 +55,28 @@ export class Reaper {
     return found.length;
   }
 
-  /** Lets a program go on that was counted. */
+  /** Resumes a program that was counted. */
   goOn(tag: number): void {
     const leader = this.#running.get(tag);
     if (leader !== undefined) signal(-leader, "SIGCONT");
   }
 
-  /** Asks the program and those of its group to end. */
+  /** Requests the program and its group to end. */
   askToEnd(tag: number): void {
     const leader = this.#running.get(tag);
     if (leader === undefined) return;
-    signal(leader, "SIGTERM"); // before it becomes the program it has no group of its own
+    signal(leader, "SIGTERM"); // until it becomes the program, it has no group of its own
     signal(-leader, "SIGTERM");
   }
 
-  /** Makes all programs stand still, with all that they started; what it returns lets them go on. Null where they did
-   * not stand still in time. */
+  /** Suspends all programs with everything that they started; the returned function resumes them. Null if they could
+   * not be suspended in time. */
   async freeze(): Promise<(() => void) | null> {
     let still = 0;
     for (let round = 0; round < FREEZE_ROUNDS && still < 2; round++) {
       const moving = this.#programs().filter(({ ended, stopped }) => !ended && !stopped);
       for (const { pid } of moving) signal(pid, "SIGSTOP");
-      // Twice, since one that was made while the table was read may not be in it.
+      // Twice, since a process created while the table was read may be missing from it.
       still = moving.length === 0 ? still + 1 : 0;
       if (moving.length > 0) await REAL_CLOCK.sleep(PAUSE_MS);
     }
@@ -95,7 +97,8 @@ export class Reaper {
     });
   }
 
-  /** Kills the program and whatever it started; what it waits for is its own end, which the runtime sees. */
+  /** Kills the program and everything that it started. The caller waits for the program's own end, which the runtime
+   * sees. */
   kill(tag: number): void {
     const pid = this.#running.get(tag);
     if (pid === undefined) return;
@@ -106,15 +109,15 @@ export class Reaper {
     }
   }
 
-  /** The program has ended: kills and buries all that is left of it, and all that belongs to no running one. Returns
-   * how many there were. */
+  /** Call it when the program has ended: kills and reaps all that is left of it, and everything that belongs to no
+   * running program. Returns the number of these processes. */
   async ended(tag: number): Promise<number> {
     const leader = this.#running.get(tag);
     this.#running.delete(tag);
     const killed = new Set<number>();
     for (let round = 0; round < ROUNDS; round++) {
       const left = this.#strays();
-      // At once for all of a group: its members cannot make others meanwhile.
+      // The whole group at once, so that its members cannot create others meanwhile.
       if (leader !== undefined && left.length > 0) signal(-leader);
       for (const { pid, ended } of left) {
         if (ended) continue;
@@ -138,7 +141,7 @@ export class Reaper {
     });
   }
 
-  /** By its number only: a wait for any child would take the runtime's own from it. */
+  /** Waits by number only: waiting for any child would also reap the runtime's own. */
   #bury(pid: number): void {
     this.#libc.syscall(WAIT4, [BigInt(pid), 0n, WNOHANG, 0n]);
   }

@@ -2,26 +2,26 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { realPath } from "./_open_paths.ts";
 
-/** Folders of the user that hold keys, settings and conversations. */
+/** The user's folders with keys, settings and conversations. */
 export interface PrivateFolders {
   readonly home: string | null;
   readonly visHome: string | null;
 }
 
-/** Where they really are. */
+/** Resolves their real paths. */
 export async function realFolders({ home, visHome }: PrivateFolders): Promise<PrivateFolders> {
   const real = async (path: string | null): Promise<string | null> =>
     path === null ? null : (await realPath(path))?.path ?? resolve(path);
   return { home: await real(home), visHome: await real(visHome) };
 }
 
-/** Those that do not hold one of the private folders. */
+/** The paths that do not contain a private folder. */
 export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }: PrivateFolders): GrantedPath[] {
   return paths.filter(({ path }) => ![home, visHome].some((folder) => folder !== null && holds(path, folder)));
 }
 
-/** Throws Error where one of these would open a private folder. A workspace inside the home folder does not, unless it
- * is inside that of Vis. */
+/** Throws Error if one of these paths would open a private folder. A workspace inside the home folder is allowed,
+ * unless it is inside the Vis folder. */
 export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: PrivateFolders): void {
   for (const { path } of open) {
     const opened = [home, visHome].find((folder) => folder !== null && holds(path, folder));
@@ -32,7 +32,7 @@ export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: P
   }
 }
 
-/** The folder that a command starts in, real. Throws Error for one outside the workspace. */
+/** The real path of the folder that a command starts in. Throws Error for one outside the workspace. */
 export async function commandFolder(workspace: string, cwd: string): Promise<string> {
   const found = await realPath(resolve(workspace, cwd));
   if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: there is no such folder`);

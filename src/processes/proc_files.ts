@@ -4,19 +4,20 @@ const OPENAT = 257, WRITE = 1, GETDENTS64 = 217; // x86-64
 const READLINKAT = { x86_64: 267, aarch64: 78 }[Deno.build.arch];
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_WRONLY_CLOEXEC = 0o2000001n;
 const MAX_BYTES = 8_192, MAX_LINK = 256, ENTRIES = 32_768;
-/** Of an entry of a folder: its length, and where its name begins. */
+/** Offsets in a directory entry: its length, and where its name begins. */
 const LENGTH_AT = 16, NAME_AT = 19;
 
-/** Files of /proc, by the kernel's own calls: the runtime asks for every permission there, and Vis runs with named ones. */
+/** Reads files of /proc with direct system calls: the runtime requires every permission for them, and Vis runs with
+ * named ones. */
 class ProcFiles {
   #libc: Libc | null = null;
 
-  /** The begin of a file; throws Error where there is none. */
+  /** The beginning of a file. Throws Error if it does not exist. */
   read(path: string): string {
     return this.#opened(path, (libc, descriptor) => libc.readStart(descriptor, MAX_BYTES));
   }
 
-  /** All of a file, piece by piece: a table that changes meanwhile may have rows left out or twice. */
+  /** All of a file, piece by piece. In a table that changes meanwhile, rows may be missing or duplicated. */
   readWhole(path: string): string {
     return this.#opened(path, (libc, descriptor) => {
       const decoder = new TextDecoder();
@@ -30,7 +31,7 @@ class ProcFiles {
     });
   }
 
-  /** Where a link leads; throws Error where there is none. */
+  /** The target of a link. Throws Error if it does not exist. */
   link(path: string): string {
     const libc = this.#library();
     const name = new TextEncoder().encode(`${path}\0`);
@@ -40,7 +41,7 @@ class ProcFiles {
     return new TextDecoder().decode(into.subarray(0, length));
   }
 
-  /** What it cannot write it leaves. */
+  /** Ignores failures to write. */
   write(path: string, text: string): void {
     const libc = this.#library();
     const name = new TextEncoder().encode(`${path}\0`);
@@ -51,7 +52,7 @@ class ProcFiles {
     libc.closeDescriptor(descriptor);
   }
 
-  /** Tasks of the whole machine: the cheapest thing to ask. */
+  /** Number of tasks on the whole machine; the cheapest check. */
   tasks(): number {
     return Number(/\/(\d+)/.exec(this.read("/proc/loadavg"))?.[1] ?? 0);
   }
@@ -92,7 +93,7 @@ class ProcFiles {
   }
 }
 
-/** Null for a name that is no number. */
+/** Null if the name is not a number. */
 function numberAt(bytes: Uint8Array, at: number): number | null {
   let number = 0;
   for (let place = at; bytes[place] !== 0; place++) {

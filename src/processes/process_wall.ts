@@ -20,26 +20,26 @@ import {
 const TIMEOUT_MS = 120_000, MAX_TIMEOUT_MS = 24 * 3_600_000;
 const MAX_BYTES = 1 << 20, LARGEST_BYTES = 32 << 20;
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
-/** Processes that a program may have beside all that run when it starts. */
+/** Processes that a program may have in addition to all that run when it starts. */
 const MORE_PROCESSES = 1024;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** Of a program that may change nothing in the workspace. */
+/** For a program that may not change anything in the workspace. */
 const NOTHING_TO_GUARD = Promise.resolve(() => Promise.resolve<readonly string[]>([]));
-/** Taken from the environment of Vis; everything else that a program gets is said here. */
+/** Inherited from the environment of Vis; everything else that a program gets is set here. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
 export interface ProcessWallOptions {
   readonly private: PrivateFolders;
-  /** Folders and files beside the system's that programs may read and run. */
+  /** Folders and files that programs may read and run, in addition to the system's. */
   readonly read: readonly string[];
-  /** TCP, to anywhere; else no socket at all. */
+  /** TCP to any address; if false, no sockets at all. */
   readonly network: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where the temporary folders of programs are made. */
+  /** Where temporary folders for programs are created. */
   readonly temporary?: string;
-  /** Other walls of the same process run programs at the same time, which this one leaves alone. */
+  /** Other walls in the same process run programs at the same time; this one leaves them alone. */
   readonly shared?: boolean;
-  /** What becomes the program; this build's own unless a test names another. */
+  /** Starts the program; this build's own launcher unless a test sets another. */
   readonly launcher?: ChildProgram;
 }
 
@@ -48,12 +48,12 @@ interface Machine {
   readonly folders: PrivateFolders;
   readonly read: readonly GrantedPath[];
   readonly devices: readonly string[];
-  /** Folders of PATH that programs may read: shells stop at the first that has a name, whether they may run it or not. */
+  /** Folders of PATH that programs may read: shells stop at the first match, even if they may not run it. */
   readonly path: string;
 }
 
-/** The only way to a process: every program runs behind Landlock, a filter of system calls and limits, and ends with
- * all that it started. */
+/** The only way to start a process: every program runs behind Landlock, a system call filter and limits, and ends with
+ * everything that it started. */
 export class ProcessWall {
   readonly #options: ProcessWallOptions;
   readonly #guard = new FileGuard();
@@ -63,8 +63,8 @@ export class ProcessWall {
     this.#options = options;
   }
 
-  /** Rejects with Error where no program ran: no wall here, a path that may not be opened, no such program, and with
-   * the signal's reason where that came first. */
+  /** Rejects with Error if no program ran: there is no wall on this machine, a path must not be opened, or the program
+   * does not exist. Rejects with the signal's reason if that came first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     const { signal, stop, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null } = options;
@@ -102,7 +102,7 @@ export class ProcessWall {
       return await process.run({ timeoutMs, signal, stop, leave });
     } finally {
       await leave();
-      await Deno.remove(folder, { recursive: true }).catch(() => {}); // what a program locked stays in the temporary folder
+      await Deno.remove(folder, { recursive: true }).catch(() => {}); // a folder that a program locked remains in the temporary folder
     }
   }
 
@@ -142,7 +142,7 @@ export class ProcessWall {
       TERM: "dumb",
       HOME: folder,
       TMPDIR: folder,
-      // Names are looked up by TCP: there is no UDP.
+      // Names are looked up over TCP because there is no UDP.
       ...(network ? { RES_OPTIONS: "use-vc" } : {}),
     };
   }
@@ -161,8 +161,8 @@ function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env =
   }
 }
 
-/** What a program may read and change beside what all may. Throws Error for a path that is not there, and for one of the
- * workspace that leads out of it: what is in there may be the work of other programs. */
+/** What a program may read and change in addition to what all may. Throws Error for a missing path, and for a path of
+ * the workspace that leads out of it, since other programs may have created it. */
 async function ownPaths(workspace: string, { read = [], write = [workspace] }: SpawnOptions) {
   const real = async (path: string): Promise<GrantedPath> => {
     const found = path.startsWith("/") ? await realPath(path) : null;
@@ -194,7 +194,7 @@ async function openPath(path: string | undefined, read: readonly GrantedPath[]):
   return open.length > 0 ? open.join(":") : PATH;
 }
 
-/** The limit of processes counts all that the user has, so it goes by what runs now. */
+/** The process limit counts all of the user's processes, so it is based on what runs now. */
 function limits(): Omit<ExecPolicy["limits"], "tag"> {
   return {
     openFiles: OPEN_FILES,

@@ -1,5 +1,5 @@
-/** What every model is told, in sections whose headings a test asserts. It never names a live value: the text is part of
- * the prefix that caches keep. */
+/** The instructions for every model, in sections whose headings a test asserts. They never contain a live value, since
+ * the text is part of the cached prefix. */
 export const CORE_INSTRUCTIONS = `\
 # Role
 You are Vis, an agent that works by writing TypeScript. A sandbox runs your blocks; the next message shows the results. There are no tools: everything is done in code.

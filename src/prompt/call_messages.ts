@@ -6,7 +6,7 @@ import { renderContext } from "./context/render_context.ts";
 import { replyFormat } from "./reply/reply_format.ts";
 import type { RequestExtras } from "./request_extras.ts";
 
-/** What every call of a query begins with, and what its answers must be like. */
+/** The start of every call of a query, and the requirements for its answers. */
 export interface CallPrefix {
   readonly system: string;
   readonly request: string;
@@ -14,7 +14,7 @@ export interface CallPrefix {
   readonly example?: ReplyExample | undefined;
 }
 
-/** The messages of one call. The loop and `vis prompt` call this function, and nothing else makes them. */
+/** The messages of one call. Both the loop and `vis prompt` use this function, and nothing else builds messages. */
 export function callMessages(
   { system, request, extras, example }: CallPrefix,
   { context, alternatingRoles }: { readonly context: ContextParts; readonly alternatingRoles: boolean },

@@ -1,7 +1,7 @@
 import { oneLine } from "../domain/text/clip.ts";
 import type { JournalEntry } from "./context/context_parts.ts";
 
-/** Words that stand for an answer without being one, in the languages that models slip into. */
+/** Words that fill the answer's place without being one, in the languages that models slip into. */
 const PLACEHOLDERS = new Set([
   ..."done ok okay result results output answer final ready complete completed finished success listing listed todo"
     .split(" "),
@@ -17,11 +17,12 @@ const CLAIMS = [
   /\b(?:removed|dropped|deleted|cleared)\b[^.!?\n]{0,60}\bvar(?:iable)?s?\b[^.!?\n]{0,20}\bfrom (?:the |my )?(?:(?:var(?:iable)?[ _]?)?index(?!\.\w)|scope|sandbox|session|memory|conversation)\b/i,
   /zapomnia(?:łem|łam|no)[^.!?\n]{0,60}zmienn/i,
 ];
-/** A claim stands at the start or at the end; a long report is not searched in full. */
+/** A claim is at the start or at the end; a long report is not searched in full. */
 const SEARCHED_CHARS = 20_000;
 
-/** Why an answer must not end the query yet, or null. `resolved` says that it came from a variable, a template or a block;
- * `entries` are the blocks whose failure speaks against it; `forgot` that `forget` was called in this iteration. */
+/** Why an answer must not end the query yet, or null. `resolved` is true if it came from a variable, a template or a
+ * block; `entries` are the blocks whose failure counts against it; `forgot` is true if `forget` was called in this
+ * iteration. */
 export function refuseFinal(
   { answer, resolved, entries, forgot }: {
     readonly answer: string;
@@ -49,14 +50,14 @@ export function refuseFinal(
   return null;
 }
 
-/** Why an answer must not stand beside blocks of its reply, or null: one of them failed. */
+/** Why an answer must not be accepted with the blocks of its reply, or null: one of them failed. */
 export function refuseForBlocks(entries: readonly JournalEntry[]): string | null {
   const failed = entries.findIndex(({ result }) => !result.ok);
   return failed === -1 ? null : failedBlock(entries, failed);
 }
 
-/** What follows from a refusal: the same one twice in a row is let through, so that no gate repeats for ever. Texts that
- * differ in numbers only are the same. */
+/** The consequence of a refusal. If the same one occurs twice in a row, the answer is let through, so that no rule
+ * repeats forever. Texts that differ only in numbers count as the same. */
 export function settleRefusal(
   { reason, previous }: { readonly reason: string; readonly previous: string | null },
 ): { readonly letThrough: false } | { readonly letThrough: true; readonly confidence: "low"; readonly note: string } {
@@ -70,7 +71,7 @@ function failedBlock(entries: readonly JournalEntry[], at: number): string {
   return `Block ${at + 1} of this reply failed: ${oneLine(why, 300)}. Mend it or leave it out, then finish`;
 }
 
-/** Without case, quotes, emphasis and final punctuation. */
+/** Ignores case, quotes, emphasis and final punctuation. */
 function bare(answer: string): string {
   return answer.slice(0, 200).trim().toLowerCase().replace(/^[\s"'`*_([]+|[\s"'`*_)\].!…:]+$/g, "");
 }

@@ -1,13 +1,13 @@
 import type { Image } from "../domain/images/image.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 
-/** The messages of one call. The first three are the same bytes over all iterations of a query, so that prefix caches
- * hold; only `context` changes. With `alternatingRoles` the same texts are one user message. */
+/** The messages of one call. The first three are byte-identical in all iterations of a query, so that prefix caches
+ * stay valid; only `context` changes. With `alternatingRoles`, the same texts form one user message. */
 export function assembleMessages(
   { system, request, images = [], schema, context, alternatingRoles }: {
     readonly system: string;
     readonly request: string;
-    /** They go with the request. */
+    /** Sent with the request. */
     readonly images?: readonly Image[];
     readonly schema: string;
     readonly context: string;

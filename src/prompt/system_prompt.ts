@@ -1,6 +1,6 @@
 import { CORE_INSTRUCTIONS } from "./_core_instructions.ts";
 
-/** What the model may know of where it runs; read once per query, so that the prompt stays the same bytes. */
+/** What the model may know about its environment. Read once per query, so that the prompt stays byte-identical. */
 export interface PromptEnvironment {
   readonly cwd: string;
   readonly platform: string;
@@ -11,11 +11,11 @@ export interface PromptEnvironment {
   readonly date: string;
 }
 
-/** The system message. The loop, the inspectors and `vis prompt` all call this function, and nothing else makes one. */
+/** The system message. The loop, the inspectors and `vis prompt` all use this function, and nothing else builds one. */
 export function assembleSystemPrompt(
   { environment, instructions, extensions }: {
     readonly environment: PromptEnvironment;
-    /** The caller's own instructions, "" where there are none. */
+    /** The caller's own instructions; "" if there are none. */
     readonly instructions: string;
     /** Rendered blocks of the active extensions, in order. */
     readonly extensions: readonly { readonly block: string }[];

@@ -1,4 +1,4 @@
-/** Divides `total` among `needs`: nobody gets more than it needs, and what small ones leave goes to the large ones. */
+/** Divides `total` among `needs`: none gets more than it needs, and what small ones leave goes to the large ones. */
 export function fairShares(needs: readonly number[], total: number): number[] {
   const shares = needs.map(() => 0);
   const order = needs.map((need, at) => ({ need, at })).toSorted((a, b) => a.need - b.need);

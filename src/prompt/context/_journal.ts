@@ -3,7 +3,7 @@ import type { ContextCaps, JournalEntry } from "./context_parts.ts";
 import { fairShares } from "./_fair_shares.ts";
 import { headAndTail, safeCut, safeLine } from "./_safe_text.ts";
 
-/** The model wrote the code itself; the head and the tail remind it. */
+/** The model wrote the code itself, so head and tail are enough as a reminder. */
 const CODE_CHARS = 2_000;
 const MAX_ROWS = 100;
 const SLOW_MS = 5_000;
@@ -12,10 +12,10 @@ const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
-/** A part of a row: already cut to its own cap and safe. */
+/** Part of a row, already safe and cut to its own cap. */
 interface Piece {
   readonly text: string;
-  /** Where the whole of it can be had. */
+  /** Where to read the whole of it. */
   readonly more: string;
 }
 

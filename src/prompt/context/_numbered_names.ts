@@ -1,18 +1,18 @@
 import type { IndexedVariable } from "./context_parts.ts";
 import { safeLine } from "./_safe_text.ts";
 
-/** Variables that share one row of the index; `numbered` is null where there is one only. */
+/** Variables that share one row of the index; `numbered` is null for a single one. */
 export interface NameGroup {
   readonly newest: IndexedVariable;
   readonly members: readonly IndexedVariable[];
   readonly numbered: { readonly names: string; readonly count: number } | null;
 }
 
-/** More gaps than this and only the ends are named. */
+/** With more gaps than this, only the first and last names are listed. */
 const MAX_RUNS = 4;
 
-/** Joins variables whose names differ only in their last number and that look the same otherwise. The order of the
- * newest members is kept. Values that are shown as they are stay apart: their row says more. */
+/** Groups variables whose names differ only in their last number and that otherwise look the same. Groups are in the
+ * order of their newest members. Values that are shown in full are not grouped, because their row says more. */
 export function groupNumbered(variables: readonly IndexedVariable[], inlineChars: number): NameGroup[] {
   const groups = new Map<string, IndexedVariable[]>();
   for (const variable of variables) {

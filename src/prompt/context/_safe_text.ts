@@ -1,10 +1,10 @@
-/** Tags of the context message. Text from outside may neither open nor close one. */
+/** Tags of the context message. External text must neither open nor close one. */
 const TAGS = ["notes", "prior_thinking", "handover", "journal", "attempts", "var_index"];
 
-/** Characters that a reader does not see: they must not hide a tag or the start of a line. */
+/** Invisible characters, which must not hide a tag or the start of a line. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
 const TAG = new RegExp(`<(?=[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b)`, "gi");
-/** A line that reads as a header, a nudge or a journal row. `[1]` as an item of a printed array is none. */
+/** A line that reads as a header, a nudge or a journal row. `[1]` as an item of a printed array does not match. */
 const OURS = new RegExp(
   `^(?=(?:(?!\\n)[\\s${UNSEEN}])*\\[(?:iter\\b|system_nudge|\\d+\\](?![,;:)\\]}.]|\\n|$)))`,
   "gim",
@@ -12,8 +12,8 @@ const OURS = new RegExp(
 /** Control characters other than tab and line feed, line separators, direction overrides, invisible tag characters. */
 const CONTROL = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu;
 
-/** Text from outside as it may stand in the context: it cannot forge the structure around it. `inline` says that it
- * does not begin a line. Applying it twice changes nothing more. */
+/** Makes external text safe for the context: it cannot forge the structure around it. Set `inline` if it does not begin
+ * a line. Applying it twice changes nothing more. */
 export function safeText(text: string, { inline = false }: { readonly inline?: boolean } = {}): string {
   return text
     .toWellFormed()
@@ -23,14 +23,14 @@ export function safeText(text: string, { inline = false }: { readonly inline?: b
     .replace(OURS, (_match, at: number) => inline && at === 0 ? "" : "> ");
 }
 
-/** The same on one line, at most `limit` characters. */
+/** The same on a single line, at most `limit` characters. */
 export function safeLine(text: string, limit: number): string {
   const raw = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
   const flat = safeText(raw, { inline: true }).replace(/\s+/g, " ").trim();
   return flat.length <= limit ? flat : `${flat.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Head and tail within `cap` characters, saying how much is left out. The cut never begins a line. */
+/** Head and tail within `cap` characters, stating how much is left out. The cut never begins a line. */
 export function headAndTail(
   text: string,
   { cap, more = "" }: { readonly cap: number; readonly more?: string },
@@ -44,7 +44,7 @@ export function headAndTail(
   return `${head} … ${text.length - head.length - tail.length} characters left out${more} … ${tail}`;
 }
 
-/** Cut first, so that nothing large is ever built, then made safe, then cut again if quoting made it longer. */
+/** Cut first, so that nothing large is built, then made safe, then cut again if quoting made it longer. */
 export function safeCut(
   text: string,
   options: { readonly cap: number; readonly inline?: boolean; readonly more?: string },

@@ -10,11 +10,11 @@ interface Attempt {
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
   readonly outcome: IterationOutcome;
-  /** Why it failed or was refused, null where neither. */
+  /** Why it failed or was refused; null if neither. */
   readonly reason: string | null;
 }
 
-/** One line for an iteration that is past: what was tried and what came of it. */
+/** One line for a past iteration: what was tried, and the result. */
 export function attemptLine(
   attempt: Attempt,
 ): string {
@@ -46,7 +46,7 @@ function cameOf({ entries, outcome, reason }: Attempt): string {
   }
 }
 
-/** Names defined say more than the values, which the index shows. */
+/** Defined names say more than their values, which the index shows. */
 function valuesOf(entries: readonly JournalEntry[]): string {
   const defined = entries.flatMap(({ result }) => result.defined).slice(0, 8);
   if (defined.length > 0) return `defined ${defined.join(", ")}`;

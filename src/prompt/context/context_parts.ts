@@ -7,7 +7,7 @@ export interface JournalEntry {
   readonly result: BlockResult;
 }
 
-/** The caps of one context message, in characters, rows or lines. Defaults are protocol.md's. */
+/** The caps of one context message, in characters, rows or lines. See protocol.md for the defaults. */
 export interface ContextCaps {
   readonly journalChars: number;
   readonly previewChars: number;
@@ -44,25 +44,25 @@ export interface ContextParts {
   readonly iteration: number;
   readonly budget: number;
   readonly notes: readonly string[];
-  /** Handover in the first iteration of a later query, else null. */
+  /** The handover in the first iteration of a later query, else null. */
   readonly handover:
     | { readonly request: string; readonly thinkings: readonly string[]; readonly answer: string }
     | null;
-  /** Thinking of the newest iteration that had any, "" where none. */
+  /** The thinking of the newest iteration that had any; "" if none. */
   readonly thinking: string;
   readonly journal: readonly JournalEntry[];
-  /** 1-based iteration that the journal shows, null where there is none. */
+  /** The 1-based iteration that the journal shows; null if there is none. */
   readonly journalIteration: number | null;
   /** One line per earlier iteration, oldest first. */
   readonly attempts: readonly string[];
-  /** Rendered `<var_index>` body, cached by the caller by revision. */
+  /** The rendered body of `<var_index>`, which the caller caches by revision. */
   readonly index: string;
   /** Nudge lines, each starting with `[system_nudge]`. */
   readonly nudges: readonly string[];
   readonly caps: ContextCaps;
 }
 
-/** `code`, the block that defined it, is shown for lost variables. */
+/** `code`, the block that defined the variable, is shown if its value could not be kept. */
 export type IndexedVariable =
   & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
   & Partial<Pick<VariableHead, "code">>;

@@ -12,8 +12,8 @@ const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
 const CLOSING = 'Reply now with one JSON object: {"thinking", "code", "next", "final"}.';
 
-/** The message of one iteration that changes: bounded, whatever its parts are, and nothing in them can forge its
- * structure. Empty sections are left out. */
+/** The message that changes with each iteration: its size is bounded whatever its parts contain, and nothing in them
+ * can forge its structure. Empty sections are left out. */
 export function renderContext(parts: ContextParts): string {
   const { caps } = parts;
   const journalOf = parts.journalIteration;
@@ -59,7 +59,7 @@ function handover({ request, thinkings, answer }: NonNullable<ContextParts["hand
   ].join("\n");
 }
 
-/** The newest lines that fit, oldest of them first. */
+/** The newest lines that fit, the oldest of them first. */
 function attempts(lines: readonly string[], caps: ContextCaps): string {
   const kept: string[] = [];
   let chars = 0;
@@ -73,7 +73,7 @@ function attempts(lines: readonly string[], caps: ContextCaps): string {
   return kept.join("\n");
 }
 
-/** The index bounds itself; its lists of names come on top of its rows, and this is the last line of defence. */
+/** The index is bounded already; its lists of names come in addition to its rows, so this is the last safeguard. */
 function index(text: string, { indexChars }: ContextCaps): string {
   const cap = indexChars + 4_000;
   return headAndTail(safeText(headAndTail(text.trim(), { cap })), { cap });

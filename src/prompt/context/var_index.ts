@@ -10,8 +10,8 @@ const NAMES_CHARS = 2_000;
 const FORGOTTEN_CHARS = 1_000;
 const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum", "namespace"]);
 
-/** The body of `<var_index>`: every variable, in the order given (newest first), small values as they are. What does
- * not fit into `indexRows` rows and `indexChars` characters shrinks to names. */
+/** The body of `<var_index>`: every variable, in the given order (newest first), with small values shown in full. What
+ * does not fit into `indexRows` rows and `indexChars` characters is reduced to names. */
 export function renderVarIndex(
   variables: readonly IndexedVariable[],
   caps: Pick<ContextCaps, "indexRows" | "indexChars" | "inlineChars">,
@@ -72,7 +72,7 @@ function groupRow(
   return `${word} ${numbered.names}: ${shapeOf(newest)} ×${numbered.count}  // ${marks.join(" ")}`;
 }
 
-/** Of a variable that is kept as its source. */
+/** The word for a variable that is kept as source. */
 function wordOf({ kind, summary }: IndexedVariable): string {
   return summary.declaration === "namespace" ? summary.declaration : kind;
 }
@@ -98,7 +98,7 @@ function forgottenLine(forgotten: readonly IndexedVariable[]): string[] {
   return [`forgotten: ${text}${more}  // await restoreVar(${JSON.stringify(nameOf(newest))})`];
 }
 
-/** As many of the items as fit into `limit` characters with blanks between them. */
+/** As many items as fit into `limit` characters, separated by spaces. */
 function listWithin(items: readonly string[], limit: number): { readonly text: string; readonly count: number } {
   let chars = 0;
   let count = 0;

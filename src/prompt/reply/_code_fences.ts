@@ -1,6 +1,6 @@
-/** One fenced part of a text, outermost fences only. */
+/** One fenced part of a text; outermost fences only. */
 export interface Fence {
-  /** Lower case, "" where none is named. */
+  /** Lower case; "" if none is given. */
   readonly language: string;
   readonly content: string;
   /** From the first character of the opening line to the one after the closing line. */
@@ -14,7 +14,7 @@ const CODE = new Set(["ts", "tsx", "typescript", "js", "jsx", "javascript", "mjs
 const LOOKS_LIKE_REPLY = /^\s*\{\s*"(?:thinking|code|next|final)"\s*:/;
 const LOOKS_LIKE_CODE = /\b(?:await|const|let|var|function|class|return)\b|=>|console\.|\w\(.*\)/;
 
-/** Finds fences by line. A fence with a language inside another one is nested and must be closed first. */
+/** Finds fences line by line. A fence with a language inside another one is nested and must be closed first. */
 export function findFences(text: string): Fence[] {
   const fences: Fence[] = [];
   let open: { mark: string; language: string; start: number; from: number; depth: number } | null = null;
@@ -42,7 +42,8 @@ export function findFences(text: string): Fence[] {
   return fences;
 }
 
-/** True for a fence named as TypeScript or JavaScript, or without a name and looking like it; not where it holds a reply. */
+/** True for a fence marked as TypeScript or JavaScript, or unmarked with content that looks like it; false if it
+ * contains a reply. */
 export function isCode({ language, content }: Fence): boolean {
   if (LOOKS_LIKE_REPLY.test(content)) return false;
   if (language !== "") return CODE.has(language);

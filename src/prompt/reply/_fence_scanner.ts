@@ -9,7 +9,7 @@ const MAX_TAG = 14;
 /** Reads what comes before the reply object: thinking tags and fenced code, up to the first brace that begins JSON. */
 export class FenceScanner {
   #mode: "prose" | "thinking" | "code" = "prose";
-  /** The current line as far as it matters. */
+  /** The relevant part of the current line. */
   #line = "";
   /** Text held back until it is known whether it is a tag, a closing fence or the start of JSON. */
   #held = "";
@@ -75,7 +75,7 @@ export class FenceScanner {
     return shown === "" ? NO_PIECE : { kind: "thinking", text: shown };
   }
 
-  /** The start of a line is held back while it may be a fence; `#line` is empty until something of it was shown. */
+  /** The start of a line is held back while it may be a fence; `#line` is empty until part of it was shown. */
   #code(char: string): StreamPiece {
     const text = this.#held + char;
     if (

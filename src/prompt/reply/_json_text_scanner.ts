@@ -1,12 +1,12 @@
 import { NO_PIECE, type StreamPiece } from "./_stream_piece.ts";
 
-/** What a container of the reply is to the reader. */
+/** The meaning of a container of the reply. */
 type Role = "reply" | "blocks" | "block" | "other";
 
 interface Frame {
   readonly role: Role;
   readonly closer: string;
-  /** Number of the block that the container stands for or is at. */
+  /** Number of the block that the container is, or is at. */
   block: number;
   key: string;
   keyNext: boolean;
@@ -27,16 +27,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const MAX_KEY = 40;
 const MAX_DEPTH = 64;
 
-/** Reads the characters of one JSON value and yields the text of its `thinking` and `expr` strings. Forgiving: what it
- * does not understand it passes over. */
+/** Reads the characters of one JSON value and yields the text of its `thinking` and `expr` strings. Lenient: it skips
+ * what it does not understand. */
 export class JsonTextScanner {
   readonly #frames: Frame[] = [];
-  /** Containers deeper than anything a reply has. */
+  /** Depth of containers beyond any that a reply has. */
   #deeper = 0;
   #quote = "";
   #sink: Sink = { kind: "ignored" };
   #escape = "";
-  /** First half of a pair that was written as two escapes. */
+  /** First half of a surrogate pair that was written as two escapes. */
   #half = "";
 
   take(char: string): StreamPiece {

@@ -5,8 +5,8 @@ import { fieldsOf, pick, plainText, type ReplyFields } from "./_reply_fields.ts"
 const ANSWER = ["answer", "text", "content", "value", "result", "message", "response"];
 const CONFIDENCES: readonly Confidence[] = ["high", "medium", "low"];
 
-/** The final of a reply, or null. `fields` are the reply's own, for an answer that stands beside `final`. An empty answer
- * beside code is a form that was filled in, not an answer. */
+/** The final of a reply, or null. `fields` are the reply's own, for an answer next to `final`. An empty answer next to
+ * code is a filled-in form, not an answer. */
 export function normaliseFinal(
   final: unknown,
   { fields, hasCode, repairs }: { readonly fields: ReplyFields; readonly hasCode: boolean; readonly repairs: string[] },

@@ -17,12 +17,12 @@ const NO_OPS = new Set(["", "null", "undefined"]);
 const NEXT = replySchema.shape.next.unwrap().shape;
 const MAX_WRAPS = 5;
 
-/** A block that says nothing: it is neither run nor stored. */
+/** Whether a block does nothing: such a block is neither run nor stored. */
 export function isNoOp(code: string): boolean {
   return NO_OPS.has(code.trim());
 }
 
-/** A reply from any JSON value, or null where it has none of a reply's fields. */
+/** A reply from any JSON value, or null if it has none of a reply's fields. */
 export function normaliseReply(value: unknown): Reply | null {
   return normalise(value, { repairs: [], depth: 0 });
 }
@@ -125,7 +125,7 @@ function blockOf(item: unknown, { at, repairs }: { readonly at: number; readonly
     repairs.push(`dropped block ${at + 1}: its code is no text`);
     return [];
   }
-  // A backspace in code is a `\b` of a pattern that was not escaped for JSON.
+  // A backspace in code is the `\b` of a pattern that was not escaped for JSON.
   const text = expr.replaceAll("\b", "\\b");
   if (text !== expr) repairs.push("restored \\b in a block");
   return isNoOp(text) ? [] : [{ expr: text, timeMs: milliseconds(time, repairs) }];

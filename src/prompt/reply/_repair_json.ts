@@ -2,22 +2,23 @@ import { jsonrepair } from "jsonrepair";
 import { repairQuotes } from "./_repair_quotes.ts";
 import { scanJson } from "./_scan_json.ts";
 
-/** A value read out of text that need not be quite JSON. */
+/** A value read from text that may not be valid JSON. */
 export interface RepairedJson {
   readonly value: unknown;
   /** Index after the value in the text. */
   readonly end: number;
   readonly repairs: readonly string[];
-  /** The text ended inside the value; what was incomplete is dropped, or its last part must be. */
+  /** Set if the text ended inside the value: the incomplete part was dropped, or its last part is doubtful and must be
+   * dropped. */
   readonly cutOff: "no" | "dropped" | "last-part-doubtful";
 }
 
-/** The repair library is quadratic in bare quotes: 20 000 characters of them take 80 ms, 180 000 take 6 s. */
+/** The repair library takes quadratic time for bare quotes: 20 000 characters of them take 80 ms, 180 000 take 6 s. */
 const MAX_REPAIR_CHARS = 20_000;
 const CUT_OFF = "the reply was cut off: its last, incomplete part was dropped";
 
-/** Reads the object or array at `start`: as it is, with mended strings and quotes, closed where the text ended too
- * early, and by the repair library last, where `library` allows it. Null where nothing helps. */
+/** Reads the object or array at `start`: as it is, then with repaired strings and quotes, closed if the text ended too
+ * early, and finally with the repair library if `library` allows it. Null if all of that fails. */
 export function readJson(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },
@@ -52,7 +53,7 @@ function readOpen(
   return guessed && { ...guessed, repairs: [...guessed.repairs, CUT_OFF], cutOff: "last-part-doubtful" };
 }
 
-/** Bare quotes hide where a value ends; then its end is the last bracket of the text. */
+/** Bare quotes hide where a value ends; its end is then the last bracket of the text. */
 function readToLastBracket(text: string, start: number): RepairedJson | null {
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]")) + 1;
   const read = end > start ? parse(mendStrings(repairQuotes(text.slice(start, end)))) : null;
@@ -79,7 +80,7 @@ function parse(text: string): { readonly value: unknown } | null {
 
 const TOKEN = /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|\\\r?\n|\\(.?)|"|\r\n|\p{Cc}/gu;
 
-/** Doubles backslashes that JSON does not know (`\d` in a pattern, a Windows path), which a repair library would drop,
+/** Doubles backslashes that are invalid in JSON (`\d` in a pattern, a Windows path), which a repair library would drop,
  * and escapes control characters inside strings. */
 function mendStrings(text: string): string {
   let inside = false;

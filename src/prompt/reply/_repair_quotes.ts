@@ -1,4 +1,4 @@
-/** Field names after which a value follows; they tell the end of a string from a quote inside it. */
+/** Field names that precede a value; they distinguish the end of a string from a quote inside it. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
 /** What may follow the quote that ends a value. */
 const ENDS = new RegExp(
@@ -7,8 +7,8 @@ const ENDS = new RegExp(
 );
 const ENDS_NAME = /"\s{0,99}:/y;
 
-/** Escapes quotes that a model left bare inside a string: `{"expr": "search.find("a", "b")"}`. Linear, unlike the repair
- * library, and it knows the names that may follow. */
+/** Escapes quotes that a model left bare inside a string: `{"expr": "search.find("a", "b")"}`. It takes linear time,
+ * unlike the repair library, and knows the names that may follow. */
 export function repairQuotes(text: string): string {
   let out = "";
   let from = 0;

@@ -1,9 +1,9 @@
 import { readable } from "../../domain/text/readable.ts";
 
-/** The fields of an object under names without case, blanks, `_` and `-`. */
+/** The fields of an object, with names normalised: no case, blanks, `_` or `-`. */
 export interface ReplyFields {
   readonly entries: ReadonlyMap<string, unknown>;
-  /** Repairs in words, for names that were written otherwise. */
+  /** Descriptions of the repairs, for names that were written differently. */
   readonly renamed: readonly string[];
   readonly has: (names: readonly string[]) => boolean;
 }
@@ -37,7 +37,7 @@ export function fieldsOf(value: unknown): ReplyFields {
   return { entries, renamed, has: (names) => names.some((name) => entries.has(name)) };
 }
 
-/** The first of the names that has a value; null and undefined count as none. */
+/** The first of the names with a value; null and undefined do not count. */
 export function pick(fields: ReplyFields, names: readonly string[]): unknown {
   for (const name of names) {
     const value = fields.entries.get(name);

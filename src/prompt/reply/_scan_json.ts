@@ -1,12 +1,12 @@
-/** How far a JSON value reaches. */
+/** The extent of a JSON value. */
 export interface Scan {
-  /** Index after its end, -1 where the text ends first. */
+  /** Index after its end; -1 if the text ends first. */
   readonly end: number;
-  /** The text up to its last complete part with everything open closed; "" where nothing is complete. */
+  /** The text up to its last complete part, with everything open closed; "" if nothing is complete. */
   readonly closed: () => string;
 }
 
-/** Finds the end of the object or array at `start` in one pass, without recursion. Knows strings; a bracket of the
+/** Finds the end of the object or array at `start` in one pass, without recursion. Recognises strings; a bracket of the
  * wrong kind closes what it can. */
 export function scanJson(text: string, start: number): Scan {
   const stack: ("}" | "]")[] = [];
@@ -31,7 +31,7 @@ export function scanJson(text: string, start: number): Scan {
       key = char === "{";
       safe = at;
     } else if (char === "}" || char === "]") {
-      // Each step pops, so that the whole pass stays linear.
+      // Each step pops, so the whole pass takes linear time.
       while (open[char] > 0) {
         const closer = stack.pop();
         if (closer === undefined) break;

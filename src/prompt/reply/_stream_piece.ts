@@ -1,4 +1,4 @@
-/** What one more character of a streamed reply means. */
+/** The meaning of the next character of a streamed reply. */
 export type StreamPiece =
   | { readonly kind: "none" }
   | { readonly kind: "end" }

@@ -3,8 +3,8 @@ const OPEN = new RegExp(`[<\\[◁](?:${NAMES})[>\\]▷]`, "i");
 const CLOSE = new RegExp(`[<\\[◁]/(?:${NAMES})[>\\]▷]`, "i");
 const MAX_PARTS = 20;
 
-/** Takes the parts that a model marks as thinking out of a reply, those before its first brace only: the same tag
- * inside the reply object is text. An opening tag without its end takes everything before the last object start. */
+/** Removes the parts that a model marks as thinking from a reply, but only before its first brace: the same tag inside
+ * the reply object is text. An opening tag without an end extends to the last start of an object. */
 export function takeThinking(text: string): { readonly thinking: string; readonly body: string } {
   const parts: string[] = [];
   let body = text;
@@ -27,14 +27,14 @@ function nextPart(body: string): { readonly thinking: string; readonly body: str
     if (close) {
       return { thinking: inner.slice(0, close.index), body: before + inner.slice(close.index + close[0].length) };
     }
-    // A draft may come first: what it settled on comes last.
+    // A draft may come first; the final version comes last.
     const end = [...inner.matchAll(/\{\s*"(?:thinking|code|final)"\s*:/g)].at(-1)?.index ?? inner.length;
     return { thinking: inner.slice(0, end), body: before + inner.slice(end) };
   }
   return endWithoutStart(body);
 }
 
-/** Some templates open the thinking themselves, so that only its end reaches us. */
+/** Some templates open the thinking themselves, so that only its end is received. */
 function endWithoutStart(body: string): { readonly thinking: string; readonly body: string } | null {
   const close = CLOSE.exec(body);
   if (close === null || /^\s*(?:```\w*\s*)?[{[]\s*["'{[]/.test(body)) return null;

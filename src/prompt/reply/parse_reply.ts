@@ -8,21 +8,21 @@ import { takeThinking } from "./_think_parts.ts";
 
 const SHAPE = 'Expected one JSON object: {"thinking": "…", "code": [{"expr": "…", "timeMs": 3000}]} to work, ' +
   'or {"final": {"answer": "…"}} to finish';
-/** Where a reply or an array of blocks may begin: a brace and the name of one of its fields. */
+/** Where a reply or an array of blocks may begin: a brace followed by the name of one of its fields. */
 const START =
   /(?:\[\s*)?\{\s*["'“]?(?:thinking|thoughts?|reasoning|code|code_?blocks|blocks|next|final|final_?answer|answer|expr)["'”]?\s*:/gi;
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** Characters given to the readers of candidates in all, so that hostile text costs no more than a large reply. */
+/** Characters that are parsed for all candidates together, so that hostile text costs no more than a large reply. */
 const MAX_WORK = 2_500_000;
-/** Starts that the repair library may try. */
+/** Number of starts that the repair library may try. */
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
   /<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|<[|｜](?:tool|python_tag|plugin)|"(?:tool_calls?|function_call|tool_name)"|"arguments"\s*:/;
 
-/** Reads what a model replied: JSON, else JSON with faults, else fenced code. Anything after the reply is cut. What had
- * to be done is in `repairs`; what cannot be read says why. Never throws. */
+/** Parses a model's reply: JSON, else faulty JSON, else fenced code. Anything after the reply is cut off. `repairs`
+ * lists what was repaired; a reply that cannot be read has a reason. Never throws. */
 export function parseReply(text: string): ParsedReply {
   const strict = parsed(text);
   if (strict !== undefined) return fromStrict(strict);
@@ -46,7 +46,7 @@ function failure(fault: ReplyFault, reason: string): ParsedReply {
   return { ok: false, reason: `${reason}. ${SHAPE}`, fault };
 }
 
-/** Python's long strings as JSON's. No JSON has three quotes in a row. */
+/** Converts Python's long strings to JSON strings. JSON never has three quotes in a row. */
 function plainQuotes(text: string): string {
   return text.includes('"""') ? text.replace(/"""([\s\S]*?)"""/g, (_, inner: string) => JSON.stringify(inner)) : text;
 }
@@ -70,7 +70,8 @@ function fromStrict(value: unknown): ParsedReply {
 
 const NO_TOOLS = "The reply imitates a tool call, but there are no tools: write TypeScript in code";
 
-/** The first object in the text that is a reply. One with thinking only gives way to one that does something. */
+/** The first object in the text that is a reply. A reply with code or a final takes precedence over one with thinking
+ * only. */
 function fromObjects(body: string, fences: readonly Fence[]): Reply | { readonly reason: string } | null {
   let work = 0;
   let idle: Reply | null = null;
@@ -97,7 +98,7 @@ function fromObjects(body: string, fences: readonly Fence[]): Reply | { readonly
   return escapedObject(body);
 }
 
-/** An answer alone belongs to the named code that stands before it. */
+/** An answer without code belongs to the fenced code before it, if the fence names its language. */
 function withFences(reply: Reply, before: readonly Fence[]): Reply {
   const code = blocksOf(before.filter((fence) => fence.closed && fence.language !== "" && isCode(fence)));
   if (reply.code.length > 0 || code.length === 0) return reply;
@@ -114,8 +115,8 @@ interface Start {
   readonly named: boolean;
 }
 
-/** The very first brace where nothing else comes before it, then braces with the name of a field, then any: a reply may
- * begin with a comment or with a field of its own. */
+/** First the very first brace if nothing precedes it, then braces followed by the name of a field, then any: a reply
+ * may begin with a comment or with an unknown field. */
 function* starts(body: string, fences: readonly Fence[]): Generator<Start> {
   const first = /^\s*(?:[`~]{3,}\w*\s*)?(?=\{|\[\s*\{)/.exec(body)?.[0].length ?? -1;
   const inCode = (at: number) => fences.some((fence) => fence.start <= at && at < fence.end && isCode(fence));
@@ -128,7 +129,7 @@ function* starts(body: string, fences: readonly Fence[]): Generator<Start> {
   }
 }
 
-/** A last part of which nobody knows whether it is whole must not run. */
+/** Drops a last part that may be incomplete, since it must not run. */
 function complete(reply: Reply | null, { cutOff }: RepairedJson): Reply | null {
   if (reply === null || cutOff !== "last-part-doubtful") return reply;
   return reply.final ? { ...reply, final: null } : { ...reply, code: reply.code.slice(0, -1) };
@@ -148,7 +149,7 @@ function explained(
   return { ...reply, repairs };
 }
 
-/** A reply that was escaped once more, as the arguments of an imitated tool call are. */
+/** Reads a reply that was escaped once more, like the arguments of an imitated tool call. */
 function escapedObject(body: string): Reply | null {
   const start = body.search(ESCAPED_START);
   if (start === -1) return null;

@@ -1,10 +1,10 @@
 import type { AnswerType, Confidence } from "../../domain/query/query_result.ts";
 import type { ReasoningLevel } from "../../providers/provider.ts";
 
-/** One block as the model asked for it. */
+/** One block that the model requested. */
 export interface ReplyBlock {
   readonly expr: string;
-  /** The model's estimate in milliseconds, unclamped; null where it gave none. */
+  /** The model's estimate in milliseconds, unclamped; null if it gave none. */
   readonly timeMs: number | null;
 }
 
@@ -23,15 +23,15 @@ export interface Reply {
     readonly reasoning: ReasoningLevel | null;
   };
   readonly final: ReplyFinal | null;
-  /** What had to be done to read it, in words; empty for a clean reply. */
+  /** Descriptions of the repairs that were needed to read it; empty for a clean reply. */
   readonly repairs: readonly string[];
 }
 
-/** What is wrong with a reply that cannot be read: nothing at all, thinking alone, imitated tool calls, plain text, JSON of
- * another shape, or a part only. */
+/** Why a reply cannot be read: it is empty, has thinking only, imitates tool calls, is plain text, is JSON of another
+ * shape, or is incomplete. */
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
-/** `ok: false` carries the exact reason and the expected shape, fit for the next context. */
+/** `ok: false` contains the exact reason and the expected shape, fit for the next context. */
 export type ParsedReply =
   | { readonly ok: true; readonly reply: Reply }
   | { readonly ok: false; readonly reason: string; readonly fault: ReplyFault };

@@ -1,6 +1,6 @@
 import type { ReplyExample } from "../../extension/spec.ts";
 
-/** Where no extension has one. */
+/** Used if no extension provides an example. */
 const NO_EXTENSION: ReplyExample = {
   thinking: "Count them in code.",
   code: "const words = $query.match(/\\w+/g) ?? []\nwords.length",
@@ -8,9 +8,9 @@ const NO_EXTENSION: ReplyExample = {
   answer: "{{words.length}} words",
 };
 
-/** The third message of every call: the reply's format for any text model, the same bytes over a query. The fields are
- * what `describeReply` makes of the schema, written down so that the first request need not load the schema. A test
- * holds the two together. */
+/** The third message of every call: the reply's format for any text model, byte-identical throughout a query. The
+ * fields equal the output of `describeReply` for the schema, written out so that the first request need not load the
+ * schema. A test keeps the two equal. */
 export function replyFormat({ thinking, code, timeMs, answer }: ReplyExample = NO_EXTENSION): string {
   return `${FORMAT}
 To work: ${JSON.stringify({ thinking, code: [{ expr: code, timeMs }] })}

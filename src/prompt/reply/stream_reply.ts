@@ -1,7 +1,7 @@
 import { JsonTextScanner } from "./_json_text_scanner.ts";
 import { FenceScanner } from "./_fence_scanner.ts";
 
-/** What a piece of a reply added to what can be shown while it streams. */
+/** What a piece of a reply adds to what can be shown while it streams. */
 export interface ReplyDelta {
   readonly thinking: string;
   readonly code: { block: number; delta: string }[];
@@ -11,8 +11,9 @@ interface Shown extends ReplyDelta {
   thinking: string;
 }
 
-/** Reads thinking and code out of a reply while it arrives, each character once, for display only: what runs is decided
- * by `parseReply`. The answer is never shown here, since it may be a template or refused. Never throws. */
+/** Extracts thinking and code from a reply while it arrives, reading each character once. For display only:
+ * `parseReply` decides what runs. The answer is never shown here, since it may be a template or be refused. Never
+ * throws. */
 export class ReplyStream {
   readonly #outside = new FenceScanner();
   #inside: JsonTextScanner | null = null;

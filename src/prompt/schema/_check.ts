@@ -6,14 +6,14 @@ import { percentDecoded } from "../../domain/text/percent_decoded.ts";
 /** One schema of a document: an object with keywords, or true or false. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
-/** A document whose every keyword has a form that the validator knows. */
+/** A document in which every keyword has a form that the validator supports. */
 export interface CheckedSchema {
   readonly root: JsonSchema;
-  /** What a `$ref` of the document stands for. */
+  /** The schema that a `$ref` of the document refers to. */
   readonly resolve: (ref: string) => JsonSchema;
-  /** A `pattern` of the document, in an engine whose time is linear in the text. */
+  /** Tests a `pattern` of the document with an engine that takes linear time. */
   readonly matches: (pattern: string, text: string) => boolean;
-  /** Before 2019-09: what stands beside a `$ref` says nothing. */
+  /** Before 2019-09, keywords next to a `$ref` are ignored. */
   readonly refAlone: boolean;
 }
 
@@ -28,8 +28,8 @@ const NUMBER = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "m
 const TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"];
 const BEYOND = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"];
 
-/** Reads a JSON Schema: draft 2020-12 or 2019-09 without the keywords that depend on other ones' findings, or draft-07.
- * Throws `UsageError` that names the place and what is wrong there. */
+/** Reads a JSON Schema: draft-07, or draft 2020-12 or 2019-09 without the keywords that depend on the results of
+ * others. Throws `UsageError` that names the location and the problem. */
 export function checkSchema(document: unknown): CheckedSchema {
   if (typeof document !== "boolean" && !isObject(document)) {
     throw new UsageError("Cannot use the schema: it must be a JSON object, or true or false");
@@ -114,7 +114,7 @@ class Walk {
     if (typeof $anchor === "string") this.#anchors.set($anchor, schema);
   }
 
-  /** Keywords whose values are no schemas. */
+  /** Keywords whose values are not schemas. */
   #plain(schema: Readonly<Record<string, unknown>>, path: string): void {
     const must = (key: string, { be, what }: { readonly be: (value: unknown) => boolean; readonly what: string }) => {
       if (Object.hasOwn(schema, key) && !be(schema[key])) throw fault(`${key} must be ${what}`, path);

@@ -20,12 +20,12 @@ import {
   shown,
 } from "./_values.ts";
 
-/** One thing about a value that a schema does not allow. */
+/** One violation of a schema by a value. */
 export interface SchemaFault {
   /** JSON pointer into the value, "" for all of it. */
   readonly path: string;
   readonly message: string;
-  /** No form fits: what follows is wrong with the nearest one. */
+  /** No alternative fits: the faults that follow are those of the nearest one. */
   readonly noForm?: boolean;
 }
 
@@ -35,13 +35,13 @@ interface Place {
   readonly depth: number;
 }
 
-/** For any value, and as many more for each part of it. */
+/** For any value; each part of it adds as many more. */
 const MAX_STEPS = 2_000_000;
 const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;
 const MAX_DEPTH = 1_500;
 
-/** Judges values by one checked schema. Its work is bounded: beyond that `judge` throws RangeError. */
+/** Checks values against one checked schema. Its work is bounded: beyond the bound, `judge` throws RangeError. */
 export class SchemaJudge {
   readonly #checked: CheckedSchema;
   #left = 0;
@@ -50,7 +50,7 @@ export class SchemaJudge {
     this.#checked = checked;
   }
 
-  /** What is wrong, at most `limit` faults, those of the outer parts first. */
+  /** At most `limit` faults, those of the outer parts first. */
   judge(value: JsonValue, limit: number): readonly SchemaFault[] {
     this.#left = MAX_STEPS + STEPS_FOR_A_PART * partsOf(value);
     const faults: SchemaFault[] = [];
@@ -189,8 +189,8 @@ export class SchemaJudge {
     }
   }
 
-  /** Where no form fits: that, and what is wrong with the one that is nearest. Each form is judged once, so that work
-   * does not double with every level of a value. */
+  /** If no alternative fits: that fact, and the faults of the nearest alternative. Each alternative is judged once, so
+   * that work does not double with every level of a value. */
   *#forms(
     forms: readonly JsonSchema[],
     value: JsonValue,
@@ -206,7 +206,7 @@ export class SchemaJudge {
     if (fitting > 1) yield fault(`must fit exactly one of ${forms.length} forms, fits ${fitting}`, at);
     if (fitting > 0 || forms.length === 0) return;
     const nearest = wrong.toSorted((a, b) => rank(b, at) - rank(a, at) || a.length - b.length)[0] ?? [];
-    // Of forms within forms the innermost says where it is.
+    // With nested alternatives, the innermost one reports the location.
     if (forms.length > 1 && !nearest[0]?.noForm) {
       yield { ...fault(`must fit one of ${forms.length} forms, the nearest says:`, at), noForm: true };
     }
@@ -218,7 +218,7 @@ export class SchemaJudge {
   }
 }
 
-/** A branch whose faults lie deeper in the value is nearer than one that is wrong at once. */
+/** A branch whose faults are deeper in the value is nearer than one that fails at once. */
 function rank(faults: readonly SchemaFault[], at: Place): number {
   return Math.min(...faults.map(({ path }) => path.length - at.path.length));
 }

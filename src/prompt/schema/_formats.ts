@@ -5,7 +5,7 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 const MAX_CHARS = 4_096;
 
-/** Whether a text has a `format`. One that is not known says nothing, as the specification wants it. */
+/** Whether a text has a `format`. Unknown formats accept everything, as the specification requires. */
 export function hasFormat(format: string, text: string): boolean {
   const test = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
   return test === undefined || text.length <= MAX_CHARS && test(text);

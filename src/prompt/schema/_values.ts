@@ -2,7 +2,7 @@ import { clip } from "../../domain/text/clip.ts";
 import type { JsonValue } from "../../domain/text/json_value.ts";
 import type { JsonSchema } from "./_check.ts";
 
-/** Within the error of one division: 0.3 is a multiple of 0.1. */
+/** Within the rounding error of one division: 0.3 is a multiple of 0.1. */
 export function isMultiple(value: number, of: number): boolean {
   const times = value / of;
   if (!Number.isFinite(times)) return value % of === 0;
@@ -22,7 +22,7 @@ export function same(one: unknown, other: JsonValue): boolean {
   return canonical(one) === canonical(other);
 }
 
-/** Equal values have equal texts: the order of properties says nothing. */
+/** Equal values have equal texts: the order of properties does not matter. */
 export function canonical(value: unknown): string {
   if (isList(value)) return `[${value.map(canonical).join()}]`;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "";
@@ -36,7 +36,7 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** A value as a fault shows it: short, whatever it is. */
+/** A value as shown in a fault; always short. */
 export function shown(value: JsonValue): string {
   if (isList(value)) return `a list of ${value.length}`;
   if (isJsonObject(value)) return `an object with ${Object.keys(value).length} properties`;
@@ -76,7 +76,7 @@ export function names(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
 }
 
-/** A value and everything in it, counted. */
+/** The number of values in a value, including itself. */
 export function partsOf(value: JsonValue): number {
   if (isList(value)) return value.reduce((sum: number, item) => sum + partsOf(item), 1);
   if (isJsonObject(value)) return Object.values(value).reduce((sum: number, item) => sum + partsOf(item), 1);

@@ -5,14 +5,14 @@ import { type JsonValue, jsonValue } from "../../domain/text/json_value.ts";
 import { checkSchema } from "./_check.ts";
 import { type SchemaFault, SchemaJudge } from "./_faults.ts";
 
-/** What an answer came as: a value of a block or a variable, or text. */
+/** The form of an answer: a value of a block or a variable, or text. */
 export type Offered = { readonly value: unknown } | { readonly text: string };
 
 export type Judged =
   | { readonly ok: true; readonly value: JsonValue; readonly text: string }
   | { readonly ok: false; readonly reason: string };
 
-/** Longer schemas are shown head first; all of it stands in `$schema`. */
+/** Longer schemas are shown up to this length; the whole schema is in `$schema`. */
 const SHOWN_CHARS = 4_000;
 const HEAD_CHARS = 3_000;
 const SHOWN_FAULTS = 5;
@@ -23,11 +23,11 @@ export class AnswerSchema {
   /** The schema as one line of JSON. */
   readonly text: string;
   readonly #judge: SchemaJudge;
-  /** Where lists and objects would do as well, words that are no JSON are no answer but prose. */
+  /** If the schema also allows lists or objects, words that are not JSON are prose and not an answer. */
   readonly #plainText: boolean;
   #refused: string | null = null;
 
-  /** Throws `UsageError` for what is no schema, or one that is not supported. */
+  /** Throws `UsageError` for an invalid or unsupported schema. */
   constructor(schema: unknown) {
     this.#judge = new SchemaJudge(checkSchema(schema));
     this.text = JSON.stringify(schema);
@@ -41,17 +41,17 @@ export class AnswerSchema {
     }
   }
 
-  /** Why the newest answer was refused, null where none was. */
+  /** Why the newest answer was refused; null if none was. */
   get refused(): string | null {
     return this.#refused;
   }
 
-  /** The text for `$schema` where the prompt shows a part of it only, else null. */
+  /** The text for `$schema` if the prompt shows only part of it, else null. */
   get variable(): string | null {
     return this.text.length > SHOWN_CHARS ? this.text : null;
   }
 
-  /** What the model is told, the same bytes over a query. */
+  /** The instructions for the model, byte-identical throughout a query. */
   get instructions(): string {
     const { text } = this;
     const shown = text.length <= SHOWN_CHARS
@@ -64,7 +64,7 @@ ${shown}
 Best: build the value in code and call answer(value). Or "answer": the name of one variable that holds it, or the JSON itself as a string. No prose, no fence around it.`;
   }
 
-  /** The answer as JSON that fits, or why it does not. */
+  /** The answer as JSON that satisfies the schema, or why it does not. */
   judge(offered: Offered): Judged {
     const judged = "text" in offered ? this.#text(offered.text) : this.#value(offered.value);
     this.#refused = judged.ok ? null : judged.reason;
@@ -102,7 +102,7 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
       faults = this.#judge.judge(value, SHOWN_FAULTS);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      // The engine's own is for a stack that ran out.
+      // The engine's own RangeError is for a stack overflow.
       return { ok: false, reason: "The answer cannot be judged: it is nested too deep, or too much work" };
     }
     if (faults.length === 0) return { ok: true, value, text: JSON.stringify(value, null, 2) };

@@ -49,7 +49,7 @@ export class ProviderGuard {
     return this.#window.take(tokens);
   }
 
-  /** Records the result of the attempt: null if it was cancelled or hit a program error. `heard` is true if part of a
+  /** Records the result of the attempt: null if it was cancelled or hit a defect. `heard` is true if part of a
    * reply was received. */
   leave(
     ticket: Ticket,
