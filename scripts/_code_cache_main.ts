@@ -1,8 +1,6 @@
-/**
- * Compiled as the program is, and run once: `main <folder>` evaluates the sandbox's scripts in the folder as a child
- * does, runs a few blocks, and writes V8's code cache of each script beside it. The caches then hold what a start and
- * an ordinary block need, and nothing that is not used.
- */
+/** Compiled with the same options as the program and run once: `main <folder>` evaluates the sandbox's scripts in the
+ * folder as a child does, runs a few blocks, and writes V8's code cache of each script next to it. The caches then
+ * contain what a start and an ordinary block need, and nothing unused. */
 import { recorded } from "./_code_cache_record.ts";
 import { encode } from "../src/sandbox/codec/codec.ts";
 import { PROTOCOL_VERSION, wireId } from "../src/sandbox/protocol.ts";
@@ -14,7 +12,7 @@ import { ALL_WALLS, type Setup } from "../src/sandbox/child/setup/setup.ts";
 import { sucraseLoader } from "../src/sandbox/child/prepare/sucrase_loader.ts";
 
 const LIMIT_MS = 30_000;
-/** Kinds of statement that models write, one of them in TypeScript that only the slower stripper takes. */
+/** The kinds of statement that models write; one of them is TypeScript that only the slower stripper supports. */
 const BLOCKS = [
   "1 + 1",
   "const text: string = `a ${[1, 2].map((x) => x * 2).join()}`;\nconsole.log(text);\n({ text, when: new Date(0), all: new Map([[1, text]]) })",

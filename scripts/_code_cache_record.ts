@@ -1,4 +1,4 @@
-/** Imported before the code that makes scripts: keeps each of them by the name of its file. */
+/** Imported before the code that creates scripts: records each script by the name of its file. */
 import process from "node:process";
 import type { Script, ScriptOptions } from "node:vm";
 

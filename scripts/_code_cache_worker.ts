@@ -1,4 +1,4 @@
-/** The sandbox's worker, which afterwards also gives the code cache of its bundle, by the port that comes with its setup. */
+/** The sandbox's worker, which afterwards also sends the code cache of its bundle through the port from its setup. */
 import { recorded } from "./_code_cache_record.ts";
 import "../src/sandbox/child/worker/entry.ts";
 

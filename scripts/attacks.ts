@@ -1,5 +1,5 @@
-/** `deno task attacks`: tries every attack against each wall alone and all together, from source and compiled, and
- * writes docs/generated/attacks.md. Takes a few minutes. */
+/** `deno task attacks`: tries every attack against each wall alone and against all together, from source and compiled,
+ * and writes docs/generated/attacks.md. Takes a few minutes. */
 import { join } from "node:path";
 import { attackPage, type AttackRow, type Run } from "../tests/sandbox/attacks/page.ts";
 import { ATTACKS } from "../tests/sandbox/attacks/list.ts";
@@ -40,7 +40,7 @@ else {
   runs.push(await tryAll("compiled", { path, args: ["__sandbox_child"] }));
 }
 const { stdout } = await new Deno.Command("uname", { args: ["-srm"] }).output();
-// The kernel's version without what its builder adds to it.
+// The kernel's version without its builder's suffix.
 const system = new TextDecoder().decode(stdout).trim().replace(/(\d+\.\d+)\S*/, "$1");
 await Deno.mkdir(join(ROOT, "docs/generated"), { recursive: true });
 await Deno.writeTextFile(join(ROOT, PAGE), attackPage(runs, system));

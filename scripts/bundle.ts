@@ -1,11 +1,11 @@
-/** `deno task build`: the sandbox's child and its worker, each one self-contained file. The confined worker can read
- * no files, and analysing the modules of an unbundled child costs 60 ms at every start. */
+/** `deno task build`: bundles the sandbox's child and its worker, each into one self-contained file. The confined
+ * worker cannot read files, and analysing the modules of an unbundled child costs 60 ms at every start. */
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
 
-/** File in `build/sandbox/` to its source. */
+/** Files in `build/sandbox/` and their sources. */
 export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "child.js": "src/sandbox/child/main.ts",
   "worker.js": "src/sandbox/child/worker/entry.ts",
@@ -15,10 +15,10 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "exec.js": "src/sandbox/exec/main.ts",
 };
 
-/** Evaluated as scripts, each one function of `require` (script_value.ts). */
+/** Evaluated as scripts, each of which is one function of `require` (script_value.ts). */
 export const SANDBOX_SCRIPTS: readonly string[] = ["worker_script.js", "relay.js", "sucrase.js"];
 
-/** Set to the moment before the sources were read; `bin/vis` builds again when a source is newer. */
+/** Set to the time before the sources were read; `bin/vis` rebuilds when a source is newer. */
 export const STAMP = "build/sandbox/.stamp";
 
 async function exists(path: string): Promise<boolean> {
@@ -32,7 +32,8 @@ async function sameBytes(a: string, b: string): Promise<boolean> {
 }
 
 async function bundleFile(entry: string, output: string): Promise<void> {
-  // Half the text to parse at every start. Names that a block or a message shows are therefore set, never inferred.
+  // Halves the text to parse at every start. Names that a block or a message shows are therefore set explicitly, never
+  // inferred.
   const isScript = SANDBOX_SCRIPTS.includes(basename(output));
   const format = isScript ? "cjs" : "esm";
   const { code, stderr } = await run(["bundle", "--quiet", "--minify", "--format", format, "-o", output, entry], {
@@ -42,7 +43,7 @@ async function bundleFile(entry: string, output: string): Promise<void> {
   if (isScript) await Deno.writeTextFile(output, `(require) => {${await Deno.readTextFile(output)}\n}`);
 }
 
-/** A rename, so that a reader sees the old file or the new one; nothing where they are equal. */
+/** Replaces a file by renaming, so that a reader sees either the old or the new one; does nothing if they are equal. */
 async function replace(fresh: string, output: string): Promise<void> {
   if (!await sameBytes(fresh, output)) await Deno.rename(fresh, output);
 }
@@ -51,7 +52,7 @@ async function stampTime(): Promise<number> {
   return await Deno.stat(join(ROOT, STAMP)).then((info) => info.mtime?.getTime() ?? 0, () => 0);
 }
 
-/** Builds the bundles; one build at a time, and none where another process finished one while this one waited. */
+/** Builds the bundles, one build at a time. Skips the build if another process finished one while this one waited. */
 export async function bundleSandbox(): Promise<void> {
   const asked = Date.now();
   await Deno.mkdir(join(ROOT, "build/sandbox"), { recursive: true });
@@ -61,7 +62,7 @@ export async function bundleSandbox(): Promise<void> {
   const fresh = await Deno.makeTempDir({ dir: join(ROOT, "build"), prefix: ".new-" });
   try {
     await Deno.writeTextFile(join(fresh, "stamp"), "");
-    // One after the other: with an empty cache two of them would unpack the same bundler over each other.
+    // Sequential: with an empty cache, two bundlers would unpack the same files over each other.
     for (const [file, entry] of Object.entries(SANDBOX_ENTRIES)) await bundleFile(entry, join(fresh, file));
     for (const file of Object.keys(SANDBOX_ENTRIES)) {
       await replace(join(fresh, file), join(ROOT, "build/sandbox", file));
@@ -72,7 +73,7 @@ export async function bundleSandbox(): Promise<void> {
   }
 }
 
-/** Brings every package that the program may load at some time, so that later runs need no registry. */
+/** Downloads every package that the program may load, so that later runs need no registry. */
 async function fetchPackages(): Promise<void> {
   const { code, stderr } = await run(["cache", "--quiet", "main.ts"], { cwd: ROOT });
   if (code !== 0) throw new Error(`Cannot get the packages of main.ts: ${stderr.trim()}`);

@@ -1,4 +1,4 @@
-/** Holds the documentation against the tree: relative links lead somewhere, paths in AGENTS.md exist. */
+/** Checks the documentation against the tree: relative links and the paths in AGENTS.md must exist. */
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "./_project.ts";
 
@@ -20,7 +20,7 @@ export function linksOf(markdown: string): string[] {
     .filter((target) => target !== "" && !/^[a-z]+:/.test(target));
 }
 
-/** Paths named in backquotes that must exist: those with a slash that are no pattern. */
+/** Paths in backquotes that must exist: those with a slash that are not a pattern. */
 export function pathsOf(markdown: string): string[] {
   return [...markdown.matchAll(/`([\w.-]+\/[\w./-]*)`/g)].map((match) => match[1] ?? "");
 }
@@ -29,7 +29,7 @@ async function exists(path: string): Promise<boolean> {
   return await Deno.stat(join(ROOT, path)).then(() => true, () => false);
 }
 
-/** What is wrong, a line each. */
+/** The problems, one line each. */
 export async function problems(): Promise<string[]> {
   const found: string[] = [];
   for (const page of await pages()) {

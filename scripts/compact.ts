@@ -2,11 +2,9 @@ import { type Comment, tokTypes } from "acorn";
 import { type ModuleToken, type ModuleTokens, moduleTokens } from "./module_tokens.ts";
 import { tokenDifference } from "./token_difference.ts";
 
-/**
- * The same module without indentation, comments and the spaces that nothing needs. Names and lines stay, so that a
- * stack trace names the function, and a line short enough to find the place; comments stay that name the file of what
- * follows them, or a licence. The result is read again, and an error unless it is the same program.
- */
+/** The same module without indentation, comments and unnecessary spaces. Names and line breaks are kept, so that a
+ * stack trace names the function and a line that is short enough to find the place. Comments that name the source file
+ * of the code below them, and licences, are kept. The result is parsed again; throws if it is not the same program. */
 export function compact(code: string): string {
   const read = moduleTokens(code);
   const result = written(code, read);
@@ -33,7 +31,7 @@ function written(code: string, { tokens, comments }: ModuleTokens): string {
   return parts.join("").trim() + "\n";
 }
 
-/** What the bundler writes above the code of each file, and licences. */
+/** Whether it is the bundler's comment above the code of each file, or a licence. */
 function isKept({ type, value, start }: Comment, code: string): boolean {
   if (/^!|@license|@preserve|copyright/i.test(value)) return true;
   return type === "Line" && (start === 0 || code[start - 1] === "\n") && /^ \S+\.\w{1,5}$/.test(value);
@@ -43,7 +41,7 @@ function textOf({ start, end }: Comment, code: string): string {
   return code.slice(start, end);
 }
 
-/** Whether two tokens would be read as others, or as one, if nothing stood between them. */
+/** Whether two tokens would be parsed differently, or as one, without a space between them. */
 function needsSpace(left: ModuleToken, right: ModuleToken): boolean {
   if (left.end === right.start) return false;
   const last = left.text.at(-1) ?? "", first = right.text[0] ?? "";

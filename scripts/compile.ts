@@ -1,5 +1,5 @@
 /** `deno task compile [--target <triple>] [--output <path>]`: the executable, in two steps. `deno bundle` makes plain
- * JavaScript of the program (+6.5 MB and 41 ms to start, against +69.5 MB and 131 ms for whole npm packages), and
+ * JavaScript from the program (+6.5 MB and 41 ms to start, compared with +69.5 MB and 131 ms for whole npm packages), and
  * `deno compile` embeds it.
  *
  * All files of the bundle stand in one folder, which `import.meta.url` of every module is in: `main.js`, a chunk for

@@ -57,7 +57,7 @@ function read(args: readonly string[]): Arguments {
   };
 }
 
-/** What a reader needs to see it again. */
+/** Prints what a reader needs to reproduce it. */
 function tell(family: string, { seed, findings, trail }: Pick<Trial, "seed" | "findings" | "trail">): void {
   console.log(
     `\n${family}, --seed ${seed} --tries 1: ${findings.map(({ word }) => word).join(", ") || "nothing found"}`,

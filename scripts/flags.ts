@@ -1,4 +1,4 @@
-/** What the program runs with, from source and compiled. `bin/vis` says the same in sh; a test compares them. */
+/** The runtime flags of the program, from source and compiled. `bin/vis` repeats them in sh; a test compares both. */
 
 /**
  * - No `eval` and no Function constructor, in the main process as well.
@@ -16,8 +16,8 @@ export const V8_FLAGS: readonly string[] = [
   "--heap-growing-percent=100",
 ];
 
-/** The heap that a compiled program gives each of its processes: the flag is baked in, one value for all. It is below
- * the sandbox's memory budget, so that a runaway block ends soon instead of collecting garbage for seconds. */
+/** The heap that a compiled program gives to each of its processes: the flag is baked in, with one value for all. It is
+ * below the sandbox's memory budget, so that a runaway block ends soon instead of collecting garbage for seconds. */
 export const COMPILED_HEAP_MIB = 384;
 
 export const PERMISSIONS: readonly string[] = [

@@ -5,7 +5,7 @@ export interface ModuleToken {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** Whether a line ends between the token before and this one, which decides where a statement may end. */
+  /** Whether a line ends between the previous token and this one, which decides where a statement may end. */
   readonly onNewLine: boolean;
 }
 
@@ -14,10 +14,10 @@ export interface ModuleTokens {
   readonly comments: readonly Comment[];
 }
 
-/** Throws SyntaxError for what is no module. */
+/** Throws SyntaxError if the code is not a valid module. */
 export function moduleTokens(code: string): ModuleTokens {
   const found: Token[] = [], comments: Comment[] = [];
-  // Parsed, not only cut into tokens: whether "/" begins a regular expression depends on what stands before.
+  // Parsed, not only tokenized: whether "/" begins a regular expression depends on what precedes it.
   parse(code, { ecmaVersion: "latest", sourceType: "module", onToken: found, onComment: comments });
   let before = 0;
   const tokens = found.filter(({ type }) => type !== tokTypes.eof).map(({ type, start, end }, index): ModuleToken => {

@@ -1,5 +1,6 @@
-/** The first module of the executable. Deno gives Node's globals only to files inside npm packages; once bundled, a
- * package's code is one file with ours, where `setTimeout()` would return a number and `process` be missing. */
+/** The first module of the executable. Deno gives Node's globals only to files inside npm packages. Once bundled, a
+ * package's code is in one file with ours, where `setTimeout()` would return a number and `process` would be
+ * missing. */
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import * as timers from "node:timers";

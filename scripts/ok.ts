@@ -1,12 +1,12 @@
-/** `deno task ok`: format, lint, types, docs and tests. All of them run, so that one round shows everything; a check
- * that fails counts as one failure in the line at the end. */
+/** `deno task ok`: format, lint, types, docs and tests. All of them run, so that one run shows everything; a failed
+ * check counts as one failure in the last line. */
 import { join } from "node:path";
 import { ROOT } from "./_project.ts";
 import { testAll } from "./test.ts";
 import { summaryLine } from "./test_summary.ts";
 
 const CHECKS = ["fmt", "lint", "check"];
-/** Says whether generated pages are current, where it exists. */
+/** Checks whether generated pages are current, if the script exists. */
 const DOCS_CHECK = "scripts/check_docs.ts";
 
 async function passes(name: string, args: readonly string[]): Promise<boolean> {

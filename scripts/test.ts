@@ -1,5 +1,5 @@
-/** `deno task test [paths or flags of deno test]`: builds what the tests need, runs them, ends with one line of counts.
- * Exits with 1 when a test failed, when the run broke off and when there was no test at all. */
+/** `deno task test [paths or flags of deno test]`: builds what the tests need, runs them, and ends with one line of
+ * counts. Exits with 1 if a test failed, the run broke off or there were no tests. */
 import { bundleSandbox } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";
 import { ROOT } from "./_project.ts";
@@ -11,8 +11,8 @@ async function writeAll(bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await Deno.stdout.write(bytes.subarray(at));
 }
 
-/** Runs `deno test` under the flags of the program and passes its output on as it comes. A run that broke off, or
- * whose exit code says more than its counts, has at least one failure. */
+/** Runs `deno test` with the flags of the program and passes its output on as it arrives. A run that broke off, or
+ * whose exit code is worse than its counts, has at least one failure. */
 export async function runTests(args: readonly string[]): Promise<Counts> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", "--no-check", "--no-prompt", "--parallel", `--v8-flags=${V8_FLAGS.join(",")}`, ...args],
@@ -34,7 +34,7 @@ export async function runTests(args: readonly string[]): Promise<Counts> {
   return { passed, skipped, failed: code === 0 && counts ? failed : Math.max(1, failed) };
 }
 
-/** Builds, runs, and counts a build that failed or a run without tests as a failure. */
+/** Builds and runs; a failed build or a run without tests counts as a failure. */
 export async function testAll(args: readonly string[]): Promise<Counts> {
   try {
     await bundleSandbox();

@@ -12,13 +12,13 @@ const SUMMARY = new RegExp(
   "gm",
 );
 
-/** What `deno test` says at its end, from (the end of) its output; null where it broke off before. */
+/** Parses the summary of `deno test` from (the end of) its output; null if it broke off before. */
 export function parseSummary(output: string): Counts | null {
   const last = [...output.replace(COLOUR, "").matchAll(SUMMARY)].at(-1);
   return last && { passed: Number(last[1]), failed: Number(last[2]), skipped: Number(last[3] ?? 0) } || null;
 }
 
-/** The line that a test run ends with. */
+/** The last line of a test run. */
 export function summaryLine({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ""}`;
 }

@@ -1,7 +1,7 @@
 import type { ModuleTokens } from "./module_tokens.ts";
 
-/** The first token that is another, or stands on another side of a line's end, in the second module; "" for the end of
- * the first; null where both are the same program. */
+/** The first token of the second module that differs or is on the other side of a line break; "" for the end of the
+ * first module; null if both are the same program. */
 export function tokenDifference({ tokens }: ModuleTokens, { tokens: others }: ModuleTokens): string | null {
   const at = tokens.findIndex(({ type, text, onNewLine }, index) => {
     const other = others[index];

@@ -1,5 +1,5 @@
-/** `deno task untested`: files of src/ and extensions/ that define functions and have no test file of their own at the
- * mirrored path. A report, not a check: a file may be tested through the one that uses it. */
+/** `deno task untested`: files of src/ and extensions/ that define functions and have no test file at the mirrored
+ * path. A report, not a check: a file may be tested through the one that uses it. */
 import { join } from "node:path";
 import { ROOT } from "./_project.ts";
 

@@ -1,4 +1,4 @@
-/** Writes what the schema of settings says: docs/generated/configuration.md, and the JSON Schema that editors read. */
+/** Writes the generated files about the settings: docs/generated/configuration.md, and the JSON Schema for editors. */
 import { readFile, writeFile } from "node:fs/promises";
 import * as shipped from "../../extensions/index.ts";
 import { settingsSectionsOf } from "../../src/app/settings/settings_sections_of.ts";
@@ -8,7 +8,7 @@ import type { SettingsSection } from "../../src/domain/records/settings_section.
 const SECTIONS = settingsSectionsOf(shipped);
 const FOLDER = new URL("../../docs/generated/", import.meta.url);
 
-/** File name to the text that it must have. */
+/** File names with the text that each file must have. */
 export async function configFiles(): Promise<Readonly<Record<string, string>>> {
   const schema = await configJsonSchema(SECTIONS);
   return { "configuration.md": page(schema), "config.schema.json": `${JSON.stringify(schema, null, 2)}\n` };

@@ -1,6 +1,6 @@
-/** Writes extensions/index.ts: the literal `import()` of every shipped extension, and the description of those that
- * `vis.json` calls static (always active, the same prompt everywhere), or live (what depends on the conversation is in
- * a module that loads quickly), so that a query can begin without loading them. */
+/** Writes extensions/index.ts: the literal `import()` of every shipped extension, and descriptions, so that a query can
+ * begin without loading these extensions. An extension has one if its `vis.json` calls it static (always active, the
+ * same prompt everywhere) or live (what depends on the conversation is in a module that loads quickly). */
 import { readFileSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import {
@@ -18,7 +18,7 @@ const FOLDER = new URL("../../extensions/", import.meta.url);
 const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} };
 const NOWHERE: EnvironmentView = { envId: "", conversationId: "", depth: 0, workspace: "" };
 
-/** What a query gets of an extension by itself; throws for one that depends on the conversation. */
+/** What a query gets from an extension without loading it. Throws if the extension depends on the conversation. */
 export async function describe(extension: Extension, view: EnvironmentView = NOWHERE): Promise<ExtensionDescription> {
   const registry = new ExtensionRegistry({ log: NO_LOG });
   registry.register(extension);
@@ -40,7 +40,8 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
   return { ...facts, functions, ...own, constants, grants, globals, ...requires, ...rest, block, docs };
 }
 
-/** As `describe`, of an extension with live parts: the prompt's place is kept free, and it counts as active. */
+/** Like `describe`, for an extension with live parts: the prompt has a placeholder, and the extension counts as
+ * active. */
 export async function describeLive(extension: Extension): Promise<ExtensionDescription> {
   const described = await describe({ ...extension, activate: () => true, prompt: PROMPT_PLACE });
   const { alias: { alias }, doc, shown } = extension;
@@ -48,7 +49,7 @@ export async function describeLive(extension: Extension): Promise<ExtensionDescr
   return { ...described, docs, ...(shown === 0 ? { quiet: true } : {}) };
 }
 
-/** What is known of an extension's settings before it is loaded; nothing for one without. */
+/** What is known about an extension's settings before it is loaded; empty if it has none. */
 function describeSettings(
   { config, optIn = false }: Extension,
   section: string | null,
@@ -75,16 +76,16 @@ function describeSettings(
 
 interface ShippedName {
   readonly name: string;
-  /** Module of its settings. */
+  /** Module of the extension's settings. */
   readonly settings: string | null;
-  /** Name of its settings at the top of the configuration. */
+  /** Top-level name of its settings in the configuration. */
   readonly section: string | null;
   readonly isStatic: boolean;
-  /** Module of its live parts. */
+  /** Module of the extension's live parts. */
   readonly live: string | null;
 }
 
-/** Names of the shipped extensions and what their manifest says of them. */
+/** Names of the shipped extensions, with data from their manifests. */
 export async function shippedNames(): Promise<readonly ShippedName[]> {
   const entries = await readdir(FOLDER, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory() && entry.name !== "examples").map(({ name }) => name);
@@ -105,20 +106,20 @@ export function withModules(extension: Extension, folder: URL): ReturnType<typeo
   return withScripts(validate(extension), { textOf, read: realmModuleReader() });
 }
 
-/** In the order in which the registry shows them: descriptions know no groups. */
+/** In the order in which the registry shows them, since descriptions contain no groups. */
 async function grouped(names: readonly ShippedName[]) {
   const all = await Promise.all(names.map(async (one) => {
     const module: { readonly default: Extension } = await import(new URL(`${one.name}/mod.ts`, FOLDER).href);
     return { ...one, extension: withModules(module.default, new URL(`${one.name}/`, FOLDER)) };
   }));
-  all.sort((a, b) => Number(a.live !== null) - Number(b.live !== null)); // what is the same everywhere stands first
+  all.sort((a, b) => Number(a.live !== null) - Number(b.live !== null)); // what is the same everywhere comes first
   const groups = Map.groupBy(all, ({ extension }) => extension.group);
   return [...groups.values()].flatMap((group) =>
     [...Map.groupBy(group, ({ extension }) => extension.subgroup).values()].flat()
   );
 }
 
-/** A line for each key. */
+/** One line for each key. */
 function written(description: ExtensionDescription | null): string {
   if (description === null) return "null";
   const keys = Object.entries(description).map(([key, value]) =>

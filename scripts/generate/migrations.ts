@@ -1,11 +1,11 @@
-/** Writes migrations/mod.ts, which embeds every `V<n>__name.sql`, so that the executable carries its schema. */
+/** Writes migrations/mod.ts, which embeds every `V<n>__name.sql`, so that the executable contains its schema. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { schemaDigest } from "../../src/persistence/schema/schema_digest.ts";
 
 const FOLDER = new URL("../../migrations/", import.meta.url);
 
-/** The text that migrations/mod.ts must have for these files, by name. */
+/** The text that migrations/mod.ts must have for these files, given by name. */
 export function migrationsModule(files: ReadonlyMap<string, string>): string {
   const numbered = [...files].flatMap(([name, sql]) => {
     const version = /^V(\d+)__[a-z0-9_]+\.sql$/.exec(name)?.[1];

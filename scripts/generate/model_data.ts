@@ -10,7 +10,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Our file to theirs. Prices of a subscription are no prices of the service that is paid by use. */
+/** Our file names and the package's. Subscription prices are not the prices of a pay-per-use service. */
 const FILES: readonly { readonly ours: string; readonly theirs: string; readonly priced: boolean }[] = [
   { ours: "openai", theirs: "openai", priced: true },
   { ours: "anthropic", theirs: "anthropic", priced: true },
@@ -50,7 +50,7 @@ export function modelDataText(
 
 function rowOf(model: SourceModel, priced: boolean): readonly (number | string | null)[] {
   const { input, output, cacheRead, cacheWrite } = model.cost;
-  // Nothing but what is named free is free: 0 stands for "not known" there.
+  // Only models marked as free are free: in the package, 0 means "unknown".
   const known = priced && (input + output > 0 || model.id.endsWith(":free"));
   const flags = `${model.reasoning ? "r" : ""}${model.input.includes("image") ? "i" : ""}${
     model.api === "openai-responses" ? "s" : ""

@@ -5,7 +5,7 @@ import { createTarGzip } from "nanotar";
 import { ROOT } from "../_project.ts";
 
 export interface Program {
-  /** As `deno compile --target`. */
+  /** Like `deno compile --target`. */
   readonly target: string;
   /** Path of the executable. */
   readonly path: string;
@@ -14,15 +14,15 @@ export interface Program {
 export interface PackOptions {
   readonly version: string;
   readonly programs: readonly Program[];
-  /** Folder that is made. */
+  /** Folder to create. */
   readonly output: string;
-  /** Where the files will be published, "" where that is not known; `install.sh` fetches from there. */
+  /** Where the files will be published, or "" if unknown; `install.sh` downloads from there. */
   readonly baseUrl: string;
-  /** Of every entry, in milliseconds since the epoch: the same input gives the same archive. */
+  /** Modification time of every entry, in milliseconds since the epoch: the same input produces the same archive. */
   readonly modifiedAt: number;
 }
 
-/** What an archive holds besides the executable, by its name there. */
+/** What an archive contains besides the executable, by its name there. */
 const DOCS: Readonly<Record<string, string>> = {
   "LICENSE": "LICENSE",
   "LICENSE-third-party": "LICENSE-third-party",
@@ -37,7 +37,7 @@ interface Entry {
   readonly executable: boolean;
 }
 
-/** Writes an archive for each program, `SHA256SUMS` and `install.sh`; resolves with the names of the files. */
+/** Writes an archive for each program, `SHA256SUMS` and `install.sh`. Resolves with the names of the files. */
 export async function packRelease(options: PackOptions): Promise<readonly string[]> {
   const { version, output, programs } = options;
   if (!/^\d+\.\d+\.\d+[\w.-]*$/.test(version)) throw new Error(`Cannot release version: ${version}`);
@@ -86,7 +86,7 @@ async function installer({ version, baseUrl }: PackOptions): Promise<string> {
   return template.replace("@VERSION@", version).replace("@BASE_URL@", baseUrl.replace(/\/+$/, ""));
 }
 
-/** In the form that `sha256sum --check` reads. */
+/** In the format that `sha256sum --check` reads. */
 function sums(files: ReadonlyMap<string, Uint8Array>): string {
   return [...files].sort(([a], [b]) => a < b ? -1 : 1)
     .map(([name, bytes]) => `${createHash("sha256").update(bytes).digest("hex")}  ${name}\n`).join("");

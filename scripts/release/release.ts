@@ -13,7 +13,7 @@ import { compile, embedEmpty } from "../compile.ts";
 import { TARGETS } from "../_targets.ts";
 import { packRelease, type Program } from "./pack.ts";
 
-/** What the program may add to the runtime: below 100 MB with one of 92.2 MB. */
+/** Maximum size that the program may add to the runtime: below 100 MB with a runtime of 92.2 MB. */
 const BUDGET_MB = 7.5;
 
 const { values } = parseArgs({

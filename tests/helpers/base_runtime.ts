@@ -1,13 +1,13 @@
 import { fileURLToPath } from "node:url";
 
-/** A tool beside the checkout that supplies a base runtime where `deno compile` cannot fetch one. */
+/** A tool next to the checkout that supplies a base runtime if `deno compile` cannot download one. */
 const SUPPLIER = fileURLToPath(new URL("../../../shared/tools/compile-runtime", import.meta.url));
 
 export interface BaseRuntime {
   readonly ok: boolean;
-  /** What scripts/compile.ts needs in its environment. */
+  /** The environment that scripts/compile.ts needs. */
   readonly env: Readonly<Record<string, string>>;
-  /** Why there is none, for the name of the skipped test. */
+  /** Why there is no runtime, for the name of the skipped test. */
   readonly reason: string;
 }
 
@@ -17,8 +17,8 @@ function fromText(text: string): Record<string, string> {
   );
 }
 
-/** The runtime that tests of the executable are to use: DENO_COMPILE and DENORT_BIN of the environment, else what the
- * supplier gives, else none. */
+/** The runtime for tests of the executable: DENO_COMPILE and DENORT_BIN of the environment, else the supplier's, else
+ * none. */
 export async function baseRuntime(): Promise<BaseRuntime> {
   const { DENO_COMPILE: program, DENORT_BIN: base } = Deno.env.toObject();
   if (program || base) {
@@ -31,7 +31,7 @@ export async function baseRuntime(): Promise<BaseRuntime> {
     : { ok: false, reason: "no base runtime; DENO_COMPILE and DENORT_BIN name one", env: {} };
 }
 
-/** Null where there is no supplier: `output` then throws at once instead of rejecting. */
+/** Null if there is no supplier: `output` then throws at once instead of rejecting. */
 async function supplied(): Promise<Deno.CommandOutput | null> {
   try {
     return await new Deno.Command(SUPPLIER, { stdin: "null" }).output();

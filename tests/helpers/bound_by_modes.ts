@@ -1,5 +1,5 @@
-/** What comes before a command so that the modes of files bind it, as they bind a user: as root a command that gives the
- * capability up; null where this machine has no way to. */
+/** The prefix for a command so that file modes bind it as they bind a normal user: for root, a command that drops the
+ * capability; null if this machine has none. */
 export async function boundByModes(): Promise<readonly string[] | null> {
   if (Deno.build.os === "windows") return null;
   if (Deno.uid() !== 0) return [];

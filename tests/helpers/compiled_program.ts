@@ -4,18 +4,18 @@ import { baseRuntime } from "./base_runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const OUTPUT = "dist/attacks/vis";
-/** What is compiled, besides packages. */
+/** The sources of the executable, besides packages. */
 const SOURCES = ["src", "extensions", "scripts", "migrations"];
 
 export interface CompiledProgram {
   readonly path: string;
-  /** Why there is none, "" where there is. */
+  /** Why there is no executable; "" if there is one. */
   readonly missing: string;
-  /** Makes it, where it is older than a source. Before its first use. */
+  /** Builds the executable if a source is newer. Call it before the first use. */
   ready(): Promise<void>;
 }
 
-/** The executable for tests of its parts; those of its commands are in tests/e2e. */
+/** The executable, for tests of its parts; tests of its commands are in tests/e2e. */
 export async function compiledProgram(): Promise<CompiledProgram> {
   const runtime = await baseRuntime();
   const path = join(ROOT, OUTPUT);

@@ -6,27 +6,28 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store, StoredIteration } from "../../src/persistence/store/store.ts";
 import { CALL } from "./kill_script.ts";
 
-/** What must be the same in every run of the script, cut or not: docs/database.md, "What a cut leaves". */
+/** What must be the same in every run of the script, interrupted or not; see "What a cut leaves" in
+ * docs/database.md. */
 export interface Picture {
-  /** Name to kind, scope and versions, with the values of all of them. */
+  /** Kind, scope and versions by name, with the values of all versions. */
   readonly variables: Readonly<Record<string, unknown>>;
   /** Finished iterations in order. */
   readonly history: readonly unknown[];
   readonly outcomes: readonly unknown[];
-  /** Requests and answers of the queries that ended with one. */
+  /** Requests and answers of the queries that ended with an answer. */
   readonly answers: readonly unknown[];
-  /** Calls of what was finished, and all iterations that a budget paid for. */
+  /** Calls of finished iterations, and all iterations that counted against a budget. */
   readonly spent: { readonly calls: number; readonly iterations: number };
   readonly files: Readonly<Record<string, string>>;
 }
 
 export interface Cuts {
-  /** Replies that were paid for and kept in a row of an interrupted iteration. */
+  /** Replies that were paid for and are stored with an interrupted iteration. */
   readonly kept: number;
   readonly queries: number;
 }
 
-/** Reads a database after its last process, as the next one would. Throws where a row is half written. */
+/** Reads a database after its last process has ended, as the next process would. Throws if a row is half written. */
 export async function pictureOf(
   { path, workspace }: { readonly path: string; readonly workspace: string },
 ): Promise<{ readonly picture: Picture; readonly cuts: Cuts }> {
@@ -71,7 +72,7 @@ export async function pictureOf(
   }
 }
 
-/** No row without its end, no lease of nobody, no variable of an iteration that has not finished. */
+/** Every row has its end, every lease an owner, and every variable a finished iteration. */
 function assertWhole(path: string): void {
   const db = new DatabaseSync(path, { readOnly: true });
   const count = (sql: string): number => Number(db.prepare(`SELECT count(*) AS n ${sql}`).get()?.n);
@@ -80,7 +81,7 @@ function assertWhole(path: string): void {
     assert.equal(count("FROM query_state WHERE status = 'running'"), 0, "running queries");
     assert.equal(count("FROM lease"), 0, "leases");
     assert.equal(
-      // What a child query was given stands in its own branch.
+      // The input of a child query is in its own branch.
       count(`FROM expression_state e JOIN iteration i ON i.id = e.iteration_id
         JOIN expression_soul s ON s.id = e.expression_soul_id WHERE i.status = 'interrupted'
         AND s.conversation_state_id NOT IN (SELECT conversation_state_id FROM child_branch)
@@ -106,7 +107,7 @@ function assertWhole(path: string): void {
   }
 }
 
-/** The paid reply is there, with the texts of its blocks, and nothing of what they did. */
+/** The paid reply exists, with the texts of its blocks, and without any of their effects. */
 function assertCut({ blocks, response, metadata }: StoredIteration): void {
   const { code } = JSON.parse(response) as { readonly code: readonly { readonly expr: string }[] };
   assert.deepEqual(metadata.pendingBlocks, code.map(({ expr }) => expr));
@@ -131,7 +132,7 @@ async function callsBelow(store: Store, { iterationId }: StoredIteration): Promi
 async function variablesOf(store: Store, branchId: string): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const { name, kind, scope, versions, code } of await store.variables(branchId)) {
-    if (name === "$query") continue; // once per query, and a cut makes one more
+    if (name === "$query") continue; // once per query, and an interruption makes one more
     const values = (await store.variableVersions(branchId, name)).map(({ version, image, code }) => {
       const { kind, source, reason, requires, root, bytes, summary } = image;
       return { version, code, kind, source, reason, requires, root, bytes: Array.from(bytes).join(), summary };

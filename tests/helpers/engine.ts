@@ -21,25 +21,25 @@ import {
   type ScriptedReply,
 } from "./scripted_provider.ts";
 
-/** What a test may change about the engine. */
+/** What a test may configure. */
 export interface EngineOptions {
   readonly path?: string;
-  /** In place of one at `path`. */
+  /** Used instead of a store at `path`. */
   readonly store?: Store;
   readonly extensions?: readonly Extension[];
   readonly settings?: Partial<QuerySettings>;
   readonly provider?: Provider;
-  /** Besides the root. */
+  /** Additional to the root route. */
   readonly routes?: readonly ModelRoute[];
   readonly scripted?: ScriptedOptions;
   readonly router?: Partial<RouterOptions>;
   readonly now?: () => number;
   readonly workspace?: string;
-  /** The process that the engine says it is: this one by default. */
+  /** The process that the engine claims to be; by default this one. */
   readonly owner?: ProcessOwner;
   readonly openSandbox?: typeof openSandbox;
   readonly trySandbox?: () => void;
-  /** A wall around programs; `env.spawn` is absent without. */
+  /** A wall around programs; without it, `env.spawn` is absent. */
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
   readonly limits?: Partial<SandboxLimits>;
   readonly children?: NonNullable<ConversationParts["children"]>;

@@ -1,4 +1,4 @@
-/** Tasks of the evaluation: what is given as the context, what is asked, and what the right answer is. */
+/** Tasks of the evaluation: context, question and correct answer. */
 
 export interface EvalTask {
   readonly request: string;
@@ -9,7 +9,7 @@ export interface EvalTask {
 
 const FILLER = "Nothing of note happened on this day, and the clerk wrote so in the book. ";
 
-/** A code in a text of exactly this many characters; `at` says where, from 0 to 1. */
+/** A code in a text of exactly this many characters; `at` is its relative position, from 0 to 1. */
 export function needleTask(chars: number, at: number): EvalTask {
   const needle = "The access code is 730519. ";
   const before = Math.floor((chars - needle.length) * at);
@@ -22,7 +22,7 @@ export function needleTask(chars: number, at: number): EvalTask {
   };
 }
 
-/** A fact that no pattern finds, for whoever does not know how it is said. */
+/** A fact that no pattern finds unless its wording is known. */
 export function hintTask(chars: number): EvalTask {
   const hint = "Her coat had the shade of ripe lemons. ";
   const before = Math.floor(chars * 0.61);
@@ -49,7 +49,7 @@ interface Line {
   readonly text: string;
 }
 
-/** Questions of users; what kind each is does not stand in its line. */
+/** Questions of users; a line does not state which kind its question is. */
 function questionLines(count: number, users: number): readonly Line[] {
   const random = numbers(count * 31 + users);
   return Array.from({ length: count }, () => {
@@ -62,7 +62,7 @@ function questionLines(count: number, users: number): readonly Line[] {
   });
 }
 
-/** How many lines there are of each kind. */
+/** Asks for the number of lines of each kind. */
 export function countTask(lines: number): EvalTask {
   const all = questionLines(lines, 50);
   const expected = KINDS.map((kind) => [kind, all.filter((line) => line.kind === kind).length] as const)
@@ -75,7 +75,7 @@ export function countTask(lines: number): EvalTask {
   };
 }
 
-/** All pairs of users of whom both asked for a place: more text than any cap lets through. */
+/** Asks for all pairs of users who both asked for a place: more text than any cap lets through. */
 export function pairTask(lines: number, users: number): EvalTask {
   const all = questionLines(lines, users);
   const asked = [...new Set(all.filter(({ kind }) => kind === "place").map(({ user }) => user))].sort((a, b) => a - b);
@@ -108,7 +108,7 @@ export function hopTask(documents: number): EvalTask {
   };
 }
 
-/** A tree of queries with 4 below each, and what its leaves add up to. */
+/** A tree of queries with 4 below each, and the sum of its leaves. */
 export function treeTask(depth: number): EvalTask {
   const sumOf = (branch: readonly number[], left: number): number =>
     left === 0

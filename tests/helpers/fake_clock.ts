@@ -1,6 +1,6 @@
 import { Cancelled } from "../../src/domain/errors.ts";
 
-/** Time that passes only when everybody sleeps, and then at once to the one who wakes first. */
+/** Time that passes only when everyone sleeps, and then jumps to the first wake-up. */
 export class FakeClock {
   readonly slept: number[] = [];
   readonly #sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
@@ -24,7 +24,7 @@ export class FakeClock {
     });
   };
 
-  /** Time that passes without anybody sleeping. */
+  /** Lets time pass without a sleeper. */
   advance(ms: number): void {
     this.#now += ms;
   }
@@ -32,7 +32,7 @@ export class FakeClock {
   async #pass(): Promise<void> {
     this.#passing = true;
     while (this.#sleepers.size > 0) {
-      // Whoever is ready goes first; only then may time pass.
+      // Everything that is ready runs first; only then may time pass.
       for (let turn = 0; turn < 200; turn++) await Promise.resolve();
       const [first] = [...this.#sleepers].sort((a, b) => a.at - b.at);
       if (first === undefined) break;

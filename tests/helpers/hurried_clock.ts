@@ -3,10 +3,10 @@ import type { RouterOptions } from "../../src/providers/router/router.ts";
 
 const NEVER_MS = 1e12;
 
-/** Time for a router over real connections: its pauses pass at once, its limits for the wire are never reached. */
+/** Time for a router over real connections: its pauses end at once, and its limits for the wire are never reached. */
 export class HurriedClock {
   #now = 1_000_000;
-  /** What a router is made with. */
+  /** Options for a router. */
   readonly options: Partial<RouterOptions> = {
     clock: this,
     firstTokenMs: NEVER_MS,

@@ -4,7 +4,7 @@ export interface KillPoint {
   readonly step: number;
   /** "request", "before endIteration", "block_started 0", "within endIteration" … */
   readonly site: string;
-  /** The first time by default; of "within", the statement of the transaction. */
+  /** The first time by default. For "within", the statement of the transaction. */
   readonly nth?: number;
   /** Kills the sandbox first. */
   readonly child?: boolean;

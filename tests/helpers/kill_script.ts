@@ -1,4 +1,4 @@
-/** A conversation of 12 iterations in three queries: its code has everything that a kill may cut. */
+/** A conversation of 12 iterations in three queries: its code contains everything that a kill may interrupt. */
 import type { VariableSource } from "../../src/environment/input/variable_source.ts";
 import { replyJson } from "./scripted_provider.ts";
 
@@ -64,10 +64,10 @@ export const REQUESTS: readonly { readonly text: string; readonly first: number 
   { text: "Sum it up", first: 10 },
 ];
 
-/** What the first request is given, once it is stored not again. */
+/** Input of the first request. Once it is stored, it is not passed again. */
 export const CONTEXT = "the words of the report\n".repeat(100);
 
-/** The same as a channel gives it. */
+/** The same in the form that a channel passes. */
 export function contextSource(): VariableSource {
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield await Promise.resolve(new TextEncoder().encode(CONTEXT));
@@ -75,26 +75,26 @@ export function contextSource(): VariableSource {
   return { label: "words.txt", json: false, pieces: pieces() };
 }
 
-/** Exact, so that what was spent can be counted. */
+/** Exact, so that usage can be counted. */
 export const CALL = { input: 100, output: 10 };
 
 export function thinkingOf(step: number): string {
   return `step ${step}`;
 }
 
-/** The step of a reply, null for one of a child query. */
+/** The step of a reply; null for a reply of a child query. */
 export function stepOf(thinking: string): number | null {
   const found = /^step (\d+)$/.exec(thinking);
   return found ? Number(found[1]) : null;
 }
 
-/** What the model answers in a step; `blocks` where only some of its blocks are to be run. */
+/** The model's reply in a step. If only some of its blocks should run, `blocks` lists them. */
 export function replyOf(step: number, blocks = STEPS[step - 1]?.blocks ?? []): string {
   const final = STEPS[step - 1]?.final;
   return replyJson(blocks, { thinking: thinkingOf(step), ...(final === undefined ? {} : { final }) });
 }
 
-/** What a child query and a plain call are answered. */
+/** The reply to a child query or a plain call. */
 export function replyBelow(request: string): string | null {
   if (request.includes("ASK a name")) return "Ann";
   if (!request.includes("CHILD count")) return null;

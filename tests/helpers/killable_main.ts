@@ -1,6 +1,6 @@
-/** Plays the conversation of kill_script.ts from where the database says it is, and kills itself, or first its sandbox,
- * at one point: `deno run -A killable_main.ts DATABASE WORKSPACE POINT`, POINT as JSON or "". Ends with 0 when the
- * conversation is at its end, with 3 where the model was not told what was cut. */
+/** Plays the conversation of kill_script.ts from the point that the database has reached, and kills itself, or first
+ * its sandbox, at one point: `deno run -A killable_main.ts DATABASE WORKSPACE POINT`, with POINT as JSON or "". Exits
+ * with 0 when the conversation is complete, and with 3 if the model was not notified of what was interrupted. */
 import { StatementSync } from "node:sqlite";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
@@ -19,9 +19,9 @@ const [path = "", workspace = "", given = ""] = Deno.args;
 const point: KillPoint | null = given === "" ? null : JSON.parse(given);
 
 class Playing {
-  /** The step that runs, or the one to come. */
+  /** The step that is running, or the next one. */
   step = 1;
-  /** Blocks of an iteration that was cut before this process began. */
+  /** Blocks of an iteration that was interrupted before this process began. */
   cut: readonly string[] = [];
   #left = point?.nth ?? 1;
   #inside = "";
@@ -31,13 +31,13 @@ class Playing {
   #ended = Promise.withResolvers<void>();
   readonly #children: Sandbox[] = [];
 
-  /** Ends it all where this is the point. */
+  /** Kills the process if this is the point. */
   at(site: string): void {
     if (point === null || point.step !== this.step || point.site !== site || --this.#left > 0) return;
     this.#kill();
   }
 
-  /** A transaction begins: it may have to end within. */
+  /** Marks the beginning of a transaction within which the process may have to end. */
   within(method: string): void {
     if (point?.step !== this.step || point.site !== `within ${method}`) return;
     this.#inside = method;
@@ -48,7 +48,7 @@ class Playing {
     if (this.#inside === method) this.#statements = null;
   }
 
-  /** The model is asked. Its reply is that of the next step once the one before has ended. */
+  /** The model is called. Its reply is that of the next step once the previous one has ended. */
   async asked(): Promise<void> {
     if (this.#replies > this.#ends) {
       this.at("request before the end");
@@ -111,7 +111,7 @@ for (const method of ["run", "all"] as const) {
   Object.defineProperty(StatementSync.prototype, method, { value: counted });
 }
 
-/** The step after those that the database has. */
+/** Finds the step after those that the database contains. */
 async function findPlace(store: Store): Promise<void> {
   const branch = await store.latestConversation(workspace);
   for (const { queryId } of branch ? await store.queries(branch.branchId) : []) {
@@ -121,7 +121,7 @@ async function findPlace(store: Store): Promise<void> {
       playing.cut = status === "interrupted" && Array.isArray(pendingBlocks) ? pendingBlocks : [];
       if (status !== "interrupted") playing.step = Math.max(playing.step, step + 1);
     }
-    // A query that came after it, and was cut before its first reply, is the one that the model is told of.
+    // If a later query was interrupted before its first reply, the model is notified of that one.
     if ((await store.iterations(queryId)).length === 0) playing.cut = [];
   }
 }
@@ -149,7 +149,7 @@ const provider: Provider = {
   },
 };
 
-/** The model must know what was running when the process before ended. */
+/** Checks that the model is notified of what was running when the previous process ended. */
 function told(context: string): void {
   const missing = playing.cut.filter((code) => !context.includes(code.split("\n")[0]?.slice(0, 40) ?? ""));
   if (playing.cut.length > 0 && (missing.length > 0 || !context.includes("It ended while"))) {

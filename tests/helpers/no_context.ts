@@ -1,6 +1,6 @@
 import { type ContextParts, DEFAULT_CAPS } from "../../src/prompt/context/context_parts.ts";
 
-/** The parts of a context with nothing in it: the first of four iterations. */
+/** The parts of an empty context: the first of four iterations. */
 export const NO_CONTEXT: ContextParts = {
   iteration: 1,
   budget: 4,

@@ -7,9 +7,9 @@ import {
 } from "./scripted_provider.ts";
 
 export interface OracleScript {
-  /** Replies to iterations: of the user's query, and of child queries. */
+  /** Replies to iterations of the user's query and of child queries. */
   readonly iteration: (turn: OracleTurn) => string | Error | ScriptedReplyParts;
-  /** Answers plain calls. */
+  /** Replies to plain calls. */
   readonly plain?: (prompt: string) => string | Error | ScriptedReplyParts;
   readonly capabilities?: Partial<Capabilities>;
 }
@@ -21,7 +21,7 @@ export interface OracleTurn extends ScriptedRequest {
   readonly number: number;
 }
 
-/** A provider whose replies depend on nothing but the request, so that calls may come in any order. */
+/** A provider whose replies depend only on the request, so that calls may come in any order. */
 export function oracleProvider({ iteration, plain = () => "", capabilities = {} }: OracleScript): ScriptedProvider {
   return scriptedProvider([], {
     capabilities,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { PERMISSIONS } from "../../scripts/flags.ts";
 import { ROOT } from "../../scripts/_project.ts";
 
-/** What JavaScript prints that runs with the permissions of the program and no other. */
+/** The output of JavaScript that runs with exactly the permissions of the program. */
 export async function runPermitted(script: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const url = `data:text/javascript,${encodeURIComponent(script)}`;
   const args = ["run", "--quiet", "--no-prompt", "--no-lock", "--config", join(ROOT, "deno.json"), ...PERMISSIONS, url];

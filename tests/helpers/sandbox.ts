@@ -1,4 +1,4 @@
-/** Real children for tests: built when stale, small limits, closed by `using`. */
+/** Real children for tests: built if out of date, with small limits, closed by `using`. */
 import { bundleSandbox, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
 import { type Grants, NO_GRANTS } from "../../src/sandbox/grants.ts";
 import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host/open_sandbox.ts";
@@ -36,7 +36,7 @@ function isStale(): boolean {
 
 let building: Promise<void> | null = null;
 
-/** Builds the bundles of the child where a source is newer. */
+/** Builds the bundles of the child if a source is newer. */
 export function buildSandbox(): Promise<void> {
   return building ??= isStale() ? bundleSandbox() : Promise.resolve();
 }
@@ -67,7 +67,7 @@ export class TestSandbox implements AsyncDisposable {
 
   constructor(readonly sandbox: Sandbox) {}
 
-  /** The report of one block, by default the next one of iteration 1 with two seconds. */
+  /** The report of one block, by default the next one of iteration 1, with a limit of two seconds. */
   run(code: string, options: Partial<Omit<BlockRun, "code">> = {}): Promise<RunReport> {
     if (options.iteration !== undefined && options.iteration !== this.#iteration) {
       this.#iteration = options.iteration;
@@ -76,7 +76,7 @@ export class TestSandbox implements AsyncDisposable {
     return this.sandbox.run({ code, iteration: this.#iteration, index: this.#index++, deadlineMs: 2000, ...options });
   }
 
-  /** The preview of a block's value; an error, timeout or end is thrown. */
+  /** The preview of a block's value. Throws for an error, a timeout or an end. */
   async show(code: string, options: Partial<Omit<BlockRun, "code">> = {}): Promise<string> {
     const { result } = await this.run(code, options);
     if (!result.ok) throw new Error(`${result.outcome}: ${result.error?.name}: ${result.error?.message}`);
@@ -88,11 +88,11 @@ export class TestSandbox implements AsyncDisposable {
   }
 }
 
-/** VIS_TEST_CHILD names an executable of `deno task compile` whose children are to be tested in place of the bundles. */
+/** VIS_TEST_CHILD is an executable of `deno task compile` whose children are tested instead of the bundles. */
 const executable = Deno.env.get("VIS_TEST_CHILD");
 const COMPILED: SandboxTestOptions = executable ? { program: { path: executable, args: [CHILD_ARGUMENT] } } : {};
 
-/** Starts a child whose host functions are `functions`. */
+/** Starts a child with `functions` as its host functions. */
 export async function testSandbox(options: TestSandboxOptions = {}): Promise<TestSandbox> {
   await buildSandbox();
   const { functions = {}, constants = {}, limits = {}, grants = {}, test = {}, ...rest } = options;
@@ -110,14 +110,14 @@ export async function testSandbox(options: TestSandboxOptions = {}): Promise<Tes
 /** True while a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
-    // A zombie counts as ended: somebody else's to reap.
+    // A zombie counts as ended: another process must reap it.
     return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
   } catch {
     return false;
   }
 }
 
-/** Waits until `holds`, at most `ms`. */
+/** Waits until `holds` returns true, at most `ms`. */
 export async function until(holds: () => boolean, ms = 30_000): Promise<boolean> {
   for (const end = performance.now() + ms; performance.now() < end;) {
     if (holds()) return true;

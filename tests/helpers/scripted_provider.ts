@@ -13,25 +13,25 @@ export interface ScriptedReplyParts {
   readonly text: string;
   /** Native reasoning, streamed before the text. */
   readonly reasoning?: string;
-  /** Missing fields are counted from the texts (4 characters a token). */
+  /** Missing fields are computed from the texts (4 characters per token). */
   readonly usage?: Partial<Usage>;
-  /** Waited before the first event; an abort ends the wait. */
+  /** Delay before the first event; an abort ends it. */
   readonly delayMs?: number;
   /** Characters per event (default 16). */
   readonly chunk?: number;
   readonly finish?: string;
-  /** Thrown after everything above was streamed, in place of the end. */
+  /** Thrown after everything above was streamed, instead of the end. */
   readonly failAfter?: Error;
 }
 
-/** One model reply. A function computes it from what was asked; an error is thrown instead of a reply. */
+/** One model reply. A function computes it from the request; an error is thrown instead of a reply. */
 export type ScriptedReply =
   | string
   | Error
   | ScriptedReplyParts
   | ((request: ScriptedRequest) => string | Error | ScriptedReplyParts);
 
-/** What one call was asked with. */
+/** What one call received. */
 export interface ScriptedRequest {
   readonly model: string;
   readonly reasoning: ModelRequest["reasoning"];
@@ -47,9 +47,9 @@ export interface ScriptedRequest {
 export interface ScriptedProvider extends Provider {
   /** Every call so far, oldest first, refused and failed ones included. */
   readonly requests: readonly ScriptedRequest[];
-  /** Replies not used yet; 0 at the end of a test that scripted exactly enough. */
+  /** Unused replies; 0 at the end of a test that scripted the exact number. */
   readonly remaining: number;
-  /** Calls whose stream was aborted or left before its end. */
+  /** Calls whose stream was aborted or abandoned before its end. */
   readonly aborted: number;
   /** Adds replies at the end of the queue. */
   push(...replies: readonly ScriptedReply[]): void;
@@ -59,11 +59,11 @@ export interface ScriptedOptions {
   readonly name?: string;
   readonly model?: string;
   readonly capabilities?: Partial<Capabilities>;
-  /** In place of an error once the queue is empty. */
+  /** Used instead of an error once the queue is empty. */
   readonly otherwise?: ScriptedReply;
 }
 
-/** A provider that plays a queue of replies and records what it was asked. */
+/** A provider that plays a queue of replies and records its requests. */
 export function scriptedProvider(
   replies: readonly ScriptedReply[],
   options: ScriptedOptions = {},
@@ -71,7 +71,7 @@ export function scriptedProvider(
   return new Scripted(replies, options);
 }
 
-/** A reply in the shape of the reply schema: code blocks and, where given, a final. */
+/** A reply in the shape of the reply schema: code blocks and an optional final. */
 export function replyJson(
   code: string | readonly string[],
   rest: { readonly thinking?: string; readonly final?: string | object; readonly next?: object } = {},

@@ -35,7 +35,7 @@ interface Place {
   readonly depth: number;
 }
 
-/** For any value; each part of it adds as many more. */
+/** For any value; each part of it adds `STEPS_FOR_A_PART`. */
 const MAX_STEPS = 2_000_000;
 const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;

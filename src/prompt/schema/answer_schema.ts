@@ -23,7 +23,7 @@ export class AnswerSchema {
   /** The schema as one line of JSON. */
   readonly text: string;
   readonly #judge: SchemaJudge;
-  /** If the schema also allows lists or objects, words that are not JSON are prose and not an answer. */
+  /** Whether text that is not JSON can be the answer; if the schema also allows lists or objects, it is prose. */
   readonly #plainText: boolean;
   #refused: string | null = null;
 

@@ -86,7 +86,7 @@ function whole(
   return { ...message, ...stopDetails(reply) };
 }
 
-/** The input leaves out what is cached, as the service's does. */
+/** The input count excludes cached tokens, as the service's does. */
 function usageOf(reply: MockReply, asked: MockRequest): Readonly<Record<string, unknown>> {
   if (reply.usage) return reply.usage;
   const { input, output, cached = 0, cacheWrite = 0, reasoning } = countsOf(reply, asked);

@@ -1,20 +1,20 @@
-/** GitHub's device login, its exchange of tokens and the chat service behind it, on loopback. */
+/** GitHub's device login, its token exchange and the chat service behind it, on loopback. */
 export interface CopilotMock extends AsyncDisposable {
   readonly url: string;
   /** Every request, oldest first. */
   readonly requests: readonly { readonly path: string; readonly headers: Headers; readonly body: string }[];
-  /** What /login/oauth/access_token answers, first to last; the last one stays. */
+  /** The responses of /login/oauth/access_token, in order; the last one repeats. */
   readonly polls: Record<string, unknown>[];
-  /** Seconds between two questions. */
+  /** Seconds between two polls. */
   interval: number;
-  /** What the exchange answers: a status, or the life of the token in seconds. */
+  /** The response of the exchange: a status, or the lifetime of the token in seconds. */
   exchange: {
     readonly status?: number;
     readonly refreshIn?: number;
     readonly expiresAt?: number;
     readonly api?: string;
   };
-  /** Tokens that the chat service takes; each exchange adds one. */
+  /** Tokens that the chat service accepts; each exchange adds one. */
   readonly good: Set<string>;
   readonly exchanged: number;
 }

@@ -55,7 +55,7 @@ function blocked(why: string): MockEvent {
 
 const FINISH: Readonly<Record<string, string>> = { stop: "STOP", length: "MAX_TOKENS", content_filter: "SAFETY" };
 
-/** Thoughts are counted beside the candidates, and the counts grow with the stream. */
+/** Thoughts are counted separately from the candidates, and the counts grow with the stream. */
 function usageOf(reply: MockReply, asked: MockRequest, done: boolean): object {
   if (reply.usage) return reply.usage;
   const { input, output, cached, reasoning = 0 } = countsOf(reply, asked);

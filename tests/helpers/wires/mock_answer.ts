@@ -1,7 +1,7 @@
 import type { MockEvent, MockWire } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
-/** What is endless has an end all the same, for a client that never leaves. */
+/** Endless replies still end, for a client that never leaves. */
 const ENDLESS_PIECES = 8_192;
 
 /** A response before it is sent. */
@@ -17,8 +17,8 @@ interface Call {
   readonly wire: MockWire;
 }
 
-/** What a reply is on the wire, null where the connection is to be closed. Waits as long as the reply's faults want;
- * `signal` says that the client is gone. */
+/** The response for a reply; null if the connection should be closed. Waits as long as the reply's faults require;
+ * `signal` is aborted when the client is gone. */
 export async function answerOf(reply: MockReply, call: Call): Promise<Answer | null> {
   const { fault } = reply;
   if (fault === "no_answer") return null;
@@ -51,14 +51,14 @@ export async function answerOf(reply: MockReply, call: Call): Promise<Answer | n
 async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
   const { fault } = reply;
   const write = writer(reply);
-  // A first comment makes the headers leave at once, as a slow server's would.
+  // A first comment makes the headers leave at once, like those of a slow server.
   yield* write(": stream\n\n");
   if (fault === "no_token") await pause(Infinity, call.signal);
   if (reply.delayMs) await pause(reply.delayMs, call.signal);
   const atEnd = fault === "stays_open" || fault === "cut_at_end";
   const events = [...call.wire.events(reply, call.asked)].filter((event) => !atEnd || !call.wire.isMark(event));
   const half = Math.ceil(events.length / 2);
-  // Where a reply has text or reasoning, this is a piece of it.
+  // If a reply has text or reasoning, this is part of it.
   const repeated = Math.floor(events.length * 0.3);
   for (const [at, event] of events.entries()) {
     if (fault === "endless" && at === repeated) yield* endless("", frame(event));
@@ -78,7 +78,7 @@ async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
         return;
       }
     }
-    // What was written before a reset may be lost with it: let it arrive first.
+    // A reset may drop what was written before it, so let that arrive first.
     if (fault === "cut" && at >= half) {
       await pause(20, call.signal);
       throw new Error("Connection reset by the mock");

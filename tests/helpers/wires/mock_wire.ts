@@ -6,7 +6,7 @@ export interface MockEvent {
   readonly data: object | string;
 }
 
-/** How a service writes; what it says is in the `MockReply`. */
+/** How a service formats its replies; the content is in the `MockReply`. */
 export interface MockWire {
   /** The path of the base URL. */
   readonly base: string;
@@ -20,15 +20,15 @@ export interface MockWire {
   whole(reply: MockReply, asked: MockRequest): object;
   /** The body of an error. */
   failure(status: number, error: Readonly<Record<string, unknown>>): object;
-  /** What an error is in the middle of a stream. */
+  /** An error in the middle of a stream. */
   errorEvent(error: Readonly<Record<string, unknown>>): MockEvent;
-  /** Whether an event says that nothing follows, after another one that said why the reply ends. */
+  /** Whether an event marks the end of the stream, after another one with the finish reason. */
   isMark(event: MockEvent): boolean;
-  /** What keeps a connection busy, or a note that clients have to pass over. */
+  /** A keep-alive, or a note that clients must skip. */
   readonly ping: MockEvent;
 }
 
-/** The counts of a reply, 4 characters a token where it has none of its own. */
+/** The counts of a reply; 4 characters per token if it has none of its own. */
 export function countsOf(reply: MockReply, asked: MockRequest): MockCounts {
   if (reply.counts) return reply.counts;
   const input = asked.texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);

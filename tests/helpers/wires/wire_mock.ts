@@ -1,4 +1,4 @@
-/** A real HTTP server that speaks the wire format of a service, with switches for everything that goes wrong. */
+/** A real HTTP server with the wire format of a service, and switches for everything that can go wrong. */
 import { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Answer, answerOf, json } from "./mock_answer.ts";
@@ -9,21 +9,23 @@ export interface MockReply {
   readonly reasoning?: string;
   readonly reasoningField?: "reasoning_content" | "reasoning";
   readonly refusal?: string;
-  /** Null: the server does not count. Default: counted from the texts, 4 characters a token. As it is on the wire. */
+  /** In the service's own format. Null: the server reports no counts. Default: computed from the texts, 4 characters
+   * per token. */
   readonly usage?: Readonly<Record<string, unknown>> | null;
-  /** The same in no service's words. */
+  /** The same, independent of the service. */
   readonly counts?: MockCounts;
   /** Characters per event (default 24). */
   readonly chunk?: number;
-  /** "stop" (default), "length" and "content_filter" in every service's words; others as they are. */
+  /** "stop" (default), "length" and "content_filter" are translated for every service; other values are sent
+   * unchanged. */
   readonly finish?: string;
-  /** Before the first token, after the headers were sent. */
+  /** Delay before the first token, after the headers were sent. */
   readonly delayMs?: number;
-  /** Sent in place of a reply; 200 with `body` replaces the reply as well. */
+  /** Sent instead of a reply; 200 with `body` replaces the reply as well. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The error object of a `status` over 399. */
+  /** The error object for a `status` over 399. */
   readonly error?: Readonly<Record<string, unknown>>;
   readonly fault?: MockFault;
   /** Default "\n". */
@@ -32,9 +34,9 @@ export interface MockReply {
   readonly comment?: string;
   /** The connection stays open after the last event. */
   readonly holdsOpen?: true;
-  /** Between the last event and the end of the body. */
+  /** Delay between the last event and the end of the body. */
   readonly endsAfterMs?: number;
-  /** Model that the reply says it is from. */
+  /** The model that the reply names. */
   readonly model?: string;
 }
 
@@ -62,21 +64,21 @@ export type MockFault =
   | "empty"
   /** Text that is neither events nor JSON. */
   | "prose"
-  /** Answers with one JSON object although a stream was asked for. */
+  /** Answers with one JSON object although a stream was requested. */
   | "not_streamed"
-  /** Nothing, not even headers, until the client leaves. */
+  /** Sends nothing, not even headers, until the client leaves. */
   | "no_headers"
   /** The connection is closed without an answer. */
   | "no_answer"
-  /** Headers and then nothing until the client leaves. */
+  /** Sends headers, then nothing until the client leaves. */
   | "no_token"
-  /** Half of the text and then nothing until the client leaves. */
+  /** Sends half of the text, then nothing until the client leaves. */
   | "silence"
-  /** The end of the reply is said, but nothing marks the end of the stream, and the connection stays open. */
+  /** The reply has a finish reason, but nothing marks the end of the stream, and the connection stays open. */
   | "stays_open"
   /** The same, but the connection is reset. */
   | "cut_at_end"
-  /** The middle event again and again. */
+  /** Repeats the middle event endlessly. */
   | "endless"
   /** Half of the text, then a line without an end. */
   | "endless_line"
@@ -84,16 +86,16 @@ export type MockFault =
   | "endless_event"
   | "endless_comments"
   | "endless_pings"
-  /** JSON without an end where a stream was asked for, or where the status is an error. */
+  /** Endless JSON instead of a stream, or with an error status. */
   | "endless_body"
-  /** Every byte in a write of its own. */
+  /** Writes every byte separately. */
   | "bytewise";
 
 export interface MockRequest {
   /** 0-based. */
   readonly index: number;
   readonly method: string;
-  /** With query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   // deno-lint-ignore no-explicit-any
@@ -109,7 +111,7 @@ export interface MockRequest {
 export type MockHandler = (request: MockRequest) => string | MockReply | Promise<string | MockReply>;
 
 export interface MockOptions {
-  /** One reply for all requests, or a queue; an empty queue answers 410 and says so. */
+  /** One reply for all requests, or a queue; an empty queue answers 410 with a message. */
   readonly reply?: string | MockReply | readonly (string | MockReply)[];
   readonly handler?: MockHandler;
   readonly models?: readonly string[];
@@ -117,20 +119,20 @@ export interface MockOptions {
   readonly key?: string;
   /** Called for each chat request before it is answered. */
   readonly onRequest?: (request: MockRequest) => void;
-  /** Called each time a whole stream has been handed to the system. */
+  /** Called each time a whole stream was handed to the system. */
   readonly onReplied?: () => void;
 }
 
 export interface WireMock {
-  /** With its version path. */
+  /** Includes the version path. */
   readonly baseUrl: string;
   /** Chat requests so far. */
   readonly requests: readonly MockRequest[];
   /** Requests for the list of models so far. */
   readonly modelRequests: number;
-  /** Connections that were made so far. */
+  /** Connections made so far. */
   readonly connections: number;
-  /** Replies that the client left before their end. */
+  /** Replies that the client abandoned before their end. */
   readonly left: number;
   /** Resolves once `left` is at least this; rejects after 20 s. */
   waitForLeft(count: number): Promise<void>;
@@ -199,7 +201,7 @@ class Mock implements WireMock {
     });
     const signal = AbortSignal.any([gone.signal, this.#stop.signal]);
     const answer = await this.#answer(request, signal).catch((error) => {
-      // A client that was killed while it asked.
+      // A client that was killed during its request.
       if (!request.readableAborted) throw error;
       return null;
     });
@@ -245,7 +247,7 @@ class Mock implements WireMock {
     if (this.#options.handler) return this.#options.handler(asked);
     const { reply } = this.#options;
     if (this.#queue === null && reply !== undefined && !isList(reply)) return reply;
-    // No status that is tried again.
+    // A status that is not retried.
     return this.#queue?.shift() ?? { status: 410, error: { message: "The mock has no scripted reply left" } };
   }
 
