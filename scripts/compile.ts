@@ -1,12 +1,12 @@
-/** `deno task compile [--target <triple>] [--output <path>]`: the executable, in two steps. `deno bundle` makes plain
- * JavaScript from the program (+6.5 MB and 41 ms to start, compared with +69.5 MB and 131 ms for whole npm packages), and
- * `deno compile` embeds it.
+/** `deno task compile [--target <triple>] [--output <path>]`: the executable, in two steps. `deno bundle` turns
+ * the program into plain JavaScript (+6.5 MB and 41 ms to start, compared with +69.5 MB and 131 ms for whole npm
+ * packages), and `deno compile` embeds it.
  *
- * All files of the bundle stand in one folder, which `import.meta.url` of every module is in: `main.js`, a chunk for
+ * All files of the bundle are in one folder, to which `import.meta.url` of every module refers: `main.js`, a chunk for
  * each lazy `import()`, and `worker.js`, which the sandbox's child starts by its URL.
  *
- * DENO_COMPILE names another Deno for the second step; DENORT_BIN, Deno's own variable, a base runtime, and DENORT_DIR a
- * folder of them, each as denort-<target>. */
+ * DENO_COMPILE selects another Deno for the second step. DENORT_BIN, Deno's own variable, selects a base runtime, and
+ * DENORT_DIR a folder of them, each named denort-<target>. */
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { baseRuntimeFor } from "./base_runtime_for.ts";
@@ -22,7 +22,7 @@ import { run } from "./_run.ts";
 export interface CompileOptions {
   /** Path of the executable, relative to the root of the checkout. */
   readonly output?: string;
-  /** As `deno compile --target`; this platform where it is not given. */
+  /** Like `deno compile --target`; defaults to this platform. */
   readonly target?: string | undefined;
 }
 
@@ -35,8 +35,8 @@ async function step(what: string, args: readonly string[]): Promise<void> {
 }
 
 /**
- * The entry that is embedded. A child needs neither the program nor Node's globals, and each module that it would load
- * for nothing is a delay of every start; the globals must be there before any module of the program runs.
+ * The embedded entry point. A child needs neither the program nor Node's globals, and each unnecessary module delays
+ * every start. The globals must exist before any module of the program runs.
  */
 const ENTRY = `if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
   const { childMain } = await import("./child.js");
@@ -50,8 +50,8 @@ const ENTRY = `if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
 }
 `;
 
-/** Where the program and the worker of searches begin, which share their packages: what is bundled lies in one folder
- * where its entries do. The worker is started by its URL, beside the chunk that starts it. */
+/** The entry files of the program and of the search worker, which share their packages: the output is in one folder
+ * only if the entries are. The worker is started by its URL, next to the chunk that starts it. */
 async function entries(): Promise<readonly string[]> {
   const sources = { "program.ts": "main.ts", "search_worker.ts": "extensions/fs/search/search_worker.ts" };
   const folder = join(ROOT, ENTRIES);
@@ -79,14 +79,14 @@ export async function bundleProgram(): Promise<string> {
   ]);
   await compactAll(folder);
   await Deno.writeTextFile(join(folder, "main.js"), ENTRY);
-  // What the child loads by path: all must lie beside the chunk that holds its main module.
+  // The files that the child loads by path: all must be next to the chunk that contains its main module.
   for (const file of ["child.js", "worker.js", "exec.js", ...SANDBOX_SCRIPTS]) {
     await Deno.copyFile(join(ROOT, "build/sandbox", file), join(folder, file));
   }
   return folder;
 }
 
-/** A fifth of what the bundler writes is indentation and comments; every start would read it. */
+/** A fifth of the bundler's output is indentation and comments, which every start would read. */
 async function compactAll(folder: string): Promise<void> {
   for await (const { name } of Deno.readDir(folder)) {
     const path = join(folder, name);
@@ -132,11 +132,11 @@ export function compileArguments(folder: string, { output = "dist/vis", target }
     "--no-check",
     "--no-npm",
     "--no-prompt",
-    // The cache is a file of a guessable name in the shared temporary folder, checked by hashes that anybody who has
-    // the executable can compute: another user of the machine could leave code there for this one to run.
+    // The cache is a file with a guessable name in the shared temporary folder, verified by hashes that anybody with
+    // the executable can compute: another user of the machine could place code there for this user to run.
     "--no-code-cache",
     "--unstable-worker-options",
-    // The signal of a request says that its client has gone, and not that it was answered.
+    // Makes a request's signal mean that its client has disconnected, not that it was answered.
     "--unstable-no-legacy-abort",
     ...PERMISSIONS,
     `--v8-flags=${flags.join(",")}`,
@@ -149,7 +149,7 @@ export function compileArguments(folder: string, { output = "dist/vis", target }
   ];
 }
 
-/** The sentence for a `deno compile` that failed; `stderr` is what it said. */
+/** The error message for a failed `deno compile`, from its `stderr`. */
 export function compileFailure(stderr: string, target: string): string {
   const [, others] = /for '--target'[^]*?possible values: ([\w, -]+)/.exec(stderr) ?? [];
   if (others !== undefined) return `Cannot compile for ${target}: there are ${others.replaceAll("]", "").trim()}`;

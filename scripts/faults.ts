@@ -1,4 +1,4 @@
-/** `deno task faults`: tries to break what the program promises, prints a table and exits with 1 where anything is not 0.
+/** `deno task faults`: tries to break the program's guarantees, prints a table and exits with 1 if any count is not 0.
  *
  *     deno task faults                              all families in full, from source
  *     deno task faults --compiled                   the executable

@@ -1,13 +1,13 @@
 /** The runtime flags of the program, from source and compiled. `bin/vis` repeats them in sh; a test compares both. */
 
 /**
- * - No `eval` and no Function constructor, in the main process as well.
- * - The young part of the heap takes 4 MB instead of 16: a process of 50 rounds is 7 MB smaller and no slower
+ * - No `eval` and no Function constructor, not even in the main process.
+ * - The young generation of the heap takes 4 MB instead of 16: a process of 50 rounds is 7 MB smaller and no slower
  *   (`deno task bench memory round`).
- * - No cache of compiled scripts: it holds every block of a child for good, 1 KB each, and finds none again.
- * - The heap is collected when it has doubled. Left to itself V8 waits under load until it has grown to four times
- *   what lives: a server of 50 busy conversations has 237 MB in place of 173. At half as much again it would have 150,
- *   but spend a tenth more processor time on them.
+ * - No cache of compiled scripts: it would keep every block of a child permanently, 1 KB each, and never reuse one.
+ * - The heap is collected when it has doubled. By default V8 waits under load until it is four times the size of the
+ *   live data: a server with 50 busy conversations takes 237 MB instead of 173. With growth by half it would take 150,
+ *   but a tenth more processor time.
  */
 export const V8_FLAGS: readonly string[] = [
   "--disallow-code-generation-from-strings",

@@ -1,12 +1,12 @@
-/** `deno run -A scripts/generate/model_data.ts <folder>`: writes `src/providers/models/model_data/*.json` from the unpacked npm
- * package @earendil-works/pi-ai (MIT, see LICENSE-third-party), whose `exports` do not offer its data:
+/** `deno run -A scripts/generate/model_data.ts <folder>`: writes `src/providers/models/model_data/*.json` from the
+ * unpacked npm package @earendil-works/pi-ai (MIT, see LICENSE-third-party), whose `exports` do not include its data:
  *
  *     npm pack @earendil-works/pi-ai@0.87.1 && tar xzf earendil-works-pi-ai-0.87.1.tgz
  *     deno run -A scripts/generate/model_data.ts package
  *
- * A row is [context, longest reply, input, output, cached, written, flags]: tokens, tokens, US dollars per million tokens
- * (null where unknown; input that comes from a cache, input that is written to one), and the letters r (reasons), i
- * (takes images), s (served by the Responses API). */
+ * A row is [context, longest reply, input, output, cached, written, flags]: two token counts, four prices in US dollars
+ * per million tokens (null if unknown; cached is input read from a cache, written is input written to one), and the
+ * letters r (reasons), i (accepts images), s (served by the Responses API). */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 

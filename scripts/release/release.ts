@@ -1,8 +1,8 @@
-/** `deno task release [--target <triple>]… [--base-url <url>] [--output <folder>]`: executables for this platform, or
- * for those that are named ("all": every one that Deno compiles for), each in an archive, with checksums and an
- * `install.sh` that checks them. An executable that outgrows its budget is an error.
+/** `deno task release [--target <triple>]… [--base-url <url>] [--output <folder>]`: builds executables for this
+ * platform or the given ones ("all": every release target), each in an archive, with checksums and an `install.sh` that
+ * verifies them. An executable that exceeds its size budget is an error.
  *
- * SOURCE_DATE_EPOCH, in seconds, is the time of every entry of the archives; that of the newest commit otherwise. */
+ * SOURCE_DATE_EPOCH, in seconds, sets the time of every archive entry; the default is the time of the newest commit. */
 import { createHash } from "node:crypto";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";

@@ -6,8 +6,8 @@ const [UNSHARE = "", ...FLAGS] = NAMESPACE;
 const usable = await new Deno.Command(UNSHARE, { args: [...FLAGS, "true"], stdout: "null", stderr: "null" }).output()
   .then(({ success }) => success, () => false);
 
-/** Runs `code` in a process of its own, where the system allows it in another namespace of processes: there it is number
- * 1. Resolves once the code has run; the process then does nothing, until `end` ends it without another step of its own. */
+/** Runs `code` in a separate process and, if the system allows it, in another process namespace, where its id is 1.
+ * Resolves once the code has run. The process then does nothing until `end` ends it. */
 export async function otherProcess(code: string): Promise<{ end(): Promise<void> }> {
   const script = `${code}; console.log("ready"); for await (const _ of Deno.stdin.readable); Deno.exit(0)`;
   const deno = [Deno.execPath(), "eval", "--quiet", "--no-lock", "--no-check", "--ext=ts"];

@@ -1,4 +1,4 @@
-/** Asks a provider once and prints its text, or the error:
+/** Calls a provider once and prints its text or the error:
  *
  *     deno run -A tests/helpers/wires/ask_provider_main.ts openai-chat http://127.0.0.1:8080/v1
  */

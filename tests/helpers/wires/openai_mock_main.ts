@@ -1,4 +1,4 @@
-/** The mock as a program: prints its base URL, serves until it is killed.
+/** The mock as a program: prints its base URL and serves until it is killed.
  *
  *     deno run -A tests/helpers/wires/openai_mock_main.ts SCRIPT.json              replies from a list
  *     deno run -A tests/helpers/wires/openai_mock_main.ts --policy FILE.ts         replies from a function (default export)
