@@ -32,7 +32,7 @@ export interface ModelCallOutcome {
 
 const AFTER_REQUEST_MS = 40;
 
-/** Calls the model once (the router retries), streaming thinking and code to the channels once `told` has settled.
+/** Calls the model once (the router retries), streaming thinking and code to the channels once `told` resolves.
  * Throws only `Cancelled` and defects. */
 export async function askModel(
   frame: IterationFrame,

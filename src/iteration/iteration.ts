@@ -48,7 +48,7 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** Settles once everything before it is stored and reported. The model is called meanwhile; nothing is shown or run
+  /** Resolves once everything before it is stored and reported. The model is called meanwhile; nothing is shown or run
    * until then. If it rejects, the frame's signal ends the call. */
   readonly after: Promise<void>;
   /** System variables to store with this iteration besides `$reasoning` and `$answer`. */

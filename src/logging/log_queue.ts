@@ -65,7 +65,7 @@ export class LogQueue {
     this.add({ level: "info", event: "extension.call", data, ...scope });
   }
 
-  /** Number of dropped entries that was not stored yet. */
+  /** Number of entries dropped since such a number was last stored. */
   get dropped(): number {
     return this.#dropped;
   }

@@ -33,7 +33,7 @@ export class QueryEnding {
     this.#query = query;
   }
 
-  /** `before` settles once everything that must be stored first is stored. Rejects if that or the end cannot be stored
+  /** `before` resolves once everything that must be stored first is stored. Rejects if that or the end cannot be stored
    * and there is no answer. Those who follow the query are notified if another process took over. */
   async end(why: QueryReason, before = Promise.resolve()): Promise<QueryResult> {
     const { deadline, subcalls, title } = this.#query;

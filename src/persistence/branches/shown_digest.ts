@@ -33,7 +33,7 @@ export async function addToDigest(
   return (rows[0]?.["variables"] ?? null) as number | null;
 }
 
-/** The initial digest of a fork at the end of this segment. */
+/** The digest at the end of this segment, with which a fork there begins. */
 export async function digestOf(db: Database, { branchId, until }: BranchSegment): Promise<number | null> {
   if (until === null) return await digestNow(db, branchId);
   const { queryId, soulId, position } = until;

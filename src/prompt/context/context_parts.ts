@@ -62,7 +62,7 @@ export interface ContextParts {
   readonly caps: ContextCaps;
 }
 
-/** `code`, the block that defined the variable, is shown if its value could not be kept. */
+/** `code`, the block that defined the variable, is shown for variables of kind lost. */
 export type IndexedVariable =
   & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
   & Partial<Pick<VariableHead, "code">>;
