@@ -23,7 +23,7 @@ const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** Processes that a program may have in addition to all that run when it starts. */
 const MORE_PROCESSES = 1024;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** For a program that may not change anything in the workspace. */
+/** For a program that must not change anything in the workspace. */
 const NOTHING_TO_GUARD = Promise.resolve(() => Promise.resolve<readonly string[]>([]));
 /** Inherited from the environment of Vis; everything else that a program gets is set here. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
@@ -48,7 +48,7 @@ interface Machine {
   readonly folders: PrivateFolders;
   readonly read: readonly GrantedPath[];
   readonly devices: readonly string[];
-  /** Folders of PATH that programs may read: shells stop at the first match, even if they may not run it. */
+  /** Folders of PATH that programs may read: shells stop at the first match, even if they are not allowed to run it. */
   readonly path: string;
 }
 

@@ -109,7 +109,7 @@ interface Given {
   readonly bytesIn: (hash: string) => Uint8Array;
 }
 
-/** Converts a row to one of this database: with new ids, and without anything that states what may be accessed here. */
+/** Converts a row to one of this database: with new ids and this workspace, and without the chat that it came from. */
 async function ownRow(table: ArchiveTable, given: Given): Promise<Row> {
   const { row, ids } = given;
   const own = (id: unknown): string => ids.get(String(id)) ?? missing(`row ${id}`);

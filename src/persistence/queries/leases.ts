@@ -4,7 +4,7 @@ import type { Database } from "../sqlite/database.ts";
 import { insertRow } from "../sqlite/insert_row.ts";
 import type { ProcessOwner } from "../store/store.ts";
 
-/** True, false, or null where this process cannot tell. */
+/** True, false, or null if this process cannot tell. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
 
 /** Four heartbeats of a process that cannot be checked from here. */

@@ -190,7 +190,7 @@ export class Queries {
     });
     if (!mark && queryId !== "") await verifyAbsent(tx, { table: "queryState", id: queryId });
     const to = mark?.number ?? await queriesIn(tx, segment);
-    // At most the newest is running.
+    // Only the newest can be running.
     const from = Math.max(0, to - 2);
     const rows = await compiledRows<QueryRow>(tx, {
       name: "queries before another",
