@@ -64,7 +64,7 @@ async function entries(): Promise<readonly string[]> {
   );
 }
 
-/** Makes the JavaScript that is embedded; returns its folder. */
+/** Builds the JavaScript that is embedded. Returns its folder. */
 export async function bundleProgram(): Promise<string> {
   await bundleSandbox();
   const folder = join(ROOT, BUNDLE);
@@ -94,10 +94,9 @@ async function compactAll(folder: string): Promise<void> {
   }
 }
 
-/**
- * Puts V8's code caches beside the sandbox's scripts: two thirds of what evaluating these costs at every start. Only the
- * runtime that is embedded can make them, so an executable for another platform has none and starts later.
- */
+/** Stores V8's code caches next to the sandbox's scripts, which saves two thirds of the cost of evaluating them at
+ * every start. Only the embedded runtime can create them, so an executable for another platform has none and starts
+ * more slowly. */
 async function addCodeCaches(folder: string): Promise<void> {
   const own = join(ROOT, "build/code_cache");
   await Deno.remove(own, { recursive: true }).catch(() => {});
@@ -163,7 +162,7 @@ export function compileFailure(stderr: string, target: string): string {
   ].filter((line) => line.trim() !== "").join("\n");
 }
 
-/** Makes the executable and returns its path; one at a time. */
+/** Builds the executable and returns its path; one build at a time. */
 export async function compile(options: CompileOptions): Promise<string> {
   await baseRuntimeFor(options.target ?? Deno.build.target, Deno.env.toObject()); // before the work of bundling
   await Deno.mkdir(join(ROOT, "build"), { recursive: true });
@@ -177,7 +176,7 @@ export async function compile(options: CompileOptions): Promise<string> {
   return output;
 }
 
-/** An executable that holds nothing but the runtime, to compare sizes with. */
+/** An executable that contains nothing but the runtime, for comparing sizes. */
 export async function embedEmpty(options: CompileOptions & { readonly output: string }): Promise<string> {
   const folder = join(ROOT, "build/empty");
   await Deno.mkdir(folder, { recursive: true });

@@ -7,7 +7,7 @@ import type { ModelCallOutcome } from "./ask_model.ts";
 import type { Executed } from "./execute_blocks.ts";
 import type { AcceptedFinal, IterationFrame, IterationInput } from "./iteration.ts";
 
-/** Writes one iteration: its row when the reply is complete, everything else in one transaction at its end. */
+/** Stores one iteration: its row when the reply is complete, everything else in one transaction at its end. */
 export class Recorder {
   readonly #frame: IterationFrame;
   readonly #input: IterationInput;

@@ -123,7 +123,7 @@ async function runBlocks(
 ): Promise<Executed> {
   recorder.bindThinking();
   if (blocks.length === 0) {
-    await recorder.begin(blocks).catch(() => {}); // an answer needs no row: its caller gets it with a note of the problem
+    await recorder.begin(blocks).catch(() => {}); // an answer needs no row: the caller gets it with a note
     return NOTHING;
   }
   const unstored = new AbortController();

@@ -37,7 +37,7 @@ import { setTitle, suggestTitle } from "./conversations/titles.ts";
 import { VariableRows } from "./variables/variables.ts";
 import type * as store from "./store/store.ts";
 
-/** The store in one SQLite database, which it owns from now on. */
+/** The store in one SQLite database. It takes ownership of the database. */
 export class SqliteStore implements store.Store {
   readonly location: string;
   readonly states: ExtensionStates;

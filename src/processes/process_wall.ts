@@ -102,7 +102,7 @@ export class ProcessWall {
       return await process.run({ timeoutMs, signal, stop, leave });
     } finally {
       await leave();
-      await Deno.remove(folder, { recursive: true }).catch(() => {}); // a folder that a program locked remains in the temporary folder
+      await Deno.remove(folder, { recursive: true }).catch(() => {}); // a program may have locked folders in it
     }
   }
 

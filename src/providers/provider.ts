@@ -1,7 +1,7 @@
 import type { Image } from "../domain/images/image.ts";
 import type { Usage } from "../domain/query/usage.ts";
 
-/** One message as every provider understands it. `cache` marks the end of the stable prefix. */
+/** One message in the form that every provider accepts. `cache` marks the end of the stable prefix. */
 export interface ModelMessage {
   readonly role: "system" | "user";
   readonly text: string;
@@ -45,7 +45,7 @@ export interface Price {
 export interface Capabilities {
   /** The model returns its own reasoning, so that replies need no `thinking`. */
   readonly nativeReasoning: boolean;
-  /** Messages must alternate between user and assistant, or there is no system role. */
+  /** Messages must alternate between user and assistant, or the model has no system role. */
   readonly alternatingRoles: boolean;
   readonly images: boolean;
   /** Context size in tokens; null if unknown. */

@@ -43,7 +43,7 @@ export class FakeClock {
     this.#passing = false;
   }
 
-  /** Pauses between attempts, without the watch on the stream. */
+  /** Pauses between attempts, without the timers that watch the stream. */
   get pauses(): number[] {
     return this.slept.filter((ms) => ms !== 120_000 && ms !== 60_000);
   }

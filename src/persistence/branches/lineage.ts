@@ -52,7 +52,7 @@ export async function readLineage(
   }
 }
 
-/** A moment of a branch, as a fork there would see it. */
+/** A moment of a branch as a fork there would see it. */
 export async function readLineageAt(
   db: Database,
   { parentId, ...until }: ForkPoint & { readonly parentId: string },

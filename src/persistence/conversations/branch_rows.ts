@@ -58,7 +58,7 @@ export async function branchTree(db: Database, conversationId: string): Promise<
   });
 }
 
-/** The newest branches of these conversations, in their order. */
+/** The newest branches of these conversations, in the order of `ids`. */
 export async function newestBranchesOf(db: Database, ids: readonly string[]): Promise<readonly Branch[]> {
   const found = await readBranches(db, await newestBranches(db).where("c.id", "in", ids).execute());
   const branches = new Map(found.map((branch) => [branch.conversationId, branch]));

@@ -152,7 +152,7 @@ export class ExtensionStates implements StateStore {
       readonly after: number;
     },
   ): Promise<number> {
-    // A run that was replaced left versions that are not shown.
+    // A replaced run left versions that are not shown.
     const own = await ownNewest(tx, { place, key });
     const version = Math.max(after, own) + 1;
     const { queryId, position } = await momentOf(tx, place);

@@ -145,7 +145,7 @@ export class VariableRows {
       const lineage = await readLineage(tx, branchId);
       const runs: string[] = [];
       for (const segment of lineage) {
-        // One more, which may be the one that is left out.
+        // One more than needed, because `before` may be among them.
         const shown = await newestRuns(tx, { segment, limit: queries - runs.length + 1 });
         runs.push(...shown.filter((id) => id !== before).slice(0, queries - runs.length));
       }

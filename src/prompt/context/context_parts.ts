@@ -38,7 +38,7 @@ export const DEFAULT_CAPS: ContextCaps = {
   notesChars: 3_000,
 };
 
-/** Everything that one iteration's context message is made of. */
+/** Everything that goes into the context message of one iteration. */
 export interface ContextParts {
   /** 1-based. */
   readonly iteration: number;

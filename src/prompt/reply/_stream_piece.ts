@@ -4,7 +4,7 @@ export type StreamPiece =
   | { readonly kind: "end" }
   | { readonly kind: "thinking"; readonly text: string }
   | { readonly kind: "code"; readonly block: number; readonly text: string }
-  /** The reply object has begun; `text` is what was read of it. */
+  /** The reply object has begun; `text` is its text so far. */
   | { readonly kind: "object"; readonly text: string };
 
 export const NO_PIECE: StreamPiece = { kind: "none" };

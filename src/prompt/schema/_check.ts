@@ -3,7 +3,7 @@ import { UsageError } from "../../domain/errors.ts";
 import { clip } from "../../domain/text/clip.ts";
 import { percentDecoded } from "../../domain/text/percent_decoded.ts";
 
-/** One schema of a document: an object with keywords, or true or false. */
+/** One schema of a document: an object with keywords, or a boolean. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
 /** A document in which every keyword has a form that the validator supports. */

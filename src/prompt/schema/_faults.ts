@@ -22,7 +22,7 @@ import {
 
 /** One violation of a schema by a value. */
 export interface SchemaFault {
-  /** JSON pointer into the value, "" for all of it. */
+  /** JSON pointer into the value; "" for the whole value. */
   readonly path: string;
   readonly message: string;
   /** No alternative fits: the faults that follow are those of the nearest one. */

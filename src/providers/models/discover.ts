@@ -20,7 +20,7 @@ export interface LocalAddress {
 const PROBE_MS = 150;
 const MAX_BYTES = 1 << 20;
 
-/** The usual ports of Ollama, LM Studio and vLLM on this machine, in this order. */
+/** The default ports of Ollama, LM Studio and vLLM on this machine, in this order. */
 export function usualAddresses(): readonly LocalAddress[] {
   return Object.entries(PRESETS).flatMap(([preset, { localPort, baseUrl }]) => localPort ? [{ preset, baseUrl }] : []);
 }

@@ -91,7 +91,7 @@ export class Failures {
     });
   }
 
-  /** The connection could not be made, or ended before any byte of a reply. */
+  /** The connection failed, or ended before any byte of a reply. */
   unreachable(error: unknown): ProviderError {
     const message = `Cannot reach ${this.#endpoint.base}: ${networkReason(error, this.#advice)}`;
     return new ProviderError(message, { code: "network", retryable: true });

@@ -2,7 +2,7 @@ import { lastValue } from "./last_value.ts";
 import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 import { stuck } from "./stuck.ts";
 
-/** Finds and counts a word over all files, in one block. */
+/** Finds and counts a word in all files, in one block. */
 export const countMentions: Policy = {
   example: "Which files here mention TODO, and how often?",
   takes: /mentions?\s+["'`]?[\w-]+/i,
