@@ -32,13 +32,13 @@ export interface AppParts {
   readonly parts: HttpParts;
   readonly runs: Runs;
   readonly metrics: Metrics;
-  /** Lower-case names under which the server may be asked. */
+  /** Lower-case host names that the server accepts. */
   readonly hosts: ReadonlySet<string>;
 }
 
-/** Where a request came from, and who is told its route. */
+/** Where a request came from, and the callback that receives its route. */
 export interface HttpConnection {
-  /** The other end. */
+  /** The peer's address. */
   readonly remote: string;
   readonly routed: (route: string) => void;
   readonly leaving: Leaving;
@@ -49,10 +49,10 @@ interface Env {
   Variables: { requestId: string; caller: TokenGrant; route: string; address: string };
 }
 
-/** Others would be labels of the caller's choice. */
+/** Other methods would let callers choose labels of metrics. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
-/** Whoever asks for what needs no token. */
+/** The caller of routes that need no token. */
 const ANYONE: TokenGrant = {
   name: "",
   digest: new Uint8Array(),
@@ -61,10 +61,10 @@ const ANYONE: TokenGrant = {
   quota: { queriesPerDay: null, costUsdPerDay: null, concurrent: null },
 };
 
-/** What needs no token: it tells nothing of any conversation. */
+/** Paths that need no token: they reveal nothing about any conversation. */
 const OPEN = /^\/($|assets\/|healthz$|readyz$|openapi\.json$|docs$|docs\/style\.css$|favicon\.ico$)/;
 
-/** Everything between a request and its response. It never rejects. */
+/** Handles everything between a request and its response. Never rejects. */
 export function createApp(given: AppParts): (request: Request, from: HttpConnection) => Promise<Response> {
   const { parts, runs, hosts, metrics } = given;
   const app = new Hono<Env>();
@@ -152,7 +152,7 @@ function requestIdOf(request: Request): string {
   return /^[\w.-]{1,64}$/.test(given) ? given : newId();
 }
 
-/** Problem details; in OpenAI's own shape where its clients ask. */
+/** Problem details; in OpenAI's format for its clients. */
 function failed(
   c: Context<Env>,
   { error, parts }: { readonly error: unknown; readonly parts: HttpParts },
@@ -182,7 +182,7 @@ function finish(
   const ms = parts.now() - begun;
   const route = c.get("route") ?? (OPEN.test(path) ? "page" : "other");
   metrics.request({ method: METHODS.has(method) ? method : "other", route, status: c.res.status, ms });
-  // The path alone: a query may hold what no log should.
+  // Only the path: a query string may contain what must not be logged.
   parts.log.info("request", {
     requestId,
     address: c.get("address"),

@@ -15,7 +15,7 @@ const FILES: ReadonlyMap<string, StaticText> = new Map(
   }),
 );
 
-/** A file of the page, out of the program itself: no path of a request reaches a disk. Throws `Problem` (404). */
+/** Serves a file of the page from within the program: no request path reaches a disk. Throws `Problem` (404). */
 export function pageFile(name: string, request: Request): Response {
   const file = FILES.get(name);
   if (!file) throw new Problem("Cannot find this file of the page", { kind: "not-found" });

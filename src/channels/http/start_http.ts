@@ -8,22 +8,23 @@ import { Metrics } from "./metrics/metrics.ts";
 import { Quotas } from "./auth/quotas.ts";
 import { Runs } from "./stream/runs.ts";
 
-/** Clients that do not read what is sent to them are left after this. */
+/** Clients that do not read their response are disconnected after this. */
 const LAST_BYTES_MS = 2_000;
 
 export interface HttpServer {
-  /** With the port that was taken, and "/" at the end. */
+  /** Contains the actual port and ends with "/". */
   readonly url: string;
-  /** Takes no more, gives running queries their time, cancels them, and resolves when all is sent, or after 2 more seconds. */
+  /** Stops accepting requests, lets running queries finish within their time, cancels the rest, and resolves when
+   * everything is sent, or after 2 more seconds. */
   close(): Promise<void>;
 }
 
-/** Listens. Throws `ConfigError` where the address cannot be had. */
+/** Starts listening. Throws `ConfigError` if the address is unavailable. */
 export function startHttp(parts: HttpParts, at: { readonly host: string; readonly port: number }): HttpServer {
   const metrics = new Metrics(parts);
   const runs = new Runs(new Quotas(parts.now, parts.usedToday), (event) => metrics.event(event));
   const hosts = new Set<string>();
-  /** Requests whose response is still on its way. */
+  /** Requests whose response is not complete. */
   const open = new Set<Promise<void>>();
   const { within = (_request, work) => work(() => {}) } = parts;
   const answer = createApp({ parts, runs, hosts, metrics });
@@ -52,16 +53,16 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
       await runs.close(parts.limits.shutdownMs);
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, LAST_BYTES_MS);
-      // Still listening, so that whoever asks gets an answer.
+      // Still listening, so that clients get an answer.
       await Promise.race([Promise.all(open), late]);
-      // A request whose response is complete may have bytes that are not sent yet.
+      // A request whose response is complete may still have bytes to send.
       await listener.close(open.size === 0 ? late : null);
       clearTimeout(timer);
     },
   };
 }
 
-/** Loopback has three names; another address has its own. */
+/** Loopback has three names; any other address has one. */
 function namesOf(host: string, port: number, configured: readonly string[]): readonly string[] {
   const isAll = host === "0.0.0.0" || host === "::";
   const loopback = isAll || isLoopback(host) ? ["localhost", "127.0.0.1", "[::1]"] : [];

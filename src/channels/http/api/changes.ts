@@ -7,7 +7,8 @@ import type { HttpParts } from "../routing/http_parts.ts";
 import { Problem } from "../response/problem.ts";
 import type { RouteCall } from "../routing/route.ts";
 
-/** Changes of conversations one after the other, so that between a look (If-Match) and its change there is no other. */
+/** Runs changes of conversations one after the other, so that no other change happens between the If-Match check and
+ * its change. */
 export class Changes {
   readonly #parts: Pick<HttpParts, "conversations">;
   readonly #lock = new Semaphore();
@@ -16,7 +17,7 @@ export class Changes {
     this.#parts = parts;
   }
 
-  /** Throws `Problem`: 404, and 412 where If-Match names another state of the conversation than the one it has. */
+  /** Throws `Problem`: 404, and 412 if If-Match does not match the current state of the conversation. */
   async change<T>(
     { params, headers }: Pick<RouteCall, "params" | "headers">,
     work: (conversation: Conversation) => Promise<T>,

@@ -10,10 +10,10 @@ import type { RouteParts } from "../stream/route_parts.ts";
 import * as schema from "./schemas.ts";
 
 const BASE = "/api/v1/conversations";
-/** The default of the schema: the first request gives the title. */
+/** The default of the schema: the first request becomes the title. */
 const UNTITLED = "New conversation";
 
-/** Conversations themselves: list, make, look, branch, end what runs. */
+/** Routes for conversations: list, create, read, branch, cancel what runs. */
 export function conversationRoutes(given: RouteParts): readonly HttpRoute[] {
   return [list(given), create(given), show(given), queries(given), fork(given), cancel(given)];
 }

@@ -8,7 +8,7 @@ import type { Runs } from "../stream/runs.ts";
 const StatusSchema = z.object({ status: z.literal("ok") });
 const ReadySchema = StatusSchema.extend({ checks: z.record(z.string(), z.literal("ok")) });
 
-/** For whoever looks after the process: does it live, does it take work. They need no token. */
+/** Health checks for operators: liveness and readiness. They need no token. */
 export function healthRoutes(
   { parts, runs }: { readonly parts: HttpParts; readonly runs: Runs },
 ): readonly HttpRoute[] {

@@ -7,8 +7,8 @@ import { Problem } from "../response/problem.ts";
 const KEPT_MS = 24 * 3_600_000;
 const KEPT_KEYS = 10_000;
 
-/** What a request began; null where a running query took the message. The run itself is not held: a key is kept for
- * a day. */
+/** What a request began; null if a running query received the message. The run itself is not stored, since a key is
+ * kept for a day. */
 export type StartedQuery = { readonly queryId: string } | null;
 
 interface Known {
@@ -17,34 +17,35 @@ interface Known {
 }
 
 export interface OnceOptions {
-  /** That the request names. */
+  /** The conversation that the request names. */
   readonly conversation: Pick<Conversation, "branchId" | "conversationId">;
-  /** What is asked of it. */
+  /** Identifies what is requested. */
   readonly what: string;
   readonly body: string;
-  /** What a key began, in whatever process. */
+  /** Finds what a key began, in any process. */
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
-  /** Stores the key, where there is one, together with what it begins. */
+  /** Stores the key, if there is one, together with what it begins. */
   readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
-  /** Where what the key began before may be continued: what it stands for from then on. */
+  /** Present if what the key began earlier can be continued; resolves with what the key refers to from then on. */
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 
-/** Requests with an idempotency key are done once: what one has begun stands in the database. Kept here besides, for a
- * day of this process, whatever its clock says: what is not stored, and what clients ask for at the same time. */
+/** Runs requests with an idempotency key once: what a request began is stored in the database. Also kept in memory
+ * for a day, regardless of changes of the system clock: what is not stored, and requests that clients send at the
+ * same time. */
 export class Idempotency {
   readonly #kept = new Map<string, Known & { readonly at: number }>();
-  /** What is about to begin. */
+  /** Requests that are about to begin. */
   readonly #pending = new Map<string, Promise<Known>>();
   readonly #now: () => number;
 
-  /** `now` never goes back. */
+  /** `now` must be monotonic. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Does the work once for a key (all of it where the key is null). What failed is forgotten, so that it can be tried
-   * again. Throws `Problem` for a key that came with another body, and for one that is none. */
+  /** Does the work once for a key, or every time if the key is null. Failures are forgotten, so that clients can retry.
+   * Throws `Problem` for an invalid key and for a key that was used with another body. */
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
     if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
@@ -76,7 +77,7 @@ export class Idempotency {
       return { fingerprint, sent: await work(key) };
     } catch (error) {
       if (!(error instanceof BusyError)) throw error;
-      // Another process may have been faster with the same request.
+      // Another process may have handled the same request first.
       const now = await this.#known(name, key, options);
       if (!now || now.sent?.queryId === known?.sent?.queryId) throw error;
       return now;

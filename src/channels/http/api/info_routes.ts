@@ -6,7 +6,7 @@ import { jsonResponse } from "../response/json_response.ts";
 import { type HttpRoute, route } from "../routing/route.ts";
 import * as schema from "./schemas.ts";
 
-/** What the server is, which models there are, and what a request would send. */
+/** Routes for the server's details, its models, and what a request would send. */
 export function infoRoutes(parts: HttpParts): readonly HttpRoute[] {
   return [about(parts), models(parts), extensions(parts), prompt(parts), promptOf(parts)];
 }
@@ -59,7 +59,7 @@ function extensions({ extensions }: HttpParts): HttpRoute {
     answers: {
       200: { description: "All of them", schema: z.object({ items: z.array(schema.ListedExtensionSchema) }) },
     },
-    // Where their folders are is the operator's business.
+    // The paths of their folders are private to the operator.
     handle: async () => jsonResponse({ items: (await extensions.list()).map(({ path: _, ...facts }) => facts) }),
   });
 }

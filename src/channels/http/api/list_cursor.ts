@@ -2,13 +2,13 @@ import { Buffer } from "node:buffer";
 import { jsonOrUndefined } from "../../../domain/text/json_or_undefined.ts";
 import { Problem } from "../response/problem.ts";
 
-/** A place in the list of conversations as a text that clients pass on unread. What is added or moves to the front while
- * they do shifts nothing. */
+/** Encodes a position in the list of conversations as an opaque string. Conversations that are added or move to the
+ * front between pages do not shift it. */
 export function cursorText(place: number): string {
   return Buffer.from(JSON.stringify([place])).toString("base64url");
 }
 
-/** Throws `Problem` (400) for what `cursorText` has not made. */
+/** Throws `Problem` (400) for a cursor that `cursorText` did not make. */
 export function readCursor(cursor: string): number {
   const value = jsonOrUndefined(Buffer.from(cursor, "base64url").toString());
   const [place, ...more] = Array.isArray(value) ? value : [];

@@ -38,7 +38,7 @@ const RESUME_HEADER = {
 type Message = z.infer<typeof schema.MessageBody>;
 type Asking = Pick<RouteCall<Message>, "body" | "caller" | "headers" | "leaving">;
 
-/** Asking: send a message, run a query again, follow a query. */
+/** Routes for requests: send a message, run a query again, follow a query. */
 export function messageRoutes(given: RouteParts): readonly HttpRoute[] {
   const once = new Idempotency();
   return [send(given, once), retry(given, once), events(given)];
@@ -88,11 +88,11 @@ function onceFor(
   },
 ): Omit<OnceOptions, "work"> {
   const stored = (key: string) => parts.conversations.records.keyedQuery(conversation, key);
-  // The name in the address, not the branch that it stands for now: a retry may have made a newer one.
+  // Uses the name in the address, not the branch it refers to now: a retry may have made a newer one.
   return { conversation, what: `${what} ${params["id"]}`, body, stored };
 }
 
-/** Runs the rest of a query that was interrupted: the same request again, with what it has stored. */
+/** Continues an interrupted query: the same request, with the results it has stored. */
 async function resume(
   call: Asking,
   { parts, runs, sent, key }: RouteParts & { readonly sent: StartedQuery; readonly key: RequestKey },
@@ -101,13 +101,13 @@ async function resume(
   const query = sent && await conversations.records.query(sent.queryId);
   if (query?.status !== "interrupted") return sent;
   const conversation = await conversations.byId(query.branchId);
-  // What it was given is stored with its first iteration.
+  // Its context is stored with its first iteration.
   const { context, ...rest } = call.body;
   const body = query.iterations > 0 ? rest : { ...rest, context };
   return await begin({ ...call, body }, { parts, runs, conversation, requestKey: { ...key, replaces: query.queryId } });
 }
 
-/** Null where the running query was told. */
+/** Null if a running query received the message. */
 async function begin(
   call: Asking,
   { parts, runs, conversation, requestKey }: RouteParts & KeyedRequest & { readonly conversation: Conversation },
@@ -127,8 +127,8 @@ async function begin(
   return { queryId };
 }
 
-/** What ends the query of a client that waits for its result alone. With a key it may ask again for what came of it, and
- * a stream can be followed from where it was left. */
+/** When to cancel the query of a client that waits for its result only. With a key the client can request the result
+ * again, and a stream can be resumed where it stopped. */
 function leavingOf({ headers, leaving }: Pick<RouteCall, "headers" | "leaving">): Leaving | null {
   return headers.has("idempotency-key") || wantsEvents(headers) ? null : leaving;
 }
@@ -144,7 +144,7 @@ function optionsOf(
   };
 }
 
-/** The result, or the stream of events, of a query; from rows where its run is not known any more, or is one of another
+/** The result, or the stream of events, of a query. Reads rows if its run is no longer known or belongs to another
  * process. */
 async function answer(
   queryId: string,
@@ -179,7 +179,7 @@ async function storedAnswer(
   return resultStream(ended, { heartbeatMs, left: () => leaving.abort() });
 }
 
-/** What a query that another process runs comes to. Rejects where the client leaves. */
+/** The result of a query that another process runs. Rejects if the client leaves. */
 async function endOf(
   query: StoredQuery,
   waiting: Pick<RouteParts, "parts"> & { readonly signal: AbortSignal },

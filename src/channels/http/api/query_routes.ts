@@ -16,7 +16,7 @@ const VALUE_CHARS = 20_000;
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-/** What queries did: iterations, the messages they were asked with, variables and their versions. */
+/** Routes for the details of queries: iterations, their prompts, variables and their versions. */
 export function queryRoutes(parts: HttpParts): readonly HttpRoute[] {
   return [iterations(parts), sentMessages(parts), variables(parts), variable(parts), difference(parts), graph(parts)];
 }
@@ -162,7 +162,7 @@ function graph({ conversations }: HttpParts): HttpRoute {
   });
 }
 
-/** What is not there is not the fault of how it was asked for. */
+/** A missing record is a 404, not a bad request. */
 async function found<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

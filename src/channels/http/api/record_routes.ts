@@ -12,7 +12,7 @@ import * as schema from "./schemas.ts";
 
 const BASE = "/api/v1/conversations/{id}";
 
-/** What is done with stored conversations: rename, delete, export, search. */
+/** Routes for stored conversations: rename, delete, export, search. */
 export function recordRoutes(given: RouteParts): readonly HttpRoute[] {
   const changes = new Changes(given.parts);
   return [rename(given, changes), remove(given, changes), exported(given.parts), search(given.parts)];

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ExtensionSchema } from "../../schemas/extension_schema.ts";
 import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
 
-/** Shapes of the API as OpenAPI shows them. What a request must be is strict; what is answered may gain fields. */
+/** Shapes of the API as OpenAPI shows them. Requests are strict; responses may gain fields. */
 
 const id = z.string().describe("UUIDv7; of a conversation its first 8 characters will do");
 const time = z.number().int().describe("Milliseconds since the epoch");

@@ -5,7 +5,7 @@ import { type HttpRoute, route } from "../routing/route.ts";
 import type { Runs } from "../stream/runs.ts";
 import * as schema from "./schemas.ts";
 
-/** For whoever gives tokens out. */
+/** Routes for administrators of tokens. */
 export function tokenRoutes({ parts, runs }: { readonly parts: HttpParts; readonly runs: Runs }): readonly HttpRoute[] {
   return [route({
     method: "get",

@@ -1,6 +1,6 @@
 import type { TokenGrant } from "./token_grant.ts";
 
-/** The label of a query: by which way, and with whose token. */
+/** The label of a query: the API it came through and the name of the token. */
 export function callerLabel(way: "http" | "openai", { name }: Pick<TokenGrant, "name">): string {
   return `${way}:${name}`;
 }

@@ -1,12 +1,12 @@
-/** The address that a request comes from: what a known proxy says, else the other end of the connection. Addresses of one
- * IPv6 network (/64) count as one, since whoever has one has all of them. */
+/** The client address of a request: the one that a known proxy reports, else the peer of the connection. Addresses of
+ * one IPv6 network (/64) count as one, since a client usually controls all of them. */
 export function clientAddress(
   headers: Headers,
   { remote, proxies }: { readonly remote: string; readonly proxies: readonly string[] },
 ): string {
   const forwarded = (headers.get("x-forwarded-for") ?? "").split(",").map((one) => plain(one.trim()));
   let address = plain(remote);
-  // From the nearest one on: what stands before the first unknown address may be invented.
+  // Starts with the nearest: anything before the first unknown address may be forged.
   for (const before of forwarded.toReversed()) {
     if (!proxies.includes(address) || !/^[0-9a-f.:]{2,45}$/.test(before)) break;
     address = before;

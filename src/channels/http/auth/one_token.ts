@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Quota, TokenSource } from "./token_grant.ts";
 
-/** The one token of a server that has no list of them: it may do everything. */
+/** The single token of a server without a list of tokens. It has every scope. */
 export function oneToken(token: string, quota: Quota): TokenSource {
   const digest = createHash("sha256").update(token).digest();
   const grants = [{ name: "server", digest, scope: "admin" as const, expiresAt: null, quota }];

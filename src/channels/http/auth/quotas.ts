@@ -8,11 +8,11 @@ const DAY_MS = 24 * 3_600_000;
 export interface TokenUse {
   readonly queries: number;
   readonly costUsd: number;
-  /** Queries that run now. */
+  /** Queries that are running now. */
   readonly running: number;
 }
 
-/** Told the end of a query, or that it was never begun, once. */
+/** Call once, when the query has ended or if it never began. */
 export interface QuotaLease {
   end(result: QueryResult | null): void;
   undo(): void;
@@ -25,12 +25,12 @@ interface Use {
   running: number;
 }
 
-/** Counts what each token uses, and refuses what is above its quota. */
+/** Counts what each token uses and enforces its quota. */
 export class Quotas {
   readonly #now: () => number;
   readonly #uses = new Map<string, Use>();
 
-  /** `before`: what was used of this day before this process. */
+  /** `before`: today's usage from before this process started. */
   constructor(now: () => number, before: readonly (Pick<TokenGrant, "name"> & Omit<TokenUse, "running">)[] = []) {
     this.#now = now;
     for (const { name, queries, costUsd } of before) {
@@ -45,7 +45,7 @@ export class Quotas {
     return { queries, costUsd, running };
   }
 
-  /** Counts a query that begins. Throws `Problem` (429) where the token has used up what it may. */
+  /** Counts a query that begins. Throws `Problem` (429) if the token's quota is used up. */
   begin({ name, quota }: Pick<TokenGrant, "name" | "quota">): QuotaLease {
     const use = this.#today(name);
     this.#check(use, quota);

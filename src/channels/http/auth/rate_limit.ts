@@ -1,11 +1,11 @@
 import { Problem } from "../response/problem.ts";
 
-/** Full buckets are forgotten once there are more than this. */
+/** Full buckets are dropped once there are more than this. */
 const KEPT_BUCKETS = 10_000;
 
 export interface Rate {
   readonly perMinute: number;
-  /** That many may come at once. */
+  /** Requests allowed at once. */
   readonly burst: number;
 }
 
@@ -25,7 +25,7 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /** Takes one out of the bucket. Throws `Problem` (429) with the seconds to wait where it is empty. */
+  /** Takes one token from the bucket. Throws `Problem` (429) with the seconds to wait if it is empty. */
   take(key: string, what: string): void {
     const bucket = this.#filled(key);
     if (bucket.left >= 1) {
@@ -55,7 +55,7 @@ export class RateLimiter {
     return bucket;
   }
 
-  /** Those that are full by now; of the rest the oldest, so that the list stays bounded. */
+  /** Drops full buckets, then the oldest ones, so that the list stays bounded. */
   #forget(now: number): void {
     const { burst, perMinute } = this.#rate;
     for (const [key, { left, at }] of this.#buckets) {

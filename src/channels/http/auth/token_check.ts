@@ -4,12 +4,12 @@ import type { TokenGrant, TokenSource } from "./token_grant.ts";
 
 interface CheckOptions {
   readonly now: () => number;
-  /** Compares two digests of one length in constant time. */
+  /** Compares two digests of equal length in constant time. */
   readonly equal?: (a: Uint8Array, b: Uint8Array) => boolean;
 }
 
-/** Finds the token that an `Authorization` header carries. How long it takes says nothing about any token: digests of
- * one length are compared in constant time, each of them whatever those before it said. */
+/** Finds the token of an `Authorization` header. The duration reveals nothing about any token: digests of equal length
+ * are compared in constant time, and every digest is compared even after a match. */
 export class TokenCheck {
   readonly #source: TokenSource;
   readonly #now: () => number;
@@ -21,7 +21,7 @@ export class TokenCheck {
     this.#equal = equal;
   }
 
-  /** Throws `Problem` (401) for a token that is missing, unknown or expired. */
+  /** Throws `Problem` (401) for a missing, unknown or expired token. */
   async find(authorization: string | null): Promise<TokenGrant> {
     const [, given = ""] = /^Bearer +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? "") ?? [];
     const digest = createHash("sha256").update(given).digest();

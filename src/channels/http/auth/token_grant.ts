@@ -1,18 +1,18 @@
-/** What a token may do: `write` includes `read`, `admin` both. */
+/** The scopes of a token: `write` includes `read`, `admin` includes both. */
 export type TokenScope = "read" | "write" | "admin";
 
-/** Limits of one token; null where there is none. A day begins at midnight UTC. */
+/** Limits of one token; null for no limit. A day begins at midnight UTC. */
 export interface Quota {
   readonly queriesPerDay: number | null;
-  /** US dollars as the providers' prices say; a query may end above it, none begins then. */
+  /** US dollars by the providers' prices. A running query may exceed it; no new one begins after that. */
   readonly costUsdPerDay: number | null;
-  /** Queries that run at a time. */
+  /** Queries that may run at the same time. */
   readonly concurrent: number | null;
 }
 
-/** One token that opens the server, without the token itself. */
+/** One token of the server, without its secret. */
 export interface TokenGrant {
-  /** Stands in the log and in the list of tokens. */
+  /** Appears in the log and in the list of tokens. */
   readonly name: string;
   /** SHA-256 of the token. */
   readonly digest: Uint8Array;
@@ -22,7 +22,7 @@ export interface TokenGrant {
   readonly quota: Quota;
 }
 
-/** Where tokens come from; asked for every request, so that a list can change while the server runs. Never rejects. */
+/** Provides the tokens; called for every request, so that a list can change while the server runs. Never rejects. */
 export interface TokenSource {
   grants(): Promise<readonly TokenGrant[]>;
 }

@@ -1,6 +1,6 @@
 import type { LabelUse } from "../../../domain/records/conversation_maintenance.ts";
 
-/** What tokens have used, out of the labels that `callerLabel` gave their queries. */
+/** Usage of each token, from the labels that `callerLabel` gave to its queries. */
 export function usedTokens(
   labels: readonly LabelUse[],
 ): readonly { readonly name: string; readonly queries: number; readonly costUsd: number }[] {

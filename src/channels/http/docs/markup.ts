@@ -1,11 +1,11 @@
-/** Text that is HTML already. */
+/** A string that is already HTML. */
 export class Markup {
   constructor(readonly text: string) {}
 }
 
 type Part = Markup | string | number | readonly Markup[];
 
-/** A template of HTML: every part that is not made by it is escaped, in text as in attributes. */
+/** An HTML template: every part that is not `Markup` is escaped, in text and in attributes. */
 export function markup(pieces: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return new Markup(pieces.map((piece, at) => at === 0 ? piece : shown(parts[at - 1] ?? "") + piece).join(""));
 }

@@ -4,7 +4,7 @@ import style from "./style.css" with { type: "text" };
 import type { HttpRoute } from "../routing/route.ts";
 import { StaticText } from "../response/static_text.ts";
 
-/** What describes the API, by its address: the OpenAPI document, and the page made of it when it is first asked for. */
+/** Documents that describe the API, by path: the OpenAPI document and the page generated from it on first request. */
 export function openDocuments(
   routes: readonly HttpRoute[],
   { version }: { readonly version: string },

@@ -6,7 +6,7 @@ import { openAiErrorBody } from "./error.ts";
 import { openAiFailure } from "./failure.ts";
 import type { LiveRun } from "../stream/run.ts";
 
-/** What all parts of one completion have in common. */
+/** Fields that all parts of one completion share. */
 export interface CompletionFacts {
   readonly queryId: string;
   readonly model: string;
@@ -14,7 +14,7 @@ export interface CompletionFacts {
   readonly at: number;
 }
 
-/** A whole completion, of a query that has an answer. */
+/** A whole completion, for a query that has an answer. */
 export function completion(result: QueryResult, facts: CompletionFacts): object {
   const message = { role: "assistant", content: result.answer, refusal: null };
   return {
@@ -66,7 +66,7 @@ function head({ queryId, model, at }: CompletionFacts, object: string) {
   return { id: `chatcmpl-${queryId}`, object, created: Math.floor(at / 1000), model, system_fingerprint: null };
 }
 
-/** "length" where a limit ended it with the best answer so far. */
+/** "length" if a limit ended the query with the best answer so far. */
 function finishOf({ reason }: QueryResult): "stop" | "length" {
   return reason === "answered" ? "stop" : "length";
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Chat completions as clients send them; what has no meaning here (temperature and its like) is left alone. */
+/** Chat completions as clients send them; fields without a meaning here (such as temperature) are ignored. */
 
 const text = z.object({ type: z.literal("text"), text: z.string() });
 const image = z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) });

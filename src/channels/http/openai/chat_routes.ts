@@ -11,8 +11,8 @@ import { type HttpRoute, route } from "../routing/route.ts";
 import type { RouteParts } from "../stream/route_parts.ts";
 import { unfitField } from "../response/unfit_field.ts";
 
-/** The JSON Schema that the answer of a chat completion must satisfy, undefined for none. Throws `Problem` for what one
- * may ask for and cannot have here. */
+/** The JSON Schema that the answer of a chat completion must satisfy; undefined for none. Throws `Problem` for options
+ * of the protocol that are not supported here. */
 function checkChat(
   { tools, functions, n, audio, response_format: format }: ChatCompletionRequest,
 ): unknown {
@@ -28,7 +28,7 @@ function checkChat(
   return format.type === "json_schema" ? format.json_schema.schema : { type: "object" };
 }
 
-/** The agent as a model for any client that speaks OpenAI's chat completions. */
+/** The agent as a model for clients that speak OpenAI's chat completions. */
 export function openAiRoutes(given: RouteParts): readonly HttpRoute[] {
   return [models(given), model(given), chatCompletions(given)];
 }

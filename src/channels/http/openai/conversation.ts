@@ -6,7 +6,7 @@ import type { RouteCall } from "../routing/route.ts";
 /** Names the conversation, in requests and in responses. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
-/** What a client names to go on with, null for nothing. */
+/** The conversation that a client wants to continue; null for none. */
 export function namedConversation(
   { headers, body }: {
     readonly headers: RouteCall["headers"];
@@ -17,7 +17,7 @@ export function namedConversation(
   return told === undefined || told === null || told === "" ? null : String(told);
 }
 
-/** The one of that name, or a new one. */
+/** The conversation of that id, or a new one. */
 export async function openAiTarget(id: string | null, { conversations, workspace }: HttpParts): Promise<AskTarget> {
   return id === null ? { channel: "openai", workspace } : await findConversation(conversations, id);
 }

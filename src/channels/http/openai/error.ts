@@ -13,7 +13,7 @@ const TYPES: Partial<Record<ProblemKind, string>> = {
   defect: "server_error",
 };
 
-/** Where OpenAI has a name of its own. */
+/** Codes for which OpenAI has its own name. */
 const CODES: Partial<Record<ProblemKind, string>> = {
   unauthorized: "invalid_api_key",
   "rate-limited": "rate_limit_exceeded",
@@ -35,7 +35,7 @@ export function openAiError(problem: Problem): Response {
     status: problem.status,
     headers: {
       ...problem.facts.headers,
-      // What was begun here is not to be begun again by a client of its own accord.
+      // Clients must not automatically retry a request that has already begun here.
       ...(problem.status >= 500 || problem.status === 409 || problem.kind === "quota"
         ? { "x-should-retry": "false" }
         : {}),

@@ -4,7 +4,7 @@ import { Problem } from "../response/problem.ts";
 
 const OF_THE_MODEL: readonly QueryReason[] = ["provider", "answer_schema", "unusable_replies"];
 
-/** The problem that a query without an answer, or with one that is not stored, is for a client; null otherwise. */
+/** The problem to report for a query without an answer, or with one that is not stored; null otherwise. */
 export function openAiFailure(result: Pick<QueryResult, "reason" | "answer" | "notes">): Problem | null {
   const { reason } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;

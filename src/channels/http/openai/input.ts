@@ -6,9 +6,9 @@ import { unfitField } from "../response/unfit_field.ts";
 
 export type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions">;
 
-/** What messages of a client ask of the agent. The last user message is the request; in a new conversation those before
- * it become the variable `messages`, in one that goes on they are known already. Throws `Problem` where the last one is
- * not the user's; `field` is where they stand in the body. */
+/** Turns a client's messages into input for the agent. The last user message is the request. In a new conversation the
+ * messages before it become the variable `messages`; in an existing one they are already known. Throws `Problem` if the
+ * last message is not the user's; `field` is their path in the body. */
 export function openAiInput(
   messages: readonly ChatMessage[],
   { isNew, schema, field }: { readonly isNew: boolean; readonly schema: unknown; readonly field: string },

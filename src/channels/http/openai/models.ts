@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { HttpParts } from "../routing/http_parts.ts";
 import { Problem } from "../response/problem.ts";
 
-/** The model name that always serves, whatever model stands behind it. */
+/** The model name that always works, whichever model is behind it. */
 const OWN_NAME = "vis";
 
-/** A model as OpenAI's clients read it. */
+/** A model in OpenAI's format. */
 export const ServedModelSchema = z.object({
   id: z.string(),
   object: z.literal("model"),
@@ -15,7 +15,7 @@ export const ServedModelSchema = z.object({
 
 type ServedModel = z.infer<typeof ServedModelSchema>;
 
-/** The agent under its own name, and under that of the model behind it. */
+/** The agent under its own name and under the name of its model. */
 export function servedModels({ model, provider }: Pick<HttpParts, "model" | "provider">): readonly ServedModel[] {
   return [OWN_NAME, model].map((id) => ({
     id,
@@ -25,7 +25,7 @@ export function servedModels({ model, provider }: Pick<HttpParts, "model" | "pro
   }));
 }
 
-/** The one of this name; the agent where none is named. Throws `Problem` (404) where there is none. */
+/** The model of this name; the agent if no name is given. Throws `Problem` (404) if there is no such model. */
 export function servedModel(parts: Pick<HttpParts, "model" | "provider">, name: string = OWN_NAME): ServedModel {
   const found = servedModels(parts).find(({ id }) => id === name);
   if (found) return found;

@@ -4,7 +4,7 @@ import { openAiFailure } from "./failure.ts";
 import { type ResponseFacts, responseObject } from "./response_object.ts";
 import type { LiveRun } from "../stream/run.ts";
 
-/** The events of a response as OpenAI's clients read them: thinking as one reasoning item, then the answer as a message. */
+/** The events of a response in OpenAI's format: thinking as one reasoning item, then the answer as a message. */
 export async function* responseEvents(run: LiveRun, facts: ResponseFacts): AsyncGenerator<string> {
   const stream = new ResponseStream(facts);
   yield stream.begin();
@@ -14,11 +14,11 @@ export async function* responseEvents(run: LiveRun, facts: ResponseFacts): Async
   }
 }
 
-/** Which items are open, and how far. */
+/** Tracks which items are open, and how far. */
 class ResponseStream {
   readonly #facts: ResponseFacts;
   #number = 0;
-  /** Null before it and after it. */
+  /** Null before the first item and after the last. */
   #open: "reasoning" | "message" | null = null;
   #thinking = "";
   #answer = "";
@@ -33,7 +33,7 @@ class ResponseStream {
     return this.#event("response.created", { response }) + this.#event("response.in_progress", { response });
   }
 
-  /** What an event is for the client, "" for nothing. */
+  /** The text that an event becomes for the client; "" for none. */
   take(event: QueryEvent): string {
     if (event.type === "thinking" && this.#open !== "message") return this.#think(event.delta);
     if (event.type === "iteration_finished" && this.#open === "reasoning") return this.#think("\n");

@@ -4,8 +4,8 @@ import { unfitField } from "../response/unfit_field.ts";
 
 type Message = Extract<ResponseItem, { readonly role: string }>;
 
-/** The input of a response as messages of a chat, and the schema of its answer. Throws `Problem` for what one may ask for
- * and cannot have here. */
+/** The input of a response as chat messages, and the schema of its answer. Throws `Problem` for options of the protocol
+ * that are not supported here. */
 export function responseMessages(
   body: ResponseRequest,
 ): { readonly messages: readonly ChatMessage[]; readonly schema: unknown } {

@@ -2,7 +2,7 @@ import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { Usage } from "../../../domain/query/usage.ts";
 import { openAiFailure } from "./failure.ts";
 
-/** What all states of one response have in common. */
+/** Fields that all states of one response share. */
 export interface ResponseFacts {
   readonly queryId: string;
   readonly conversationId: string;
@@ -14,7 +14,7 @@ export interface ResponseFacts {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** A response as OpenAI's clients read it; `result` is null while it runs, `thinking` "" where none is shown. */
+/** A response in OpenAI's format; `result` is null while it runs, `thinking` is "" if none is shown. */
 export function responseObject(
   facts: ResponseFacts,
   { result, thinking = "" }: { readonly result: QueryResult | null; readonly thinking?: string },
@@ -63,7 +63,7 @@ function outputOf(result: QueryResult, thinking: string): readonly object[] {
   ];
 }
 
-/** False where a limit ended it with the best answer so far. */
+/** False if a limit ended the query with the best answer so far. */
 function isWhole({ reason }: QueryResult): boolean {
   return reason === "answered";
 }

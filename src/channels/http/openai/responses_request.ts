@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Responses as OpenAI's clients ask for them; what has no meaning here (temperature and its like) is left alone. */
+/** Responses as OpenAI's clients request them; fields without a meaning here (such as temperature) are ignored. */
 
 const text = z.object({ type: z.enum(["input_text", "output_text"]), text: z.string() });
 const image = z.object({ type: z.literal("input_image"), image_url: z.string() });
@@ -12,7 +12,7 @@ const Message = z.object({
   content: z.union([z.string(), z.array(z.union([text, image, refusal]))]),
 });
 
-/** What clients send back of earlier responses: the conversation has it. */
+/** Items of earlier responses that clients send back: the conversation already has them. */
 const Known = z.object({ type: z.enum(["reasoning", "item_reference"]) });
 
 const Format = z.union([

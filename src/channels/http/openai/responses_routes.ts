@@ -66,7 +66,7 @@ function named({ headers, body }: Pick<RouteCall<ResponseRequest>, "headers" | "
   return namedConversation({ headers, body }) ?? (told || null);
 }
 
-/** The branch that ends with the response before, a branch that begins at it, or the conversation that is named. */
+/** The branch that ends with the previous response, a branch that begins at it, or the named conversation. */
 async function targetOf(
   call: Pick<RouteCall<ResponseRequest>, "headers" | "body">,
   parts: HttpParts,

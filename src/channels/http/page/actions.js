@@ -2,12 +2,12 @@ import { inApi, json, request } from "./api.js";
 import { ask } from "./ask.js";
 import { byId, element } from "./dom.js";
 
-/** What is done with the conversation that is open: the menu of the page, and its branches. */
+/** Actions on the open conversation: the page's menu and its branches. */
 export class Actions {
   #thread;
   #given;
 
-  /** `renamed` gets the title, `deleted` is told. */
+  /** `renamed` receives the title; `deleted` is called after a deletion. */
   constructor(thread, { renamed, deleted, guarded }) {
     this.#thread = thread;
     this.#given = { renamed, deleted };
@@ -34,7 +34,7 @@ export class Actions {
     });
   }
 
-  /** Shows what can be done with a conversation; `facts` without branches are of a new one. */
+  /** Shows the actions for a conversation; `facts` without branches belong to a new one. */
   show({ branchId = null, branches = [] }) {
     for (const id of ["variables", "graph", "actions"]) byId(id).hidden = branchId === null;
     byId("branch").hidden = branches.length < 2;

@@ -1,10 +1,10 @@
 const KEY = "vis-token";
-/** What the window is told when the token is not taken, by whatever was asked. */
+/** Event sent to the window when any request's token is refused. */
 export const REFUSED = "vis-refused";
-/** What is only read waits so long for its turn by itself. */
+/** Reads that are rate-limited for up to this long are retried automatically. */
 const SOON_S = 10;
 
-/** What the server said no to: `status` and a sentence. */
+/** An error response of the server: `status` and a sentence. */
 export class Refused extends Error {
   constructor(status, message) {
     super(message);
@@ -13,7 +13,7 @@ export class Refused extends Error {
   }
 }
 
-/** The token comes in the fragment, which no server sees, and stays in this tab. */
+/** Takes the token from the fragment, which no server sees, and keeps it in this tab. */
 export function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1));
   const found = given.get("token");
@@ -33,7 +33,7 @@ export function dropToken() {
   sessionStorage.removeItem(KEY);
 }
 
-/** A response of the API. Throws `Refused`, and another error where there is no server. */
+/** Sends a request to the API. Throws `Refused`, and another error if the server cannot be reached. */
 export async function request(path, { method = "GET", body, headers = {} } = {}) {
   const init = {
     method,

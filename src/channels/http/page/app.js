@@ -46,7 +46,7 @@ function titled(title) {
   byId("title").title = clean(title);
 }
 
-/** Every fault is said; that the token is not taken is heard of apart. */
+/** Reports every error; a refused token is handled separately. */
 async function guarded(work) {
   try {
     return await work();
@@ -77,11 +77,12 @@ async function enter() {
   byId("facts").textContent = `${facts.provider} · ${facts.model}`;
   byId("facts").title = `${facts.provider} ${facts.model} in ${facts.workspace}, Vis ${facts.version}`;
   await Promise.all([sidebar.load(), route({ anew: true })]);
-  if (matchMedia("(hover: hover)").matches) byId("request").focus(); // a phone would open its keys
+  if (matchMedia("(hover: hover)").matches) byId("request").focus(); // a phone would open its keyboard
   performance.mark("vis-usable");
 }
 
-/** `#c=<conversation or branch>`, with `q` and `s` the query and the step that are looked for. `anew`: also what is open. */
+/** `#c=<conversation or branch>`, with `q` and `s` for the query and the step to show. `anew`: also reloads what is
+ * open. */
 async function route({ anew = false } = {}) {
   const at = new URLSearchParams(location.hash.slice(1));
   const id = at.get("c");
@@ -107,7 +108,7 @@ async function send() {
     try {
       await thread.send(text, () => state.taken = true);
     } catch (error) {
-      if (!state.taken && byId("request").value === "") byId("request").value = text; // nothing that was typed is lost
+      if (!state.taken && byId("request").value === "") byId("request").value = text; // keeps what was typed
       grow();
       throw error;
     }
@@ -174,7 +175,7 @@ function listen() {
   });
   for (const name of ["hashchange", "popstate"]) addEventListener(name, () => void guarded(() => route()));
   addEventListener(REFUSED, refused);
-  addEventListener("resize", grow); // other lines are broken then
+  addEventListener("resize", grow); // lines wrap differently then
   addEventListener("keydown", onKey);
 }
 

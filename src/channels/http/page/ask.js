@@ -1,7 +1,7 @@
 import { byId, element } from "./dom.js";
 
-/** Asks for a text, or, where there is none to begin with, for a yes. Resolves with the text ("" for a yes), with null
- * when it was left. */
+/** Prompts for text, or for a confirmation if `value` is null. Resolves with the text ("" for a confirmation), or with
+ * null when dismissed. */
 export async function ask(question, { value = null, verb }) {
   const dialog = byId("ask");
   const input = element("input", { type: "text", id: "ask-text", maxlength: 1000, "aria-label": question });
@@ -19,7 +19,7 @@ export async function ask(question, { value = null, verb }) {
 }
 
 byId("ask-form").addEventListener("submit", (event) => {
-  event.preventDefault(); // the policy lets no form go anywhere
+  event.preventDefault(); // the policy forbids submitting forms
   byId("ask").close("yes");
 });
 byId("ask-no").addEventListener("click", () => byId("ask").close(""));

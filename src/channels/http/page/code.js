@@ -1,6 +1,6 @@
 import { clean, element } from "./dom.js";
 
-/** Longer texts stay plain. */
+/** Longer code is shown without colours. */
 const COLOURED_CHARS = 20_000;
 const SCRIPT =
   "abstract any as async await break case catch class const continue declare default defer delete do else enum export extends finally fn for from func function go if impl implements import in instanceof interface let loop match mod mut namespace new of package private protected pub public readonly return satisfies static struct super switch this throw throws trait try type typeof use var void where while yield";
@@ -18,7 +18,7 @@ const BRACES = tokens({
 });
 const HASHES = tokens({ comment: "(?<![\\w$])#[^\\n]*", quoted: `"""[^]*?"""|${QUOTED}`, words: PYTHON });
 const TABLES = tokens({ comment: "--[^\\n]*|/\\*[^]*?\\*/", quoted: QUOTED, words: QUERY, flags: "gi" });
-/** What is not here stays plain. */
+/** Other languages are shown without colours. */
 const LANGUAGES = new Map([
   ...named(BRACES, "c cpp cs csharp dart go java javascript js json json5 jsonc jsx kotlin kt php rs rust scala swift"),
   ...named(BRACES, "ts tsx typescript"),
@@ -44,7 +44,7 @@ function named(pattern, list) {
   return list.split(" ").map((name) => [name, pattern]);
 }
 
-/** Code as nodes, its words in colours. */
+/** Code as nodes with syntax colours. */
 export function coloured(code, { language = "ts" } = {}) {
   const text = clean(code);
   const pattern = LANGUAGES.get(language.toLowerCase());

@@ -2,7 +2,7 @@ import { button, element } from "./dom.js";
 
 const TOLD_MS = 1500;
 
-/** A button that puts a text on the clipboard; `text` gives it when it is asked for. */
+/** A button that copies text to the clipboard; `text` returns it on click. */
 export function copyButton(text, { label = "copy", ...given } = {}) {
   const made = button(label, {
     ...given,
@@ -15,19 +15,19 @@ export function copyButton(text, { label = "copy", ...given } = {}) {
   return made;
 }
 
-/** Code with such a button in its corner. */
+/** Code with a copy button in its corner. */
 export function copyable(pre, { what = "code" } = {}) {
   const code = () => pre.querySelector("code")?.textContent ?? pre.textContent;
   const copy = copyButton(code, { class: "copy", "aria-label": `copy ${what}` });
   return element("div", { class: "copyable", children: [pre, copy] });
 }
 
-/** Away from loopback and without TLS browsers have no clipboard for pages, but still copy what is selected. */
+/** Browsers give pages no clipboard away from loopback without TLS, but still copy a selection. */
 async function toClipboard(text) {
   try {
     if (navigator.clipboard) return await navigator.clipboard.writeText(text).then(() => true);
   } catch {
-    // Not allowed: as without one.
+    // Not allowed: falls back to the selection.
   }
   const area = element("textarea", { class: "unseen" });
   area.value = text;

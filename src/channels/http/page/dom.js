@@ -1,8 +1,8 @@
 const SVG = "http://www.w3.org/2000/svg";
-/** So much of a text is shown at once. */
+/** Characters of a text shown at once. */
 const SHOWN_CHARS = 20_000;
 
-/** Makes an element. Text becomes text: nothing here ever reads markup. */
+/** Makes an element. Strings become text nodes: nothing here ever parses markup. */
 export function element(name, given = {}) {
   return fill(document.createElement(name), given);
 }
@@ -26,12 +26,12 @@ export function button(text, { run, ...given }) {
   return element("button", { type: "button", text, ...given, on: { click: run } });
 }
 
-// C0 and C1 without tab and line break, separators of lines, marks and tags that are not seen, changes of direction.
+// C0 and C1 except tab and line break, line separators, invisible marks and tags, changes of direction.
 const SIGNS =
   // deno-lint-ignore no-control-regex
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
-/** What would move or hide other text is shown as a sign. */
+/** Replaces characters that would move or hide other text with visible signs. */
 export function clean(text) {
   return String(text).replaceAll("\r\n", "\n").replace(SIGNS, (char) => {
     const code = char.codePointAt(0);
@@ -40,7 +40,7 @@ export function clean(text) {
   });
 }
 
-/** A text that may be very long, in `node`: its beginning, and a button for more of it. `show` makes nodes of a text. */
+/** Puts a possibly very long text into `node`: its beginning, and a button for more. `show` turns text into nodes. */
 export function longText(node, text, { show = (part) => [document.createTextNode(clean(part))] } = {}) {
   const whole = String(text);
   const upTo = (end) => {
@@ -53,14 +53,14 @@ export function longText(node, text, { show = (part) => [document.createTextNode
   return node;
 }
 
-/** Adds to a text that streams. Only its end is kept: the whole is shown when it is complete. */
+/** Appends to a text that streams. Only its end is kept: the whole is shown once it is complete. */
 export function streamText(node, delta) {
   const last = node.lastChild ?? node.appendChild(document.createTextNode(""));
   last.appendData(clean(delta));
   if (last.length > 2 * SHOWN_CHARS) last.replaceData(0, last.length - SHOWN_CHARS, "… ");
 }
 
-/** One line about what goes on, or what went wrong. */
+/** One line about progress or an error. */
 export function say(text, { bad = false } = {}) {
   byId("status").textContent = clean(text);
   byId("status").classList.toggle("bad", bad);

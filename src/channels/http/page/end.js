@@ -1,11 +1,11 @@
 import { byId } from "./dom.js";
 
-/** So near to the end, in pixels, one is at it. */
+/** Distance in pixels that still counts as the end. */
 const NEAR = 80;
-/** What was opened takes a moment until it is drawn. */
+/** Time until an opened element is drawn. */
 const DRAWN_MS = 200;
 
-/** The end of what scrolls: it is kept in view while one is at it, and there is a way back to it. */
+/** Keeps the end of a scrolling element in view while the user is there, and offers a way back to it. */
 export class End {
   #node;
   #runs;
@@ -13,7 +13,7 @@ export class End {
   #asked = false;
   #top = 0;
 
-  /** `runs` says whether more is about to come. */
+  /** `runs` reports whether more content is expected. */
   constructor(node, { runs }) {
     this.#node = node;
     this.#runs = runs;
@@ -29,7 +29,7 @@ export class End {
     this.#isAt = true;
   }
 
-  /** Where one is at it: once a frame, however often it is called. */
+  /** Scrolls to the end if the user is there: once a frame, however often it is called. */
   keep() {
     if (!this.#isAt || this.#asked) return;
     this.#asked = true;
@@ -44,7 +44,7 @@ export class End {
     return scrollHeight - scrollTop - clientHeight;
   }
 
-  /** Only who goes up leaves the end: by the time a scroll to it is told of, more may have come below. */
+  /** Only scrolling up leaves the end: more content may have been added below before the event of a scroll arrives. */
   #measure() {
     const top = this.#node.scrollTop;
     const below = this.#below;
@@ -54,7 +54,8 @@ export class End {
     byId("latest").hidden = (this.#isAt && this.#runs()) || below < this.#node.clientHeight / 2;
   }
 
-  /** What is opened is looked at, wherever the end goes; the work of a query that runs opens by itself. */
+  /** An element that the user opens stays in view, wherever the end moves. The work of a running query opens
+   * automatically. */
   #opened(target) {
     if (target.closest(".running") === null && this.#below > NEAR) this.#isAt = false;
     this.#measure();

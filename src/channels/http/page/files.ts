@@ -29,7 +29,7 @@ import variables from "./variables.js" with { type: "text" };
 import viewerStyle from "./style/viewer.css" with { type: "text" };
 import viewer from "./viewer.js" with { type: "text" };
 
-/** Every file of the page by its name. They are part of the executable. */
+/** Every file of the page, by name. They are part of the executable. */
 export const PAGE_FILES: Readonly<Record<string, string>> = {
   "actions.js": actions,
   "api.js": api,

@@ -4,14 +4,14 @@ import { layout } from "./layout.js";
 import { showVariable } from "./variables.js";
 import { view } from "./viewer.js";
 
-/** More would be neither read nor drawn quickly. */
+/** More nodes could be neither read nor drawn quickly. */
 const MAX_NODES = 300;
 const NAME_CHARS = 18;
 const SHAPE_CHARS = 25;
-/** Drawn smaller, names cannot be read. */
+/** At a smaller scale names are unreadable. */
 const READABLE = .65;
 
-/** Which variables were made from which. */
+/** Shows which variables were made from which. */
 export async function showGraph(conversation) {
   await view("How the variables came about", async () => {
     const { nodes, edges } = await json(inApi("conversations", conversation, "graph"));
@@ -50,7 +50,7 @@ function zoom(drawn, sheet) {
     drawn.setAttribute("width", width * size.by);
     drawn.setAttribute("height", height * size.by);
   };
-  // What is a little wider than its place begins smaller, as far as it can still be read.
+  // A graph slightly wider than its container is scaled down, as long as it stays readable.
   const fit = new ResizeObserver(() => {
     fit.disconnect();
     const by = (sheet.clientWidth - 2) / drawn.viewBox.baseVal.width;
@@ -127,7 +127,7 @@ function nodeBox({ node, x, y }, { box, lines, open }) {
   });
 }
 
-/** Downwards from the middle of one box to that of the other; what goes upwards goes around at the side. */
+/** Leads down from the middle of one box to the middle of the other; upward edges go around the side. */
 function curve(from, to, { box: { width, height }, via }) {
   if (to.y <= from.y) {
     const x1 = from.x + width, y1 = from.y + height / 2, x2 = to.x + width + 2, y2 = to.y + height / 2;

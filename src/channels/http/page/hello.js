@@ -6,7 +6,7 @@ const IDEAS = [
   "Which dependencies are not used any more?",
 ];
 
-/** What stands where nothing was asked yet. An idea is put into the request, to be changed or sent. */
+/** Content of an empty conversation. Choosing an idea puts it into the input, to be edited or sent. */
 export function hello() {
   const idea = (text) => button(text, { class: "idea", run: () => put(text) });
   return element("div", {

@@ -6,7 +6,7 @@ import { tabs, view } from "./viewer.js";
 
 const state = { step: null };
 
-/** Everything about one iteration: what was sent, what came back, what it took, what stood around it. */
+/** Everything about one iteration: what was sent, what came back, what it used and its context. */
 export async function inspect({ conversation, turn }, number) {
   const query = inApi("conversations", conversation, "queries", turn.queryId);
   state.step = (by) => {

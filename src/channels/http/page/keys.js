@@ -16,7 +16,7 @@ const KEYS = {
   "In an inspected step": { "← →": "the step before, the next step" },
 };
 
-/** What the keys do. On a Mac ⌘ serves as Ctrl. */
+/** Shows the keyboard shortcuts. On a Mac ⌘ works like Ctrl. */
 export async function showKeys() {
   await view("Keys", () => Object.entries(KEYS).map(([place, keys]) => group(place, keys)));
 }

@@ -1,16 +1,16 @@
-/** Where the nodes of a graph of dependencies stand: what is read is above what reads it. */
+/** Positions of the nodes of a dependency graph: a node is above those that read it. */
 
 const WIDTH = 176;
 const HEIGHT = 44;
 const GAP_X = 32;
 const GAP_Y = 56;
-/** The place of a line that passes a row. */
+/** Width of an edge that passes through a row. */
 const PASS = 16;
-/** More such places would push everything apart. */
+/** More edges passing through rows would push everything apart. */
 const MAX_PASSES = 120;
 const SWEEPS = 8;
 
-/** `edges` as { name, reads }; names that are no nodes are passed over. Cycles are drawn with an edge upwards. */
+/** `edges` as { name, reads }; names that are not nodes are skipped. Cycles get an upward edge. */
 export function layout(nodes, edges) {
   const names = new Set(nodes.map(({ name }) => name));
   const used = edges.filter(({ name, reads }) => names.has(name) && names.has(reads) && name !== reads);
@@ -21,8 +21,8 @@ export function layout(nodes, edges) {
   return placed(rows, ties);
 }
 
-/** An edge over several rows has a place of its own in those between, so that it goes behind no box. Gives the names
- * that each edge touches on its way. */
+/** Gives an edge across several rows its own place in the rows between, so that it passes behind no box. Returns the
+ * names that each edge touches on its way. */
 function withPasses(rows, edges) {
   const ranks = new Map(rows.flatMap((row, at) => row.map(({ name }) => [name, at])));
   const between = ({ name, reads }) => Math.max(0, ranks.get(name) - ranks.get(reads) - 1);
@@ -35,7 +35,7 @@ function withPasses(rows, edges) {
   });
 }
 
-/** By the longest way from what reads nothing; a name that is met on the way to itself is not followed. */
+/** Ranks by the longest path from nodes that read nothing; a name met again on the path to itself is not followed. */
 function ranked(nodes, edges) {
   const reads = Map.groupBy(edges, ({ name }) => name);
   const ranks = new Map();
@@ -45,7 +45,7 @@ function ranked(nodes, edges) {
   return rows.filter(Boolean);
 }
 
-/** With a stack of its own: a chain may be longer than the one of the program. */
+/** Uses an explicit stack: a chain may be longer than the call stack allows. */
 function rankFrom(start, { reads, ranks }) {
   const stack = [start];
   const onWay = new Set();
@@ -65,7 +65,7 @@ function rankFrom(start, { reads, ranks }) {
   }
 }
 
-/** Each row in the order of the middle of its neighbours in the rows before. */
+/** Orders each row by the average position of its neighbours in the rows before. */
 function untangle(rows, { edges, down }) {
   const near = Map.groupBy(edges, (edge) => down ? edge.name : edge.reads);
   const at = new Map(rows.flatMap((row) => row.map(({ name }, i) => [name, (i + .5) / row.length])));
@@ -80,7 +80,7 @@ function untangle(rows, { edges, down }) {
   }
 }
 
-/** A row with many nodes is broken into lines, so that the drawing stays readable. */
+/** Breaks a row with many nodes into lines, so that the drawing stays readable. */
 function placed(rows, ties) {
   const count = rows.flat().filter(({ passes }) => !passes).length;
   const most = Math.max(4, Math.ceil(Math.sqrt(count) * 1.4));

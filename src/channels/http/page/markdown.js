@@ -2,8 +2,8 @@ import { coloured } from "./code.js";
 import { copyable } from "./copy.js";
 import { clean, element } from "./dom.js";
 
-/** Markdown as elements: headings, paragraphs, lists, tables, quotes, code, emphasis and links to http. There is no HTML
- * in it: what looks like some is text. */
+/** Markdown as elements: headings, paragraphs, lists, tables, quotes, code, emphasis and http links. HTML in it is
+ * shown as text. */
 export function markdown(text) {
   const lines = clean(text).split("\n");
   const made = document.createDocumentFragment();
@@ -14,7 +14,7 @@ export function markdown(text) {
 const STARTS = /^(#{1,6} |```|~~~|> ?|\s*([-*+]|\d{1,9}[.)]) |\|)/;
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)]) (.*)$/;
 
-/** Reads one block; the line after it. */
+/** Reads one block and returns the line after it. */
 function block(lines, { at, made }) {
   const line = lines[at];
   if (line.trim() === "") return at + 1;
@@ -50,7 +50,7 @@ function quote(lines, { at, made }) {
   while (end < lines.length && lines[end].startsWith(">")) end++;
   const inner = lines.slice(at, end).map((line) => line.replace(/^> ?/, ""));
   const body = element("blockquote");
-  // One level: quotes in quotes would let a text choose how deep this goes.
+  // One level only: with nested quotes a text could choose the depth of recursion.
   for (let i = 0; i < inner.length;) {
     i = inner[i].startsWith(">") ? plain(inner, i, body) : block(inner, { at: i, made: body });
   }
@@ -84,7 +84,7 @@ function list(lines, { at, made }) {
   return end;
 }
 
-/** Of a task its box is drawn. */
+/** A task item gets a checkbox. */
 function itemOf(text) {
   const task = /^\[([ xX])\] (.*)$/.exec(text);
   if (!task) return element("li", { children: inline(text) });
@@ -98,7 +98,7 @@ function table(lines, { at, made }) {
   const sides = cells(lines[at + 1]).map((cell) =>
     /^:-+:$/.test(cell) ? "middle" : /^-+:$/.test(cell) ? "right" : null
   );
-  // A date or a number is not broken at its signs.
+  // Dates and numbers are not broken at punctuation.
   const classOf = (cell, i) => [sides[i], /^\S{1,16}$/.test(cell) && "short"].filter(Boolean).join(" ") || null;
   const cellOf = (name) => (cell, i) => element(name, { class: classOf(cell, i), children: inline(cell) });
   const row = (line, name) => element("tr", { children: cells(line).map(cellOf(name)) });
@@ -119,7 +119,7 @@ function paragraph(lines, { at, made }) {
 const INLINE =
   /(?<code>`+)(?<coded>[^`\n]{1,2000}?)\k<code>(?!`)|\*\*(?<strong>[^*\n]{1,2000})\*\*|(?<![\w*])\*(?<em>[^*\s][^*\n]{0,2000})\*(?!\w)|\[(?<label>[^\]\n]{1,500})\]\((?<href>https?:\/\/[^\s)]{1,2000})\)|(?<url>https?:\/\/[^\s<>()"'`]{1,2000}[^\s<>()"'`.,;:!?])/g;
 
-/** Nodes of a line: texts, and elements around texts. */
+/** Nodes of a line: text, and elements around text. */
 function inline(text) {
   const nodes = [];
   let from = 0;
@@ -139,7 +139,7 @@ function inlineElement({ coded, strong, em, label, href, url }) {
   return link(href ?? url, label ?? url);
 }
 
-/** A label that looks like another address does not hide where the link goes. */
+/** A label that looks like another address must not hide the target of the link. */
 function link(href, label) {
   const { host } = URL.canParse(href) ? new URL(href) : { host: href };
   const isOther = /\w\.\w/.test(label) && !label.includes(host);

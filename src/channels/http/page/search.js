@@ -2,7 +2,7 @@ import { json } from "./api.js";
 import { byId, element } from "./dom.js";
 import { view } from "./viewer.js";
 
-/** Looks for words in all conversations. */
+/** Searches all conversations. */
 export async function search(words) {
   await view(`Found for ${words}`, async () => {
     const { items } = await json(`/api/v1/search?limit=50&q=${encodeURIComponent(words)}`);
@@ -25,7 +25,7 @@ function place({ branchId, queryId, position, title, kind, snippet, at }, words)
   });
 }
 
-/** The words stand in brackets; so may other ones, which keep their own. Other forms of a word are found as well. */
+/** Matches are in brackets. Text may contain other brackets, which are kept. Other forms of a word match as well. */
 function marked(snippet, words) {
   const begins = plain(words).split(/[^\p{L}\p{N}_]+/u).filter(Boolean).map((word) => word.slice(0, 2));
   const isHit = (part) =>

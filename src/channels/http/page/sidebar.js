@@ -10,7 +10,7 @@ export class Sidebar {
   #next = null;
   #given;
 
-  /** `isOpen` says of a conversation whether it is the one that is shown. */
+  /** `isOpen` reports whether a conversation is the one shown. */
   constructor({ isOpen, guarded }) {
     this.#given = { isOpen, guarded };
     byId("more").addEventListener("click", () => void guarded(() => this.#more()));
@@ -68,7 +68,7 @@ export class Sidebar {
     const words = byId("filter").value.trim();
     if (event.key === "ArrowDown") return this.#move(event, 1);
     if (event.key !== "Enter" || words === "") return;
-    event.preventDefault(); // or it would press the button that closes what it opens
+    event.preventDefault(); // otherwise it would press the button that closes what it opens
     void search(words);
   }
 

@@ -2,7 +2,7 @@ import { button, clean, element, longText, plural, seconds, streamText } from ".
 import { coloured } from "./code.js";
 import { copyable } from "./copy.js";
 
-/** One iteration: what the model thought, its blocks and what came of them. */
+/** One iteration: the model's thinking, its blocks and their results. */
 export class Step {
   #line = element("span", { class: "line" });
   #blocks = new Map();
@@ -10,7 +10,7 @@ export class Step {
   #waits = false;
   #children = new Map();
 
-  /** `inspect` and `fork` are given the number. */
+  /** `inspect` and `fork` receive the number. */
   constructor(number, { inspect, fork }) {
     this.number = number;
     const head = element("header", {
@@ -54,7 +54,7 @@ export class Step {
     if (event.type === "iteration_finished") this.#finished(event);
   }
 
-  /** An event of a query below this step. */
+  /** Shows an event of a child query of this step. */
   child({ type, queryId, request, result }) {
     if (type === "started") {
       const line = element("p", { class: "child", text: `↳ ${request.slice(0, 300)}` });
@@ -111,7 +111,7 @@ export class Step {
   }
 }
 
-/** As a person is told it: the mark in front of each is for the model. */
+/** Formats nudges for people: the mark in front of each is for the model. */
 function nudges(lines) {
   return `Nudge: ${lines.join("\n").replaceAll("[system_nudge] ", "")}`;
 }

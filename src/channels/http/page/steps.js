@@ -2,11 +2,11 @@ import { element } from "./dom.js";
 import { Step } from "./step.js";
 
 const PAGE = 20;
-/** As high as a step may be, before it was shown once. */
+/** Estimated height of a step before it is first shown. */
 const STEP_PX = 180;
 
-/** The steps of a query. However many there are, only those near the window are on the page: the others are empty
- * boxes of their height, which are filled from the server when they come near. */
+/** The steps of a query. Only those near the viewport are on the page; the others are empty boxes of their height,
+ * filled from the server when they come near. */
 export class Steps {
   #pages = element("div");
   #live = element("div");
@@ -16,7 +16,8 @@ export class Steps {
   #given;
   node = element("div", { class: "steps", children: [this.#pages, this.#live] });
 
-  /** `load` gives the stored iterations after a number; `root` is what scrolls; `actions` are those of a step. */
+  /** `load` returns the stored iterations after a number; `root` is the scrolling element; `actions` are those of a
+   * step. */
   constructor({ load, root, actions }) {
     this.#given = { load, actions };
     const near = (entries) => entries.forEach(({ target, isIntersecting }) => void this.#near(target, isIntersecting));
@@ -31,12 +32,12 @@ export class Steps {
     this.#live.replaceChildren();
   }
 
-  /** Of a query that has ended: all its steps are on the server. */
+  /** For a query that has ended: all its steps are on the server. */
   stored(count) {
     for (let from = 0; from < count; from += PAGE) this.#box(from, Math.min(PAGE, count - from) * STEP_PX);
   }
 
-  /** The step of an iteration that runs; those long before it leave the page. */
+  /** The step of a running iteration; much earlier ones are removed from the page. */
   at(number) {
     const known = this.#steps.get(number);
     if (known) return known;
@@ -47,7 +48,7 @@ export class Steps {
     return step;
   }
 
-  /** Brings a step into view. */
+  /** Scrolls a step into view. */
   async reveal(number) {
     const box = this.#boxes.get(Math.floor((number - 1) / PAGE) * PAGE);
     if (box) {
@@ -100,7 +101,7 @@ export class Steps {
   async #load(box) {
     try {
       const items = await this.#given.load(box.from, PAGE);
-      if (box.filling === null) return; // it went out of sight meanwhile
+      if (box.filling === null) return; // it went out of view meanwhile
       box.node.replaceChildren(...items.map((item) => Step.stored(item, this.#given.actions).node));
       box.node.style.minHeight = "0";
     } catch (error) {

@@ -2,8 +2,9 @@ import { inApi, Refused, request } from "./api.js";
 
 const PAUSES_MS = [250, 1000, 2000, 4000, 8000];
 
-/** The events of one query, from the response that began it or from its place. Goes on where the line was lost, however
- * long that takes, until nobody `wants` them; `lost` is told of each loss, and of its end. */
+/** The events of one query, from the response that began it or from its address. Reconnects after a lost connection,
+ * however long that takes, until `wants` returns false; `lost` is called when the connection is lost and when it is
+ * restored. */
 export async function* queryEvents({ conversation, queryId, response, wants, lost }) {
   const seen = { queryId, id: "", over: false };
   let current = response;

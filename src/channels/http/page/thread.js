@@ -6,15 +6,15 @@ import { inspect } from "./inspector.js";
 import { queryEvents } from "./stream.js";
 import { Turn } from "./turn.js";
 
-/** So many turns are shown at first; more when they are asked for. */
+/** Turns shown at first; more on demand. */
 const TURNS = 30;
-/** So many pages of turns are fetched to find one. */
+/** Most pages of turns to fetch when looking for one. */
 const MAX_PAGES = 20;
 const SSE = { accept: "text/event-stream" };
 /** Other tabs of this server. */
 const tabs = new BroadcastChannel("vis");
 
-/** The conversation that is open. */
+/** The open conversation. */
 export class Thread {
   #node = byId("thread");
   #shown = 0;
@@ -27,7 +27,8 @@ export class Thread {
   id = null;
   facts = null;
 
-  /** `opened` is told of the conversation, `changed` when the list may be out of date, `guarded` runs what may fail. */
+  /** `opened` receives the conversation, `changed` is called when the list may be out of date, `guarded` runs what may
+   * fail. */
   constructor({ opened, changed, guarded }) {
     Object.assign(this, { opened, changed, guarded });
     tabs.addEventListener("message", () => void guarded(() => this.#changedElsewhere()));
@@ -50,7 +51,7 @@ export class Thread {
     this.opened({ title: "New conversation", branchId: null });
   }
 
-  /** `reveal` names a query, `step` (0 for none) one of its steps, to be brought into view. */
+  /** `reveal` names a query to scroll into view, `step` one of its steps (0 for none). */
   async open(id, { reveal = null, step = 0 } = {}) {
     const shown = ++this.#shown;
     this.id = id;
@@ -89,7 +90,7 @@ export class Thread {
     throw error;
   }
 
-  /** Brings a query into view, or one of its steps; older ones are fetched until it is there. */
+  /** Scrolls a query, or one of its steps, into view; fetches older ones until it is found. */
   async reveal(queryId, step = 0) {
     for (let pages = 0; pages < MAX_PAGES; pages++) {
       const turn = this.#turns.get(queryId);
@@ -104,7 +105,7 @@ export class Thread {
     throw new Error("Cannot show this place: it is too far back");
   }
 
-  /** `taken` is called once the server has it. */
+  /** `taken` is called once the server has accepted it. */
   async send(text, taken = () => {}) {
     if (this.id === null) await this.#create(text);
     const path = inApi("conversations", this.id, "messages");
@@ -124,7 +125,7 @@ export class Thread {
     if (this.id !== null) await request(inApi("conversations", this.id, "cancel"), { method: "POST" });
   }
 
-  /** A branch that goes on from a query, or from one of its steps. */
+  /** Makes a branch that continues from a query, or from one of its steps. */
   async fork(queryId, iteration) {
     const body = { queryId, ...(iteration === undefined ? {} : { iteration }) };
     const made = await json(inApi("conversations", this.id, "fork"), { method: "POST", body });
@@ -139,7 +140,7 @@ export class Thread {
   async #create(text) {
     const made = await json(inApi("conversations"), { method: "POST", body: {} });
     this.id = made.conversationId;
-    this.facts = { ...made, title: text.slice(0, 100) }; // until it has one
+    this.facts = { ...made, title: text.slice(0, 100) }; // until it has a title
     this.#node.replaceChildren();
     history.pushState(null, "", `#c=${this.id}`);
     this.opened(this.facts);
@@ -153,7 +154,7 @@ export class Thread {
     const body = { queryId: turn.queryId };
     await this.#run(text, async () => {
       const response = await request(path, { method: "POST", body, headers: SSE });
-      turn.node.remove(); // the run before stays in the database
+      turn.node.remove(); // the previous run stays in the database
       return response;
     });
   }
@@ -175,7 +176,7 @@ export class Thread {
     }
   }
 
-  /** Another tab, or another program, may have asked here. */
+  /** Another tab or another program may have added a request. */
   async #changedElsewhere() {
     this.changed();
     if (this.id === null || this.#running) return;
@@ -252,7 +253,7 @@ export class Thread {
       const wants = () => shown === this.#shown;
       const lost = (is) => wants() && say(is ? "The line was lost; it is tried again" : "Working", { bad: is });
       for await (const event of queryEvents({ conversation: this.id, wants, lost, ...from })) {
-        if (!wants()) return; // another conversation is open; this one goes on
+        if (!wants()) return; // another conversation is open; this one continues
         turn.show(event);
         this.#newest = turn.queryId;
         this.#end.keep();
@@ -271,7 +272,7 @@ export class Thread {
   }
 }
 
-/** Away from loopback and without TLS browsers make no UUIDs. */
+/** Browsers offer no UUIDs away from loopback without TLS. */
 function unique() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

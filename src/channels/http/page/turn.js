@@ -4,9 +4,9 @@ import { button, element, longText, plural, seconds, streamText } from "./dom.js
 import { markdown } from "./markdown.js";
 import { Steps } from "./steps.js";
 
-/** Longer answers are shown as they are. */
+/** Longer answers are shown as plain text. */
 const MARKDOWN_CHARS = 100_000;
-/** From here on a step is looked for by its number. */
+/** With more steps than this, steps can be looked up by number. */
 const MANY_STEPS = 40;
 /** Why there is no answer. */
 const WHY = {
@@ -26,7 +26,7 @@ const WHY = {
 };
 const ENDS = ["final", "failed", "cancelled"];
 
-/** One request and what came of it. */
+/** One request and its result. */
 export class Turn {
   #given;
   #steps;
@@ -37,7 +37,7 @@ export class Turn {
   #spent = "";
   #count = 0;
 
-  /** `actions`: `inspect` and `fork` get this turn and a number, `again` and `goOn` this turn. */
+  /** `actions`: `inspect` and `fork` receive this turn and a number, `again` and `goOn` this turn. */
   constructor(request, { conversation, root, actions, queryId = null }) {
     this.#given = { conversation, actions };
     this.queryId = queryId;
@@ -53,7 +53,7 @@ export class Turn {
     this.node = element("article", { class: "turn", children: [heading, asked, done] });
   }
 
-  /** Of a query that has ended; its steps are fetched when they are opened. */
+  /** For a query that has ended; its steps are fetched when they are opened. */
   static ended(query, options) {
     const turn = new Turn(query.text, { ...options, queryId: query.queryId });
     turn.#end(query);
@@ -69,7 +69,7 @@ export class Turn {
     this.#fold.open = true;
   }
 
-  /** Shows one event. `started` begins anew: after a lost line events may come again, from rows. */
+  /** Shows one event. `started` starts over: after a lost connection events may come again, from rows. */
   show(event) {
     if (event.parentQueryId !== undefined) return this.#child(event);
     if (event.type === "started") return this.#restart(event);
@@ -79,7 +79,7 @@ export class Turn {
     if (ENDS.includes(event.type)) this.#end(event.result);
   }
 
-  /** The last turn of a conversation may be run again, and gone on from where it broke off. */
+  /** The last turn of a conversation can be run again, or continued if it was interrupted. */
   isLast(last) {
     this.node.classList.toggle("last", last);
   }

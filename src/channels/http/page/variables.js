@@ -3,7 +3,7 @@ import { coloured } from "./code.js";
 import { button, element, longText, plural } from "./dom.js";
 import { view } from "./viewer.js";
 
-/** So many are listed at once. */
+/** Most rows listed at once. */
 const ROWS = 200;
 
 /** The variables of a conversation, each with its versions. */

@@ -1,9 +1,9 @@
 import { byId, element } from "./dom.js";
 
-/** Counts what was asked to be shown: what comes late is not shown over what came after it. */
+/** Counts views, so that one that loads late does not replace a newer one. */
 const shown = { count: 0 };
 
-/** A window over the page. `make` gives what stands in it. */
+/** A window over the page. `make` returns its content. */
 export async function view(title, make) {
   const count = ++shown.count;
   const body = byId("viewer-body");
@@ -26,7 +26,7 @@ export async function view(title, make) {
   }
 }
 
-/** Parts of which one is seen at a time. `parts` by name: what makes its nodes. */
+/** Tabs, one visible at a time. `parts` maps names to functions that make the nodes. */
 export function tabs(label, parts) {
   const panel = element("div", { class: "panel", role: "tabpanel", tabindex: 0 });
   const names = Object.keys(parts);

@@ -5,7 +5,7 @@ import { RateLimiter } from "../auth/rate_limit.ts";
 import { TokenCheck } from "../auth/token_check.ts";
 import type { TokenGrant } from "../auth/token_grant.ts";
 
-/** Who may come in, and how often. */
+/** Checks who may connect, and how often. */
 export class Authenticator {
   readonly #proxies: readonly string[];
   readonly #tokens: TokenCheck;
@@ -21,18 +21,18 @@ export class Authenticator {
     this.#wrongTokens = new RateLimiter(limits.wrongTokens, now);
   }
 
-  /** The address that asks, by what known proxies say. */
+  /** The client's address, as known proxies report it. */
   address(headers: Headers, remote: string): string {
     return clientAddress(headers, { remote, proxies: this.#proxies });
   }
 
-  /** Throws `Problem` (429) where an address asks too often. */
+  /** Throws `Problem` (429) if an address sends too many requests. */
   knock(address: string): void {
     this.#perAddress.take(address, "address");
   }
 
-  /** Throws `Problem`: 401 without a valid token, 429 for one that asks too often and for too many wrong ones. A valid
-   * token is served whatever others of the address have tried. */
+  /** Throws `Problem`: 401 without a valid token, 429 for too many requests and for too many wrong tokens. A valid
+   * token is served regardless of what others at the address have tried. */
   async enter(headers: Headers, address: string): Promise<TokenGrant> {
     const grant = await this.#tokens.find(headers.get("authorization")).catch((error: unknown) => {
       if (error instanceof Problem && headers.has("authorization")) this.#wrongTokens.take(address, "address");

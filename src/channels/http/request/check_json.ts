@@ -1,12 +1,12 @@
 import { Problem } from "../response/problem.ts";
 
-/** Deeper JSON would not fit the stack of what reads it. */
+/** Deeper JSON would exceed the stack of its readers. */
 const MAX_DEPTH = 200;
-/** More would take many times the memory of the body that they came in. */
+/** More values would take many times the memory of the body. */
 const MAX_VALUES = 2_000_000;
 const QUOTE = 34, COMMA = 44, BACKSLASH = 92, ARRAY = 91, ARRAY_END = 93, OBJECT = 123, OBJECT_END = 125;
 
-/** Looks at a text of JSON before it is parsed. Throws `Problem` where it is too deep (400) or has too many values (413). */
+/** Checks JSON before it is parsed. Throws `Problem` if it is too deep (400) or has too many values (413). */
 export function checkJson(text: string): void {
   let depth = 0, values = 0;
   for (let at = 0; at < text.length; at++) {
@@ -25,7 +25,7 @@ export function checkJson(text: string): void {
   }
 }
 
-/** Of its closing quote, or of the text where there is none. */
+/** Index of the closing quote, or of the end of the text if there is none. */
 function endOfString(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -2,7 +2,7 @@ import type { Conversation, Conversations } from "../../../conversation/conversa
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import { Problem } from "../response/problem.ts";
 
-/** A query of a conversation, by its whole id. Throws `Problem` (404) where there is none. */
+/** Finds a query of a conversation by its full id. Throws `Problem` (404) if there is none. */
 export async function findQuery(
   conversations: Conversations,
   { conversation, queryId }: { readonly conversation: Conversation; readonly queryId: string | undefined },

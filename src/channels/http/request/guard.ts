@@ -3,12 +3,12 @@ import { Problem } from "../response/problem.ts";
 
 export interface GuardOptions {
   readonly limits: Pick<HttpLimits, "headerBytes" | "urlBytes" | "bodyBytes">;
-  /** Lower-case `name` or `name:port`; without a port any port will do. */
+  /** Lower-case `name` or `name:port`; without a port, any port matches. */
   readonly hosts: ReadonlySet<string>;
 }
 
-/** Looks at a request before anything else does; throws `Problem` for one that is too large or comes from a page of
- * another origin. A name that resolves to this machine (DNS rebinding) is refused by its Host header. */
+/** Checks a request first; throws `Problem` if it is too large or comes from a page of another origin. The Host header
+ * is checked against DNS rebinding, where a foreign name resolves to this machine. */
 export function guard(request: Request, { limits, hosts }: GuardOptions): void {
   checkSizes(request, limits);
   const coding = request.headers.get("transfer-encoding")?.toLowerCase() ?? "chunked";
@@ -50,7 +50,7 @@ function checkSizes(request: Request, limits: GuardOptions["limits"]): void {
   if (length > limits.bodyBytes) throw bodyTooLarge(limits.bodyBytes);
 }
 
-/** The problem of a body over the limit. */
+/** The problem for a body over the limit. */
 export function bodyTooLarge(limit: number): Problem {
   return new Problem(`Cannot read the body: the limit is ${limit} bytes`, {
     kind: "too-large",

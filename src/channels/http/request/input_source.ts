@@ -1,6 +1,6 @@
 import type { AskOptions } from "../../../conversation/send_options.ts";
 
-/** A value of a request body that becomes a variable: a text as it is, anything else as data. */
+/** Turns a value of a request body into a variable: strings stay as they are, everything else becomes data. */
 export function inputSource(label: string, value: unknown): NonNullable<AskOptions["context"]> {
   const json = typeof value !== "string";
   const text = json ? JSON.stringify(value) : value;

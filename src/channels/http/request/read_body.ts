@@ -5,7 +5,8 @@ import { Problem } from "../response/problem.ts";
 
 const CLOSE = { connection: "close" } as const;
 
-/** The text of a body of JSON. Throws `Problem` for a body of another kind, packed, too large, too slow or not UTF-8. */
+/** Reads the text of a JSON body. Throws `Problem` if the body has another type, is compressed, too large, too slow or
+ * not UTF-8. */
 export async function readRequestBody(
   request: Request,
   limits: Pick<HttpLimits, "bodyBytes" | "bodyMs">,

@@ -5,7 +5,7 @@ import { Problem } from "../response/problem.ts";
 import { readRequestBody } from "./read_body.ts";
 import type { HttpRoute, RouteCall } from "../routing/route.ts";
 
-/** A request as its route's handler gets it. Throws `Problem` for one that its schemas refuse. */
+/** Prepares a request for its route's handler. Throws `Problem` if its schemas reject it. */
 export async function readCall(
   request: Request,
   { route, limits, ...facts }: Pick<RouteCall, "params" | "requestId" | "caller" | "leaving"> & {

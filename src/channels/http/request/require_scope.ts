@@ -4,12 +4,12 @@ import type { TokenGrant, TokenScope } from "../auth/token_grant.ts";
 
 const RANK: Readonly<Record<TokenScope, number>> = { read: 0, write: 1, admin: 2 };
 
-/** What a token must be for to use a route. */
+/** The scope that a route requires. */
 export function scopeOf({ scope, method }: Pick<HttpRoute, "scope" | "method">): TokenScope {
   return scope ?? (method === "get" ? "read" : "write");
 }
 
-/** Throws `Problem` (403) for a token that may do less. */
+/** Throws `Problem` (403) if the token lacks the scope. */
 export function requireScope(scope: TokenScope, { scope: has }: Pick<TokenGrant, "scope">): void {
   if (RANK[has] >= RANK[scope]) return;
   throw new Problem(`Cannot do this with a token for ${has}: it takes one for ${scope}`, {

@@ -1,6 +1,7 @@
 import { entityTag, namesTag } from "./entity_tag.ts";
 
-/** What was asked for with its tag, or 304 where the client has it already (If-None-Match). Files and streams pass. */
+/** Adds the entity tag to a response, or answers 304 if the client already has it (If-None-Match). Files and streams
+ * pass unchanged. */
 export async function conditional(response: Response, headers: Headers): Promise<Response> {
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
   if (response.status !== 200 || !isJson || response.headers.has("content-disposition")) return response;

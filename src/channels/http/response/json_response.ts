@@ -1,4 +1,4 @@
-/** A response of JSON that no cache keeps. Its length is said, since HEAD is answered with that of GET. */
+/** A JSON response that must not be cached. It states its length, since HEAD is answered with the headers of GET. */
 export function jsonResponse(
   value: unknown,
   { status = 200, headers = {} }: {

@@ -1,6 +1,6 @@
 import { type FaultKind, faultOf } from "../../../domain/query/fault_of.ts";
 
-/** Titles of the kinds of problems; the kind is the last part of the `type` of problem details. */
+/** Titles of the kinds of problems; the kind is the last part of `type` in the problem details. */
 const TITLES = {
   "bad-request": "The request cannot be used",
   "unauthorized": "A valid bearer token is required",
@@ -45,7 +45,7 @@ const STATUS: Readonly<Record<ProblemKind, number>> = {
 
 export type ProblemKind = keyof typeof TITLES;
 
-/** A request that is answered with problem details (RFC 9457). `message` is for the caller and holds no secret. */
+/** A request that is answered with problem details (RFC 9457). `message` is for the caller and contains no secret. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;
@@ -54,10 +54,10 @@ export class Problem extends Error {
     detail: string,
     readonly facts: {
       readonly kind: ProblemKind;
-      /** Where the kind's own does not fit. */
+      /** Overrides the default status of the kind. */
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Where in the body or the query something is wrong. */
+      /** Paths of invalid values in the body or the query string. */
       readonly errors?: readonly { readonly path: string; readonly message: string }[];
     },
   ) {
@@ -66,7 +66,7 @@ export class Problem extends Error {
     this.status = facts.status ?? STATUS[facts.kind];
   }
 
-  /** The object of RFC 9457. */
+  /** The problem details object of RFC 9457. */
   details(requestId: string): Readonly<Record<string, unknown>> {
     return {
       type: `urn:vis:problem:${this.kind}`,
@@ -89,7 +89,7 @@ const OF_FAULTS: Readonly<Record<FaultKind, ProblemKind>> = {
   output: "unavailable",
 };
 
-/** The problem that an error is for the caller; null for a defect. */
+/** The problem that an error is reported as; null for a defect. */
 export function problemOf(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   const fault = faultOf(error);

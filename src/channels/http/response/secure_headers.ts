@@ -1,4 +1,4 @@
-/** On every response. The page loads nothing from elsewhere and runs no script but its own files. */
+/** Sent with every response. The page loads nothing from other origins and runs only its own script files. */
 export const SECURE_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": [
     "default-src 'none'",

@@ -1,6 +1,6 @@
 import { entityTag, namesTag } from "./entity_tag.ts";
 
-/** A text that is the same as long as the process lives. */
+/** A text that does not change while the process runs. */
 export class StaticText {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #headers: Readonly<Record<"content-type" | "cache-control" | "etag", string>>;
@@ -10,7 +10,7 @@ export class StaticText {
     this.#headers = { "content-type": type, "cache-control": "no-cache", etag: entityTag(text) };
   }
 
-  /** 304 where the client has it already. */
+  /** 304 if the client already has it. */
   answer(request: Request): Response {
     const known = request.headers.get("if-none-match") ?? "";
     const isKnown = namesTag(known, this.#headers.etag, { weak: true });

@@ -1,16 +1,16 @@
 import { Departures } from "./departures.ts";
 import type { HttpParts } from "./http_parts.ts";
 
-/** Calls back when a client has gone before its answer; the result ends the watch. */
+/** Calls `gone` when a client disconnects before its answer; the returned function stops watching. */
 export type Leaving = (gone: () => void) => () => void;
 
-/** How it is noticed that a client leaves, for a server at this port. */
+/** Detects disconnected clients, for a server at this port. */
 export function clientLeaving(
   port: number,
   { connectionTable = null }: Pick<HttpParts, "connectionTable">,
 ): (request: Request, client: number) => Leaving {
   const departures = connectionTable && new Departures(port, connectionTable);
-  // The signal is asked for at once: of a client that left before nothing is said.
+  // Reads the signal immediately: it does not report a client that left before.
   return ({ signal }, client) => (gone) => {
     signal.addEventListener("abort", gone);
     const forget = departures?.watch(client, gone);

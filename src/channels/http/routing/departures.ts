@@ -4,26 +4,26 @@ const CLOSE_WAIT = "08";
 const LOOK_MS = 500;
 
 interface Watched {
-  /** Of the client. */
+  /** The client's port. */
   readonly port: number;
   readonly gone: () => void;
 }
 
-/** Notices clients that close their connection while they wait for an answer, in the system's table of connections. The
- * signal of a request tells of them, but in newer runtimes not where its body came after its head. */
+/** Detects clients that close their connection while they wait for an answer, from the system's table of connections. A
+ * request's signal also reports them, but in newer runtimes not if the body arrived after the headers. */
 export class Departures {
   readonly #port: number;
   readonly #read: () => Promise<string>;
   readonly #watched = new Set<Watched>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  /** `port`: where the server listens; `read` gives the table as /proc/net/tcp has it. */
+  /** `port`: where the server listens; `read` returns the table in the format of /proc/net/tcp. */
   constructor(port: number, read: () => Promise<string>) {
     this.#port = port;
     this.#read = read;
   }
 
-  /** Calls `gone` once the client at this port has closed its end; the result ends the watch. */
+  /** Calls `gone` once the client at this port has closed its end; the returned function stops watching. */
   watch(port: number, gone: () => void): () => void {
     const watched = { port, gone };
     this.#watched.add(watched);
@@ -31,7 +31,7 @@ export class Departures {
     return () => this.#forget(watched);
   }
 
-  /** Reads the table once. What it does not say, or what cannot be read, says nothing of anybody. */
+  /** Reads the table once. A missing entry or an unreadable table is no evidence that a client left. */
   async look(): Promise<void> {
     const states = statesOf(await this.#read().catch(() => ""), this.#port);
     for (const watched of [...this.#watched]) {
@@ -50,7 +50,7 @@ export class Departures {
   }
 }
 
-/** Ports of clients of this port, with the states of their connections: two machines may use the same one. */
+/** Client ports with the states of their connections: two machines may use the same port. */
 function statesOf(text: string, port: number): ReadonlyMap<number, ReadonlySet<string>> {
   const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const states = new Map<number, Set<string>>();

@@ -4,7 +4,7 @@ import type { ExtensionAdmin, ProviderAdmin } from "../../channel.ts";
 import type { Rate } from "../auth/rate_limit.ts";
 import type { TokenSource } from "../auth/token_grant.ts";
 
-/** What the HTTP channel works with. Whoever gives it closes it, after the server. */
+/** Dependencies of the HTTP channel. The caller that provides them closes them, after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
   /** Real path; new conversations belong to it. */
@@ -18,46 +18,46 @@ export interface HttpParts {
   readonly extensions: Pick<ExtensionAdmin, "list">;
   readonly log: Log;
   readonly now: () => number;
-  /** Goes around the work for every request; the work tells its route, with names in place of what they stand for. */
+  /** Wraps the work of every request; the work reports its route with parameter names instead of values. */
   readonly within?: (
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
   ) => Promise<Response>;
-  /** What a query needs besides the database: by name what is wrong with it, "" where nothing is. Never rejects. */
+  /** What a query needs besides the database: by name, what is wrong with it, or "" if nothing is. Never rejects. */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
-  /** Every request that reaches a conversation must carry one of them. */
+  /** Every request that reaches a conversation must carry one of these tokens. */
   readonly tokens: TokenSource;
-  /** What they used of this day (UTC) before this process, by their names. */
+  /** Usage of each token today (UTC) before this process started, by name. */
   readonly usedToday?: readonly { readonly name: string; readonly queries: number; readonly costUsd: number }[];
-  /** Names besides its own address under which the server is reached. */
+  /** Names, besides its own address, under which the server can be reached. */
   readonly hosts: readonly string[];
-  /** Addresses of reverse proxies, which say in X-Forwarded-For whom they ask for. */
+  /** Addresses of reverse proxies, whose X-Forwarded-For is trusted. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
-  /** The system's table of TCP connections, as /proc/net/tcp has it, where the runtime does not tell of all clients that
-   * leave; null and left out where it does. */
+  /** The system's table of TCP connections in the format of /proc/net/tcp, needed if the runtime does not report every
+   * client that leaves; null or omitted if it does. */
   readonly connectionTable?: (() => Promise<string>) | null;
-  /** Paths at which somebody else answers POST requests, which carry what they are known by themselves: no token is
-   * asked for. Whoever answers bounds what it reads. */
+  /** Paths whose POST requests other code answers. Those requests carry their own credentials, so no token is required.
+   * The handler limits what it reads. */
   readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;
 }
 
 export interface HttpLimits {
   readonly bodyBytes: number;
-  /** For a whole body to arrive. */
+  /** Time for a whole body to arrive. */
   readonly bodyMs: number;
-  /** Names and values of all headers. */
+  /** Limit for names and values of all headers. */
   readonly headerBytes: number;
   readonly urlBytes: number;
-  /** For running queries when the server is told to end. */
+  /** Time for running queries when the server shuts down. */
   readonly shutdownMs: number;
-  /** Between signs of life on a stream. */
+  /** Time between heartbeats on a stream. */
   readonly heartbeatMs: number;
-  /** Between looks at a query that another process runs. */
+  /** Time between checks of a query that another process runs. */
   readonly lookMs: number;
-  /** Requests with one token, and from one address. */
+  /** Requests per token and per address. */
   readonly perToken: Rate;
   readonly perAddress: Rate;
-  /** Wrong tokens from one address. */
+  /** Wrong tokens per address. */
   readonly wrongTokens: Rate;
 }

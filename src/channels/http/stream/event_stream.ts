@@ -4,8 +4,8 @@ import { textStream } from "./text_stream.ts";
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
 
-/** A response of server-sent events. `texts` is asked for more only when the client has read what there was; leaving it
- * ends `texts`, with `left` called. */
+/** A response of server-sent events. `texts` is read only as fast as the client reads. If the client leaves, `texts`
+ * ends and `left` is called. */
 export function eventStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, left, headers = {} }: {
@@ -19,18 +19,18 @@ export function eventStream(
     headers: {
       "content-type": EVENT_STREAM_TYPE,
       "cache-control": "no-store",
-      "x-accel-buffering": "no", // nginx would hold events back
+      "x-accel-buffering": "no", // keeps nginx from buffering events
       ...headers,
     },
   });
 }
 
-/** One event as text of the stream. JSON has no raw line breaks, so nothing in it can begin another event. */
+/** One event in the format of the stream. JSON has no raw line breaks, so nothing in it can begin another event. */
 export function eventText(event: QueryEvent, id: string): string {
   return `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** The events of a run after a number, until its end. What is not kept any more is told as a comment. */
+/** The events of a run after a number, until its end. Events that are no longer kept are reported as a comment. */
 export async function* runTexts(run: LiveRun, after: number): AsyncGenerator<string> {
   let last = after;
   for (;;) {

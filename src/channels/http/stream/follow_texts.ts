@@ -6,9 +6,9 @@ import { nextChange } from "./next_change.ts";
 import type { LiveRun } from "./run.ts";
 import { storedEvents } from "./stored_events.ts";
 
-/** The events of a query after `lastId`: from the run while it has them, else rebuilt from rows, as they are stored where
- * another process runs it. Ids of rebuilt events are `r1`, `r2` …; what a run adds to them has its numbers again. The
- * client leaves with the signal. */
+/** The events of a query after `lastId`: from the run while it has them, otherwise rebuilt from rows, as they are
+ * stored if another process runs it. Ids of rebuilt events are `r1`, `r2` …; events that a run adds to them keep its
+ * numbers. The signal ends it for the client. */
 export async function* followTexts(
   query: StoredQuery,
   { parts, run, lastId, signal }: {
@@ -20,11 +20,11 @@ export async function* followTexts(
 ): AsyncGenerator<string> {
   const after = Number(/^\d{1,9}$/.exec(lastId)?.[0] ?? 0);
   if (run && after + 1 >= run.oldest && after <= run.newest) return yield* runTexts(run, after);
-  // Looked at before the rows are read, so that no event falls between the two.
+  // Read before the rows, so that no event is missed between the two.
   const next = run ? run.oldest : 0;
   let seen = Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0);
   for (let now: StoredQuery | null = query; now; now = await nextChange(now, { parts, signal })) {
-    // Read after the query: one that has ended has all of them.
+    // Read after the query: a query that has ended has all of them.
     const iterations = await parts.conversations.iterations(query.queryId);
     for (const [at, event] of storedEvents(now, { iterations, model: parts.model }).entries()) {
       if (isEnd(event) && run?.running) break;
@@ -36,7 +36,7 @@ export async function* followTexts(
   }
 }
 
-/** What a run tells of the iterations that no row told of. */
+/** The run's events for iterations that no row covered. */
 async function* restOf(
   run: LiveRun,
   { from, stored }: { readonly from: number; readonly stored: number },

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 
-/** A query that another process runs, once it has ended or has another iteration: looked for again and again until the
- * signal, which must end with the client that waits. Null at the signal, and where the query was deleted. */
+/** Waits until a query that another process runs has ended or has another iteration. Polls until the signal aborts,
+ * which must happen when the waiting client leaves. Null when the signal aborts and if the query was deleted. */
 export async function nextChange(
   { queryId, iterations }: StoredQuery,
   { parts: { conversations, limits }, signal }: {

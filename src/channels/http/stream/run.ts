@@ -3,31 +3,30 @@ import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Emit, QueryEvent } from "../../../domain/query/query_event.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 
-/** Events of a running query that a client may still ask for. */
+/** Number of events of a running query that are kept for clients. */
 const KEPT_EVENTS = 1000;
-/** Characters of their texts: those of the largest reply with its blocks. */
+/** Limit of the characters in their texts: enough for the largest reply with its blocks. */
 const KEPT_CHARS = 8_000_000;
-/** And once it has ended; what is older is read from rows. */
+/** The limit after the query has ended; older events are read from rows. */
 const KEPT_AFTER_CHARS = 200_000;
 
 export interface NumberedEvent {
-  /** 1-based and without gaps; counts the events of child queries too. */
+  /** 1-based and without gaps; includes events of child queries. */
   readonly number: number;
   readonly event: QueryEvent;
 }
 
-/** Asks on behalf of a client, with what a run listens to. */
+/** Runs a query for a client, with the listeners of a run. */
 export type Ask = (options: Required<Pick<AskOptions, "signal" | "emit" | "onBranch">>) => Promise<QueryResult>;
 
-/** What is known of a query from its beginning on. */
+/** What is known about a query from its start. */
 export interface Begun {
   readonly queryId: string;
-  /** Of the conversation; it serves as its id. */
+  /** The conversation's first branch; it serves as its id. */
   readonly branchId: string;
 }
 
-/** One query that this process runs or ran: its newest events, and its end. However slowly a client reads, nothing is
- * kept for it alone. */
+/** A query that this process runs or ran: its newest events and its end. A slow client does not make it keep more. */
 export class LiveRun {
   readonly #kept: NumberedEvent[] = [];
   readonly #controller = new AbortController();
@@ -37,10 +36,10 @@ export class LiveRun {
   #chars = 0;
   #over = false;
   #change = Promise.withResolvers<void>();
-  /** Settles as `Conversations.ask` does. */
+  /** Settles like `Conversations.ask`. */
   readonly ended: Promise<QueryResult>;
 
-  /** `onEvent` gets every event, before those who follow the run. */
+  /** `onEvent` receives every event, before those who follow the run. */
   constructor(ask: Ask, onEvent: Emit = () => {}) {
     const onBranch = (branch: Conversation): void => void (this.#branch = branch);
     const emit = (event: QueryEvent): void => {
@@ -55,12 +54,12 @@ export class LiveRun {
     this.#begun.promise.catch(() => {});
   }
 
-  /** Resolves at the first event; rejects as `ended` where nothing was begun. */
+  /** Resolves at the first event; rejects like `ended` if nothing was begun. */
   get begun(): Promise<Begun> {
     return this.#begun.promise;
   }
 
-  /** Null until it is known, or made. */
+  /** Null until it is known or created. */
   get conversationId(): string | null {
     return this.#branch?.conversationId ?? null;
   }
@@ -69,7 +68,7 @@ export class LiveRun {
     return !this.#over;
   }
 
-  /** The number of the oldest event that is left; one more than the newest where there is none. */
+  /** Number of the oldest event still kept; one more than the newest if there is none. */
   get oldest(): number {
     return this.#kept[0]?.number ?? this.#count + 1;
   }
@@ -82,12 +81,13 @@ export class LiveRun {
     this.#controller.abort();
   }
 
-  /** Keeps less of what has ended: there are many such runs. */
+  /** Reduces what is kept after the end: there are many such runs. */
   rest(): void {
     if (this.#over) this.#trim(KEPT_AFTER_CHARS);
   }
 
-  /** The event after this number, as soon as there is one: a later one where it is not kept any more; null at the end. */
+  /** Resolves with the event after this number as soon as there is one, with a later one if it is no longer kept, and
+   * with null at the end. */
   async next(after: number): Promise<NumberedEvent | null> {
     for (;;) {
       const found = this.#kept[Math.max(0, after + 1 - this.oldest)];
@@ -123,7 +123,7 @@ export class LiveRun {
   }
 }
 
-/** Only of texts that a model writes: the others are small. */
+/** Counts only texts that a model writes: the others are small. */
 function charsOf(event: QueryEvent): number {
   if ("delta" in event) return event.delta.length;
   return "code" in event ? event.code.length : 0;

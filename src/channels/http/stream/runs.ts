@@ -5,10 +5,10 @@ import { Problem } from "../response/problem.ts";
 import type { Quotas, TokenUse } from "../auth/quotas.ts";
 import type { TokenGrant } from "../auth/token_grant.ts";
 
-/** Runs that have ended and can still be followed from where a client lost them. */
+/** Ended runs that clients can still resume. */
 const KEPT_RUNS = 100;
 
-/** Every query that this process runs, and the last ones that it ran. */
+/** The queries that this process runs, and the most recent ones that it ran. */
 export class Runs {
   readonly #byQuery = new Map<string, LiveRun>();
   readonly #running = new Set<LiveRun>();
@@ -16,7 +16,7 @@ export class Runs {
   readonly #onEvent: Emit;
   #closing = false;
 
-  /** `onEvent` gets every event of every run, before those who follow it. */
+  /** `onEvent` receives every event of every run, before those who follow it. */
   constructor(quotas: Quotas, onEvent: Emit = () => {}) {
     this.#quotas = quotas;
     this.#onEvent = onEvent;
@@ -35,9 +35,9 @@ export class Runs {
     return this.#quotas.used(caller);
   }
 
-  /** Begins a run, on the caller's account, and waits for its first event; `leaving` cancels it. Rejects as
-   * `Conversations.ask` where nothing was begun, with `Problem` (429) where the caller's quota is used up, and (503) at
-   * the end of the server. */
+  /** Begins a run, charged to the caller's quota, and waits for its first event; `leaving` cancels it. Rejects like
+   * `Conversations.ask` if nothing was begun, and with `Problem` if the caller's quota is used up (429) or the server
+   * shuts down (503). */
   async begin(
     ask: Ask,
     { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
@@ -70,12 +70,12 @@ export class Runs {
     return this.#byQuery.get(queryId) ?? null;
   }
 
-  /** Those of a conversation that have not ended, waiting ones included. */
+  /** Runs of a conversation that have not ended, including waiting ones. */
   of(conversationId: string): readonly LiveRun[] {
     return [...this.#running].filter((run) => run.conversationId === conversationId);
   }
 
-  /** Begins no more, gives those that run this long, then cancels them; resolves when all have ended. */
+  /** Begins no more runs, gives running ones this long, then cancels them; resolves when all have ended. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const timer = setTimeout(() => this.#running.forEach((run) => run.cancel()), graceMs);

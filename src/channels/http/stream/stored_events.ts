@@ -6,8 +6,8 @@ import type { Conversations } from "../../../conversation/conversations.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-/** The events that a query's rows tell: whole texts in place of deltas, iterations that were finished, and its end where
- * it has one. The first one is `started`. */
+/** Events rebuilt from a query's rows: whole texts instead of deltas, finished iterations, and the end if there is one.
+ * The first event is `started`. */
 export function storedEvents(
   query: StoredQuery,
   { iterations, model }: { readonly iterations: readonly StoredIteration[]; readonly model: string },
@@ -40,7 +40,7 @@ function tellIteration(iteration: StoredIteration, emitter: Emitter): void {
   emitter.send({ type: "iteration_finished", outcome, reason: iteration.error, ms });
 }
 
-/** A stored query as its result was. */
+/** Rebuilds the result of a stored query. */
 export function resultOf(query: EndedQuery): QueryResult {
   const { status, reason, answer, answerType, confidence, queryId, conversationId } = query;
   const { iterations, usage, costUsd, ms, notes } = query;

@@ -1,5 +1,5 @@
-/** Texts as a body. They are asked for only as the client reads; `alive` is sent where nothing came for a while. Leaving
- * it ends `texts`, with `left` called. */
+/** A response body of strings. They are read only as fast as the client reads; `alive` is sent after a period of
+ * silence. If the client leaves, `texts` ends and `left` is called. */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {
@@ -26,7 +26,7 @@ export function textStream(
   }, { highWaterMark: 0 });
 }
 
-/** Null where nothing came in this time. */
+/** Null if nothing came in this time. */
 async function orSilence<T>(next: Promise<T>, ms: number): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<null>();
   const timer = setTimeout(() => resolve(null), ms);
