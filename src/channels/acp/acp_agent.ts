@@ -20,7 +20,7 @@ import { messageChunk, updateOf } from "./update_of.ts";
 
 const LISTED = 100;
 
-/** Ends of a query that an editor is told as a stop; every other one is an error with the answer as its message. */
+/** Ends of a query that are reported to the editor as a stop; all others are errors with the answer as their message. */
 const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   answered: "end_turn",
   cancelled: "cancelled",
@@ -29,7 +29,8 @@ const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   limit_tokens: "max_tokens",
 };
 
-/** Vis as an agent of the Agent Client Protocol, for one connection. Whoever gives the sessions closes them. */
+/** Vis as an agent of the Agent Client Protocol, for one connection. The caller that provides the sessions closes
+ * them. */
 export function acpAgent(sessions: EditorSessions, { version }: { readonly version: string }): AgentApp {
   const { agent: of } = methods;
   return agent({ name: "vis" })
@@ -84,7 +85,7 @@ function tell(client: AgentContext, sessionId: string): Send {
   return (update) => client.notify(methods.client.session.update, { sessionId, update });
 }
 
-/** What a user did wrong becomes an error of the protocol with the same message. */
+/** User errors become protocol errors with the same message. */
 async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -136,7 +137,7 @@ async function run(
   }
 }
 
-/** A title comes with the first request, or from a model while that runs. */
+/** A conversation gets its title with the first request, or from a model while that request runs. */
 async function tellTitle(entry: OpenSession, send: Send): Promise<void> {
   const { title } = await entry.session.conversations.byId(entry.branch.conversationId);
   if (title === entry.title) return;

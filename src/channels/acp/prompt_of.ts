@@ -9,12 +9,12 @@ type Source = NonNullable<AskOptions["context"]>;
 export interface Prompt {
   readonly request: string;
   readonly images: readonly Image[];
-  /** Texts that the editor sent along, by the names of their variables. */
+  /** Texts that the editor sent along, by variable name. */
   readonly variables: Readonly<Record<string, Source>>;
 }
 
-/** A prompt of an editor as a request of Vis: what the editor embeds becomes a variable that the request names, so that
- * a large file does not stand in every call. Throws `UsageError` for a kind that Vis does not take. */
+/** Turns an editor's prompt into a request. Embedded resources become variables that the request names, so that a large
+ * file is not repeated in every call. Throws `UsageError` for an unsupported kind of content. */
 export function promptOf(blocks: readonly ContentBlock[]): Prompt {
   const texts: string[] = [];
   const images: Image[] = [];
@@ -53,7 +53,7 @@ function imageOf(base64: string, mediaType: string): Image {
   }
 }
 
-/** "file:///a/my-file.ts" is the variable my_file_ts, the next one of that name my_file_ts2. */
+/** "file:///a/my-file.ts" becomes the variable my_file_ts; the next one of that name becomes my_file_ts2. */
 function freeName(uri: string, taken: Readonly<Record<string, Source>>): string {
   const last = uri.replace(/[?#].*$/, "").split("/").findLast((part) => part !== "") ?? "";
   const name = `${last.replace(/%[0-9a-f]{2}|[^\w]/gi, "_").slice(0, 40)}`.replace(/^(?=\d|$)/, "file_");

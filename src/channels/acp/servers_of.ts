@@ -4,7 +4,7 @@ import { UsageError } from "../../domain/errors.ts";
 type Servers = Readonly<Record<string, object>>;
 
 /** The servers that an editor offers, as settings: a program or an address by name. Their programs run behind the same
- * wall as all others; since it is the user who told the editor of them, with the network and the workspace. */
+ * wall as all others, but with the network and the workspace, since the user configured them in the editor. */
 export function offeredServers(offered: readonly McpServer[]): Servers {
   const servers = new Map<string, object>();
   for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));

@@ -6,19 +6,19 @@ import { offeredServers } from "./servers_of.ts";
 
 export const UNTITLED = "New session";
 
-/** A session of the protocol: a conversation, in Vis opened on its folder. */
+/** A session of the protocol: one conversation, with Vis opened on its folder. */
 export interface OpenSession {
   readonly session: Session;
   readonly branch: Conversation;
-  /** The prompt that runs in it. */
+  /** The prompt that is running. */
   running: AbortController | null;
-  /** As the editor knows it. */
+  /** The title as the editor knows it. */
   title: string;
 }
 
-/** What an editor names of a session. */
+/** How an editor identifies a session. */
 export interface SessionRequest {
-  /** Absolute; the folder of the process where it is left out. */
+  /** Absolute; the working folder of the process if omitted. */
   readonly cwd?: string;
   readonly mcpServers?: readonly McpServer[] | undefined;
 }
@@ -61,7 +61,7 @@ export class EditorSessions {
     return branch.conversationId;
   }
 
-  /** A conversation of the store, opened on a folder. Throws `RequestError` where there is none of that id. */
+  /** Loads a stored conversation on a folder. Throws `RequestError` if no conversation has that id. */
   async load(id: string, place: SessionRequest): Promise<OpenSession> {
     const session = await this.folder(place);
     const branch = await session.conversations.byId(id).catch((error: unknown) => {
@@ -72,7 +72,7 @@ export class EditorSessions {
     return entry;
   }
 
-  /** Throws `RequestError` for one that was neither made nor loaded on this connection. */
+  /** Throws `RequestError` for a session that was neither created nor loaded on this connection. */
   get(id: string): OpenSession {
     const entry = this.#entries.get(id);
     if (!entry) throw RequestError.sessionNotFound(id);
@@ -88,7 +88,7 @@ export class EditorSessions {
     running?.abort();
     this.#entries.delete(id);
     await session.conversations.close(branch.branchId);
-    // An editor makes one with every window; without a request there is nothing to keep.
+    // An editor creates one with every window; without a request there is nothing to keep.
     if (title === UNTITLED && (await session.conversations.queries(branch)).length === 0) {
       await session.conversations.delete(branch);
     }
@@ -99,7 +99,7 @@ export class EditorSessions {
     const { session, branch } = this.#entries.get(id) ?? await this.load(id, {});
     await this.leave(id);
     await session.conversations.delete(branch).catch((error: unknown) => {
-      if (!(error instanceof UsageError)) throw error; // it had no request, and is gone already
+      if (!(error instanceof UsageError)) throw error; // it had no request and is already deleted
     });
   }
 

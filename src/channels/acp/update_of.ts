@@ -6,7 +6,7 @@ import { retryLine } from "../../domain/query/retry_line.ts";
 
 const RESULT_CHARS = 8_000;
 
-/** What an editor shows of an event, null where it shows nothing: blocks are calls of a tool that runs code. */
+/** What an editor shows for an event; null for nothing. Blocks appear as calls of a tool that runs code. */
 export function updateOf(event: QueryEvent): SessionUpdate | null {
   switch (event.type) {
     case "thinking":
@@ -63,7 +63,7 @@ function text(content: string) {
   return { type: "content" as const, content: { type: "text" as const, text: content } };
 }
 
-/** A fence that is longer than any inside. */
+/** Uses a fence longer than any inside. */
 function fenced(content: string, language = ""): string {
   const longest = Math.max(2, ...(content.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -4,7 +4,7 @@ import { describeError } from "./output/exit_code.ts";
 import { buildProgram } from "./program/program.ts";
 import { terminalText } from "./output/terminal_text.ts";
 
-/** What a group does where nothing follows its name. */
+/** The default command of each group. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   conversations: "list",
   extensions: "list",
@@ -13,7 +13,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 };
 
 const HELP: readonly string[] = ["-h", "--help"];
-/** Flags of every program, which need no command. */
+/** Flags that need no command. */
 const COMMON: readonly string[] = [...HELP, "-V", "--version"];
 
 /** Parses the command line and runs one command. Resolves with the exit code; throws only for defects. */
@@ -37,12 +37,12 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     const told = error instanceof CommanderError ? misused(error) : describeError(error);
     if (!told) throw error;
     if (wantsJson(io.args)) io.stdout(`${JSON.stringify({ error: told })}\n`);
-    if (!(error instanceof CommanderError)) io.stderr(`vis: ${terminalText(told.message)}\n`); // commander has told its own
+    if (!(error instanceof CommanderError)) io.stderr(`vis: ${terminalText(told.message)}\n`); // commander has already printed its own
     return told.code;
   }
 }
 
-/** A word that is no command may be one of an extension, as may the first word behind `help`; null where it is not. */
+/** Runs a command of an extension: an unknown word, also after `help`, may be one; null if it is not. */
 async function extensionCommand(
   args: readonly string[],
   { program, services, io }: { readonly program: Command; readonly services: Services; readonly io: Io },
@@ -54,7 +54,7 @@ async function extensionCommand(
   return await (await services.extensionAdmin({})).run(isHelp ? [name, "--help"] : args, io.stdout);
 }
 
-/** A group alone does the usual thing. */
+/** A group without a subcommand runs its default. */
 function withUsual(args: readonly string[]): string[] {
   const [first = "", ...rest] = args;
   const usual = DEFAULTS[first];

@@ -2,28 +2,28 @@ import { REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { ConfigError } from "../../domain/errors.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 
-/** Between tries to have an address again; the last one goes on. */
+/** Pauses between attempts to listen again; the last one repeats. */
 const PAUSES_MS = [0, 1, 5, 20, 100, 500, 1_000];
 
 export interface ListenerOptions {
   readonly host: string;
-  /** 0 takes one that is free, and keeps it. */
+  /** 0 picks a free port and keeps it. */
   readonly port: number;
   readonly answer: Deno.ServeHandler<Deno.NetAddr>;
-  /** No connection could be taken, for which `why` is the reason of the system; it listens again at once. */
+  /** No connection could be accepted; `why` is the system's reason. It listens again at once. */
   readonly failed: (why: string) => void;
 }
 
-/** Takes connections until it is closed. Where the process has no file descriptor left for another one, those that have
- * sent no whole request yet are dropped, requests that are being answered go on, and it listens again: by itself
- * `Deno.serve` would end there, and the process with it. Deno 2.6 tells of the end only once all connections are closed. */
+/** Accepts connections until it is closed. If the process runs out of file descriptors, it drops connections that have
+ * not sent a whole request, keeps answering the others, and listens again; `Deno.serve` alone would end, and the
+ * process with it. Deno 2.6 reports the end only once all connections are closed. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly port: number;
   #now: { readonly server: Deno.HttpServer<Deno.NetAddr>; readonly abort: AbortController } | null = null;
   #closed = false;
 
-  /** Throws `ConfigError` where the address cannot be had. */
+  /** Throws `ConfigError` if the address is unavailable. */
   constructor(options: ListenerOptions) {
     this.#options = options;
     try {
@@ -33,8 +33,8 @@ export class Listener {
     }
   }
 
-  /** Ends every connection; answers on connections that were there when one could not be taken may continue. Without
-   * `late` at once; with it, what was answered but not yet sent is sent first, until `late` resolves. */
+  /** Ends every connection; answers on connections from before a failed accept may continue. Without `late` it ends
+   * them at once; with it, answers that are not fully sent are sent first, until `late` resolves. */
   async close(late: Promise<unknown> | null = null): Promise<void> {
     this.#closed = true;
     if (this.#now === null) return;
@@ -55,9 +55,9 @@ export class Listener {
   }
 
   async #again(failed: Deno.HttpServer, why: string): Promise<void> {
-    this.#now = null; // what is shut down takes no abort any more
+    this.#now = null; // a server that shuts down accepts no abort
     if (this.#closed) return;
-    // Reads no more at once; resolves when the last answer is sent, which may be long.
+    // Stops reading at once; resolves when the last answer is sent, which may take long.
     void failed.shutdown().catch(() => {});
     this.#options.failed(why);
     for (let tries = 0;; tries++) {
@@ -66,7 +66,7 @@ export class Listener {
       try {
         return void this.#listen(this.port);
       } catch {
-        // The one before has the address for a moment longer, or another program for as long as it likes.
+        // The previous server holds the address a moment longer, or another program for any time.
       }
     }
   }

@@ -32,7 +32,7 @@ const Answer = z.object({
   costUsd: z.number().nullable(),
 });
 
-/** Tools that run a query: `ask` in a new conversation, `continue` in one that is there. */
+/** Tools that run a query: `ask` in a new conversation, `continue` in an existing one. */
 export function addAskTools(server: McpServer, parts: McpParts): void {
   server.registerTool("ask", {
     title: "Ask Vis",
@@ -91,7 +91,7 @@ function facts({ status, reason, answer, value, conversationId, queryId, iterati
   };
 }
 
-/** Tells a client that asked for progress of each iteration of the query itself. */
+/** Reports each iteration of the query itself to a client that requested progress. */
 function progress({ mcpReq }: ServerContext): (event: QueryEvent) => void {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return () => {};

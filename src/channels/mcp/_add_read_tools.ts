@@ -12,7 +12,7 @@ const limit = z.number().int().min(1).max(200).default(20);
 const time = z.string().describe("ISO 8601");
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 
-/** Tools that read what is stored. None of them asks a model or runs anything. */
+/** Tools that read stored data. None of them calls a model or runs anything. */
 export function addReadTools(server: McpServer, parts: McpParts): void {
   addSearch(server, parts);
   addConversations(server, parts);

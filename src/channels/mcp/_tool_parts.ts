@@ -2,14 +2,14 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Conversation, Conversations } from "../../conversation/conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
 
-/** What the tools work with. Whoever gives it closes it, after the server. */
+/** Dependencies of the tools. The caller that provides them closes them, after the server. */
 export interface McpParts {
   readonly conversations: Conversations;
   /** Real path; new conversations belong to it. */
   readonly workspace: string;
 }
 
-/** The conversation of an id, or the newest of the workspace. Throws `UsageError` where there is none. */
+/** The conversation of an id, or the newest one of the workspace. Throws `UsageError` if there is none. */
 export async function conversationOf(
   id: string | undefined,
   { conversations, workspace }: McpParts,
@@ -19,7 +19,7 @@ export async function conversationOf(
   throw new UsageError(`Cannot find a conversation in ${workspace}: there is none yet, ask something first`);
 }
 
-/** A result of a tool: the same facts as data, and as text for clients that read nothing else. */
+/** A tool result: the same facts as data, and as text for clients that read only text. */
 export function toolText(facts: Record<string, unknown>, text: string = JSON.stringify(facts)): CallToolResult {
   return { content: [{ type: "text", text }], structuredContent: facts };
 }

@@ -16,35 +16,35 @@ import { TelegramError } from "./api/telegram_error.ts";
 import { webhookSecret } from "./api/webhook_secret.ts";
 import type { Me } from "./api/wire.ts";
 
-/** Whoever asked has put the phone away by then. */
+/** By then the user has probably put the phone away. */
 const LATE_MS = 10_000;
 
 export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "quota" | "models"> {
   readonly token: string;
-  /** Of the Bot API server. */
+  /** Root of the Bot API server. */
   readonly apiUrl: string;
   readonly deleteWebhook: boolean;
-  /** The address to which Telegram is to send updates; it is asked for them where this is null. */
+  /** The URL to which Telegram sends updates; with null the bot polls for them. */
   readonly webhookUrl: string | null;
-  /** Who may use the bot, read anew for each message. */
+  /** Who may use the bot, read again for each message. */
   readonly allowed: () => Promise<readonly number[]>;
-  /** A session with a model in place of the configured one. */
+  /** Opens a session with a model instead of the configured one. */
   readonly open: (model: string | null) => Promise<Session>;
   readonly shutdownMs: number;
-  /** As `BotParts` has it; ten seconds where it is left out. */
+  /** As in `BotParts`; ten seconds if omitted. */
   readonly lateMs?: number;
   readonly note: (text: string) => void;
-  /** Ends the attempts to reach Telegram at the start. */
+  /** Aborts the attempts to reach Telegram at startup. */
   readonly signal: AbortSignal;
 }
 
 export interface OpenedBot extends RunningBot {
-  /** Answers requests of the webhook. */
+  /** Answers webhook requests. */
   readonly receive: (request: Request) => Promise<Response>;
 }
 
-/** Starts the bot of a token. Rejects with `ConfigError` where the token is refused, as `open` does, and with `Cancelled`
- * at the signal; nothing is open then. */
+/** Starts the bot of a token. Rejects with `ConfigError` if the token is refused, like `open`, and with `Cancelled`
+ * when the signal aborts; nothing is left open then. */
 export async function openTelegram(options: OpenTelegramOptions): Promise<OpenedBot> {
   const { token, apiUrl, clock, log, note, shutdownMs } = options;
   const api = new BotApi({ token, root: apiUrl.replace(/\/+$/, "") });
@@ -85,7 +85,7 @@ export async function openTelegram(options: OpenTelegramOptions): Promise<Opened
   }
 }
 
-/** Who the bot is; asked until Telegram can be reached. */
+/** Identifies the bot; retries until Telegram can be reached. */
 async function introduce(
   api: BotApi,
   { clock, log, note, signal, deleteWebhook }: OpenTelegramOptions & { readonly clock: BotClock; readonly log: Log },

@@ -11,7 +11,7 @@ import { TelegramError } from "./api/telegram_error.ts";
 import { setWebhook, type Webhook } from "./api/set_webhook.ts";
 import type { Me, Update } from "./api/wire.ts";
 
-/** What somebody hears who is not on the list: what whoever runs the bot has to type. */
+/** The reply to users who are not on the list: the command that the operator has to run. */
 function refusalText(userId: number, place: ChatPlace): string {
   const own = `This bot answers only those it knows. Your id is ${userId}; whoever runs it lets you in with:\n` +
     `vis telegram allow ${userId}`;
@@ -19,31 +19,31 @@ function refusalText(userId: number, place: ChatPlace): string {
   return `${own}\nor everybody in this group, whose id is ${place.id}, with:\nvis telegram allow ${place.id}`;
 }
 
-/** The end of the messages that a stop still writes. */
+/** Time for the final messages of cancelled queries. */
 const LAST_WORDS_MS = 5_000;
 
 export interface TelegramBotOptions {
   readonly parts: BotParts;
   readonly me: Me;
-  /** Where Telegram sends updates to; it is asked for them where this is null. */
+  /** Where Telegram sends updates; with null the bot polls for them. */
   readonly webhook: Webhook | null;
   readonly note: (text: string) => void;
-  /** How long running queries may go on at the end. */
+  /** Time for running queries at shutdown. */
   readonly shutdownMs: number;
   /** Aborts `parts.closing`, and what the outbox waits for. */
   readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
 }
 
-/** The bot at work: updates into the inbox, from there to the chats. Whoever starts it closes it. */
+/** The running bot: it takes updates into the inbox and from there to the chats. The caller that starts it closes it. */
 export class TelegramBot {
   readonly #options: TelegramBotOptions;
   readonly #workers = new Map<string, ChatWorker>();
-  /** The message that an album began with, for as long as the next photos of it may come. */
+  /** The first message of an album, while more of its photos may follow. */
   readonly #albums = new BoundedMap<string, number>(100);
   readonly #polling = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
   #ended: Promise<void> | null = null;
-  /** One batch after the other. */
+  /** Accepts one batch after the other. */
   #accepting: Promise<void> = Promise.resolve();
 
   constructor(options: TelegramBotOptions) {
@@ -51,17 +51,18 @@ export class TelegramBot {
     this.#failed.promise.catch(() => {});
   }
 
-  /** Rejects where the bot cannot go on: with `ConfigError` for a refused token and another poller. */
+  /** Rejects if the bot cannot continue: with `ConfigError` for a refused token or another poller. */
   get ended(): Promise<void> {
     if (this.#ended !== null) return this.#ended;
     const ended = Promise.race([this.#run(), this.#failed.promise]).catch((error: unknown) => {
       throw whyEnded(error);
     });
-    ended.catch(() => {}); // whoever started the bot may look later
+    ended.catch(() => {}); // the caller may read `ended` later
     return this.#ended = ended;
   }
 
-  /** Asks for nothing more, lets running queries end, cuts those that take too long, which go on at the next start. */
+  /** Stops polling, lets running queries end, and interrupts those that take too long; they continue at the next
+   * start. */
   async close(): Promise<void> {
     const { parts: { clock }, shutdownMs, abort } = this.#options;
     this.#polling.abort();
@@ -95,8 +96,8 @@ export class TelegramBot {
     await pollUpdates({ api, clock, signal, note, accept, mark: () => inbox.mark() });
   }
 
-  /** Everything that is to be answered is in the database when it resolves, and nothing was begun before. Rejects with
-   * `Cancelled` once the bot is ending: Telegram then keeps the updates. */
+  /** When it resolves, everything to be answered is in the database; nothing begins before. Rejects with `Cancelled`
+   * once the bot is shutting down: Telegram then keeps the updates. */
   accept(updates: readonly Update[]): Promise<void> {
     const accepted = this.#accepting.then(() => this.#accept(updates));
     this.#accepting = accepted.catch(() => {});
@@ -110,7 +111,7 @@ export class TelegramBot {
     const ids = updates.map(({ update_id: id }) => id);
     const known = await inbox.known(ids);
     for (const update of updates) {
-      if (known.includes(update.update_id)) continue; // Telegram repeats what it could not know to have arrived
+      if (known.includes(update.update_id)) continue; // Telegram repeats updates that were not confirmed
       const entry = await this.#sorted(this.#read(update, me), taken);
       if (entry) taken.set(entry.message.updateId, entry);
     }
@@ -118,7 +119,7 @@ export class TelegramBot {
     for (const entry of taken.values()) this.#dispatch(entry);
   }
 
-  /** One that cannot be read is passed over: it would come again and again. */
+  /** Skips an update that cannot be read: it would come again and again. */
   #read(update: Update, me: Me): ReadUpdate {
     try {
       return readUpdate(update, me);
@@ -148,7 +149,7 @@ export class TelegramBot {
     return null;
   }
 
-  /** A photo that belongs to a message before it becomes a part of that one. */
+  /** Adds a photo to the earlier message that it belongs to. */
   async #withAlbum(message: Incoming, taken: Map<number, PendingMessage>): Promise<PendingMessage | null> {
     const { album, updateId, files, text } = message;
     if (album === null) return { message };
@@ -175,7 +176,7 @@ export class TelegramBot {
       .catch((error: unknown) => log.warn("telegram_reply_refused", { error: String(error) }));
   }
 
-  /** At the end everything stays in the inbox. */
+  /** During shutdown everything stays in the inbox. */
   #dispatch(entry: PendingMessage): void {
     if (!this.#polling.signal.aborted) this.#worker(entry.message).accept(entry);
   }

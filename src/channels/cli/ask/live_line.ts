@@ -2,16 +2,16 @@ import { oneLine } from "../../../domain/text/clip.ts";
 import { terminalText } from "../output/terminal_text.ts";
 
 const TICK_MS = 1_000;
-/** What is over sooner needs no time beside it. */
+/** Shorter work is shown without its time. */
 const SHOWN_FROM_MS = 2_000;
 
-/** The last line of a terminal: what goes on now and for how long. It stands until it is cleared. */
+/** The last line of a terminal: what is running and for how long. It stays until it is cleared. */
 export class LiveLine {
   readonly #write: (text: string) => void;
   readonly #width: () => number;
   readonly #paint: (text: string) => string;
   readonly #now: () => number;
-  /** "" where none stands. */
+  /** "" if no line is shown. */
   #text = "";
   #since = 0;
   #timer: ReturnType<typeof setInterval> | null = null;
@@ -38,7 +38,7 @@ export class LiveLine {
     this.#timer = setInterval(() => this.tick(), TICK_MS);
   }
 
-  /** Draws the line again with its time. */
+  /** Redraws the line with the current time. */
   tick(): void {
     const ms = this.#now() - this.#since;
     if (this.#text === "" || ms < SHOWN_FROM_MS) return;

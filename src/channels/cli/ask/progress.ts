@@ -9,15 +9,16 @@ import { diffLines } from "../output/diff_lines.ts";
 import { LiveLine } from "./live_line.ts";
 import { terminalText } from "../output/terminal_text.ts";
 
-/** Shows a running query on stderr: a line per block and its outcome, and on a terminal a live line below them that
- * disappears. `verbose` shows whole blocks and results. */
+/** Shows a running query on stderr: a line per block with its outcome, and on a terminal a temporary live line below
+ * them. `verbose` shows whole blocks and results. */
 export class Progress {
   readonly #io: Io;
   readonly #verbose: boolean;
   readonly #color: ReturnType<typeof pc.createColors>;
   readonly #live: LiveLine;
   readonly #progress = new QueryProgress();
-  /** Why the last iteration failed; told once it is known whether the query ends with it, whose answer says the same. */
+  /** Why the last iteration failed. Held back until it is clear that the query continues: otherwise the answer says the
+   * same. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
   constructor(io: Io, options: { readonly verbose: boolean }) {
@@ -59,7 +60,7 @@ export class Progress {
     }
   }
 
-  /** A query inside the query: one line when it ends, a live one meanwhile. */
+  /** A child query: a live line while it runs, one line when it ends. */
   #child(event: QueryEvent): void {
     const { child, children } = this.#progress;
     const task = oneLine(child?.task ?? "", 60);
@@ -75,7 +76,8 @@ export class Progress {
     if (event.type !== "usage") this.#status(at, `${task}${more}`);
   }
 
-  /** On a terminal it stands until something comes; elsewhere it is a line, or a long wait would look like the end. */
+  /** On a terminal it stays until the next event. Elsewhere it is a line of output, since a long wait would look like
+   * the end. */
   #retrying(at: string, event: Extract<QueryEvent, { type: "retrying" }>): void {
     const text = `${at}${retryLine(event)}`;
     if (this.#io.stderrIsTerminal) return this.#live.show(text);
@@ -86,7 +88,7 @@ export class Progress {
     this.#status("");
   }
 
-  /** Characters of a line: the terminal's, 100 where there is none. */
+  /** Width of a line: the terminal's, or 100 without one. */
   #width(): number {
     return this.#io.stderrIsTerminal ? Math.max(24, this.#io.columns()) : 100;
   }
@@ -96,12 +98,12 @@ export class Progress {
     this.#live.clear();
   }
 
-  /** A line of its own on stderr. */
+  /** Writes a separate line to stderr. */
   line(text: string): void {
     this.painted(terminalText(text));
   }
 
-  /** A line that holds our own colours. */
+  /** Writes a line that contains our own colours. */
   painted(text: string): void {
     this.clear();
     this.#io.stderr(`${text}\n`);
@@ -124,7 +126,7 @@ export class Progress {
 
   #result(result: BlockResult): void {
     const time = this.#color.dim(` ${Math.round(result.ms)} ms`);
-    const width = this.#verbose ? 2000 : this.#width() - 16; // indent, mark and time beside it
+    const width = this.#verbose ? 2000 : this.#width() - 16; // minus indent, mark and time
     if (result.stdout && this.#verbose) this.#indented(terminalText(result.stdout.trimEnd()), this.#color.dim);
     if (result.ok) {
       const preview = terminalText(result.preview);
@@ -136,7 +138,7 @@ export class Progress {
     this.#indented(`${this.#color.red("✗")} ${oneLine(terminalText(text), 300)}${time}`);
   }
 
-  /** How a file was changed, where somebody looks on. */
+  /** Shows how a file was changed, if somebody is watching. */
   #diff(diff: string): void {
     if (!this.#io.stderrIsTerminal) return;
     for (const line of diffLines(diff, { color: this.#io.stderrColor, most: this.#verbose ? 400 : 24 })) {

@@ -17,15 +17,15 @@ export interface QueryCommandFlags {
 interface QueryCommand {
   readonly io: Io;
   readonly flags: QueryCommandFlags;
-  /** Whether only an answer that satisfied its schema is one: whoever reads stdout can rely on it. */
+  /** Whether an answer must satisfy a schema: readers of stdout can rely on it. */
   readonly schema: boolean;
-  /** Begins the query; the progress is for what a user should know before. */
+  /** Begins the query; the progress shows what the user should know first. */
   readonly begin: (options: Pick<AskOptions, "signal" | "emit">, progress: Progress) => Promise<QueryResult>;
-  /** All that the query did, for `--trace` in JSON. */
+  /** Everything that the query did, for `--trace` in JSON. */
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }
 
-/** One query: progress on stderr, the answer alone on stdout. Ctrl-C cancels it. Resolves with the exit code. */
+/** Runs one query: progress on stderr, only the answer on stdout. Ctrl-C cancels it. Resolves with the exit code. */
 export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
   const progress = new Progress(io, { verbose: flags.verbose || flags.trace === true });
   const trace = flags.trace && !flags.quiet ? new Trace(io, (text) => progress.painted(text)) : null;

@@ -3,8 +3,8 @@ import { isChild, type QueryEvent } from "../../../domain/query/query_event.ts";
 import type { Io } from "../../channel.ts";
 import { terminalText } from "../output/terminal_text.ts";
 
-/** What `--trace` adds to the progress of a query on stderr: thinking, calls of blocks, tokens and time of each
- * iteration, nudges. `line` writes one line beside whatever else stands there. */
+/** Adds the details of `--trace` to a query's progress on stderr: thinking, calls of blocks, tokens and time of each
+ * iteration, nudges. `line` writes one line. */
 export class Trace {
   readonly #color: ReturnType<typeof pc.createColors>;
   readonly #line: (text: string) => void;
@@ -40,7 +40,7 @@ export class Trace {
     }
   }
 
-  /** What was thought comes whole, before what follows it. */
+  /** Thinking is written whole, before what follows it. */
   #flush(): void {
     const text = this.#thinking.trim();
     this.#thinking = "";

@@ -7,10 +7,11 @@ import { terminalText } from "../output/terminal_text.ts";
 
 type Output = "text" | "json";
 
-/** Keys that a service may refuse before this gives up. */
+/** Attempts at entering a key that the service accepts. */
 const TRIES = 3;
 
-/** `vis auth login|status|logout`. No key is printed, nor taken from the command line, where others could read it. */
+/** `vis auth login|status|logout`. Keys are never printed, and never taken from the command line, where others could
+ * read them. */
 export class AuthCommand {
   readonly #services: Services;
   readonly #io: Io;
@@ -36,7 +37,7 @@ export class AuthCommand {
     return 0;
   }
 
-  /** Null where nothing is left to do. */
+  /** Null if nothing is left to do. */
   async #choose(admin: ProviderAdmin): Promise<string | null> {
     if (!this.#io.stdinIsTerminal || !this.#io.stderrIsTerminal) {
       throw new UsageError(`Cannot log in: name the provider, one of ${admin.loginNames().join(", ")}`);
@@ -49,7 +50,7 @@ export class AuthCommand {
     return null;
   }
 
-  /** A key that the service does not refuse. */
+  /** Prompts for a key that the service accepts. */
   async #askKey(provider: string, admin: ProviderAdmin): Promise<string> {
     for (let time = 1;; time++) {
       const key = (await this.#io.askSecret(`Key of ${provider}: `)).trim();

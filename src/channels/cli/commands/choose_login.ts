@@ -5,8 +5,8 @@ import { terminalText } from "../output/terminal_text.ts";
 
 const TRIES = 3;
 
-/** Shows what there is, and asks for its number or name; the beginning of a name will do. Rejects with `Cancelled` as
- * `Io.askLine` does, and with `UsageError` after three answers that name nothing. */
+/** Lists the choices and prompts for a number or a name; a unique prefix is enough. Rejects with `Cancelled` like
+ * `Io.askLine`, and with `UsageError` after three invalid answers. */
 export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Promise<LoginChoice> {
   const width = Math.max(...choices.map(({ name }) => name.length));
   const lines = choices.map(({ name, title, need }, at) => {

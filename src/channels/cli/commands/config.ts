@@ -15,7 +15,7 @@ interface Parts {
   readonly flags: ConfigCommandFlags;
 }
 
-/** `vis config …`; each resolves with the exit code. Secrets come masked from whoever knows the settings. */
+/** `vis config …`; each method resolves with the exit code. Secrets arrive already masked. */
 export class ConfigCommand {
   readonly #parts: Parts;
 
@@ -63,7 +63,7 @@ export class ConfigCommand {
     return this.#tell(await (await this.#admin()).schema(), []);
   }
 
-  /** 1 where something is left that is not trusted. */
+  /** Resolves with 1 if something remains untrusted. */
   async trust({ yes, remove }: { readonly yes: boolean; readonly remove: boolean }): Promise<number> {
     const admin = await this.#admin();
     const found = await admin.trustable();

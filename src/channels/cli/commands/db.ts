@@ -11,7 +11,7 @@ interface Given {
   readonly now?: () => number;
 }
 
-/** The actions of `vis db`. Each resolves with the exit code and rejects as `DatabaseMaintenance` does. */
+/** The actions of `vis db`. Each resolves with the exit code and rejects like `DatabaseMaintenance`. */
 export class DbCommand {
   readonly #given: Given;
 
@@ -30,7 +30,7 @@ export class DbCommand {
     return this.#tell(report, [`Restored ${size(report.bytes)} to ${report.path}`, ...kept]);
   }
 
-  /** 1 where something is wrong. */
+  /** Resolves with 1 if a problem was found. */
   async check(): Promise<number> {
     const care = await this.#care();
     const report = await care.check();

@@ -10,7 +10,7 @@ import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "../ask/progress.ts";
 import { terminalText } from "../output/terminal_text.ts";
 
-/** What the demo asks, in the first process and, after a restart, in the second one. */
+/** The demo's requests, in the first process and, after a restart, in the second. */
 const REQUESTS = {
   first: [
     "Which files here mention TODO, and how often?",
@@ -26,11 +26,11 @@ const REQUESTS = {
 interface DemoContext {
   readonly services: Services;
   readonly io: Io;
-  /** Folder of a demo whose first process has ended, null in the first one. */
+  /** Folder of a demo whose first process has ended; null in the first process. */
   readonly resume: string | null;
 }
 
-/** `vis demo`: the main job in a folder of its own, with policies in place of a model. */
+/** `vis demo`: shows Vis at work in a temporary folder, with scripted replies instead of a model. */
 export async function demoCommand(context: DemoContext): Promise<number> {
   return context.resume === null ? await firstPart(context) : await secondPart(context, context.resume);
 }
@@ -86,7 +86,7 @@ async function askAll(
   { session, branch, io }: { readonly session: Session; readonly branch: Conversation; readonly io: Io },
 ): Promise<number> {
   const color = pc.createColors(io.stdoutColor);
-  // The demo shows its work where others only show the answer.
+  // The demo shows its work where other commands show only the answer.
   const progress = new Progress({ ...io, stderr: io.stdout, stderrColor: io.stdoutColor, stderrIsTerminal: false }, {
     verbose: true,
   });

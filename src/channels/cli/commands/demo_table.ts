@@ -2,7 +2,7 @@ import { oneLine } from "../../../domain/text/clip.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { Session } from "../../channel.ts";
 
-/** What the demo did, from the rows that it left. */
+/** What the demo did, read from its rows in the database. */
 export async function demoTable(
   { session, branch, folder }: { readonly session: Session; readonly branch: Conversation; readonly folder: string },
 ): Promise<string> {

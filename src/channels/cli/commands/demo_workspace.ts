@@ -31,7 +31,7 @@ const FILES: Readonly<Record<string, string>> = {
   "data/sales.csv": "day,amount\nmon,1200\ntue,800\nwed,950\nthu,1430\nfri,2210\n",
 };
 
-/** Writes the demo's files below `folder`, which exists. */
+/** Writes the demo's files into `folder`, which must exist. */
 export async function makeWorkspace(folder: string): Promise<void> {
   for (const [path, text] of Object.entries(FILES)) {
     const target = join(folder, path);

@@ -2,7 +2,7 @@ import pc from "picocolors";
 import type { CheckResult, Io, Services } from "../../channel.ts";
 import { terminalText } from "../output/terminal_text.ts";
 
-/** `vis doctor`: one line per check with its mend. 1 when one failed. Ctrl-C leaves nothing behind. */
+/** `vis doctor`: one line per check with its fix. Resolves with 1 if a check failed. Ctrl-C leaves nothing behind. */
 export async function doctorCommand(
   { services, io, flags }: {
     readonly services: Services;

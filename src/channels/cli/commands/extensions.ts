@@ -11,7 +11,7 @@ interface Parts {
 
 const MIN_HASH = 12;
 
-/** `vis extensions …`; each resolves with the exit code. */
+/** `vis extensions …`; each method resolves with the exit code. */
 export class ExtensionsCommand {
   readonly #parts: Parts;
 
@@ -29,7 +29,7 @@ export class ExtensionsCommand {
     return this.#tell({ ...facts, text }, [factLine(facts), "", text]);
   }
 
-  /** 1 where something failed. */
+  /** Resolves with 1 if a check failed. */
   async check(path: string | null): Promise<number> {
     const checks = await (await this.#admin()).check(path);
     const lines = checks.map(({ what, ok, found }) => `${ok ? "✓" : "✗"} ${what}${found ? `  ${found}` : ""}`);
@@ -56,7 +56,7 @@ export class ExtensionsCommand {
     return this.#tell({ folder }, [`Removed ${folder}`]);
   }
 
-  /** Without consent it only shows; 1 where something is left that is not trusted. */
+  /** Without consent it only lists; resolves with 1 if something remains untrusted. */
   async trust(
     path: string | null,
     { yes, hash, remove }: { readonly yes: boolean; readonly hash?: string; readonly remove: boolean },

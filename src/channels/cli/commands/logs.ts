@@ -20,7 +20,7 @@ const AT_ONCE = 500;
 const PAUSE_MS = 500;
 const DATA_CHARS = 1_000;
 
-/** `vis logs`: a line an entry, oldest first; with `--follow` until Ctrl-C. `pause` waits between two looks. */
+/** `vis logs`: one line per entry, oldest first; with `--follow` until Ctrl-C. `pause` waits between polls. */
 export async function logsCommand(
   { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }: {
     readonly services: Services;

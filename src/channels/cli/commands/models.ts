@@ -2,7 +2,7 @@ import type { ModelReport, ModelsReport } from "../../../domain/reports/provider
 import type { Io, Services } from "../../channel.ts";
 import { terminalText } from "../output/terminal_text.ts";
 
-/** `vis models`: what can be named with --model, and what it costs. */
+/** `vis models`: the names for --model and their prices. */
 export async function modelsCommand(
   { services, io, flags }: {
     readonly services: Services;

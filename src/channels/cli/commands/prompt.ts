@@ -11,8 +11,8 @@ export interface PromptFlags extends OpenRequest {
   readonly json: boolean;
 }
 
-/** `vis prompt`: the messages that a request would send first, or that a stored iteration was asked with. Nothing is sent
- * or stored. Resolves with the exit code. */
+/** `vis prompt`: the messages that a request would send first, or the prompt of a stored iteration. Nothing is sent or
+ * stored. Resolves with the exit code. */
 export async function promptCommand(
   prompt: string,
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: PromptFlags },
@@ -25,7 +25,7 @@ export async function promptCommand(
   if (!asked && flags.conversation === undefined) {
     throw new UsageError("Cannot show an empty request: say what you want");
   }
-  // What is stored can be shown without a provider.
+  // A stored prompt can be shown without a provider.
   const session = await services.open(asked ? flags : { ...flags, browse: true });
   try {
     const branch = flags.conversation !== undefined ? await session.conversations.byId(flags.conversation) : null;
@@ -39,7 +39,7 @@ export async function promptCommand(
   }
 }
 
-/** Of the newest query: the iteration asked for, else its last one. */
+/** From the newest query: the requested iteration, by default its last. */
 async function stored(
   { conversations }: Session,
   { branch, iteration }: { readonly branch: Conversation; readonly iteration: number | undefined },
@@ -68,7 +68,7 @@ function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io
   io.stdout(`=== ${sized.length} messages: ${total.bytes} bytes, about ${total.tokens} tokens\n`);
 }
 
-/** Four characters a token: no tokenizer fits all models. */
+/** Estimates four characters per token: no tokenizer fits all models. */
 function sizeOf(text: string): { readonly bytes: number; readonly tokens: number } {
   return { bytes: new TextEncoder().encode(text).length, tokens: Math.ceil(text.length / 4) };
 }

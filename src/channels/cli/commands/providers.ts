@@ -3,7 +3,8 @@ import type { KeyReport, ProviderReport } from "../../../domain/reports/provider
 import type { Io, Services } from "../../channel.ts";
 import { terminalText } from "../output/terminal_text.ts";
 
-/** `vis providers`: what is configured, in the order in which it serves. 1 when one of those asked did not answer. */
+/** `vis providers`: the configured providers, in the order in which they are used. Resolves with 1 if one that was
+ * checked did not answer. */
 export async function providersCommand(
   { services, io, flags }: {
     readonly services: Services;

@@ -26,7 +26,7 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly timeout?: number | undefined;
 }
 
-/** `vis run`: one query. The answer alone goes to stdout. Resolves with the exit code. */
+/** `vis run`: one query. Only the answer goes to stdout. Resolves with the exit code. */
 export async function runCommand(
   prompt: string,
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: RunFlags },
@@ -69,7 +69,7 @@ function checkWhere({ continue: newest, conversation, fork }: RunFlags): void {
 
 type Given = Pick<AskOptions, "images" | "responseSchema" | "context">;
 
-/** What comes with the request beside its text; read before anything is opened. */
+/** Input besides the text of the request; read before anything is opened. */
 async function readGiven({ image = [], schema, context }: RunFlags): Promise<Given> {
   const images = [];
   for (const one of image) images.push(await readImageArgument(one));

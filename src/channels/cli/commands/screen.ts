@@ -14,7 +14,7 @@ export const SCREEN_FLAGS = [
   FLAGS.cwd,
 ] as const;
 
-/** `vis` without a command: the screen on a terminal, else what there is. Resolves with the exit code. */
+/** `vis` without a command: the screen on a terminal, otherwise an overview. Resolves with the exit code. */
 export async function screenCommand(
   { services, io, help }: { readonly services: Services; readonly io: Io; readonly help: () => void },
 ): Promise<number> {

@@ -13,7 +13,7 @@ export interface SearchFlags {
   readonly json: boolean;
 }
 
-/** `vis search`: two lines a hit, best first. 1 where nothing was found. */
+/** `vis search`: two lines per match, best first. Resolves with 1 if there are no matches. */
 export async function searchCommand(
   text: string,
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: SearchFlags },

@@ -1,7 +1,7 @@
 import type { Io, ServeRequest, Services } from "../../channel.ts";
 import { terminalText } from "../output/terminal_text.ts";
 
-/** `vis serve`: listens until it is interrupted. The token is shown to a terminal alone. Resolves with the exit code. */
+/** `vis serve`: listens until it is interrupted. The token is only shown on a terminal. Resolves with the exit code. */
 export async function serveCommand(
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ServeRequest },
 ): Promise<number> {

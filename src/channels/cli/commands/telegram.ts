@@ -7,7 +7,7 @@ export type TelegramFlags = Omit<TelegramRequest, "onNote" | "signal">;
 
 const KEY = "telegram.allow";
 
-/** `vis telegram` and who may use it. */
+/** `vis telegram` and the list of its users. */
 export class TelegramCommand {
   readonly #services: Services;
   readonly #io: Io;
@@ -17,7 +17,7 @@ export class TelegramCommand {
     this.#io = io;
   }
 
-  /** The bot, until it is interrupted or cannot go on. Resolves with the exit code. */
+  /** Runs the bot until it is interrupted or cannot continue. Resolves with the exit code. */
   async run(flags: TelegramFlags): Promise<number> {
     const interrupt = new AbortController();
     const stop = this.#io.onInterrupt(() => interrupt.abort());

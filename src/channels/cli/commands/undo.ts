@@ -32,7 +32,7 @@ interface Told {
 const SHOWN_LINES = 60;
 const SHOWN_PATHS = 4;
 
-/** `vis undo`: what the extension that changes files keeps of its changes, listed or taken back. */
+/** `vis undo`: lists or undoes the file changes that an extension recorded. */
 export async function undoCommand(
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: UndoFlags },
 ): Promise<number> {

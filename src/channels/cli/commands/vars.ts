@@ -16,7 +16,7 @@ export interface VarsFlags {
   readonly conversation?: string | undefined;
   readonly history?: string | undefined;
   readonly at?: string | undefined;
-  /** Name and two versions, or the name alone. */
+  /** A name and two versions, or only the name. */
   readonly diff?: readonly string[] | undefined;
   readonly limit: number;
   readonly db?: string | undefined;
@@ -32,8 +32,8 @@ interface Shown {
   readonly at: BranchPoint | undefined;
 }
 
-/** `vis vars`: the variables of a conversation, the values of some, the versions of one or how two differ. Values are
- * read without a sandbox; nothing of them is run. */
+/** `vis vars`: the variables of a conversation, the values of some, the versions of one, or the difference between two.
+ * Values are decoded without a sandbox; nothing in them is run. */
 export async function varsCommand(
   names: readonly string[],
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: VarsFlags },
@@ -122,7 +122,7 @@ function versionOf(text: string | undefined): number {
   throw new UsageError(`Cannot compare version ${text}: it must be a whole number of at least 1`);
 }
 
-/** JSON that says what it can; the rest is text. */
+/** Values as JSON if it can represent them, otherwise as text. */
 function facts({ shown, ...version }: ShownVersion): object {
   if (shown === null) return { ...version, tooLarge: true };
   const { value } = shown;

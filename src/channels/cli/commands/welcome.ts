@@ -1,7 +1,8 @@
 import type { Io, Services } from "../../channel.ts";
 import { terminalText } from "../output/terminal_text.ts";
 
-/** `vis` alone: where nothing is configured, what to do first; else what there is. Resolves with the exit code. */
+/** `vis` without a terminal: the first steps if nothing is configured, otherwise an overview. Resolves with the exit
+ * code. */
 export async function welcome(
   { services, io, help }: { readonly services: Services; readonly io: Io; readonly help: () => void },
 ): Promise<number> {

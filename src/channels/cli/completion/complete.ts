@@ -5,30 +5,30 @@ import { completionValues } from "./values.ts";
 
 export interface Completion {
   readonly value: string;
-  /** What it is, in a few words; "" where nothing is to be said. */
+  /** A short description; "" for none. */
   readonly about: string;
 }
 
 export interface Completions {
   readonly items: readonly Completion[];
-  /** What the shell adds by itself. */
+  /** What the shell completes itself. */
   readonly paths: "files" | "folders" | "none";
 }
 
-/** Where the word to complete stands. */
+/** Position of the word to complete. */
 interface Spot {
   readonly command: Command;
-  /** Words before it that are no flags, below the command. */
+  /** Preceding words of the command that are not flags. */
   readonly operands: readonly string[];
-  /** The flag whose value it is. */
+  /** The flag that takes the word as its value. */
   readonly option: Option | null;
-  /** Nothing is a flag any more. */
+  /** After "--", when no word is a flag. */
   readonly plain: boolean;
-  /** Of the flags that say where to look. */
+  /** Flags that select the database and the folder. */
   readonly flags: { readonly db?: string; readonly cwd?: string };
 }
 
-/** What the last of `words`, which may be empty, can become. Never rejects: who presses Tab wants no error. */
+/** Completes the last of `words`, which may be empty. Never rejects: an error would disturb the user's command line. */
 export async function complete(
   words: readonly string[],
   { program, services }: { readonly program: Command; readonly services: Services },
@@ -66,7 +66,7 @@ export async function complete(
   return { ...found, items: fitting(found.items, last) };
 }
 
-/** None where they cannot be known. */
+/** Empty if they cannot be determined. */
 async function addedCommands(services: Services): Promise<readonly ExtensionCommandFacts[]> {
   try {
     return await (await services.extensionAdmin({})).commands();

@@ -1,8 +1,8 @@
 /** Shells that `vis completions` knows. */
 export type Shell = "bash" | "zsh" | "fish";
 
-/** The script that makes a shell complete `vis`. It asks the program by `vis __complete -- WORD…`, which prints one of
- * :none, :files and :folders and then a candidate a line, a tab and what it is. */
+/** The script that makes a shell complete `vis`. It calls `vis __complete -- WORD…`, which prints one of :none, :files
+ * and :folders, then one candidate per line: the word, a tab and its description. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

@@ -6,26 +6,26 @@ import type { Completions } from "./complete.ts";
 
 type Item = Completions["items"][number];
 
-/** Whose value is wanted: a command by its words, and its argument's name or its flag. */
+/** The value to complete: the command by its words, and the name of its argument or flag. */
 export interface Wanted {
   readonly command: string;
   readonly name: string;
   readonly operands: readonly string[];
-  /** Where to look. */
+  /** The database and folder to read. */
   readonly flags: { readonly db?: string; readonly cwd?: string };
 }
 
 const NONE: Completions = { items: [], paths: "none" };
 const LISTED = 50;
-/** A service that does not answer by then has no models to offer. */
+/** Services that do not answer within this time contribute no models. */
 const WAIT_MS = 1_500;
 
 const FOLDERS = ["--cwd", "--extension"];
 const FILES = ["--context", "--image", "--schema", "--db", "--token-file", "--output", "file", "path", "from"];
 const IDS = ["--conversation", "--fork", "id"];
 
-/** Values that only this machine knows: conversations, models, providers, keys of the configuration, variables,
- * extensions. What cannot be read has no values. */
+/** Values from this machine: conversations, models, providers, configuration keys, variables, extensions. What cannot
+ * be read yields no values. */
 export async function completionValues(wanted: Wanted, services: Services): Promise<Completions> {
   const { name } = wanted;
   if (FOLDERS.includes(name)) return { items: [], paths: "folders" };
@@ -61,7 +61,7 @@ async function models(services: Services): Promise<readonly Item[]> {
   return lists.flatMap(({ provider, models }) => models.map(({ name }) => ({ value: name, about: provider })));
 }
 
-/** Names that the command takes: only a login knows the bot's token, and only what is kept can be forgotten. */
+/** Names that the command accepts: only a login takes the bot's token, and only saved keys can be deleted. */
 async function providers(services: Services, command: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   if (command === "auth login") return admin.loginNames().map((value) => ({ value, about: "" }));

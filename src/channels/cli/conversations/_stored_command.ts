@@ -1,6 +1,6 @@
 import type { Io, Services } from "../../channel.ts";
 
-/** What a command about something stored is given. */
+/** Input of a command about stored data. */
 export interface StoredCommand<Flags> {
   readonly services: Services;
   readonly io: Io;

@@ -1,6 +1,6 @@
 import type { Services, Session } from "../../channel.ts";
 
-/** Does something with what is stored, without a provider. */
+/** Works with stored data, without a provider. */
 export async function browse<T>(
   { services, flags: { db, cwd } }: {
     readonly services: Services;

@@ -23,7 +23,7 @@ export async function forkConversation(
   return 0;
 }
 
-/** `vis conversations rename`: the branch that the id means, the newest one for a conversation. */
+/** `vis conversations rename`: the branch of the id, or the newest branch of a conversation. */
 export async function renameConversation(
   id: string,
   { services, io, flags, title }: StoredCommand<object> & { readonly title: string },
@@ -35,7 +35,7 @@ export async function renameConversation(
   return 0;
 }
 
-/** `vis conversations delete`: all branches of a conversation. Nothing happens without `yes`. */
+/** `vis conversations delete`: all branches of a conversation. Does nothing without `yes`. */
 export async function deleteConversation(
   id: string,
   { services, io, flags }: StoredCommand<{ readonly yes: boolean }>,

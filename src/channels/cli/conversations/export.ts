@@ -12,8 +12,8 @@ import { branchLines } from "../output/branch_lines.ts";
 
 export type ExportFormat = "md" | "json" | "html";
 
-/** `vis conversations export`: JSON has all of a conversation, the others the branch that the id means. To stdout, or
- * whole into a file that only its owner reads. */
+/** `vis conversations export`: JSON contains a whole conversation, other formats the branch of the id. Writes to
+ * stdout, or atomically into a file that only its owner can read. */
 export async function exportCommand(
   id: string,
   { services, io, flags }: StoredCommand<{ readonly format: ExportFormat; readonly output?: string | undefined }>,
@@ -46,7 +46,7 @@ async function piecesOf(
   return [exportHtml(recording, { branches })];
 }
 
-/** All of it under its name, or nothing. */
+/** Writes the complete file under its name, or nothing. */
 async function writeWhole(path: string, pieces: Iterable<string>): Promise<void> {
   try {
     const folder = await mkdtemp(join(dirname(path), ".vis-export-"));
@@ -67,8 +67,8 @@ async function writeWhole(path: string, pieces: Iterable<string>): Promise<void>
   }
 }
 
-/** `vis conversations import`: stores an exported conversation under new ids; its id goes to stdout, the others to
- * stderr. */
+/** `vis conversations import`: stores an exported conversation under new ids. Its id goes to stdout, all other output
+ * to stderr. */
 export async function importCommand(
   path: string,
   { services, io, flags }: StoredCommand<

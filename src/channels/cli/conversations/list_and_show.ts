@@ -20,7 +20,7 @@ interface Given<F> {
   readonly flags: F;
 }
 
-/** `vis conversations list`: one line each, the one with the newest query first. */
+/** `vis conversations list`: one line each, by newest query first. */
 export async function printConversations(
   { services, io, flags }: Given<ConversationsFlags & { readonly limit: number }>,
 ): Promise<number> {
@@ -80,7 +80,7 @@ function only(recording: Recording, number: number): Recording {
   throw new UsageError(`Cannot show query ${number}: the conversation has ${recording.queries.length}`);
 }
 
-/** The same with the bytes of images counted instead of written out. */
+/** The recording with byte counts instead of image data. */
 function printable(recording: Recording): object {
   return { ...recording, queries: recording.queries.map(printableQuery) };
 }

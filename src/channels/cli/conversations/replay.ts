@@ -24,13 +24,13 @@ interface QueryReport {
   readonly differences: readonly RecordingDifference[];
 }
 
-/** `vis replay`: plays the recorded replies of a conversation again, in a scratch database and a copy of the workspace,
- * and lists what came out otherwise. Resolves with 0 when nothing did, 1 when something did, 130 when it was cancelled. */
+/** `vis replay`: replays the recorded replies of a conversation in a scratch database and a copy of the workspace, and
+ * lists differences. Resolves with 0 without differences, 1 with some, 130 when cancelled. */
 export async function replayCommand(
   id: string,
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ReplayFlags },
 ): Promise<number> {
-  // Stays open: a large context is read piece by piece while it is played.
+  // Stays open: a large context is read in parts during the replay.
   const stored = await services.open({ db: flags.db, cwd: flags.cwd, browse: true });
   try {
     const { conversations } = stored;
@@ -99,7 +99,7 @@ async function playIn(
   },
 ): Promise<Recording> {
   const playback = new Playback(recording, { paths });
-  // Settings and extensions are those of the workspace; what they work on is the copy.
+  // Settings and extensions come from the workspace; they work on the copy.
   const session = await services.open({ db: ":memory:", cwd: flags.cwd, playback, extensionHome: home });
   try {
     return await play(recording, { session, workspace, playback, count, signal });
@@ -108,7 +108,7 @@ async function playIn(
   }
 }
 
-/** Queries up to the one that is asked for: its variables come out of those before it. */
+/** Plays the queries up to the requested one, whose variables come from the earlier ones. */
 async function play(
   recording: Recording,
   { session: { conversations }, workspace, playback, count, signal }: {
@@ -127,7 +127,7 @@ async function play(
       signal,
       emit: () => {},
       images,
-      // What an older record does not say is enough for all that it holds.
+      // If an older record has no budget, a budget that covers its iterations.
       maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
       ...(answerSchema === null ? {} : { responseSchema: answerSchema }),
       ...(context === null ? {} : { context: { ...context, pieces: context.pieces() } }),

@@ -5,12 +5,12 @@ import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_comman
 import { terminalText } from "../output/terminal_text.ts";
 
 export interface RetryFlags extends OpenRequest, QueryCommandFlags {
-  /** 1-based; the last one where it is left out. */
+  /** 1-based; the last one if omitted. */
   readonly query?: number | undefined;
 }
 
-/** `vis conversations retry`: runs a query again from the state before it, in a fork where others follow it. Shows it as
- * `vis run` does. */
+/** `vis conversations retry`: runs a query again from the state before it, in a fork if other queries follow it. Shows
+ * it like `vis run`. */
 export async function retryCommand(
   id: string,
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: RetryFlags },

@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from "commander";
 
-/** Reads a whole number of at least 1. */
+/** Parses a whole number of at least 1. */
 export function positiveInteger(text: string): number {
   const n = Number(text);
   if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
   return n;
 }
 
-/** Reads US dollars, with the sign or without. */
+/** Parses US dollars, with or without the sign. */
 export function parseDollars(text: string): number {
   const n = Number(text.replace(/^\$/, ""));
   if (!/^\$?\d*\.?\d+$/.test(text) || n <= 0) {
@@ -18,7 +18,7 @@ export function parseDollars(text: string): number {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, "": 1_000, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Reads a time into milliseconds; a bare number is seconds. */
+/** Parses a duration into milliseconds; a bare number is in seconds. */
 export function duration(text: string): number {
   const [, number = "", unit = ""] = /^(\d*\.?\d+)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
   const ms = Math.round(Number(number) * (UNITS[unit] ?? NaN));
@@ -28,7 +28,7 @@ export function duration(text: string): number {
   return ms;
 }
 
-/** Gathers a flag that may be given again. */
+/** Collects the values of a repeatable flag. */
 export function collected(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }

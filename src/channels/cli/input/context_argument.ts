@@ -3,7 +3,7 @@ import { UsageError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
 import type { AskOptions } from "../../../conversation/send_options.ts";
 
-/** The file of `--context`, opened when it is read. Throws `UsageError` where there is no such file. */
+/** The file of `--context`, opened when it is read. Throws `UsageError` if the file does not exist. */
 export async function readContextArgument(path: string): Promise<NonNullable<AskOptions["context"]>> {
   const found = await Deno.stat(path).catch(() => null);
   if (!found) throw new UsageError(`Cannot use --context: ${path} does not exist`);

@@ -2,7 +2,7 @@ import { readImageFile } from "../../../conversation/read_image_file.ts";
 import type { Image } from "../../../domain/images/image.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
 
-/** An image of the command line: a file, or an http, https or `data:` URL. Throws `UsageError`. */
+/** An image from the command line: a file, or an http, https or `data:` URL. Throws `UsageError`. */
 export async function readImageArgument(told: string): Promise<Image> {
   if (/^(?:https?|data):/i.test(told)) return readImage(told, told.slice(0, 80));
   return await readImageFile(told);

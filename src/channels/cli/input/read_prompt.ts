@@ -1,10 +1,10 @@
 import { UsageError } from "../../../domain/errors.ts";
 import type { Io } from "../../channel.ts";
 
-/** A stdin that was only inherited may never end: then its user should know what is waited for. */
+/** An inherited stdin may never end. After this time the user is shown what Vis is waiting for. */
 const PATIENCE_MS = 1_000;
 
-/** The request: the words of the command line, and what stands on stdin below them. */
+/** The request: the words of the command line, followed by the text on stdin. */
 export async function readPrompt(
   words: readonly string[],
   io: Io,

@@ -5,7 +5,7 @@ import { fileFault } from "../../../domain/text/file_fault.ts";
 
 const MAX_BYTES = 4_000_000;
 
-/** The JSON of a schema file; whether it is a schema is judged where the query begins. Throws `UsageError`. */
+/** Reads the JSON of a schema file; the schema itself is validated when the query begins. Throws `UsageError`. */
 export async function readSchema(path: string): Promise<unknown> {
   const text = await textOf(path);
   try {

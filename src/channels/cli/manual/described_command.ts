@@ -1,26 +1,26 @@
 import type { Command } from "commander";
 
 export interface DescribedRow {
-  /** As it is written on a command line. */
+  /** As written on a command line. */
   readonly term: string;
   readonly about: string;
 }
 
-/** A command as its help tells of it: what manual and docs are made from. */
+/** A command as its help describes it: the source of the manual and the docs. */
 export interface DescribedCommand {
-  /** With those above it: "vis conversations list". */
+  /** The full name, such as "vis conversations list". */
   readonly name: string;
   readonly about: string;
   readonly usage: string;
   readonly arguments: readonly DescribedRow[];
   readonly flags: readonly DescribedRow[];
-  /** Examples and the like, "" where there are none. */
+  /** Examples and other notes; "" for none. */
   readonly notes: string;
-  /** Of the group in the help. */
+  /** The heading of its group in the help. */
   readonly group: string;
 }
 
-/** Every command that can be run, in the order of the help; groups have no entry of their own unless they say more. */
+/** Every command that can be run, in the order of the help; groups have an entry only if they have notes. */
 export function describedCommands(program: Command): readonly DescribedCommand[] {
   return shownBelow(program).flatMap((command) => described(command, command.helpGroup() || "Commands:"));
 }
@@ -58,7 +58,7 @@ function describe(
   };
 }
 
-/** What stands behind the lists of its help. From now on the command writes its help nowhere. */
+/** The text after the lists of its help. Redirects the command's help output permanently. */
 function notesOf(command: Command): string {
   let text = "";
   command.configureOutput({ writeOut: (more) => void (text += more) });

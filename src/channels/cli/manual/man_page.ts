@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type DescribedCommand, describedCommands, type DescribedRow } from "./described_command.ts";
 import { MANUAL_FACTS } from "./manual_facts.ts";
 
-/** The manual page of the program in roff (man macros), made from what its help says. */
+/** The program's manual page in roff (man macros), generated from its help. */
 export function manPage(program: Command, version: string): string {
   const commands = describedCommands(program);
   const groups = [...new Set(commands.map(({ group }) => group))];
@@ -55,7 +55,7 @@ function paragraph(text: string): readonly string[] {
   return text.split("\n").filter((line) => line.trim() !== "").flatMap((line) => wrapped(line.trim()).map(escaped));
 }
 
-/** Lines of at most 72 characters, as far as words allow. */
+/** Lines of at most 72 characters, unless a word is longer. */
 function wrapped(text: string): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(/\s+/)) {
@@ -66,7 +66,7 @@ function wrapped(text: string): readonly string[] {
   return lines;
 }
 
-/** As text: no line of it can begin a request, no dash becomes a hyphen that cannot be copied. */
+/** Escapes text: no line can begin a roff request, and dashes stay dashes that can be copied. */
 function escaped(text: string): string {
   const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
   return /^[.']/.test(plain) ? `\\&${plain}` : plain;

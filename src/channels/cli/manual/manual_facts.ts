@@ -1,6 +1,6 @@
 import type { DescribedRow } from "./described_command.ts";
 
-/** What the manual and the page about the command line say besides the commands. */
+/** Sections of the manual and of the command line's page besides the commands. */
 export const MANUAL_FACTS: Readonly<Record<"exits" | "variables" | "files", readonly DescribedRow[]>> = {
   exits: [
     { term: "0", about: "an answer; what was asked for is done" },

@@ -1,7 +1,7 @@
 import type { BranchOfConversation } from "../../../conversation/conversations.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 
-/** The branches of a conversation as a tree, a line each; none where there is only one. `shown` is marked. */
+/** The branches of a conversation as a tree, one per line; empty if there is only one branch. `shown` is marked. */
 export function branchLines(
   branches: readonly BranchOfConversation[],
   { shown }: { readonly shown?: string } = {},

@@ -3,8 +3,8 @@ import { clip } from "../../../domain/text/clip.ts";
 
 const SHOWN_CHARS = 4_000;
 
-/** A conversation as text for reading: every request with what was thought, run and answered. `first` numbers the first
- * query, `branches` are lines about them. The caller makes it fit for a terminal. */
+/** A conversation as readable text: every request with thinking, blocks and answer. `first` numbers the first query,
+ * `branches` are lines about the branches. The caller escapes it for a terminal. */
 export function conversationText(
   recording: Recording,
   { first, branches = [] }: { readonly first: number; readonly branches?: readonly string[] },
@@ -75,7 +75,7 @@ function blockLines({ code, result }: RecordedIteration["blocks"][number], at: n
   ];
 }
 
-/** Every line with a mark before it, so that no stored text can pass for a line of ours. */
+/** Prefixes every line with a mark, so that stored text cannot imitate our lines. */
 function quoted(text: string, mark: string): string[] {
   return text.replace(/\n$/, "").split(/\r\n|[\r\n\u2028\u2029\u0085]/).map((line) => `${mark}${line}`);
 }

@@ -3,7 +3,7 @@ import { terminalText } from "./terminal_text.ts";
 
 const MAX_LINE = 200;
 
-/** A unified diff for a terminal: a line for each of it, coloured by what it says, at most so many. */
+/** A unified diff for a terminal, coloured by kind of line and limited in length. */
 export function diffLines(
   diff: string,
   { color, most }: { readonly color: boolean; readonly most: number },

@@ -11,14 +11,15 @@ const OF_FAULTS: Readonly<Record<FaultKind, number>> = {
   cancelled: 130,
 };
 
-/** 0 answer; 1 the query failed or ran out; 2 usage; 3 configuration, no provider or the database; 130 cancelled. */
+/** 0 answer; 1 the query failed or reached a limit; 2 usage; 3 configuration, no provider or the database; 130
+ * cancelled. */
 export function exitCodeOf(result: QueryResult): number {
   if (result.status === "done") return 0;
   if (result.reason === "unstored") return 3;
   return result.reason === "cancelled" ? 130 : 1;
 }
 
-/** The exit code and the one sentence for an error that reached the channel; null for a defect. */
+/** The exit code and a one-sentence message for an error that reached the channel; null for a defect. */
 export function describeError(error: unknown): { readonly code: number; readonly message: string } | null {
   const fault = faultOf(error);
   return fault && { code: OF_FAULTS[fault.kind], message: fault.message };

@@ -1,6 +1,6 @@
 import type { RecordedQuery } from "../../../domain/records/recording.ts";
 
-/** A recorded query as JSON: the bytes of images are counted instead of written out. */
+/** A recorded query as JSON, with byte counts instead of image data. */
 export function printableQuery(query: RecordedQuery): object {
   return {
     ...query,

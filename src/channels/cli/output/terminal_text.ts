@@ -1,6 +1,6 @@
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
-/** Text from a model, a server or a file as it may reach a terminal: what commands one is shown as its escape. */
+/** Makes text from a model, a server or a file safe for a terminal: control characters are shown as escapes. */
 export function terminalText(text: string): string {
   return visibleText(text);
 }

@@ -1,9 +1,9 @@
 import type { Io, Services } from "../../channel.ts";
 
-/** What a command needs besides its flags. */
+/** Dependencies of a command. */
 export interface Context {
   readonly services: Services;
   readonly io: Io;
-  /** Told by the command that ran. */
+  /** Called by the command with its exit code. */
   finish(code: number): void;
 }

@@ -9,7 +9,7 @@ interface Flags {
 
 const DAY_MS = 86_400_000;
 
-/** `vis db`: care of the database. */
+/** `vis db`: database maintenance. */
 export function addDb(program: Command, { services, io, finish }: Context): void {
   const group = program.command("db").description(
     "care of the database: backup, restore, check, stats, prune, vacuum",

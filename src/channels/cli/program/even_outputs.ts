@@ -1,9 +1,10 @@
 import { type Command, Option } from "commander";
 
-/** A JSON object per line rather than one value. */
+/** Commands that print one JSON object per line instead of a single value. */
 const LINES: readonly string[] = ["logs"];
 
-/** Every command that prints data takes `--output json` and, in short, `--json`, whichever of them it was written with. */
+/** Gives every command that prints data both `--output json` and its short form `--json`, whichever it was defined
+ * with. */
 export function evenOutputs(program: Command): void {
   for (const command of program.commands) {
     evenOutputs(command);

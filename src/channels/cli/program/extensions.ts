@@ -7,7 +7,7 @@ interface Flags {
   readonly cwd?: string;
 }
 
-/** `vis extensions`: what is there, and what may load. */
+/** `vis extensions`: which extensions exist and which may load. */
 export function addExtensions(program: Command, { services, io, finish }: Context): void {
   const group = program.command("extensions").description(
     "what gives the sandbox its functions: list, show, check, new, add, remove, trust",

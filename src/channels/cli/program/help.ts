@@ -65,8 +65,8 @@ function addHelpItself(program: Command, { services, io }: Context): void {
     });
 }
 
-/** The commands that the words lead to, outermost first. Behind one that has none below it stand its arguments. Throws
- * CommanderError, which names the nearest one, for a word that is none. */
+/** The commands that the words name, outermost first. Words after a command without subcommands are its arguments.
+ * Throws CommanderError with the nearest name for an unknown word. */
 function named(words: readonly string[], program: Command): readonly Command[] {
   const path: Command[] = [];
   for (const word of words) {
@@ -85,7 +85,7 @@ function unknown(word: string, at: Command): never {
   return at.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
 }
 
-/** Of a command with each line of `jsonl`, or of all where none is named. */
+/** The schema of a command together with its `jsonl` lines, or all schemas if no command is named. */
 function schemaOf(name: string, all: Readonly<Record<string, object>>): object {
   const own = all[name] ?? all[`${name} jsonl`];
   if (name !== "" && own === undefined) throw new UsageError(`Cannot show a schema: vis ${name} prints no JSON`);

@@ -35,7 +35,7 @@ interface Part {
   readonly add: (program: Command, context: Context) => void;
 }
 
-/** In the order of the help. What is not among the names, such as `help` itself, needs all of them. */
+/** In the order of the help. Names that are not listed, such as `help` itself, need all parts. */
 const PARTS: readonly Part[] = [
   { group: "Ask:", names: ["run", "demo"], add: addRun },
   { group: "Look at what was done:", names: ["conversations", "replay"], add: addConversations },
@@ -53,8 +53,8 @@ const PARTS: readonly Part[] = [
   { group: "Help:", names: ["doctor", "completions", "version"], add: addHelp },
 ];
 
-/** The command line: what parses it, and what help, completions, manual and docs are made from. `only` the part with a
- * command of this name, where there is one: all of them cost a start 5 ms. */
+/** Builds the command line, the source of parsing, help, completions, manual and docs. With `only`, builds just the
+ * part that has this command, if there is one: building all of them takes 5 ms at startup. */
 export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
   const { services, io } = context;
   const program = new Command("vis")
@@ -85,13 +85,13 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
   return program;
 }
 
-/** What is said below a wrong use: where to look. */
+/** Adds a hint at the help to usage errors. */
 function hintAt(command: Command, path: string): void {
   command.showHelpAfterError(`(vis help ${path} shows how it is used)`);
   for (const below of command.commands) hintAt(below, `${path} ${below.name()}`);
 }
 
-/** Without the defaults that go without saying. */
+/** Leaves out trivial defaults. */
 function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/\s*\(default: (?:false|\[\])\)$/, "");
 }

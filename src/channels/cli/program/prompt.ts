@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
 import type { PromptFlags } from "../commands/prompt.ts";
 
-/** The command that shows what a model is sent. */
+/** The command that shows what is sent to a model. */
 export function addPrompt(program: Command, { services, io, finish }: Context): void {
   program.command("prompt")
     .description("show what is sent to the model for a request, or was sent for a stored iteration")

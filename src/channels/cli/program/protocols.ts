@@ -3,7 +3,7 @@ import type { OpenRequest } from "../../channel.ts";
 import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
 
-/** `vis mcp` and `vis acp`: Vis for programs that start it and speak a protocol on its stdin and stdout. */
+/** `vis mcp` and `vis acp`: for programs that start Vis and speak a protocol on its stdin and stdout. */
 export function addProtocols(program: Command, context: Context): void {
   add(program, {
     ...context,

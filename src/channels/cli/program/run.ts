@@ -63,7 +63,7 @@ function addLimits(run: Command): void {
     .option("--timeout <time>", "end the query after this time, such as 90s, 10m or 1h", duration);
 }
 
-/** A flag with a value, which commander would take for the opposite of --extension. */
+/** A flag with a value; commander would otherwise treat it as the negation of --extension. */
 function withoutExtension(): Option {
   const option = new Option("--no-extension <name>", "leave this extension out; may be given again")
     .argParser(collected).default([]);

@@ -7,8 +7,8 @@ import type { SearchFlags } from "../commands/search.ts";
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
-/** Milliseconds since the epoch of `2026-11-22`, `2026-11-22T10:30` (local time) or `3d` (so long ago). Throws what
- * commander takes for a wrong value. */
+/** Parses `2026-11-22`, `2026-11-22T10:30` (local time) or `3d` (that long ago) into milliseconds since the epoch.
+ * Throws commander's error for an invalid value. */
 function timeArgument(text: string): number {
   const [, number, unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text.trim()) ?? [];
   if (number !== undefined) return Date.now() - Number(number) * (UNITS[unit] ?? 0);

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { FLAGS } from "../input/flags.ts";
 
-/** Flags of a command that goes on and serves others: under which profile, and what its sessions use. */
+/** Flags of a command that keeps running and serves others: its profile and what its sessions use. */
 export function addServiceFlags(command: Command): Command {
   return command
     .addOption(

@@ -3,7 +3,7 @@ import { addServiceFlags } from "./service_flags.ts";
 import type { Context } from "./context.ts";
 import type { TelegramFlags } from "../commands/telegram.ts";
 
-/** `vis telegram`: the bot, and who may use it. */
+/** `vis telegram`: the bot and the list of its users. */
 export function addTelegram(program: Command, { services, io, finish }: Context): void {
   const command = async () => {
     const { TelegramCommand } = await import("../commands/telegram.ts");

@@ -3,8 +3,8 @@ import { queryOutputs } from "./query_outputs.ts";
 import { setupOutputs } from "./setup_outputs.ts";
 import { storedOutputs } from "./stored_outputs.ts";
 
-/** What commands print with `--output json`, as JSON Schema by command; "run jsonl" is a line of `--output jsonl`.
- * Fields may be added, none changes its meaning or goes. */
+/** Output of commands with `--output json`, as JSON Schema by command; "run jsonl" is a line of `--output jsonl`.
+ * Fields may be added; none is removed or changes its meaning. */
 export function outputSchemas(): Readonly<Record<string, object>> {
   const all = { ...queryOutputs, ...storedOutputs, ...setupOutputs };
   return Object.fromEntries(

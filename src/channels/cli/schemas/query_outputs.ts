@@ -49,7 +49,7 @@ const result = QueryResultSchema.extend({
 
 const message = z.object({ role: z.string(), bytes: count, tokens: count, text: z.string() });
 
-/** What is asked of a model. A name ends with "jsonl" where each line is one of these. */
+/** Output of commands that run queries. A name that ends with "jsonl" describes each line. */
 export const queryOutputs = {
   "run": result,
   "run jsonl": QueryEventSchema,

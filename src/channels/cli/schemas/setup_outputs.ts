@@ -68,7 +68,7 @@ const trust = z.object({
 
 const folder = z.object({ folder: z.string() });
 
-/** What is set up on this machine. */
+/** Output of commands about the setup of this machine. */
 export const setupOutputs = {
   "providers": z.object({
     providers: z.array(provider),

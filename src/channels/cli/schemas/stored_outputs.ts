@@ -58,7 +58,7 @@ const copied = { path: z.string(), bytes: count, schemaVersion: count, ms: z.num
 const rows = { rows: count, bytes: count };
 const counted = { conversationId: z.string(), title: z.string(), queries: count };
 
-/** What the database holds. */
+/** Output of commands about the database. */
 export const storedOutputs = {
   "conversations list": z.array(conversation),
   "conversations show": conversation.omit({ queries: true, running: true }).extend({

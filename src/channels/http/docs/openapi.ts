@@ -7,7 +7,7 @@ import { ProblemSchema } from "../api/schemas.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 const EVENTS = "Server-sent events: the event's name is the type of a QueryEvent, its data that object as JSON";
-/** What OpenAI's clients read errors from. */
+/** The object in which OpenAI's clients receive errors. */
 const OPENAI_ERROR = z.object({
   error: z.object({
     message: z.string(),
@@ -94,12 +94,12 @@ function response({ description, schema, stream, types = ["application/json"] }:
   return { description, ...(Object.keys(content).length > 0 ? { content } : {}) };
 }
 
-/** OpenAPI 3.1 takes JSON Schema 2020-12 as it is. */
+/** OpenAPI 3.1 uses JSON Schema 2020-12 unchanged. */
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     ...{ io, unrepresentable: "any" },
     override: ({ jsonSchema }) => {
-      // What every double can hold is no bound, and what is answered may gain fields.
+      // Bounds that every double satisfies say nothing, and responses may gain fields.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;

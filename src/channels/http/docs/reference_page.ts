@@ -21,7 +21,7 @@ const Operation = z.object({
   "x-vis-scope": z.string().optional(),
 });
 
-/** What the page reads of an OpenAPI document. */
+/** The parts of an OpenAPI document that the page uses. */
 const Document = z.object({
   info: z.object({ title: z.string(), version: z.string(), description: z.string() }),
   paths: z.record(z.string(), z.record(z.string(), Operation)),
@@ -29,8 +29,7 @@ const Document = z.object({
 
 type Place = z.infer<typeof Operation> & { readonly path: string; readonly method: string };
 
-/** A page of HTML about every call that an OpenAPI document describes: no scripts, and nothing from elsewhere but the
- * server's own style. */
+/** An HTML page about every call of an OpenAPI document. It has no scripts and loads only the server's own style. */
 export function referencePage(document: unknown): string {
   const { info, paths } = Document.parse(document);
   const places = Object.entries(paths).flatMap(([path, methods]) =>

@@ -3,23 +3,23 @@ type Labels = Readonly<Record<string, string>>;
 interface Family {
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
-  /** Of a histogram: upper bounds, rising. */
+  /** For a histogram: ascending upper bounds. */
   readonly bounds: readonly number[];
   readonly series: Map<string, Series>;
 }
 
 interface Series {
   readonly labels: Labels;
-  /** Of a histogram the sum. */
+  /** For a histogram: the sum. */
   value: number;
   count: number;
   readonly buckets: number[];
 }
 
-/** More of one name would be a label that grows: what comes then is left out. */
+/** More series of one name mean a label that grows without bound; further ones are dropped. */
 const MAX_SERIES = 1000;
 
-/** Numbers in the text format of Prometheus (version 0.0.4). Names end in their unit, counters in `_total`. */
+/** Metrics in the Prometheus text format (version 0.0.4). Names end in their unit, counters in `_total`. */
 export class Exposition {
   readonly #families = new Map<string, Family>();
 
@@ -35,7 +35,7 @@ export class Exposition {
     return this.#set(name, { type: "gauge", help });
   }
 
-  /** A counter that somebody else counts: it is told how far it is. */
+  /** A counter that is kept elsewhere; the returned function sets its total. */
   total(name: string, help: string): (value: number) => void {
     return this.#set(name, { type: "counter", help });
   }

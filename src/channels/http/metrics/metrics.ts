@@ -6,7 +6,7 @@ import { Exposition } from "./exposition.ts";
 const REQUEST_BOUNDS = [.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS = [.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
-/** What the server counts of itself, for Prometheus. It knows no text of anybody's. */
+/** The server's own metrics, for Prometheus. They contain no user text. */
 export class Metrics {
   readonly #all = new Exposition();
   readonly #requests = this.#all.counter("vis_http_requests_total", "Requests by route and status.");
@@ -42,7 +42,7 @@ export class Metrics {
     this.#began = facts.now() - performance.now();
   }
 
-  /** A response whose head is ready. `route` is the path with the names of its parameters. */
+  /** Counts a response whose headers are ready. `route` is the path with parameter names. */
   request({ method, route, status, ms }: {
     readonly method: string;
     readonly route: string;
@@ -53,7 +53,7 @@ export class Metrics {
     this.#requestSeconds(ms / 1000, { method, route });
   }
 
-  /** Counts a stream until the function that it returns is called. */
+  /** Counts a stream until the returned function is called. */
   stream(): () => void {
     this.#open++;
     const once = { done: false };
@@ -63,7 +63,7 @@ export class Metrics {
     };
   }
 
-  /** Every event of every query, those of child queries included. */
+  /** Receives every event of every query, including child queries. */
   event(event: QueryEvent): void {
     if (event.type === "iteration_finished") this.#iterations(1, { outcome: event.outcome });
     if (event.type === "host_call" && event.phase === "end") this.#calls(1, { ok: String(event.ok ?? false) });
@@ -74,7 +74,7 @@ export class Metrics {
     if (isEnd(event) && !isChild(event)) this.#ended(event.result);
   }
 
-  /** All of it as text; `running` is how many queries run now. */
+  /** All metrics as text; `running` is the number of running queries. */
   text(running: number): string {
     const { user, system } = process.cpuUsage();
     this.#process.build(1, { version: this.#facts.version });
@@ -86,7 +86,7 @@ export class Metrics {
     return this.#all.text();
   }
 
-  /** What a query used has its children's in it. */
+  /** A query's usage includes that of its child queries. */
   #ended({ status, reason, ms, usage, costUsd }: QueryResult): void {
     this.#queries(1, { status, reason });
     this.#querySeconds(ms / 1000);

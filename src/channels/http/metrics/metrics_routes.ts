@@ -5,7 +5,7 @@ import type { Runs } from "../stream/runs.ts";
 
 const TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** What the server counted. It takes a token: numbers tell what is going on. */
+/** Route for metrics. It requires a token, since the numbers reveal activity. */
 export function metricsRoutes(
   { metrics, runs }: { readonly metrics: Metrics; readonly runs: Runs },
 ): readonly HttpRoute[] {

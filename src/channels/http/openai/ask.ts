@@ -14,13 +14,14 @@ interface OpenAiAsked {
   readonly target: AskTarget;
   readonly request: string;
   readonly given: OpenAiInput;
-  /** The server-sent events of a query, where the client streams. */
+  /** The server-sent events of a query, for a client that streams. */
   readonly events: (run: LiveRun, begun: Begun) => AsyncGenerator<string>;
-  /** The body, once it has an answer. */
+  /** The body, once the query has an answer. */
   readonly whole: (result: QueryResult, begun: Begun) => object | Promise<object>;
 }
 
-/** Runs the query of a client of OpenAI, which ends with its call. Throws `Problem` for a query without an answer. */
+/** Runs a query for a client of OpenAI's API; the query ends when the call does. Throws `Problem` for a query without
+ * an answer. */
 export async function openAiAsk(
   { parts, runs }: RouteParts,
   call: Pick<RouteCall<{ readonly stream?: boolean | null | undefined }>, "body" | "caller" | "leaving">,

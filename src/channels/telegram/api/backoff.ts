@@ -2,7 +2,7 @@ import { backoffMs } from "../../../domain/kit/backoff_ms.ts";
 
 const WAITS = { firstMs: 1_000, mostMs: 60_000 };
 
-/** How long to wait for Telegram after so many failures in a row. */
+/** Time to wait for Telegram after a number of failures in a row. */
 export function backoff(failures: number, random: () => number): number {
   return Math.round(backoffMs(failures, { ...WAITS, random }));
 }

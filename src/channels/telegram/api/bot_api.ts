@@ -9,7 +9,7 @@ const DOWNLOAD_MS = 120_000;
 
 export interface BotApiOptions {
   readonly token: string;
-  /** Of the Bot API server, without "/" at the end. */
+  /** Root of the Bot API server, without "/" at the end. */
   readonly root: string;
 }
 
@@ -20,8 +20,8 @@ export interface BotCallOptions {
 
 type WireSignal = Parameters<BotMethods["getMe"]>[0];
 
-/** The Bot API of one bot. The token is a part of every address, so that no error of the network is passed on as it is:
- * everything rejects with `TelegramError`, or with `Cancelled` where the caller's signal was aborted. */
+/** The Bot API of one bot. The token is part of every URL, so network errors are never passed on unchanged: everything
+ * rejects with `TelegramError`, or with `Cancelled` if the caller's signal was aborted. */
 export class BotApi {
   readonly #wire: BotMethods;
   readonly #token: string;
@@ -30,30 +30,30 @@ export class BotApi {
   constructor({ token, root }: BotApiOptions) {
     this.#token = token;
     this.#root = root;
-    // Its own limit of time is above every one of ours.
+    // The library's time limit is above all of ours.
     this.#wire = new Api(token, { apiRoot: root, timeoutSeconds: 500, sensitiveLogs: false }).raw;
   }
 
-  /** The number of the bot: the part of the token that is no secret. */
+  /** The bot's id: the part of the token that is not secret. */
   get botId(): string {
     return this.#token.split(":")[0] ?? "";
   }
 
-  /** One call, once. */
+  /** Calls once, without retries. */
   async call<T>(
     run: (wire: BotMethods, signal: WireSignal) => Promise<T>,
     { signal, timeoutMs = CALL_MS }: BotCallOptions,
   ): Promise<T> {
     const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      // The library's types name the signal of a package; its build for the web uses the platform's own.
+      // The library's types name a package's signal; its web build uses the platform's own.
       return await run(this.#wire, both as unknown as WireSignal);
     } catch (error) {
       throw this.#told(error, signal);
     }
   }
 
-  /** The bytes of a file that `getFile` named. */
+  /** Downloads a file that `getFile` named. */
   async download(
     path: string,
     { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
@@ -95,13 +95,13 @@ export class BotApi {
   #refusal({ error_code: code, description, method, parameters }: GrammyError): TelegramError {
     const said = String(description).replaceAll(this.#token, "<token>");
     const message = `Telegram refused ${method}: ${code} ${said}`;
-    // A text that is no token at all is answered as an address that does not exist.
+    // For a malformed token Telegram answers that the address does not exist.
     if (code === 401 || code === 404 && method === "getMe") return new TelegramError(message, { code: "token" });
     if (code === 409) return new TelegramError(message, { code: "conflict", description: said });
     if (code === 429) {
       return new TelegramError(message, { code: "flood", retryAfterMs: 1000 * (parameters?.retry_after ?? 1) });
     }
-    // An answer without a code is not Telegram's, but of something between.
+    // An answer without a code comes from an intermediary, not from Telegram.
     if (!Number.isInteger(code) || code >= 500) return new TelegramError(message, { code: "network" });
     const migratedTo = parameters?.migrate_to_chat_id ?? null;
     return new TelegramError(message, { code: "refused", description: said, migratedTo });

@@ -1,6 +1,6 @@
 import { type Clock, REAL_CLOCK } from "../../../domain/kit/clock.ts";
 
-/** Time and chance as the bot sees them. */
+/** The bot's source of time and randomness. */
 export interface BotClock extends Clock {
   /** From 0 to 1. */
   random(): number;

@@ -7,22 +7,22 @@ import { TelegramError } from "./telegram_error.ts";
 import type { Update } from "./wire.ts";
 
 const POLL_SECONDS = 50;
-/** So that the longest messages of a batch fit one row of the inbox. */
+/** Small enough that the longest messages of a batch fit one row of the inbox. */
 const BATCH = 50;
 
 export interface PollerOptions {
   readonly api: BotApi;
   readonly clock: BotClock;
   readonly signal: AbortSignal;
-  /** The highest update that was accepted before, null where none is known. */
+  /** The highest update accepted before; null if unknown. */
   readonly mark: () => Promise<number | null>;
-  /** Keeps them; they are confirmed to Telegram only after it resolves. */
+  /** Stores the updates; they are confirmed to Telegram only after it resolves. */
   readonly accept: (updates: readonly Update[]) => Promise<void>;
   readonly note: (text: string) => void;
 }
 
-/** Asks for updates until the signal, over lost connections and floods. Rejects with `TelegramError` where asking again
- * is of no use, and with what `accept` rejects with. */
+/** Polls for updates until the signal aborts, through connection losses and flood limits. Rejects with `TelegramError`
+ * if polling again is useless, and with the errors of `accept`. */
 export async function pollUpdates({ api, clock, signal, mark, accept, note }: PollerOptions): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {

@@ -7,7 +7,7 @@ import type { Update } from "./wire.ts";
 const HEADER = "x-telegram-bot-api-secret-token";
 const MAX_BYTES = 1 << 20;
 
-/** Answers one request of a webhook: 200 only once the update is kept. */
+/** Answers one webhook request: 200 only once the update is stored. */
 export async function receiveUpdate(
   request: Request,
   { secret, accept }: { readonly secret: string; readonly accept: (updates: readonly Update[]) => Promise<void> },
@@ -32,7 +32,7 @@ export async function receiveUpdate(
   }
 }
 
-/** In the same time wherever they differ. */
+/** Takes the same time wherever they differ. */
 function isSame(given: string, secret: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(secret));

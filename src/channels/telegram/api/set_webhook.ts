@@ -5,14 +5,14 @@ import type { BotClock } from "./bot_clock.ts";
 import { TelegramError } from "./telegram_error.ts";
 
 export interface Webhook {
-  /** As Telegram reaches it. */
+  /** The public URL for Telegram. */
   readonly url: string;
-  /** What Telegram must send along. */
+  /** The secret that Telegram must send along. */
   readonly secret: string;
 }
 
-/** Tells Telegram where to send updates, as often as it takes, and waits for the signal. Rejects with `TelegramError`
- * where it refuses the address. The webhook stays when the bot ends: Telegram keeps updates meanwhile. */
+/** Registers the webhook with Telegram, retrying as needed, and waits for the signal. Rejects with `TelegramError` if
+ * Telegram refuses the address. The webhook stays when the bot ends, so that Telegram keeps updates meanwhile. */
 export async function setWebhook(
   { url, secret }: Webhook,
   { api, clock, signal, note }: {
@@ -24,7 +24,7 @@ export async function setWebhook(
 ): Promise<void> {
   for (let failures = 1; !signal.aborted; failures++) {
     try {
-      // One at a time, so that messages come in their order.
+      // One connection, so that messages arrive in order.
       const payload = { url, secret_token: secret, max_connections: 1 };
       const asked = { ...payload, allowed_updates: ["message", "edited_message"] as const };
       await api.call((wire, own) => wire.setWebhook(asked, own), { signal });

@@ -1,9 +1,9 @@
-/** `token`: it is refused. `conflict`: another program polls for the bot, or a webhook is set. `flood`: wait.
- * `refused`: the call itself; the same call will be refused again. `network`: anything that may pass. */
+/** `token`: the token is refused. `conflict`: another program polls for the bot, or a webhook is set. `flood`: wait.
+ * `refused`: the call itself; repeating it will be refused again. `network`: anything temporary. */
 export type TelegramErrorCode = "token" | "conflict" | "flood" | "refused" | "network";
 
-/** What Telegram tells apart by its words alone. `gone`: the message is no longer there, or no longer the bot's to edit.
- * `unchanged`: it has this text already. `webhook`: one is set, so that nobody may ask for updates. */
+/** Cases that Telegram distinguishes only by its message. `gone`: the message no longer exists, or the bot may no
+ * longer edit it. `unchanged`: it already has this text. `webhook`: a webhook is set, so polling is impossible. */
 export type TelegramErrorDetail = "gone" | "unchanged" | "webhook" | null;
 
 const DETAILS: readonly (readonly [words: RegExp, detail: TelegramErrorDetail])[] = [
@@ -12,21 +12,21 @@ const DETAILS: readonly (readonly [words: RegExp, detail: TelegramErrorDetail])[
   [/webhook/i, "webhook"],
 ];
 
-/** A call of the Bot API failed. `message` has no token in it. */
+/** A call of the Bot API failed. `message` does not contain the token. */
 export class TelegramError extends Error {
   override readonly name = "TelegramError";
   readonly code: TelegramErrorCode;
   readonly detail: TelegramErrorDetail;
-  /** How long Telegram asks to wait, 0 where it does not. */
+  /** How long Telegram asks to wait; 0 if it does not. */
   readonly retryAfterMs: number;
-  /** The id that a group has got instead. */
+  /** The new id of a group that was migrated. */
   readonly migratedTo: number | null;
 
   constructor(
     message: string,
     facts: {
       readonly code: TelegramErrorCode;
-      /** Telegram's own words. */
+      /** Telegram's own error message. */
       readonly description?: string;
       readonly retryAfterMs?: number;
       readonly migratedTo?: number | null;

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** What Telegram must send along with each update: made of the token, so that there is nothing more to keep. */
+/** The secret that Telegram must send with each update. It is derived from the token, so it need not be stored. */
 export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }

@@ -6,13 +6,13 @@ import type { BotApi } from "../api/bot_api.ts";
 import type { IncomingFile } from "../inbound/incoming.ts";
 import type { Outbox } from "../outbound/outbox.ts";
 
-/** What the Bot API lets a bot download. */
+/** The download limit of the Bot API. */
 const MAX_BYTES = 20 * 1024 * 1024;
 
 export type Attachments = Required<Pick<AskOptions, "images" | "variables">>;
 
 /** The files of a message: images for the model, documents as the variables `context`, `context2` and so on. Rejects
- * with `UsageError` for what is too large or cannot be used, and as `BotApi` does. */
+ * with `UsageError` for files that are too large or cannot be used, and like `BotApi`. */
 export async function readAttachments(
   files: readonly IncomingFile[],
   { api, outbox, chat, signal }: {

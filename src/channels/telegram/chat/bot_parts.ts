@@ -7,7 +7,7 @@ import type { Messenger } from "../outbound/messenger.ts";
 import type { Outbox } from "../outbound/outbox.ts";
 import type { ModelSessions } from "./sessions.ts";
 
-/** What chats of one bot share. */
+/** What the chats of one bot share. */
 export interface BotParts {
   readonly api: BotApi;
   readonly inbox: Inbox;
@@ -17,12 +17,12 @@ export interface BotParts {
   readonly access: UserAccess;
   readonly clock: BotClock;
   readonly log: Log;
-  /** Aborted when queries that still run must end: their messages stay in the inbox. */
+  /** Aborted when running queries must end: their messages stay in the inbox. */
   readonly closing: AbortSignal;
-  /** What a user may ask for in a day (UTC); null for no limit. */
+  /** Daily quota of a user (UTC); null for no limit. */
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
-  /** An answer that took longer is a new message, of which Telegram notifies; nobody hears of one that was edited. */
+  /** An answer that took longer is sent as a new message, since Telegram does not notify of edits. */
   readonly lateMs: number;
-  /** Names of models that chats may choose from; null where they may not. */
+  /** Names of models that chats may choose from; null if they may not choose. */
   readonly models: (() => Promise<readonly string[]>) | null;
 }

@@ -6,11 +6,11 @@ import { chatKey, type ChatPlace } from "../inbound/incoming.ts";
 import { RichText } from "../text/rich_text.ts";
 
 const SHOWN = 40;
-/** Back to the configured one. */
+/** Selects the configured model. */
 const DEFAULT = "default";
 
-/** What `/model` and `/model NAME` do. A part of a name will do where one model alone has it. Rejects with `UsageError`,
- * and with `ConfigError` for a model that cannot be used. */
+/** `/model` and `/model NAME`. Part of a name is enough if only one model matches. Rejects with `UsageError`, and with
+ * `ConfigError` for a model that cannot be used. */
 export async function chooseModel(
   asked: string,
   { chat, parts }: { readonly chat: ChatPlace; readonly parts: BotParts },
@@ -24,7 +24,7 @@ export async function chooseModel(
   return new RichText().add(`From the next message on: ${told}`);
 }
 
-/** Null for the configured one. A provider that tells no names is tried. */
+/** Null for the configured model. If a provider lists no names, the given one is tried. */
 function chosen(asked: string, names: readonly string[]): string | null {
   if (names.includes(asked)) return asked;
   if (asked.toLowerCase() === DEFAULT) return null;
@@ -41,7 +41,7 @@ function chosen(asked: string, names: readonly string[]): string | null {
   );
 }
 
-/** Names as code: a tap copies one. */
+/** Names as code, so that a tap copies one. */
 async function listed(model: string | null, { sessions, models }: BotParts): Promise<RichText> {
   const present = await sessions.use(model, (session) => Promise.resolve(session)).catch((error: unknown) => {
     if (error instanceof ConfigError) return error; // another one can still be chosen

@@ -10,7 +10,7 @@ import { RichText } from "../text/rich_text.ts";
 interface Given {
   readonly message: Incoming;
   readonly parts: BotParts;
-  /** Ends the running query; false where none runs. */
+  /** Cancels the running query; false if none runs. */
   readonly cancel: () => boolean;
 }
 
@@ -27,8 +27,8 @@ const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>>
   usage,
 };
 
-/** Does what a command says; null where it is none of the bot's and nothing is to be said. Doing it again after a kill
- * comes to the same. Rejects with `UsageError`, `ConfigError` and `StoreError`. */
+/** Runs a command; null if the command is not the bot's and needs no reply. Running it again after a kill has the same
+ * effect. Rejects with `UsageError`, `ConfigError` and `StoreError`. */
 export async function chatCommand(
   message: Incoming,
   rest: Omit<Given, "message">,

@@ -1,4 +1,4 @@
-/** What Telegram offers while somebody types "/". */
+/** The commands that Telegram offers after "/". */
 export const COMMAND_LIST = [
   { command: "new", description: "begin a new conversation" },
   { command: "fork", description: "go on in a copy; /fork 2 without the last two questions" },

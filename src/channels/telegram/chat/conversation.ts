@@ -5,8 +5,8 @@ import { chatKey, type ChatPlace } from "../inbound/incoming.ts";
 
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
-/** The conversation that goes on in a chat: the one it has chosen, else its first one, which it has chosen then. Made
- * where there is none. */
+/** The current conversation of a chat: the chosen one, otherwise its first one, which becomes the chosen one. Created
+ * if there is none. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));
@@ -19,7 +19,7 @@ export async function chatConversation(place: ChatPlace, parts: Parts): Promise<
   }
 }
 
-/** A new conversation for a chat; the same one for the same update. */
+/** Creates a conversation for a chat; the same update always yields the same conversation. */
 export async function newChatConversation(
   place: ChatPlace,
   { parts, updateId }: { readonly parts: Parts; readonly updateId: number },

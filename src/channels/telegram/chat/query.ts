@@ -17,10 +17,10 @@ import { TelegramError } from "../api/telegram_error.ts";
 const PRIVATE_MS = 1_500, GROUP_MS = 4_000, TYPING_MS = 4_500;
 const SUSPENDED = "⏸ The bot is restarting: this goes on when it is back";
 
-/** `kept`: the program ends before the answer was written; the message stays in the inbox. */
+/** `kept`: the program ends before the answer was written, and the message stays in the inbox. */
 export type ChatQueryEnd = "answered" | "kept";
 
-/** One message on its way to its answer. */
+/** Processes one message up to its answer. */
 export class ChatQuery {
   readonly #parts: BotParts;
   readonly #reply: AnswerMessages;
@@ -28,7 +28,7 @@ export class ChatQuery {
   readonly #since: number;
   readonly #cancel = new AbortController();
   readonly #ended = new AbortController();
-  /** The query runs, or it is over. */
+  /** Resolves when the query runs or is over. */
   readonly #begun = Promise.withResolvers<void>();
   #entry: PendingMessage;
   #saving: Promise<void> = Promise.resolve();
@@ -49,12 +49,12 @@ export class ChatQuery {
     });
   }
 
-  /** The one that it answers. */
+  /** The message that it answers. */
   get message(): Incoming {
     return this.#entry.message;
   }
 
-  /** Of the running query, null before it has begun. */
+  /** Id of the running query; null before it has begun. */
   get queryId(): string | null {
     return this.#progress.queryId;
   }
@@ -63,13 +63,13 @@ export class ChatQuery {
     this.#cancel.abort();
   }
 
-  /** As `Conversations.steer`, once the query has begun. */
+  /** Like `Conversations.steer`, once the query has begun. */
   async steer(text: string): Promise<boolean> {
     await this.#begun.promise;
     return this.#running ? await this.#running.session.conversations.steer(this.#running.branch, text) : false;
   }
 
-  /** Never rejects, except where the token is refused. */
+  /** Never rejects, except if the token is refused. */
   async run(): Promise<ChatQueryEnd> {
     try {
       await this.#reply.open("⏳");
@@ -92,14 +92,14 @@ export class ChatQuery {
     }
   }
 
-  /** Who asked may be elsewhere by now; who has ended it is not. */
+  /** Whether the user may have stopped watching; a user who cancelled has not. */
   get #isLate(): boolean {
     const { clock, lateMs } = this.#parts;
     const { startedAt } = this.#entry;
     return startedAt !== undefined && clock.now() - startedAt >= lateMs && !this.#cancel.signal.aborted;
   }
 
-  /** Null where it was cut by the end of the program. */
+  /** Null if the end of the program interrupted it. */
   async #answer(): Promise<RichText | null> {
     try {
       const { branchId, model = null } = this.#entry;

@@ -9,7 +9,7 @@ import type { PendingMessage } from "../inbound/entry.ts";
 import type { Session } from "../../channel.ts";
 import { userLabel } from "./user_label.ts";
 
-/** A query that the program's end has cut so often is not begun again: it may be what ends it. */
+/** A query that was interrupted this often by the end of the program is not run again: it may be the cause. */
 const MAX_ATTEMPTS = 3;
 const LOOK_AGAIN_MS = 2_000;
 
@@ -22,12 +22,13 @@ export interface QueryAnswerOptions {
   readonly emit: Emit;
   readonly parts: BotParts;
   readonly entry: () => PendingMessage;
-  /** Stores the entry before what it says is done. */
+  /** Stores the entry before the step it records. */
   readonly save: (change: Partial<PendingMessage>) => Promise<void>;
 }
 
-/** The result of a message's query, which is begun once: an earlier process may have begun it, or ended it. One that was
- * cut is run again from the state before it. Rejects as `ask` does, with `Cancelled` at the signal. */
+/** The result of a message's query. The query begins only once: an earlier process may have begun or ended it. An
+ * interrupted query is run again from the state before it. Rejects like `ask`, and with `Cancelled` when the signal
+ * aborts. */
 export async function queryAnswer(options: QueryAnswerOptions): Promise<Answer> {
   const { parts, signal } = options;
   for (;;) {
@@ -38,12 +39,12 @@ export async function queryAnswer(options: QueryAnswerOptions): Promise<Answer> 
     } catch (error) {
       if (!(error instanceof BusyError)) throw error;
     }
-    // Another process has the conversation, or this very query.
+    // Another process holds the conversation, or this very query.
     await parts.clock.sleep(LOOK_AGAIN_MS, signal);
   }
 }
 
-/** The newest attempt that was begun. */
+/** The newest attempt that has begun. */
 async function knownQuery({ branch, session, entry }: QueryAnswerOptions): Promise<StoredQuery | null> {
   const { records } = session.conversations;
   const { queryId } = entry();
@@ -74,7 +75,7 @@ async function again(cut: StoredQuery, options: QueryAnswerOptions): Promise<Que
   const { attempts = 1, message } = entry();
   const begun = await session.conversations.records.keyedQuery(branch, keyOf(entry())) !== null;
   await save({ queryId: cut.queryId, suspended: false, ...(begun ? { attempts: attempts + 1 } : {}) });
-  // What a query was given is stored with its first iteration.
+  // A query's input is stored with its first iteration.
   if (cut.iterations === 0 && message.files.some(({ kind }) => kind === "document")) return await begin(options);
   return await session.conversations.retry(cut.queryId, {
     ...{ signal, emit },
@@ -92,7 +93,7 @@ function keyOf({ message, attempts = 1 }: PendingMessage): string {
   return `telegram/${message.chat.id}/${message.updateId}/${attempts}`;
 }
 
-/** In a group the model has to know who speaks. */
+/** In a group the model must know who is speaking. */
 function requestOf({ message: { text, files, from, chat } }: PendingMessage): string {
   const names = files.map(({ name }) => name).join(", ");
   const words = text.trim() === "" ? `Here is ${names}, sent without words.` : text;

@@ -2,42 +2,42 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import type { Log } from "../../../logging/log.ts";
 import type { Session } from "../../channel.ts";
 
-/** Besides the one of the configured model: each has a connection to the database and children of its own. */
+/** Sessions kept besides that of the configured model: each has its own database connection and child processes. */
 const KEPT = 4;
 
 interface Slot {
   readonly opened: Promise<Session>;
-  /** Those who work with it now: it is not closed under them. */
+  /** Users of the session, which is not closed while there are any. */
   users: number;
 }
 
 export interface SessionsOptions {
-  /** A session with a model in place of the configured one. */
+  /** Opens a session with a model instead of the configured one. */
   readonly open: (model: string | null) => Promise<Session>;
   readonly log: Log;
 }
 
-/** The sessions of the models that chats have chosen, of which a few stay open: beyond that the one that was used longest
- * ago is closed, never one that is in use. A conversation lives in one of them at a time. */
+/** The sessions of the models that chats have chosen. A few stay open; beyond that, the least recently used one is
+ * closed, but never one in use. A conversation lives in one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
-  /** The one that was used longest ago first. */
+  /** Least recently used first. */
   readonly #slots = new Map<string | null, Slot>();
   readonly #closing = new Map<string | null, Promise<void>>();
-  /** Model that a branch was last used with, as long as its session is open. */
+  /** The model that a branch was last used with, while its session is open. */
   readonly #lastOf = new Map<string, string | null>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
   }
 
-  /** That of the configured model, which is open until `close`. */
+  /** The session of the configured model, which stays open until `close`. */
   async main(): Promise<Session> {
     return await this.use(null, (session) => Promise.resolve(session));
   }
 
-  /** Works with the session of a model, which stays open meanwhile. Rejects with `ConfigError` for a model that cannot be
-   * used, and as `work` does. */
+  /** Works with the session of a model, which stays open meanwhile. Rejects with `ConfigError` for a model that cannot
+   * be used, and like `work`. */
   async use<T>(model: string | null, work: (session: Session) => Promise<T>): Promise<T> {
     while (this.#closing.has(model)) await this.#closing.get(model);
     const slot = this.#slots.get(model) ?? this.#begin(model);

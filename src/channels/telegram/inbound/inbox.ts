@@ -3,7 +3,8 @@ import type { JsonValue } from "../../../domain/text/json_value.ts";
 import type { ChatSettings } from "./chat_settings.ts";
 import type { PendingMessage } from "./entry.ts";
 
-/** Telegram keeps updates for a day, and after a week without any it numbers them anew: an older mark says nothing. */
+/** Telegram keeps updates for a day, and restarts their numbering after a week without any: an older mark is
+ * meaningless. */
 const MARK_MS = 3 * 86_400_000;
 const MAX_ENTRIES = 5_000;
 const RECENT = 300;
@@ -11,20 +12,20 @@ const RECENT = 300;
 interface Mark {
   readonly updateId: number;
   readonly at: number;
-  /** The last ones that were accepted: through a webhook they come in any order, and again. */
+  /** The most recently accepted ones: a webhook may deliver updates in any order and repeatedly. */
   readonly recent: readonly number[];
-  /** Of the batch that this update ended, until each has a place of its own. */
+  /** Entries of the batch that this update ended, until each has its own row. */
   readonly entries: readonly PendingMessage[];
 }
 
-/** What a bot must remember over a restart, in the database: which updates it has accepted, those that are not answered
- * yet, and the conversation of each chat. An update is confirmed to Telegram only after it is here. */
+/** What a bot must remember across restarts, in the database: which updates it has accepted, which are not answered
+ * yet, and the conversation of each chat. An update is confirmed to Telegram only after it is stored here. */
 export class Inbox {
   readonly #states: StateStore;
   readonly #place: StatePlace;
   readonly #now: () => number;
 
-  /** No extension can have the namespace: it has a slash. */
+  /** The slash keeps extensions from using this namespace. */
   constructor(
     states: StateStore,
     { botId, now }: { readonly botId: string; readonly now: () => number },
@@ -34,19 +35,19 @@ export class Inbox {
     this.#now = now;
   }
 
-  /** The highest update that was accepted, null where none is known. */
+  /** The highest accepted update; null if unknown. */
   async mark(): Promise<number | null> {
     const found = await this.#get<Mark>("mark");
     return found !== null && Math.abs(this.#now() - found.at) < MARK_MS ? found.updateId : null;
   }
 
-  /** Of these updates, those that were accepted before. */
+  /** Those of the updates that were accepted before. */
   async known(updateIds: readonly number[]): Promise<readonly number[]> {
     const { recent = [] } = await this.#get<Mark>("mark") ?? {};
     return updateIds.filter((id) => recent.includes(id));
   }
 
-  /** Accepts all of a batch or nothing of it. Nothing may be begun before it resolves. */
+  /** Accepts a whole batch or nothing. Nothing may begin before it resolves. */
   async accept(updateIds: readonly number[], entries: readonly PendingMessage[]): Promise<void> {
     const { recent = [] } = await this.#get<Mark>("mark") ?? {};
     const updateId = Math.max(...updateIds, await this.mark() ?? 0);
@@ -68,7 +69,7 @@ export class Inbox {
     await this.#states.delete(this.#place, keyOf(entry));
   }
 
-  /** Those that are not answered, oldest first. What a kill left between the two steps of `accept` is among them. */
+  /** Entries without an answer, oldest first. Includes what a kill left between the two steps of `accept`. */
   async entries(): Promise<readonly PendingMessage[]> {
     const mark = await this.#get<Mark>("mark");
     if (mark !== null) await this.#spread(mark);
@@ -85,7 +86,7 @@ export class Inbox {
     await this.#put(`chat/${key}`, settings);
   }
 
-  /** A group has got another id: its conversations go with it. */
+  /** Moves a group's conversations to its new id. */
   async moveChats(from: number, to: number): Promise<void> {
     const listed = await this.#states.list(this.#place, { prefix: `chat/${from}`, limit: MAX_ENTRIES });
     for (const { key } of listed) {
@@ -97,7 +98,7 @@ export class Inbox {
     }
   }
 
-  /** This class alone writes what it reads. */
+  /** Reads only what this class itself wrote. */
   async #get<T>(key: string): Promise<T | null> {
     const found = await this.#states.get(this.#place, { key });
     return found?.value === undefined ? null : found.value as T;
@@ -112,7 +113,7 @@ function keyOf({ message }: PendingMessage): string {
   return `update/${padded(message.updateId)}`;
 }
 
-/** So that the order of the names is that of the numbers. */
+/** Padded so that names sort like numbers. */
 function padded(updateId: number): string {
   return String(updateId).padStart(16, "0");
 }

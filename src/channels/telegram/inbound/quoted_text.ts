@@ -6,8 +6,9 @@ const NAME_CHARS = 60;
 
 type Origin = NonNullable<Message["forward_origin"]>;
 
-/** A text with what stands around it and the conversation cannot know: who wrote what is passed on, and what it answers,
- * which is a part that was chosen, or another one's words. "" where there is neither text nor anything around it. */
+/** A text with its surroundings that the conversation cannot know: the author of a forwarded message, and what it
+ * replies to, if that is a selected quote or another person's message. "" if there is neither text nor anything around
+ * it. */
 export function quotedText(text: string, { message, me }: { readonly message: Message; readonly me: Me }): string {
   const parts = [text, passedOn(message), quoted(message, me)];
   return text.trim() === "" && parts[2] === "" ? "" : parts.filter((part) => part.trim() !== "").join("\n\n");

@@ -4,7 +4,7 @@ import type { ChatPlace, Incoming, IncomingFile } from "./incoming.ts";
 import { quotedText } from "./quoted_text.ts";
 import type { Me, Message, Update } from "../api/wire.ts";
 
-/** What an update is to the bot. `place`, `messageId` and `userId`: whom an answer goes to. */
+/** What an update means to the bot. `place`, `messageId` and `userId` identify the recipient of an answer. */
 export type ReadUpdate =
   | { readonly kind: "message"; readonly message: Incoming }
   | ({ readonly kind: "unfit"; readonly told: string } & Sender)
@@ -17,11 +17,11 @@ export interface Sender {
   readonly userId: number;
 }
 
-/** The largest size of a photo that a model takes is smaller. */
+/** The largest photo size that models accept is smaller. */
 const PHOTO_BYTES = 5_000_000;
 const NOTHING: ReadUpdate = { kind: "nothing" };
 
-/** What the bot cannot read, by the field of a message that holds it. */
+/** Content that the bot cannot read, by its field of a message. */
 const UNFIT: Readonly<Record<string, string>> = {
   voice: "voice messages",
   audio: "audio",
@@ -40,7 +40,7 @@ const UNFIT: Readonly<Record<string, string>> = {
   checklist: "checklists",
 };
 
-/** Reads one update; nothing of it is trusted to be there. In groups only what is addressed to the bot counts. */
+/** Reads one update without trusting that any field exists. In groups only messages addressed to the bot count. */
 export function readUpdate(update: Update, me: Me): ReadUpdate {
   const message = update.message ?? update.edited_message;
   if (!message?.from || message.from.is_bot || !message.chat) return NOTHING;
@@ -52,7 +52,7 @@ export function readUpdate(update: Update, me: Me): ReadUpdate {
   const edited = !update.message;
   const unfit = Object.keys(UNFIT).find((field) => Reflect.get(message, field) !== undefined);
   if (edited && (unfit !== undefined || !isText(message))) return NOTHING;
-  // An animation comes with a document that holds the same.
+  // An animation comes with a document of the same content.
   if (unfit !== undefined) {
     const what = `I cannot read ${UNFIT[unfit] ?? unfit}: send text, photos or documents`;
     return { kind: "unfit", told: what, ...sender };
@@ -84,7 +84,7 @@ function isText({ text, caption }: Message): boolean {
   return text !== undefined || caption !== undefined;
 }
 
-/** Those of the message; where it has none, those of somebody's message that it answers. */
+/** The files of the message; if it has none, those of the message that it replies to. */
 function filesOf(message: Message, me: Me): readonly IncomingFile[] {
   const own = filesIn(message);
   const replied = message.reply_to_message;

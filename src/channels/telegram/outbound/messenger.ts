@@ -10,7 +10,7 @@ type SentText = Parameters<BotMethods["sendMessage"]>[0];
 
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
-/** Writes into chats. Whatever Telegram refuses for its styles is sent again as plain text. */
+/** Writes into chats. A message whose formatting Telegram refuses is sent again as plain text. */
 export class Messenger {
   readonly #api: BotApi;
   readonly #outbox: Outbox;
@@ -20,7 +20,8 @@ export class Messenger {
     this.#outbox = outbox;
   }
 
-  /** The id of the new message; `silent`: no device sounds. Rejects with `TelegramError` where the chat takes none. */
+  /** Resolves with the id of the new message; `silent` sends no sound. Rejects with `TelegramError` if the chat accepts
+   * none. */
   async send(
     place: ChatPlace,
     message: RichMessage,
@@ -42,7 +43,7 @@ export class Messenger {
     return (await this.#plainly(message, once)).message_id;
   }
 
-  /** False where the message is gone. */
+  /** False if the message no longer exists. */
   async edit(place: ChatPlace, { messageId, message }: {
     readonly messageId: number;
     readonly message: RichMessage;
@@ -59,7 +60,7 @@ export class Messenger {
     }
   }
 
-  /** False where Telegram does not let it be removed, as from two days on. */
+  /** False if Telegram does not allow removal, as after two days. */
   async remove({ id }: ChatPlace, messageId: number): Promise<boolean> {
     const payload = { chat_id: id, message_id: messageId };
     try {
@@ -74,7 +75,7 @@ export class Messenger {
     }
   }
 
-  /** Shows how far a query is, where Telegram's limits allow it now. */
+  /** Shows the progress of a query, if Telegram's limits allow it now. */
   async progress(
     place: ChatPlace,
     { messageId, text }: { readonly messageId: number; readonly text: string },
@@ -91,7 +92,7 @@ export class Messenger {
     await this.#api.call((wire, own) => wire.sendChatAction(payload, own), { signal }).catch(() => {});
   }
 
-  /** A sign at a message that it was seen. */
+  /** Adds a reaction that shows that a message was seen. */
   async react({ id }: ChatPlace, { messageId, emoji, signal }: {
     readonly messageId: number;
     readonly emoji: ReactionEmoji;

@@ -2,39 +2,39 @@ import { backoff } from "../api/backoff.ts";
 import type { BotClock } from "../api/bot_clock.ts";
 import { TelegramError } from "../api/telegram_error.ts";
 
-/** What Telegram allows in the long run: a call a second in a chat, twenty a minute in a group. */
+/** Telegram's sustained limits: one call a second per chat, twenty a minute per group. */
 const PRIVATE_MS = 1_000, GROUP_MS = 3_000;
 const KEPT_CHATS = 1_000;
 
 interface Lane {
-  /** The calls of the chat, one after the other: a late sign of progress must not overwrite an answer. */
+  /** The chat's calls in sequence: a late progress update must not overwrite an answer. */
   tail: Promise<unknown>;
   waiting: number;
-  /** Before it, nothing that can be left out is sent. */
+  /** Until then, nothing optional is sent. */
   freeAt: number;
-  /** Before it, Telegram wants no call. */
+  /** Until then, Telegram accepts no calls. */
   floodUntil: number;
 }
 
-/** Calls that write into chats: in order, within Telegram's limits, and through floods and lost connections. */
+/** Calls that write into chats: in order, within Telegram's limits, and through flood limits and connection losses. */
 export class Outbox {
   readonly #clock: BotClock;
   readonly #signal: AbortSignal;
   readonly #lanes = new Map<number, Lane>();
 
-  /** After `signal`, what waits rejects with `Cancelled`. */
+  /** After `signal`, waiting calls reject with `Cancelled`. */
   constructor({ clock, signal }: { readonly clock: BotClock; readonly signal: AbortSignal }) {
     this.#clock = clock;
     this.#signal = signal;
   }
 
-  /** Calls until it is done. Rejects with `TelegramError` of a kind that waiting does not mend. */
+  /** Retries until it succeeds. Rejects with `TelegramError` if waiting cannot help. */
   must<T>(chat: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const lane = this.#lane(chat);
     return this.#queued(lane, () => this.#persist(lane, { chat, call }));
   }
 
-  /** Calls once, or not at all where the chat was written to just now. Never rejects. */
+  /** Calls once, or not at all if the chat was written to just now. Never rejects. */
   async try(chat: number, call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const lane = this.#lane(chat);
     const now = this.#clock.now();

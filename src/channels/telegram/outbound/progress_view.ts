@@ -4,7 +4,7 @@ import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const SHOWN_CHARS = 3_000;
 
-/** What a chat sees of a query while it runs, so many milliseconds after its message. */
+/** What a chat shows of a running query, the given milliseconds after its message. */
 export function progressView(progress: QueryProgress, ms: number): string {
   const { step, answer } = progress;
   const head = `⏳ iteration ${step?.number ?? 1} · ${Math.round(ms / 1000)} s`;
@@ -25,7 +25,7 @@ function firstLine(code: string): string {
   return oneLine(visibleText(code.split("\n").find((line) => line.trim() !== "") ?? ""), 120);
 }
 
-/** The end of what is being written. */
+/** The end of the text being written. */
 function tail(text: string): string {
   if (text.length <= SHOWN_CHARS) return text.toWellFormed();
   return `…${text.slice(-SHOWN_CHARS).replace(/^[\udc00-\udfff]/, "")}`.toWellFormed();

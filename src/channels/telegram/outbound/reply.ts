@@ -5,10 +5,10 @@ import type { Messenger } from "./messenger.ts";
 import { type RichMessage, RichText } from "../text/rich_text.ts";
 import { splitRichText } from "../text/split_rich_text.ts";
 
-/** Telegram's limit of a message, in UTF-16 units. */
+/** Telegram's limit of a message in UTF-16 units. */
 const MAX_CHARS = 4096;
 const MAX_PARTS = 20;
-/** What a notification has room for. */
+/** Space in a notification. */
 const TEASER_CHARS = 160;
 const EMPTY: RichMessage = { text: "…", entities: [] };
 const BELOW: RichMessage = { text: "✅ Answered below", entities: [] };
@@ -17,16 +17,16 @@ export interface ReplyOptions {
   readonly place: ChatPlace;
   readonly replyTo: number | null;
   readonly messenger: Messenger;
-  /** Messages of it that exist already. */
+  /** Messages of the answer that already exist. */
   readonly ids: readonly number[];
-  /** As an entry has it. */
+  /** As in an entry. */
   readonly progress: PendingMessage["progress"];
-  /** Keeps them, before anything is written into a new one. */
+  /** Stores them, before anything is written into a new message. */
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
-/** The answer to one message: made of messages that are stored as soon as they exist and filled afterwards. Filling one
- * again changes nothing, so whoever comes back after a kill repeats no answer. */
+/** The answer to one message: a list of messages that are stored as soon as they exist and filled afterwards. Filling
+ * one again changes nothing, so a restart after a kill repeats no answer. */
 export class AnswerMessages {
   readonly #options: ReplyOptions;
   #ids: readonly number[];
@@ -39,13 +39,13 @@ export class AnswerMessages {
     this.#progress = options.progress;
   }
 
-  /** Makes the first message, where there is none. */
+  /** Creates the first message, if there is none. */
   async open(text: string): Promise<void> {
     if (this.#ids.length === 0 && this.#progress === undefined) await this.#make({ text, entities: [] });
     this.#shown = text;
   }
 
-  /** Shows it in place of what the first message said, where the limits allow that now. */
+  /** Replaces the text of the first message, if the limits allow it now. */
   async progress(text: string): Promise<void> {
     const messageId = this.#first;
     if (messageId === undefined || text === this.#shown) return;
@@ -53,16 +53,16 @@ export class AnswerMessages {
     await this.#options.messenger.progress(this.#options.place, { messageId, text });
   }
 
-  /** Says for certain, in the first message, that the answer comes later. */
+  /** Reports in the first message that the answer comes later; retries until it is shown. */
   async pause(text: string): Promise<void> {
     const { messenger, place } = this.#options;
     const messageId = this.#first;
     if (messageId !== undefined) await messenger.edit(place, { messageId, message: { text, entities: [] } });
   }
 
-  /** Writes the answer: in place of what the first message said, or `anew`, which devices notify of, and that message is
-   * removed. One sound for all of it. Rejects with `TelegramError` where the chat takes none, with `Cancelled` where the
-   * program ends before that. */
+  /** Writes the answer: into the first message, or with `anew` into new messages, which notify devices, and removes the
+   * first one. Makes one sound for all of it. Rejects with `TelegramError` if the chat accepts none, and with
+   * `Cancelled` if the program ends first. */
   async finish(whole: RichText, { anew = false }: { readonly anew?: boolean } = {}): Promise<void> {
     const parts = splitRichText(whole, MAX_CHARS);
     const shown = parts.slice(0, MAX_PARTS);
@@ -76,12 +76,12 @@ export class AnswerMessages {
     await messenger.edit(place, { messageId: this.#progress, message: BELOW });
   }
 
-  /** Of the message that shows how far it is. */
+  /** The message that shows the progress. */
   get #first(): number | undefined {
     return this.#progress ?? this.#ids[0];
   }
 
-  /** Once: an earlier process may have written a part of the answer already. */
+  /** Decided once: an earlier process may have written part of the answer already. */
   async #choose(anew: boolean): Promise<void> {
     if (this.#progress !== undefined) return;
     const [first] = this.#ids;
@@ -94,7 +94,7 @@ export class AnswerMessages {
     const { messenger, place } = this.#options;
     const messageId = this.#ids[at] ?? await this.#make(at === 0 ? teaser(message) : EMPTY);
     if (await messenger.edit(place, { messageId, message })) return;
-    // Somebody has deleted it.
+    // The user has deleted it.
     const made = await messenger.send(place, message, { silent: at > 0 });
     this.#ids = this.#ids.map((id, n) => n === at ? made : id);
     await this.#save();
@@ -119,8 +119,8 @@ function leftOut(count: number): string {
   return `(${count} more part${count === 1 ? " is" : "s are"} left out: vis conversations show has all of it)`;
 }
 
-/** How the answer begins: what a notification shows. The rest is filled in, since a message that is only sent once could
- * be sent twice. */
+/** The beginning of the answer, for a notification. The rest is filled in later, since a message that is sent whole
+ * could be sent twice. */
 function teaser({ text }: RichMessage): RichMessage {
   return { text: `${oneLine(text, TEASER_CHARS)} …`, entities: [] };
 }

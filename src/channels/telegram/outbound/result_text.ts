@@ -4,7 +4,7 @@ import { renderMarkdown } from "../text/render_markdown.ts";
 import { RichText } from "../text/rich_text.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
-/** What a query took, on one line. */
+/** Time, tokens and cost of a query on one line. */
 function footer(
   { iterations, ms, usage, costUsd }: Pick<QueryResult, "iterations" | "ms" | "usage" | "costUsd">,
   model: string,
@@ -22,7 +22,7 @@ function tokens(count: number): string {
   return count < 10_000 ? `${count}` : `${(count / 1000).toFixed(1)}k`;
 }
 
-/** What a query came to, as a chat reads it. */
+/** The result of a query as a chat shows it. */
 export function resultText(
   result: Omit<QueryResult, "queryId" | "conversationId" | "confidence" | "value">,
   { model }: { readonly model: string },

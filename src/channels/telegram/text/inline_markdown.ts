@@ -1,6 +1,6 @@
 import type { RichText, TextStyle } from "./rich_text.ts";
 
-/** Longer paragraphs are shown as they are: what the patterns below cost rises with the square of the length. */
+/** Longer paragraphs are shown unformatted: the cost of the patterns below grows with the square of the length. */
 const MAX_CHARS = 4_000;
 const MAX_DEPTH = 6;
 
@@ -13,7 +13,7 @@ const STRIKE = /~~(?=\S)([\s\S]*?\S)~~/y;
 const ITALIC = /\*(?![\s*])((?:\*\*(?:(?!\*\*)[\s\S])+\*\*|[^*])*?)(?<!\s)\*(?!\*)/y;
 const UNDERSCORE = /_(?![\s_])([^_]*?)(?<!\s)_(?![\p{L}\p{N}_])/uy;
 const WORD_BEFORE = /[\p{L}\p{N}_]$/u;
-/** What a link may open: nothing that runs. */
+/** Link schemes that cannot run anything. */
 const LINK = /^(?:https?:\/\/|mailto:|tg:\/\/|tel:)/i;
 const MARKS = /[\\`!\[<*_~]/g;
 
@@ -22,7 +22,7 @@ interface Place {
   readonly depth: number;
 }
 
-/** Adds a paragraph with its emphasis, code and links. What only looks like a mark is text. */
+/** Adds a paragraph with its emphasis, code and links. Unmatched marks stay text. */
 export function inlineMarkdown(
   text: string,
   { into, spans = [] }: { readonly into: RichText; readonly spans?: readonly TextStyle[] },
@@ -57,7 +57,7 @@ function add(text: string, { into, place }: { readonly into: RichText; readonly 
 }
 
 interface Found {
-  /** Null: text. */
+  /** Null for plain text. */
   readonly span: TextStyle | null;
   readonly inner: string;
   readonly length: number;
@@ -96,7 +96,7 @@ function plainOf(found: RegExpExecArray | null): Found | null {
   return found && { span: null, inner: found[1] ?? "", length: found[0].length };
 }
 
-/** A run of backticks without its end is text as a whole. */
+/** A run of backticks without a closing one is plain text. */
 function codeOf(found: RegExpExecArray | null, rest: string): Found | null {
   if (found === null) {
     const ticks = /^`+/.exec(rest)?.[0] ?? "`";

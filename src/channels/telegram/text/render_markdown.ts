@@ -8,7 +8,7 @@ const RULE = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^(\s*)[-*+]\s+(?:\[([ xX])\]\s+)?(.*)$/;
 const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
-/** Wider tables are shown a row a line: a phone would break their columns. */
+/** Wider tables are shown one row per line: a phone would break their columns. */
 const TABLE_CHARS = 60;
 
 interface Reading {
@@ -16,7 +16,7 @@ interface Reading {
   readonly into: RichText;
 }
 
-/** An answer in Markdown as Telegram can show it: what it has no form for is text that reads well. */
+/** Renders a Markdown answer for Telegram; what Telegram has no format for becomes readable text. */
 export function renderMarkdown(markdown: string): RichText {
   const lines = visibleText(markdown.toWellFormed()).replace(/\s+$/, "").split("\n");
   const into = new RichText();
@@ -27,7 +27,7 @@ export function renderMarkdown(markdown: string): RichText {
   return into;
 }
 
-/** Adds what begins in a line; the line after it. */
+/** Adds the block that begins at a line and returns the line after it. */
 function block(reading: Reading, at: number): number {
   const { lines, into } = reading;
   const line = lines[at] ?? "";
@@ -66,7 +66,7 @@ function code(
   return end + 1;
 }
 
-/** One level: quotes in quotes are lines of it. */
+/** One level only: nested quotes are lines of the outer one. */
 function quote({ lines, into }: Reading, at: number): number {
   const spans: readonly TextStyle[] = [{ type: "blockquote" }];
   let end = at;

@@ -1,6 +1,6 @@
 import type { MessageEntity } from "../api/wire.ts";
 
-/** A style of a piece of text. Two pieces have the same style only where it is the same object. */
+/** A style of text. Two spans have the same style only if it is the same object. */
 export type TextStyle =
   | { readonly type: "bold" | "italic" | "strikethrough" | "code" | "blockquote" }
   | { readonly type: "pre"; readonly language?: string }
@@ -12,17 +12,17 @@ export interface StyledText {
   readonly spans: readonly TextStyle[];
 }
 
-/** What one message says, as Telegram takes it. */
+/** One message in Telegram's format. */
 export interface RichMessage {
   readonly text: string;
   readonly entities: readonly MessageEntity[];
 }
 
-/** Telegram passes over what is beyond. */
+/** Telegram ignores any beyond this. */
 const MAX_ENTITIES = 100;
 
-/** Text with its styles beside it, in place of marks within it: nothing needs to be escaped and no style can be left
- * open, so Telegram has no mark to refuse. */
+/** Text with separate styles instead of inline marks: nothing needs escaping and no style can be left open, so Telegram
+ * never refuses a mark. */
 export class RichText {
   readonly #runs: StyledText[] = [];
 
@@ -34,7 +34,7 @@ export class RichText {
     return this.#runs.reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** No style is put around code, which Telegram allows in none but a quote. */
+  /** Code gets no other style, since Telegram allows code only within a quote. */
   add(text: string, spans: readonly TextStyle[] = []): this {
     if (text === "") return this;
     const code = spans.find(({ type }) => type === "code" || type === "pre");
@@ -43,7 +43,7 @@ export class RichText {
     return this;
   }
 
-  /** As one message, in UTF-16 units as Telegram counts. */
+  /** As one message, measured in UTF-16 units like Telegram. */
   message(): RichMessage {
     const open = new Map<TextStyle, number>();
     const found: { readonly span: TextStyle; readonly offset: number; readonly length: number }[] = [];

@@ -2,13 +2,13 @@ import { RichText, type StyledText } from "./rich_text.ts";
 
 interface Cut {
   readonly mark: string;
-  /** How much of a part must be full. */
+  /** The minimum fill of a part. */
   readonly least: number;
-  /** Where it may be: `apart` outside code, `before` there too, in front of a block that the next part has room for. */
+  /** Where to cut: `apart` outside code; `before` also in front of a block that fits into the next part. */
   readonly place: "apart" | "before" | "anywhere";
 }
 
-/** Where a text is best cut, the best first. */
+/** Places to cut a text, best first. */
 const CUTS: readonly Cut[] = [
   { mark: "\n\n", least: 0.5, place: "apart" },
   { mark: "\n", least: 0.5, place: "apart" },
@@ -18,15 +18,15 @@ const CUTS: readonly Cut[] = [
   { mark: " ", least: 0.25, place: "anywhere" },
 ];
 
-/** From its first unit to the one behind its last. */
+/** From its first unit to the one after its last. */
 interface Block {
   readonly start: number;
   readonly end: number;
 }
 
-/** The same text in parts of at most `limit` UTF-16 units. A block of code that fits into a part is not cut where that
- * leaves none nearly empty; styles go on in the next part, so that one which is cut is one in each. Only blanks and line
- * ends at a cut are left out; no surrogate pair is cut. */
+/** Splits a text into parts of at most `limit` UTF-16 units. A code block that fits into a part is only cut if the part
+ * would otherwise be nearly empty; styles that are cut continue in the next part. Only blanks and line ends at a cut
+ * are dropped; no surrogate pair is cut. */
 export function splitRichText(whole: RichText, limit: number): readonly RichText[] {
   const text = whole.runs.map((run) => run.text).join("");
   const blocks = blocksOf(whole.runs);
@@ -57,7 +57,7 @@ function cutBefore(
   return isHighSurrogate(text.charCodeAt(edge - 1)) && limit > 1 ? edge - 1 : edge;
 }
 
-/** The last mark up to the edge that is in none of the blocks, -1 where there is none. */
+/** The last mark up to the edge that is outside all blocks; -1 if there is none. */
 function lastMark(
   text: string,
   { mark, edge, blocks }: { readonly mark: string; readonly edge: number; readonly blocks: readonly Block[] },
