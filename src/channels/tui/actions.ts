@@ -8,7 +8,7 @@ import type { Panel, PanelActions } from "./widgets/panel.ts";
 import type { Screen } from "./screen.ts";
 import type { ScreenParts } from "./screen_parts.ts";
 
-/** Terminals take no more through their clipboard's sequence. */
+/** Terminals accept no more through their clipboard sequence. */
 const COPIED_BYTES = 1_000_000;
 
 interface ActionParts {
@@ -19,7 +19,7 @@ interface ActionParts {
   readonly use: (session: Session) => void;
 }
 
-/** What panels and commands may do to the screen. Nothing of it throws. */
+/** Actions of panels and commands on the screen. None of them throws. */
 export class Actions implements PanelActions {
   readonly #parts: ActionParts;
 
@@ -51,7 +51,7 @@ export class Actions implements PanelActions {
     await this.#idle("show another conversation", () => this.#parts.show(branch));
   }
 
-  /** Asks the last question of the conversation again. */
+  /** Runs the last request of the conversation again. */
   async retry(): Promise<void> {
     await this.#idle("ask again", () => {
       if (this.#parts.chat.branch === null) this.tell("Nothing was asked here yet");
@@ -79,7 +79,7 @@ export class Actions implements PanelActions {
     });
   }
 
-  /** By the terminal itself, so that it works over a connection as well. */
+  /** Uses the terminal's own clipboard sequence, so that it also works over a remote connection. */
   copy(text: string): void {
     if (text === "") return this.tell("There is nothing to copy");
     const bytes = Buffer.from(text);
@@ -88,7 +88,7 @@ export class Actions implements PanelActions {
     this.tell(`Copied ${text.length} characters`);
   }
 
-  /** What a running query must not be taken away from. */
+  /** Does the work only while no query runs. */
   async #idle(what: string, work: () => Promise<void> | void): Promise<void> {
     if (this.#parts.chat.running !== null) return this.tell(`Cannot ${what} while a query runs: Esc cancels it`);
     try {

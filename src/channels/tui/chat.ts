@@ -15,13 +15,13 @@ import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/turn.ts";
 
 const CHANNEL = "tui";
-/** Iterations that a query keeps on the screen once another one runs. */
+/** Iterations of a query that stay on the screen once another one runs. */
 const FOLDED = 40;
 
-/** What was sent while a query runs: it goes into the query's next call, or becomes the next query. */
+/** A message sent while a query runs: it goes into the query's next call, or becomes the next query. */
 interface Waiting {
   readonly outgoing: Outgoing;
-  /** Takes it back from the running query; null where it waits for the end of it. */
+  /** Withdraws it from the running query; null if it waits for the end of that query. */
   steering: AbortController | null;
 }
 
@@ -29,13 +29,13 @@ export interface ChatParts {
   readonly session: () => Session;
   readonly transcript: Transcript;
   readonly shown: () => DisplayOptions;
-  /** Something is to be drawn anew. */
+  /** Requests a redraw. */
   readonly changed: () => void;
-  /** What could not be sent, back into the input; what stands there stays. */
+  /** Returns what could not be sent to the input; text already there stays. */
   readonly giveBack: (outgoing: Outgoing) => void;
 }
 
-/** What the session has spent in this conversation, and what its newest iteration said. */
+/** What the session has spent in this conversation, and the facts of its newest iteration. */
 export interface SessionSpend {
   readonly usage: Usage;
   readonly costUsd: number;
@@ -45,8 +45,8 @@ export interface SessionSpend {
 
 export const NOTHING_SPENT: SessionSpend = { usage: NO_USAGE, costUsd: 0, budget: null, walls: null };
 
-/** The conversation on the screen: one query at a time, what is typed meanwhile steers it or waits. Nothing of it throws:
- * what goes wrong is told in the transcript. */
+/** The conversation on the screen: one query at a time; text typed meanwhile steers it or waits. None of its methods
+ * throws: errors are shown in the transcript. */
 export class ChatController {
   readonly #parts: ChatParts;
   #branch: Branch | null = null;
@@ -84,12 +84,12 @@ export class ChatController {
     return this.#lastAnswer;
   }
 
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when none of its work is running. */
   get ended(): Promise<void> {
     return this.#ended;
   }
 
-  /** Another conversation, or none yet; nothing runs in the one before. */
+  /** Shows another conversation, or none yet; nothing may be running in the current one. */
   show(branch: Branch | null, { spent = NOTHING_SPENT, lastAnswer = "", asked = null }: {
     readonly spent?: SessionSpend;
     readonly lastAnswer?: string;
@@ -109,13 +109,13 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Asks the last question of the conversation again, however it ended; nothing runs. */
+  /** Runs the last request of the conversation again, however it ended; nothing may be running. */
   retry(): void {
     this.#ended = this.#again();
     this.#parts.changed();
   }
 
-  /** Ends the running query; what waits behind it comes back. False where nothing runs. */
+  /** Cancels the running query; waiting messages return to the input. False if nothing is running. */
   cancel(): boolean {
     if (this.#running === null) return false;
     for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
@@ -125,7 +125,7 @@ export class ChatController {
     return true;
   }
 
-  /** The newest message that nobody has read yet; null where there is none. */
+  /** The newest message that has not been read yet; null if there is none. */
   takeBack(): Outgoing | null {
     const last = this.#waiting.pop();
     last?.steering?.abort();
@@ -175,7 +175,7 @@ export class ChatController {
     });
   }
 
-  /** The run before leaves the screen once the new one has begun. */
+  /** The previous run leaves the screen once the new one has begun. */
   async #again(): Promise<void> {
     const { transcript, shown, session } = this.#parts;
     await this.#work(async ({ emit, ...options }) => {
@@ -197,7 +197,7 @@ export class ChatController {
     }, { refused: () => {} });
   }
 
-  /** One query from its beginning to its end. `refused`: it did not begin. */
+  /** One query from start to end. `refused`: it did not begin. */
   async #work(
     begin: (options: AskOptions) => Promise<QueryResult>,
     { refused }: { readonly refused: () => void },
@@ -212,11 +212,11 @@ export class ChatController {
     try {
       const onBranch = (branch: Branch): void => void (this.#branch = branch);
       this.#finished(await begin({ signal: controller.signal, emit, onBranch, refuseWhenBusy: true }));
-      // It may have a title by now.
+      // It may have received a title.
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {
       transcript.add(new LineEntry(messageOf(error), shown().theme.bad));
-      if (turn.progress.queryId === null) refused(); // else its request is stored
+      if (turn.progress.queryId === null) refused(); // otherwise its request is stored
     } finally {
       this.#running = null;
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
@@ -238,7 +238,7 @@ export class ChatController {
     this.#spent = { ...this.#spent, costUsd: this.#spent.costUsd + (costUsd ?? 0) };
   }
 
-  /** What no event tells: the budget and the walls, as the row of the iteration has them. */
+  /** Reads what no event contains: the budget and the walls, from the row of the iteration. */
   async #readFacts(queryId: string, iteration: number): Promise<void> {
     const range = { after: iteration - 2, limit: 1 };
     const [row] = await this.#parts.session().conversations.iterations(queryId, range).catch(() => []);
@@ -248,7 +248,7 @@ export class ChatController {
   }
 }
 
-/** The budget and the walls that hold, as the row of an iteration has them. */
+/** The budget and the walls in effect, from the row of an iteration. */
 function factsOf(
   { budget, walls }: Readonly<Record<string, unknown>>,
 ): Partial<Pick<SessionSpend, "budget" | "walls">> {

@@ -15,13 +15,13 @@ export interface CommandParts {
   readonly lastAnswer: () => string;
   readonly cancel: () => void;
   readonly retry: () => Promise<void>;
-  /** Whole blocks and results, or their first lines again. */
+  /** Toggles between whole blocks and results and their first lines. */
   readonly whole: () => void;
-  /** A text into the conversation, for the user alone. */
+  /** Shows text in the conversation, to the user only. */
   readonly say: (text: string) => void;
 }
 
-/** Everything that can be done by a name; the palette and `/help` show the same list. */
+/** Everything that can be done by name; the palette and `/help` show the same list. */
 export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
   const { panels, prefs, lastAnswer, cancel, retry, whole, say } = parts;
   const { act } = panels;
@@ -58,7 +58,7 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
   return [...all, found];
 }
 
-/** NAME or PROVIDER/NAME; the picker where nothing is named. */
+/** NAME or PROVIDER/NAME; opens the picker if nothing is named. */
 async function model(name: string, panels: PanelParts): Promise<void> {
   if (name === "") return panels.act.open(modelPicker(panels));
   const cut = name.indexOf("/");

@@ -9,12 +9,12 @@ import { tokens } from "./text/tokens.ts";
 export interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;
   readonly spent: SessionSpend;
-  /** Of the running query, 0 where none runs. */
+  /** Of the running query; 0 if none is running. */
   readonly iteration: number;
   readonly home: string;
 }
 
-/** The last line: what answers, what it has cost, which walls hold. What does not fit is left out from the end. */
+/** The last line: model, cost and walls in effect. What does not fit is dropped from the end. */
 export function footerLine(
   { session, spent, iteration, home }: FooterFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },

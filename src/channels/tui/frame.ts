@@ -8,7 +8,7 @@ import { type StatusFacts, statusLine } from "./status_line.ts";
 import type { Theme } from "./text/theme.ts";
 import type { Transcript } from "./entries/transcript.ts";
 
-/** Terminals with fewer rows show no footer and no line of status. */
+/** Terminals with fewer rows show no footer and no status line. */
 const LOW = 9;
 const WAITING_SHOWN = 3;
 
@@ -21,15 +21,15 @@ export interface FrameFacts {
   readonly footer: (width: number) => string;
 }
 
-/** All rows of the terminal, from the messages down to the footer. */
+/** All rows of the terminal, from the messages to the footer. */
 export class ScreenFrame implements Component {
   readonly #transcript: Transcript;
   readonly #rows: () => number;
   readonly #facts: () => FrameFacts;
   readonly #wheel: (rows: number) => void;
-  /** Rows above the input and what belongs to it. */
+  /** Rows above the input and its surroundings. */
   #above = 0;
-  /** How long the last drawing took, in milliseconds. */
+  /** Duration of the last drawing in milliseconds. */
   cost = 0;
 
   constructor({ transcript, rows, facts, wheel }: {
@@ -70,7 +70,7 @@ export class ScreenFrame implements Component {
     const { panel } = this.#facts();
     const clicked = event.type === "click";
     if (!clicked && event.type !== "press" || event.button !== "left") return undefined;
-    // Its border stands on the last of the rows for messages.
+    // The panel's border is on the last of the rows for messages.
     const fromLast = this.#above - 2 - event.y;
     const taken = fromLast >= 0 && (panel?.press?.(fromLast, clicked) ?? false);
     return taken ? { handled: true } : undefined;

@@ -1,6 +1,6 @@
 import { type Keybinding, KeybindingsManager, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
 
-/** Keys that belong to the input or to the screen here, not to the package's own scrolling and searching. */
+/** Keys used by the input or the screen here, not by the package's own scrolling and searching. */
 const FREED: readonly Keybinding[] = [
   "tui.altScreen.pageUp",
   "tui.altScreen.pageDown",

@@ -1,6 +1,6 @@
 import { type KeyId, matchesKey } from "@earendil-works/pi-tui";
 
-/** What a key does on the screen itself; all others belong to the input. */
+/** What a key does on the screen itself; all other keys go to the input. */
 export type KeyAction =
   | "palette"
   | "inspect"
@@ -22,13 +22,13 @@ export type KeyAction =
   | "suspend";
 
 interface Where {
-  /** Nothing stands in the input. */
+  /** The input is empty. */
   readonly empty: boolean;
   /** The input offers completions. */
   readonly choosing: boolean;
-  /** A message waits to be read. */
+  /** A message is queued. */
   readonly waiting: boolean;
-  /** The end of the conversation is seen. */
+  /** The end of the conversation is visible. */
   readonly following: boolean;
 }
 

@@ -14,17 +14,17 @@ interface KeyboardParts {
   readonly input: InputBox;
   readonly transcript: Transcript;
   readonly commands: () => readonly PaletteCommand[];
-  /** The one that is open. */
+  /** The open panel. */
   readonly panel: () => Panel | null;
   readonly tell: (text: string) => void;
   readonly quit: () => void;
-  /** Everything anew. */
+  /** Redraws everything. */
   readonly redraw: () => void;
-  /** Gives the terminal to the shell for a while. */
+  /** Suspends the program and returns to the shell. */
   readonly suspend: () => void;
 }
 
-/** What keys and the wheel do. */
+/** Actions of keys and the wheel. */
 export class Keyboard {
   readonly #parts: KeyboardParts;
   #interrupted = -Infinity;
@@ -50,7 +50,7 @@ export class Keyboard {
     else this.#act(action);
   }
 
-  /** Up where negative. */
+  /** Negative scrolls up. */
   wheel(direction: number): void {
     const open = this.#parts.panel();
     if (open === null) return this.#parts.transcript.scroll(direction * WHEEL_ROWS);
@@ -89,7 +89,7 @@ export class Keyboard {
     }
   }
 
-  /** Ctrl-C empties the input or ends what runs, and leaves when it comes twice. */
+  /** Ctrl-C clears the input or cancels what is running; pressed twice, it quits. */
   #interrupt(): void {
     const { chat, input, tell, quit } = this.#parts;
     const now = performance.now();

@@ -19,7 +19,7 @@ export interface OpenedBranch {
 }
 
 /** A stored conversation for the screen: requests, answers and how each query ended; iterations are read when they are
- * looked at. Rejects with `StoreError`. */
+ * viewed. Rejects with `StoreError`. */
 export async function openBranch(
   branch: Branch,
   parts: {

@@ -1,11 +1,11 @@
 import process from "node:process";
 import { ProcessTerminal } from "@earendil-works/pi-tui";
 
-/** The terminal of this process. What is written to one that is gone is lost without an error. */
+/** The terminal of this process. Output to a closed terminal is dropped without an error. */
 export class OwnTerminal extends ProcessTerminal {
   readonly #gone: () => void;
 
-  /** `gone`: nobody can type or read any more, at most once. */
+  /** `gone` is called at most once, when the terminal is closed. */
   constructor(gone: () => void) {
     super();
     const told = { yet: false };
@@ -38,7 +38,7 @@ export class OwnTerminal extends ProcessTerminal {
     this.write("\x1b[?25h");
   }
 
-  /** Some runtimes throw where others tell by an event. */
+  /** Some runtimes throw where others emit an event. */
   #try(work: () => void): void {
     try {
       work();

@@ -1,18 +1,18 @@
-/** Between two frames of what streams in, and how many times the cost of one frame is left for everything else. */
+/** Time between two frames of streaming content, and the multiple of a frame's cost that is left for everything else. */
 const FRAME_MS = 33;
 const SPARE = 4;
-/** Time that is shown beside a running query. */
+/** Update interval of the time shown beside a running query. */
 const TICK_MS = 250;
 
-/** When the screen is drawn: soon after a change, many changes at once, and at times while something runs. Nothing is drawn
- * where nothing changes. */
+/** Schedules redraws: soon after a change, batching changes, and at intervals while something runs. Without changes
+ * nothing is drawn. */
 export class Painter {
   readonly #draw: () => void;
   readonly #cost: () => number;
   #drawing: ReturnType<typeof setTimeout> | null = null;
   #ticking: ReturnType<typeof setInterval> | null = null;
 
-  /** `cost`: milliseconds of the last drawing. */
+  /** `cost`: milliseconds of the last redraw. */
   constructor({ draw, cost }: { readonly draw: () => void; readonly cost: () => number }) {
     this.#draw = draw;
     this.#cost = cost;
@@ -25,7 +25,7 @@ export class Painter {
     }, Math.max(FRAME_MS, SPARE * this.#cost()));
   }
 
-  /** Whether time passes on the screen. */
+  /** Starts or stops the updates of the time. */
   tick(runs: boolean): void {
     if (runs) this.#ticking ??= setInterval(this.#draw, TICK_MS);
     else if (this.#ticking !== null) {

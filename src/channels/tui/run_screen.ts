@@ -4,13 +4,13 @@ import { watchEnd } from "./watch_end.ts";
 import { Screen } from "./screen.ts";
 import type { ScreenParts, ScreenStart } from "./screen_parts.ts";
 
-/** Everything that leaves a terminal as a shell wants it, should the ordinary way be cut off: no mouse, no marked pastes,
- * lines wrap, the shell's own screen, the cursor is seen. */
+/** Restores the terminal for the shell if the normal exit is cut off: mouse and bracketed paste off, line wrapping on,
+ * the shell's own screen, a visible cursor. */
 export const RESTORE =
   "\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[0m\x1b[?25h";
 
-/** Shows Vis on a terminal until the user leaves. Resolves with the exit code. Rejects with `UsageError` for a
- * conversation that is not there, and with what goes wrong inside; the terminal is given back first, in any case. */
+/** Shows Vis on a terminal until the user quits. Resolves with the exit code. Rejects with `UsageError` if the
+ * conversation does not exist, and with internal errors; the terminal is always restored first. */
 export async function runScreen(
   parts: Omit<ScreenParts, "terminal"> & {
     readonly terminal: (gone: () => void) => ScreenParts["terminal"];
@@ -56,7 +56,7 @@ function notesOf({ notes = [], swept }: Session): ScreenStart["notes"] {
   return [...notes, ...swept > 0 ? [`${swept} interrupted queries of processes that are gone were ended`] : []];
 }
 
-/** What stands on the shell's screen afterwards. */
+/** Printed on the shell's screen after quitting. */
 function farewell(branch: Branch | null): string {
   return branch === null ? "" : `Go on with: vis --conversation ${branch.conversationId.slice(0, 13)}\n`;
 }

@@ -30,7 +30,7 @@ import { WatchedPrefs } from "./prefs/watched_prefs.ts";
 const MOUSE_ON = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l";
 
-/** The terminal's screen: messages, input and panels. Whoever opened the session closes it, after `ended`. */
+/** The terminal's screen: messages, input and panels. The caller that opened the session closes it, after `ended`. */
 export class Screen {
   readonly #parts: ScreenParts;
   readonly #tui: TuiAltScreen;
@@ -46,7 +46,7 @@ export class Screen {
   readonly #done = Promise.withResolvers<void>();
   #session: Session;
   #panel: Panel | null = null;
-  /** Of the terminal's background, as far as it says. */
+  /** Whether the terminal's background is dark, if the terminal reports it. */
   #dark: boolean | null = null;
   #theme: Theme;
   #whole = false;
@@ -91,7 +91,7 @@ export class Screen {
     this.#painter = new Painter({ draw: () => this.#tui.requestRender(), cost: () => this.#frame.cost });
   }
 
-  /** Another one after the model changed. */
+  /** Replaced after the model changes. */
   get session(): Session {
     return this.#session;
   }
@@ -100,12 +100,12 @@ export class Screen {
     return this.#chat;
   }
 
-  /** Resolves when the user leaves. */
+  /** Resolves when the user quits. */
   get done(): Promise<void> {
     return this.#done.promise;
   }
 
-  /** Takes the terminal. Resolves when the conversation stands on it; rejects with `StoreError`. */
+  /** Takes over the terminal. Resolves when the conversation is shown; rejects with `StoreError`. */
   async start({ branch, notes }: ScreenStart): Promise<void> {
     this.#tui.setLayoutRoot(this.#frame);
     this.#tui.addInputListener((data) => {
@@ -124,14 +124,14 @@ export class Screen {
     this.changed();
   }
 
-  /** Gives the terminal back as it was. May be called at any time, and again. */
+  /** Restores the terminal. May be called at any time, and repeatedly. */
   stop(): void {
     this.#painter.stop();
     this.open(null);
     this.#giveUp();
   }
 
-  /** Resolves when nothing of it is at work any more. */
+  /** Resolves when none of its work is running. */
   async ended(): Promise<void> {
     this.#chat.cancel();
     await Promise.all([this.#chat.ended, this.#history?.settled()]);
@@ -141,7 +141,7 @@ export class Screen {
     this.#done.resolve();
   }
 
-  /** Draws again, soon. */
+  /** Schedules a redraw. */
   changed(): void {
     if (!this.#on) return;
     this.#painter.tick(this.#chat.running !== null);
@@ -153,7 +153,7 @@ export class Screen {
     this.changed();
   }
 
-  /** In place of the one that is open; null for none. */
+  /** Replaces the open panel; null closes it. */
   open(panel: Panel | null): void {
     if (this.#panel !== panel) this.#panel?.left();
     this.#panel = panel;
@@ -164,7 +164,7 @@ export class Screen {
   #take(): void {
     this.#on = true;
     this.#tui.start();
-    this.#tui.requestRender(true); // one that was asked for before a stop never came
+    this.#tui.requestRender(true); // a render requested before a stop never happened
     if (!this.#prefs.get().mouse) this.#parts.terminal.write(MOUSE_OFF);
   }
 

@@ -3,27 +3,27 @@ import type { Conversation as Branch } from "../../conversation/conversations.ts
 import type { ConfigAdmin, OpenRequest, ProviderAdmin, Session } from "../channel.ts";
 import type { PrefsKeeper } from "./prefs/prefs.ts";
 
-/** What the screen is given. */
+/** Dependencies of the screen. */
 export interface ScreenParts {
   readonly terminal: Terminal;
-  /** How the session was opened. */
+  /** Options with which the session was opened. */
   readonly request: OpenRequest;
   readonly open: (request: OpenRequest) => Promise<Session>;
   readonly providers: () => Promise<ProviderAdmin>;
   readonly config: () => Promise<ConfigAdmin>;
   readonly prefs: PrefsKeeper;
-  /** The folder of Vis; null where the machine names none. */
+  /** The folder of Vis; null if the machine has no home folder. */
   readonly home: string | null;
-  /** The user's own folder, which paths are shown from. */
+  /** The user's home folder, for shortening paths. */
   readonly userHome: string;
-  /** Whether colours are wanted. */
+  /** Whether to use colours. */
   readonly color: boolean;
 }
 
-/** Where the screen begins. */
+/** What the screen shows first. */
 export interface ScreenStart {
-  /** The conversation to go on with; null for a new one. */
+  /** The conversation to continue; null for a new one. */
   readonly branch: Branch | null;
-  /** What the user should know first. */
+  /** Notes that the user should see first. */
   readonly notes: readonly string[];
 }

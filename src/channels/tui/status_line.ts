@@ -4,13 +4,13 @@ import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Theme } from "./text/theme.ts";
 
 export interface StatusFacts {
-  /** What goes on, "" where nothing does. */
+  /** What is happening; "" for nothing. */
   readonly phase: string;
   /** Of the running query. */
   readonly ms: number;
-  /** Told until the next key, "" where nothing is. */
+  /** A message shown until the next key; "" for none. */
   readonly told: string;
-  /** Whether the end of the conversation is seen. */
+  /** Whether the end of the conversation is visible. */
   readonly following: boolean;
   readonly title: string;
 }

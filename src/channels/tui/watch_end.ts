@@ -1,8 +1,8 @@
-/** Signals that end the program, with the code that shells know them by. */
+/** Signals that end the program, with their conventional exit codes. */
 const SIGNALS: readonly (readonly [Deno.Signal, number])[] = [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]];
 
-/** Tells how the program ends, other than by the user's own keys. `last` is called when the process leaves while this is
- * watched, whatever made it leave. The second signal does not wait for anything. */
+/** Reports how the program ends, other than by the user's own keys. `last` is called when the process exits while this
+ * is active, for any reason. A second signal ends the process immediately. */
 export function watchEnd({ signal, defect, last }: {
   readonly signal: (code: number) => void;
   readonly defect: (error: unknown) => void;
@@ -11,7 +11,7 @@ export function watchEnd({ signal, defect, last }: {
   const times = { count: 0 };
   const listeners = SIGNALS.map(([name, code]) => {
     const run = (): void => {
-      if (++times.count > 1 && name !== "SIGHUP") Deno.exit(code); // a terminal that is gone tells it more than once
+      if (++times.count > 1 && name !== "SIGHUP") Deno.exit(code); // a closed terminal sends it more than once
       signal(code);
     };
     return { name, run };

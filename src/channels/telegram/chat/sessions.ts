@@ -44,7 +44,7 @@ export class ModelSessions {
     return await this.#held(model, { slot, work: async (opened) => await work(await opened) });
   }
 
-  /** As `use`, for a query of a branch: nothing of it is alive in another session then. */
+  /** Like `use`, for a query of a branch: no other session then holds anything of the branch. */
   async run<T>(
     { branchId }: Conversation,
     { model, work }: { readonly model: string | null; readonly work: (session: Session) => Promise<T> },
@@ -104,7 +104,7 @@ export class ModelSessions {
     }
   }
 
-  /** Whoever wants the model meanwhile waits until it is closed, and opens it anew. */
+  /** Callers that need the model meanwhile wait until it is closed and open it again. */
   #end(model: string | null, { opened }: Slot): void {
     this.#slots.delete(model);
     const closed = async (): Promise<void> => {

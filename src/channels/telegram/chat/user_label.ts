@@ -1,4 +1,4 @@
-/** What queries of a user are marked with in the database. */
+/** The label of a user's queries in the database. */
 export function userLabel(userId: number): string {
   return `telegram:${userId}`;
 }

@@ -11,7 +11,7 @@ import { splitRichText } from "../text/split_rich_text.ts";
 import { TelegramError } from "../api/telegram_error.ts";
 import { userLabel } from "./user_label.ts";
 
-/** Why a user may ask for nothing more today (UTC), null where they may. */
+/** Why a user has reached today's quota (UTC); null if they have not. */
 async function overQuota(
   userId: number,
   { quota, sessions, clock }: Pick<BotParts, "quota" | "sessions" | "clock">,
@@ -28,12 +28,12 @@ async function overQuota(
   return `Today's answers have cost you $${costUsdPerDay}, which is the limit (server.quota); it ends at 00:00 UTC`;
 }
 
-/** Photos of an album come one by one. */
+/** Time to wait for more photos of an album, which arrive one by one. */
 const ALBUM_MS = 700;
 const MAX_WAITING = 50;
 const EDITED = "I have answered this already and do not read it again: send it as a new message";
 
-/** The messages of one chat, in their order: commands at once, a text while a query runs into that query, everything
+/** Processes the messages of one chat in order: commands at once, a text during a query into that query, everything
  * else one after the other. */
 export class ChatWorker {
   readonly #parts: BotParts;
@@ -43,24 +43,24 @@ export class ChatWorker {
   #current: ChatQuery | null = null;
   #loop: Promise<void> | null = null;
   #steers: Promise<void>[] = [];
-  /** Messages that became a part of the running query. */
+  /** Messages that became part of the running query. */
   #steered: PendingMessage[] = [];
   #closing = false;
 
-  /** `onFailed` hears what ends the whole bot. */
+  /** `onFailed` receives errors that end the whole bot. */
   constructor(parts: BotParts, { onFailed }: { readonly onFailed: (error: unknown) => void }) {
     this.#parts = parts;
     this.#onFailed = onFailed;
   }
 
-  /** Takes a message that is in the inbox. */
+  /** Takes a message from the inbox. */
   accept(entry: PendingMessage): void {
     this.#intake = this.#intake.then(() => this.#take(entry)).catch(async (error: unknown) => {
       await this.#fault(entry, error);
     });
   }
 
-  /** Adds to a message that waits; null where none of that number does. */
+  /** Adds files to a waiting message; null if no message of that number waits. */
   async extend(updateId: number, files: readonly IncomingFile[]): Promise<PendingMessage | null> {
     await this.#intake;
     const at = this.#waiting.findIndex(({ message }) => message.updateId === updateId);
@@ -72,14 +72,14 @@ export class ChatWorker {
     return longer;
   }
 
-  /** Begins nothing more; resolves when nothing runs. */
+  /** Begins nothing more; resolves when nothing is running. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#intake;
     await this.#loop;
   }
 
-  /** False where nothing runs. */
+  /** False if nothing is running. */
   cancel(): boolean {
     this.#current?.cancel();
     return this.#current !== null;
@@ -101,7 +101,8 @@ export class ChatWorker {
     this.#enqueue(placed);
   }
 
-  /** What waits says the new words; a query that runs is told of them; what was answered stays so. */
+  /** An edit replaces the text of a waiting message and is passed to a running query; an answered message stays as it
+   * was. */
   async #edited(entry: PendingMessage): Promise<void> {
     const { message } = entry;
     const { inbox, access } = this.#parts;
@@ -131,7 +132,7 @@ export class ChatWorker {
     void messenger.react(chat, { messageId, emoji, signal: closing });
   }
 
-  /** With the conversation and the model that the chat has now: a command that comes before its turn changes neither. */
+  /** Fixes the conversation and the model that the chat has now: a later command changes neither. */
   async #placed(entry: PendingMessage): Promise<PendingMessage> {
     if (entry.branchId !== undefined) return entry;
     const { branchId } = await chatConversation(entry.message.chat, this.#parts);
@@ -161,13 +162,13 @@ export class ChatWorker {
       });
       await Promise.all(this.#steers.splice(0));
       if (end === "kept") return;
-      // What became a part of it goes first: while the message itself is there, nothing of them is done again.
+      // Its parts are removed first: as long as the message itself exists, none of them is processed again.
       for (const part of this.#steered.splice(0)) await inbox.remove(part);
       await inbox.remove(entry);
     }
   }
 
-  /** Gives the running query a message; where it ends before it could show it, the message waits for its turn. */
+  /** Passes a message to the running query; if the query ends before showing it, the message waits for its turn. */
   #steer(entry: PendingMessage, query: ChatQuery): void {
     const { message } = entry;
     const { inbox } = this.#parts;
@@ -183,8 +184,8 @@ export class ChatWorker {
     );
   }
 
-  /** What the whole bot cannot go on with ends it. A defect ends its message alone, which would bring it back at each
-   * start. */
+  /** An error that the whole bot cannot survive ends it. A defect ends only its message, which would otherwise return
+   * at each start. */
   async #fault(entry: PendingMessage, error: unknown): Promise<ChatQueryEnd> {
     if (error instanceof Cancelled) return "kept";
     if (error instanceof StoreError || error instanceof TelegramError && error.code === "token") {
@@ -197,7 +198,7 @@ export class ChatWorker {
     return "answered";
   }
 
-  /** Whether an earlier process made it a part of a query that came to its end. */
+  /** Whether an earlier process made it part of a query that has ended. */
   async #wasSteered({ steered }: PendingMessage): Promise<boolean> {
     if (steered === undefined) return false;
     const { conversations } = await this.#parts.sessions.main();
@@ -219,7 +220,7 @@ export class ChatWorker {
     else await this.#tell(entry, told);
   }
 
-  /** A short reply: said once, or where the program ends at this very moment perhaps not at all. */
+  /** Sends a short reply once; if the program ends at that moment, perhaps not at all. */
   async #tell(entry: PendingMessage, text: RichText): Promise<void> {
     const { inbox, messenger, log } = this.#parts;
     const { chat, messageId } = entry.message;

@@ -2,12 +2,13 @@ import { BoundedMap } from "../../../domain/kit/bounded_map.ts";
 import type { BotClock } from "../api/bot_clock.ts";
 import type { ChatPlace } from "./incoming.ts";
 
-/** A stranger hears it once in this time; all of them together, so many times a minute. Who may use the bot, sooner. */
+/** How often strangers receive the same notice, and how many notices all strangers receive per minute; known users
+ * receive them sooner. */
 const STRANGERS = { againMs: 600_000, perMinute: 10 }, KNOWN = { againMs: 60_000, perMinute: 30 };
 const KEPT = 1_000;
 
-/** Who may use the bot, and how often others are told that they may not. The list is read anew for each message: it
- * holds from the next one on. */
+/** Who may use the bot, and how often others are notified that they may not. The list is read again for each message,
+ * so changes apply from the next one. */
 export class UserAccess {
   readonly #allowed: () => Promise<readonly number[]>;
   readonly #clock: BotClock;
@@ -18,20 +19,20 @@ export class UserAccess {
     this.#clock = clock;
   }
 
-  /** A user who is listed, anywhere; anybody in a group that is. */
+  /** A listed user anywhere, and anyone in a listed group. */
   async allows(userId: number, place: ChatPlace): Promise<boolean> {
     const allowed = await this.#allowed();
     return allowed.includes(userId) || place.group && allowed.includes(place.id);
   }
 
-  /** Whether somebody is to be told something now that nobody must be able to make the bot repeat. Strangers cannot
-   * keep it from telling those it knows. */
+  /** Whether a notice may be sent now, so that nobody can make the bot repeat it endlessly. Strangers cannot use up the
+   * notices of known users. */
   mayTell(what: string, to: "strangers" | "known" = "strangers"): boolean {
     return this.#told[to].may(what, this.#clock.now());
   }
 }
 
-/** What was told lately. */
+/** Notices sent recently. */
 class Told {
   readonly #limits: typeof STRANGERS;
   readonly #last = new BoundedMap<string, number>(KEPT);

@@ -2,8 +2,8 @@ import type { Me, Message } from "../api/wire.ts";
 
 const COMMAND = /^\/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+|$)/;
 
-/** The text of a message that is meant for the bot, its command taken apart; null where it is meant for others: in a
- * group a message counts that names the bot, answers it, or is a command that is not another bot's. */
+/** The text of a message to the bot, with its command separated; null for a message to others. In a group a message
+ * counts if it mentions the bot, replies to it, or is a command that is not another bot's. */
 export function addressedText(
   message: Message,
   me: Me,
@@ -35,7 +35,7 @@ function mentionOf(message: Message, me: Me): Piece | null {
   return found ?? null;
 }
 
-/** In a topic every message answers the one that opened it. */
+/** In a topic every message replies to the one that opened it. */
 function isTopicStart({ is_topic_message: isTopic, message_thread_id: thread, reply_to_message: replied }: Message) {
   return isTopic === true && replied?.message_id === thread;
 }

@@ -1,7 +1,7 @@
-/** What a chat has chosen. */
+/** The choices of a chat. */
 export interface ChatSettings {
-  /** Of the conversation that goes on, null for the first one of the chat. */
+  /** The current conversation; null for the chat's first one. */
   readonly branchId: string | null;
-  /** In place of the configured one. */
+  /** Overrides the configured model. */
   readonly model: string | null;
 }

@@ -3,7 +3,7 @@ import { MarkdownText } from "../text/markdown_text.ts";
 import type { DisplayOptions } from "./shown.ts";
 import { wrapped } from "../text/wrapped.ts";
 
-/** What the model answers, while it comes and afterwards. */
+/** The model's answer, while it streams and afterwards. */
 export class AnswerEntry extends DrawnEntry {
   readonly #shown: () => DisplayOptions;
   #markdown: MarkdownText | null = null;
@@ -25,7 +25,7 @@ export class AnswerEntry extends DrawnEntry {
     super.invalidate();
   }
 
-  /** The whole of it, which may be another one than what came in pieces. */
+  /** Sets the final text, which may differ from the streamed parts. */
   settle(text: string, { plain = false }: { readonly plain?: boolean } = {}): void {
     this.#plain = plain;
     if (text.startsWith(this.#text)) this.#markdown?.append(text.slice(this.#text.length));

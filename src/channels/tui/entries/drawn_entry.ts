@@ -2,8 +2,8 @@ import { messageOf } from "../../../domain/kit/message_of.ts";
 import type { TranscriptEntry } from "./entry.ts";
 import { wrapped } from "../text/wrapped.ts";
 
-/** An entry that keeps its lines until something of it changes. One that cannot be drawn says so: a text that a package
- * stumbles over must not make its conversation one that cannot be opened. */
+/** An entry that caches its lines until it changes. If it cannot be drawn, it shows a notice: a text that a package
+ * fails on must not keep its conversation from opening. */
 export abstract class DrawnEntry implements TranscriptEntry {
   #width = 0;
   #lines: readonly string[] | null = null;

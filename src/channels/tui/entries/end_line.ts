@@ -4,7 +4,7 @@ import { tokens } from "../text/tokens.ts";
 
 type Facts = Pick<QueryResult, "status" | "reason" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
 
-/** How a query ended, in a line. */
+/** How a query ended, in one line. */
 export function endLine({ status, reason, iterations, ms, usage, costUsd, confidence }: Facts): string {
   const seconds = ms / 1_000;
   return [

@@ -1,11 +1,11 @@
-/** One part of what was said and done, in lines. */
+/** One part of the conversation, in lines. */
 export interface TranscriptEntry {
-  /** Lines of at most this many columns. The same array as before where nothing changed. */
+  /** Lines of at most this many columns. Returns the same array if nothing changed. */
   lines(width: number): readonly string[];
-  /** Nothing that was drawn is good any more: colours or settings changed. */
+  /** Discards everything drawn: colours or settings changed. */
   invalidate(): void;
-  /** More of it is on its way: nobody wants to be past it before that is here. */
+  /** More of it is being loaded, so scrolling must not move past it yet. */
   readonly pending?: boolean;
-  /** It is seen, or nearly: what it needs may be fetched. `above`: what stands before it is seen as well. */
+  /** It is visible, or nearly: what it needs may be loaded. `above`: the entries before it are visible as well. */
   seen?(from: "above" | "below"): void;
 }

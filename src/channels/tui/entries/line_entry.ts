@@ -1,7 +1,7 @@
 import { DrawnEntry } from "./drawn_entry.ts";
 import { wrapped } from "../text/wrapped.ts";
 
-/** A remark of the program itself, such as how a query ended. */
+/** A remark of the program, such as how a query ended. */
 export class LineEntry extends DrawnEntry {
   readonly #text: string;
   readonly #paint: (text: string) => string;

@@ -6,7 +6,7 @@ import type { DisplayOptions } from "./shown.ts";
 import { StepEntry } from "./step_entry.ts";
 import { storedStep } from "./stored_step.ts";
 
-/** Iterations that are read at once. */
+/** Iterations read at once. */
 const PAGE = 40;
 
 interface OlderParts {
@@ -15,11 +15,11 @@ interface OlderParts {
   readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;
 }
 
-/** Iterations of a query that nobody has looked at yet: they are read when they come near, from the side that they are
- * seen from. */
+/** Iterations of a query that have not been viewed yet: they are read when they come near, from the side they are
+ * approached from. */
 export class OlderEntry extends DrawnEntry {
   readonly #queryId: string;
-  /** Places (0-based) of the first one and behind the last one. */
+  /** Positions (0-based) of the first one and after the last one. */
   readonly #range: { readonly from: number; readonly to: number };
   readonly #parts: OlderParts;
   #asked = false;

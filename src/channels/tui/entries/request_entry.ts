@@ -5,13 +5,13 @@ import { wrapped } from "../text/wrapped.ts";
 
 const MOST = 40;
 
-/** What the user said. */
+/** The user's request. */
 export class RequestEntry extends DrawnEntry {
   readonly #text: string;
   readonly #label: string;
   readonly #shown: () => DisplayOptions;
 
-  /** `label`: what is special about it, "" for a request of its own. */
+  /** `label`: marks a special request; "" for an ordinary one. */
   constructor(text: string, { label = "", shown }: { readonly label?: string; readonly shown: () => DisplayOptions }) {
     super();
     this.#text = text;
@@ -33,7 +33,7 @@ export class RequestEntry extends DrawnEntry {
   }
 }
 
-/** As wide as the screen, so that what stands behind it is one block. */
+/** As wide as the screen, so that the background is one block. */
 function padded(line: string, width: number): string {
   return line + " ".repeat(Math.max(0, width - visibleWidth(line)));
 }

@@ -10,12 +10,12 @@ import { moreLines } from "../text/more_lines.ts";
 import type { DisplayOptions } from "./shown.ts";
 import { wrapped } from "../text/wrapped.ts";
 
-/** Lines of each part, and where the whole is wanted. */
+/** Most lines of each part, unless whole parts are shown. */
 const MOST = { thinking: 8, code: 16, result: 8, diff: 16 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
-/** One iteration: thinking, blocks with their results, how long each took. */
+/** One iteration: thinking, blocks with their results and durations. */
 export class StepEntry extends DrawnEntry {
   readonly step: Step;
   readonly #shown: () => DisplayOptions;

@@ -7,7 +7,7 @@ type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
 const MOST_CHARS = 20_000;
 
-/** An iteration as its row has it; of large texts only what can be looked at. */
+/** An iteration from its row; large texts are limited to what can be viewed. */
 export function storedStep({ position, thinking, blocks, error, metadata, status }: StoredIteration): Step {
   const outcome = outcomeOf(metadata) ?? (status === "error" ? "failed" : null);
   const pending = Array.isArray(metadata["pendingBlocks"]) && blocks.length === 0 ? metadata["pendingBlocks"] : [];

@@ -1,6 +1,6 @@
 import type { TranscriptEntry } from "./entry.ts";
 
-/** Entries whose lines are kept: several screens around what is seen. */
+/** Entries whose lines are cached: several screens around the visible part. */
 const KEPT = 400;
 
 interface Place {
@@ -8,11 +8,11 @@ interface Place {
   readonly line: number;
 }
 
-/** Everything that was said and done, of which a few rows are seen. Only what is seen is drawn: the place is an entry and
- * a line of it, never a number of rows from the beginning, so that nothing that grows elsewhere moves it. */
+/** The whole conversation, of which a few rows are visible. Only these are drawn: the position is an entry and a line
+ * in it, never a number of rows from the beginning, so that growth elsewhere does not move it. */
 export class Transcript {
   readonly #entries: TranscriptEntry[] = [];
-  /** Of the first row that is seen; null where the end is followed. */
+  /** Position of the first visible row; null while following the end. */
   #top: Place | null = null;
   #size = { width: 80, rows: 1 };
   readonly #drawn = new Set<TranscriptEntry>();
@@ -21,7 +21,7 @@ export class Transcript {
     return this.#entries;
   }
 
-  /** Whether what is added at the end is seen. */
+  /** Whether additions at the end are visible. */
   get following(): boolean {
     return this.#top === null;
   }
@@ -30,7 +30,7 @@ export class Transcript {
     this.#entries.push(...entries);
   }
 
-  /** In place of one entry; what is seen stays where it is. */
+  /** Replaces one entry; the visible rows stay in place. */
   replace(entry: TranscriptEntry, entries: readonly TranscriptEntry[]): void {
     const index = this.#entries.indexOf(entry);
     if (index === -1) return;
@@ -41,7 +41,7 @@ export class Transcript {
     else this.#top = { index: Math.max(0, index + moved), line: Number.MAX_SAFE_INTEGER };
   }
 
-  /** Takes away an entry and everything behind it. */
+  /** Removes an entry and everything after it. */
   cutFrom(entry: TranscriptEntry): void {
     const index = this.#entries.indexOf(entry);
     if (index !== -1) this.#entries.length = index;
@@ -57,7 +57,7 @@ export class Transcript {
     for (const entry of this.#entries) entry.invalidate();
   }
 
-  /** Down where positive. */
+  /** Positive scrolls down. */
   scroll(rows: number): void {
     const from = this.#top ?? this.#placeAbove({ index: this.#entries.length, line: 0 }, this.#size.rows);
     if (from === null) return;
@@ -77,13 +77,13 @@ export class Transcript {
     this.#top = null;
   }
 
-  /** How much of it stands above what is seen, 0 to 1; null where all of it is seen. */
+  /** The share above the visible part, 0 to 1; null if everything is visible. */
   get progress(): number | null {
     if (this.#top === null) return null;
     return this.#entries.length < 2 ? 0 : this.#top.index / (this.#entries.length - 1);
   }
 
-  /** Exactly so many rows. What is too short stands at the top. */
+  /** Returns exactly `rows` rows. Shorter content starts at the top. */
   view(width: number, rows: number): readonly string[] {
     this.#size = { width, rows };
     const top = this.#top === null ? null : this.#settled(this.#top);
@@ -96,7 +96,7 @@ export class Transcript {
     return [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill("")];
   }
 
-  /** A place that exists: entries may have shrunk, or be gone. */
+  /** A valid position: entries may have shrunk or been removed. */
   #settled({ index, line }: Place): Place | null {
     if (this.#entries.length === 0) return this.#top = null;
     const at = Math.min(index, this.#entries.length - 1);
@@ -114,7 +114,7 @@ export class Transcript {
     return parts.flat().slice(-this.#size.rows);
   }
 
-  /** One row more than are seen, where there are so many. */
+  /** One row more than is visible, if there is one. */
   #rowsFrom({ index, line }: Place): readonly string[] {
     const wanted = this.#size.rows + 1;
     const rows = [...this.#lines(index).slice(line, line + wanted)];
@@ -124,7 +124,7 @@ export class Transcript {
     return rows;
   }
 
-  /** So many rows above a place, null where the beginning is nearer. */
+  /** The position this many rows higher; null if the beginning is nearer. */
   #placeAbove({ index, line }: Place, rows: number): Place | null {
     let left = rows - line;
     if (left <= 0) return { index, line: -left };
@@ -137,7 +137,7 @@ export class Transcript {
     return null;
   }
 
-  /** So many rows below a place, null where the end is nearer. */
+  /** The position this many rows lower; null if the end is nearer. */
   #placeBelow({ index, line }: Place, rows: number): Place | null {
     let left = line + rows;
     for (let at = index; at < this.#entries.length; at++) {
@@ -157,7 +157,7 @@ export class Transcript {
     return entry.lines(this.#size.width);
   }
 
-  /** Lines of what was seen long ago are given back; they can be drawn again. */
+  /** Drops cached lines of entries viewed long ago; they can be drawn again. */
   #forget(): void {
     if (this.#drawn.size <= KEPT) return;
     for (const entry of [...this.#drawn].slice(0, this.#drawn.size - KEPT)) {

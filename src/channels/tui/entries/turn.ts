@@ -13,18 +13,18 @@ import type { Transcript } from "./transcript.ts";
 /** Iterations of a running query that are kept; others are in the database. */
 const MOST_STEPS = 200;
 
-/** One query while it runs: its events become entries of the transcript. */
+/** A running query: its events become entries of the transcript. */
 export class RunningTurn {
   readonly #transcript: Transcript;
   readonly #shown: () => DisplayOptions;
   readonly #conversations: () => Conversations;
   #step: StepEntry | null = null;
-  /** Those that stand in the transcript with all that they say, and the entry for the ones before them. */
+  /** The iterations shown in full, and the entry for those before them. */
   #steps: StepEntry[] = [];
   #older: OlderEntry | null = null;
   #answer: AnswerEntry | null = null;
   readonly progress = new QueryProgress();
-  /** The user has ended it. */
+  /** The user has cancelled it. */
   cancelling = false;
 
   constructor(
@@ -36,12 +36,12 @@ export class RunningTurn {
     this.#conversations = conversations;
   }
 
-  /** What goes on now, for the line above the input. */
+  /** What is happening now, for the line above the input. */
   get phase(): string {
     return this.cancelling ? "cancelling" : this.progress.doing;
   }
 
-  /** Leaves so many of its iterations; those before them can be read again. */
+  /** Keeps this many of its iterations; earlier ones can be read again. */
   fold(left: number): void {
     const gone = this.#steps.slice(0, Math.max(0, this.#steps.length - left));
     const [first, last] = [gone[0], gone.at(-1)];

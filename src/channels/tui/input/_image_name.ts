@@ -1,2 +1,2 @@
-/** How paths of images end: what else there is on the disk is never looked at. */
+/** Extensions of image paths: no other file on the disk is ever looked at. */
 export const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp)$/i;

@@ -1,12 +1,12 @@
 const BLANK = /[ \t\n]/;
-/** What a backslash stands before where it only guards the next character; elsewhere it is a part of a path. */
+/** Characters that a backslash escapes; before others the backslash is part of the path. */
 const GUARDED = /[^\p{L}\p{N}_]/u;
 
-/** No path is longer; a quote that is left open is not looked for any further. */
+/** No path is longer; an unclosed quote is searched no further. */
 const MOST_CHARS = 4_096;
 
-/** A word as shells write it, with quotes and guarded blanks, from a place on: how it reads and where it ends. Null where
- * a quote is left open or it is too long. */
+/** A word in shell syntax, with quotes and escaped blanks, starting at a position: its value and its end. Null if a
+ * quote is left open or it is too long. */
 export function pathWord(text: string, from: number): { readonly word: string; readonly end: number } | null {
   let word = "";
   let quote = "";

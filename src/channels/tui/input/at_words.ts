@@ -1,20 +1,20 @@
 import { IMAGE_NAME } from "./_image_name.ts";
 import { pathWord } from "./_path_word.ts";
 
-/** `@path` of an image in a text. */
+/** `@path` of an image in text. */
 export interface AtWord {
   readonly path: string;
-  /** Where it stands, the `@` included. */
+  /** Its position, including the `@`. */
   readonly start: number;
   readonly end: number;
 }
 
 const AT = /(?<![^\s(])@/g;
 const SENTENCE = /[.,;:!?)\]]+$/;
-/** Words that nobody closes are read to their bound, each: a text that is full of them is not typed. */
+/** Each unclosed word is read up to the length limit: text that is full of them was not typed. */
 const MOST_OPEN = 100;
 
-/** Images that a text names: `@shot.png`, `@"my shot.png"`, `@my\ shot.png`. */
+/** Images that text names: `@shot.png`, `@"my shot.png"`, `@my\ shot.png`. */
 export function atWords(text: string): readonly AtWord[] {
   const words: AtWord[] = [];
   let done = 0;

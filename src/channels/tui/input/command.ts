@@ -1,4 +1,4 @@
-/** Something that a user can do by a name: "/name" in the input, an entry of the palette, keys where it has some. */
+/** A named command: "/name" in the input, an entry of the palette, and keys if it has some. */
 export interface PaletteCommand {
   readonly name: string;
   readonly detail: string;

@@ -4,7 +4,8 @@ import type { PaletteCommand } from "./command.ts";
 
 const AT = /(^|[\s(])@(?=[^\s@]*$|"[^"]*$)/;
 
-/** Names behind a slash, and paths of the workspace at Tab, also of an image behind an `@`. A file whose name would command the terminal is left out. */
+/** Completes names after a slash, and paths of the workspace on Tab, including images after an `@`. Files whose names
+ * contain terminal control characters are left out. */
 export function completions(commands: readonly PaletteCommand[], workspace: string): AutocompleteProvider {
   const slash = commands.map(({ name, detail }) => ({ name, description: detail }));
   const both = new CombinedAutocompleteProvider(slash, workspace);

@@ -14,7 +14,7 @@ export class ImageReader {
     this.#userHome = userHome;
   }
 
-  /** The first of some lists whose paths are all files; null where there is none. Looks at nothing inside them. */
+  /** The first of the lists whose paths are all files; null if there is none. Opens none of them. */
   async there(lists: readonly (readonly string[])[]): Promise<readonly string[] | null> {
     for (const paths of lists) {
       const found = await Promise.all(paths.map((path) => this.#isFile(path)));
@@ -23,8 +23,8 @@ export class ImageReader {
     return null;
   }
 
-  /** Throws `UsageError` for what is no image, is too large, or is taken by no model, also together with those that go
-   * with the same message. */
+  /** Throws `UsageError` if the file is not an image, is too large, alone or together with the message's other images,
+   * or if no model accepts it. */
   async read(
     paths: readonly string[],
     { with: others }: { readonly with: readonly AttachedImage[] },
@@ -53,7 +53,7 @@ export class ImageReader {
     return isAbsolute(path) ? path : join(this.#session().workspace, path);
   }
 
-  /** As the model finds it: from the workspace where it is in there. */
+  /** The path as the model finds it: relative if it is in the workspace. */
   #shown(path: string): string {
     const below = relative(this.#session().workspace, path);
     return below === "" || below.startsWith("..") || isAbsolute(below) ? path : below;

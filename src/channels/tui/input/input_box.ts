@@ -18,15 +18,15 @@ import { typedText } from "./typed_text.ts";
 
 const START = "\x1b[200~";
 const END = "\x1b[201~";
-/** What the editor puts behind a label of its own. */
+/** Pastes that the editor replaces with its own label. */
 const LABELLED = { lines: 10, chars: 1_000 } as const;
 
 const NARROWEST = 12;
 
-/** Keys that take away what stands before the cursor. */
+/** Keys that delete before the cursor. */
 const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 
-/** Takes no images along. */
+/** A command sends no images. */
 const COMMAND = /^\/[a-z]+(?:\s|$)/;
 const BACKSPACE = "\x7f";
 const DELETE = "\x1b[3~";
@@ -43,21 +43,21 @@ interface InputParts {
   readonly theme: EditorTheme;
   readonly submit: (outgoing: Outgoing) => void;
   readonly images: ImageReader;
-  /** How the chip of an image looks. */
+  /** Styles the chip of an image. */
   readonly chip: (text: string) => string;
-  /** Says why something was not attached. */
+  /** Shows why something was not attached. */
   readonly tell: (text: string) => void;
 }
 
-/** Where the user types: several lines, what was typed before, pastes of any size, images. Keys that come while an image
- * is read wait for it. */
+/** The user's input: several lines, history, pastes of any size, images. Keys that arrive while an image is read wait
+ * for it. */
 export class InputBox {
   readonly #editor: Editor;
   readonly #tui: TUI;
   readonly #parts: InputParts;
   readonly #pastes = new Pastes();
   #chips = new ImageChips();
-  /** Paths behind an `@` that are no more than text: they were pasted, or refused once. */
+  /** Paths after an `@` that stay text: they were pasted, or refused once. */
   readonly #left = new Set<string>();
   #reading: symbol | null = null;
   #keys: string[] = [];
@@ -69,7 +69,7 @@ export class InputBox {
     this.#editor.onSubmit = (text) => this.#submit(text);
   }
 
-  /** Has the keyboard and draws the cursor. */
+  /** Has the keyboard focus and draws the cursor. */
   get component(): Editor {
     return this.#editor;
   }
@@ -91,7 +91,7 @@ export class InputBox {
     for (const text of texts) this.#editor.addToHistory(visibleText(text));
   }
 
-  /** What stood here is found among what was typed before. */
+  /** The cleared text stays available in the history. */
   clear(): void {
     const text = this.#editor.getExpandedText();
     this.remember([typedText({ text, images: this.#chips.in(text) })]);
@@ -101,7 +101,7 @@ export class InputBox {
     this.#begin();
   }
 
-  /** A message that was not sent, above what stands here now. */
+  /** Puts a message that was not sent above the current text. */
   giveBack({ text, variables, images }: Outgoing): void {
     const now = this.#editor.getExpandedText();
     this.#pastes.restore(variables);
@@ -109,7 +109,7 @@ export class InputBox {
     const all = now === "" ? text : `${text}\n${now}`;
     if (visibleText(all) === all) return this.#editor.setText(all);
     this.#editor.setText("");
-    this.#paste(all); // behind a label, where nothing of it commands the terminal
+    this.#paste(all); // behind a label, where none of it controls the terminal
   }
 
   key(data: string): void {
@@ -120,7 +120,7 @@ export class InputBox {
     else if (!this.#removesChip(data)) this.#editor.handleInput(data);
   }
 
-  /** Wider than asked for where that is very narrow: the editor cannot break a wide character. */
+  /** Wider than requested if that is very narrow: the editor cannot break a wide character. */
   lines(width: number): readonly string[] {
     const lines = this.#editor.render(Math.max(width, NARROWEST));
     const chips = Object.keys(this.#chips.in(this.#editor.getText()));
@@ -128,7 +128,7 @@ export class InputBox {
     return lines.map((line) => chips.reduce((text, chip) => text.replaceAll(chip, () => this.#parts.chip(chip)), line));
   }
 
-  /** Another message. */
+  /** Starts another message. */
   #begin(): void {
     this.#pastes.forget();
     this.#chips = new ImageChips();
@@ -168,7 +168,7 @@ export class InputBox {
     }, text);
   }
 
-  /** The image that is named right before the cursor. */
+  /** The image named right before the cursor. */
   #wordBefore(): AtWord | null {
     const { line, col } = this.#editor.getCursor();
     const word = atWords((this.#editor.getLines()[line] ?? "").slice(0, col)).at(-1);
@@ -221,7 +221,7 @@ export class InputBox {
     }
   }
 
-  /** Reads images for the message, of which `text` is what stands there. */
+  /** Reads images for the message; `text` is what represents them in it. */
   async #load(paths: readonly string[], { held, text, read, refused }: Loading): Promise<void> {
     const others = Object.values(this.#chips.in(text));
     const outcome = await this.#parts.images.read(paths, { with: others }).catch((error: unknown) => messageOf(error));
@@ -230,7 +230,7 @@ export class InputBox {
     else read(outcome);
   }
 
-  /** Keys wait until the work is done. `held`: nobody has emptied the input meanwhile. */
+  /** Keys wait until the work is done. `held`: the input has not been emptied meanwhile. */
   #wait(work: (held: () => boolean) => Promise<void>): void {
     const reading = Symbol("reading");
     this.#reading = reading;
@@ -243,7 +243,7 @@ export class InputBox {
     });
   }
 
-  /** A chip goes as a whole. */
+  /** A chip is deleted as a whole. */
   #removesChip(data: string): boolean {
     const { line, col } = this.#editor.getCursor();
     const row = this.#editor.getLines()[line] ?? "";
@@ -251,13 +251,13 @@ export class InputBox {
     return matchesKey(data, "delete") && this.#takeBack(this.#chips.after(row.slice(col)), DELETE);
   }
 
-  /** Takes away a text that stands before the cursor, or behind it; false for none. */
+  /** Deletes text before or after the cursor; false if there is none. */
   #takeBack(text: string, key = BACKSPACE): boolean {
     for (const _ of GRAPHEMES.segment(text)) this.#editor.handleInput(key);
     return text !== "";
   }
 
-  /** Nothing of it is lost: what is large becomes a variable, what the editor would change stays as it was behind the
+  /** Keeps all of it: large text becomes a variable; text that the editor would change is kept unchanged behind the
    * editor's own label. */
   #paste(pasted: string): void {
     const text = pasted.replace(/\r\n?/g, "\n");
@@ -269,7 +269,7 @@ export class InputBox {
   }
 }
 
-/** The editor keeps pastes with blanks in place of tabs; a Makefile would not survive that. */
+/** Keeps a paste exactly: the editor would replace tabs with blanks, which breaks a Makefile. */
 function keepExact(editor: Editor, text: string): void {
   const pastes: unknown = Reflect.get(editor, "pastes");
   if (!(pastes instanceof Map)) return;

@@ -2,11 +2,11 @@ import { dirname } from "node:path";
 import { replaceFile } from "../prefs/replace_file.ts";
 
 const KEPT = 300;
-/** What is longer was pasted, not typed. */
+/** Longer text was pasted, not typed. */
 const MOST_CHARS = 10_000;
 
-/** What was typed in a workspace before, a line of JSON each, in a file that its owner alone may read. Several processes
- * add to it. Nothing of it throws: without it there is no history, and that is all. */
+/** What was typed in a workspace, one line of JSON per entry, in a file that only its owner can read. Several processes
+ * append to it. None of its methods throws: after an error there is just no history. */
 export class InputHistory {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();
@@ -15,7 +15,7 @@ export class InputHistory {
     this.#path = path;
   }
 
-  /** Of a workspace, in the folder of Vis; null where there is no such folder. */
+  /** The history of a workspace, in the folder of Vis; null without such a folder. */
   static async at(home: string | null, workspace: string): Promise<InputHistory | null> {
     if (home === null) return null;
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workspace));
@@ -23,7 +23,7 @@ export class InputHistory {
     return new InputHistory(`${home}/history/${name}.jsonl`);
   }
 
-  /** Oldest first, each once. */
+  /** Oldest first, without duplicates. */
   async read(): Promise<readonly string[]> {
     const text = await Deno.readTextFile(this.#path).catch(() => "");
     const lines = text.split("\n").filter((line) => line !== "");

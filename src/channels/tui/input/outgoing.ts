@@ -2,17 +2,17 @@ import type { Image } from "../../../domain/images/image.ts";
 
 /** An image that goes with a message. */
 export interface AttachedImage {
-  /** As the user and the model read it. */
+  /** The path as shown to the user and the model. */
   readonly path: string;
   readonly image: Image;
 }
 
-/** What the user wants to send. */
+/** A message that the user wants to send. */
 export interface Outgoing {
-  /** With everything that was pasted into it, except what became a variable. */
+  /** Includes everything pasted into it, except what became a variable. */
   readonly text: string;
-  /** Pasted texts that are too large to be read with the request, by the name of their variable. */
+  /** Pasted texts too large for the request, by variable name. */
   readonly variables: Readonly<Record<string, string>>;
-  /** By the chips that stand for them in the text. */
+  /** By their chips in the text. */
   readonly images: Readonly<Record<string, AttachedImage>>;
 }

@@ -5,9 +5,9 @@ const MOST_CHARS = 8_000;
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u001f\u007f]/;
 
-/** Paths of images where a pasted text is nothing else, as terminals paste files that are dropped on them: in quotes, with
- * guarded blanks, as `file:` addresses, or just as they are. One list for each way to read it, the likeliest first. A name
- * without a folder is a word like any other. */
+/** Image paths, if pasted text consists of nothing else, as terminals paste files that are dropped on them: quoted,
+ * with escaped blanks, as `file:` URLs, or plain. One list per way to read the text, the likeliest first. A name
+ * without a folder is an ordinary word. */
 export function pastedPaths(text: string): readonly (readonly string[])[] {
   const trimmed = text.trim();
   if (trimmed === "" || trimmed.length > MOST_CHARS) return [];
@@ -19,7 +19,7 @@ function isPath(path: string): boolean {
   return IMAGE_NAME.test(path) && /[\\/]/.test(path) && !COMMANDS.test(path) && !/^https?:/i.test(path);
 }
 
-/** None where a quote is left open. */
+/** Empty if a quote is left open. */
 function words(text: string): readonly string[] {
   const found: string[] = [];
   for (let at = 0; at < text.length; at++) {

@@ -1,14 +1,14 @@
 import type { Outgoing } from "./outgoing.ts";
 
-/** What is longer is no part of a request: the model works on it as a variable. */
+/** Longer text is not part of a request: it becomes a variable for the model. */
 const REQUEST_CHARS = 20_000;
 
-/** Large texts that were pasted, each behind a label in the input. */
+/** Large pasted texts, each with a label in the input. */
 export class Pastes {
   readonly #texts = new Map<string, string>();
   #count = 0;
 
-  /** The label of a text that becomes a variable, null where it belongs into the request itself. */
+  /** The label of a text that becomes a variable; null if it belongs in the request itself. */
   keep(text: string): string | null {
     if (text.length <= REQUEST_CHARS) return null;
     const name = `pasted_${++this.#count}`;
@@ -17,17 +17,17 @@ export class Pastes {
     return `[${name}: ${sizeOf(text.length)}, ${lines} ${lines === 1 ? "line" : "lines"}]`;
   }
 
-  /** Another message begins. Names go on: one that waits to be sent may come back. */
+  /** Starts another message. Numbering continues: a message that waits to be sent may come back. */
   forget(): void {
     this.#texts.clear();
   }
 
-  /** Puts back what came with a message that was not sent. */
+  /** Restores the texts of a message that was not sent. */
   restore(variables: Outgoing["variables"]): void {
     for (const [name, text] of Object.entries(variables)) this.#texts.set(name, text);
   }
 
-  /** A message with the texts whose label is still in it. */
+  /** The message with the texts whose labels are still in it. */
   outgoing(text: string): Pick<Outgoing, "text" | "variables"> {
     const named = [...this.#texts].filter(([name]) => text.includes(`[${name}:`));
     return { text, variables: Object.fromEntries(named) };

@@ -4,14 +4,14 @@ import type { PanelParts } from "../widgets/panel.ts";
 
 export type ListedConversation = Awaited<ReturnType<Conversations["list"]>>[number];
 
-/** A conversation of the list, one of its branches, or a place where words were found. */
+/** A conversation of the list, one of its branches, or a search match. */
 export type FoundItem = ListedConversation | BranchOfConversation | (SearchHit & { readonly workspace: string });
 
-/** Conversations that are read at once, and places of a search. */
+/** Conversations, and matches of a search, read at once. */
 const PAGE = 100;
 const HITS = 50;
 
-/** What a search found. */
+/** The matches of a search. */
 export interface Hits {
   readonly words: string;
   readonly items: readonly (SearchHit & { readonly workspace: string })[];
@@ -27,9 +27,9 @@ export class ConversationSearch {
   readonly #parts: PanelParts;
   #listed: readonly ListedConversation[] = [];
   #complete = false;
-  /** Of the newest search that was answered. */
+  /** The matches of the newest answered search. */
   #hits: Hits | null = null;
-  /** Of the conversations that are unfolded. */
+  /** Branches of the unfolded conversations. */
   readonly #branches = new Map<string, readonly BranchOfConversation[]>();
   /** By conversation. */
   readonly #workspaces = new Map<string, string>();
@@ -43,7 +43,7 @@ export class ConversationSearch {
     return this.#complete;
   }
 
-  /** With the branches of those that are unfolded. */
+  /** With the branches of unfolded conversations. */
   listed(everywhere: boolean): readonly FoundItem[] {
     const listed = everywhere ? this.#listed : this.#listed.filter((one) => this.#isHere(one));
     if (this.#branches.size === 0) return listed;
@@ -58,7 +58,8 @@ export class ConversationSearch {
     this.#branches.delete(conversationId);
   }
 
-  /** Empty until the search for these words is answered; that of before meanwhile where they only go on. */
+  /** Empty until the search for these words is answered; meanwhile the matches of the previous search, if the words
+   * only extend it. */
   hits(words: string, everywhere: boolean): readonly FoundItem[] {
     const { words: answered = "", items = [] } = this.#hits ?? {};
     if (answered === "" || !words.startsWith(answered) && !answered.startsWith(words)) return [];
@@ -77,7 +78,8 @@ export class ConversationSearch {
     }
   }
 
-  /** What `answered` takes. The search is over all workspaces, so it looks for more where one alone is shown. */
+  /** Returns what `answered` accepts. The search covers all workspaces, so it reads more matches if only one workspace
+   * is shown. */
   async search(
     words: string,
     { everywhere, signal }: { readonly everywhere: boolean; readonly signal: AbortSignal },

@@ -7,13 +7,13 @@ import type { FoundItem } from "./_found.ts";
 import { paint } from "../widgets/paint.ts";
 import { row } from "../widgets/row.ts";
 
-/** A conversation in a line; of a place that was found also what stands there, with the words set off. */
+/** A conversation in one line; for a match also the excerpt, with the words highlighted. */
 export function itemLines(
   item: FoundItem,
   { width, selected, here, everywhere, now }: {
     readonly width: number;
     readonly selected: boolean;
-    /** It is the one on the screen. */
+    /** Whether it is the one on the screen. */
     readonly here: boolean;
     readonly everywhere: boolean;
     readonly now: number;
@@ -40,7 +40,7 @@ export function itemLines(
   return [row(name, { facts, width, selected }), `    ${excerpt(item.snippet, width - 4)}`];
 }
 
-/** The words stand in `[` and `]`: these are set off, and everything else is dim. */
+/** Highlights the words in `[` and `]`; everything else is dim. */
 function excerpt(snippet: string, width: number): string {
   const shown = fitted(flat(snippet, 400), { width });
   return shown.split(/(\[[^[\]]*\])/).map((part, at) => at % 2 === 1 ? paint.bold(part) : paint.dim(part)).join("");

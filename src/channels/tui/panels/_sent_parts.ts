@@ -6,7 +6,7 @@ import type { TextPart } from "../widgets/text_view.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-/** All about one iteration: facts, the messages word by word as they were sent, the reply as it came. */
+/** Everything about one iteration: facts, the exact messages that were sent, the raw reply. */
 export function sentParts(iteration: StoredIteration, messages: readonly SentMessage[]): readonly TextPart[] {
   const { response, thinking, error } = iteration;
   const part = (head: string, text: string): readonly TextPart[] => text === "" ? [] : [{ head, text }];
@@ -21,7 +21,7 @@ export function sentParts(iteration: StoredIteration, messages: readonly SentMes
   ];
 }
 
-/** Four characters a token: no tokenizer fits all models. */
+/** Estimates four characters per token: no tokenizer fits all models. */
 function size(text: string): string {
   const tokens = Math.ceil(text.length / 4).toLocaleString("en");
   return `${amounts.bytes(new TextEncoder().encode(text).length)}, about ${tokens} tokens`;

@@ -4,7 +4,7 @@ import { flat } from "../widgets/flat.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-/** What a list says about an iteration. */
+/** An iteration as a list shows it. */
 export interface IterationSummary {
   readonly iterationId: string;
   readonly position: number;
@@ -12,7 +12,7 @@ export interface IterationSummary {
   readonly facts: readonly string[];
 }
 
-/** The values of its blocks are not kept. */
+/** Does not keep the values of its blocks. */
 export function step(iteration: StoredIteration): IterationSummary {
   const { iterationId, position, metadata, status, traces, blocks, thinking, error } = iteration;
   const outcome = typeof metadata["outcome"] === "string" ? metadata["outcome"] : status;

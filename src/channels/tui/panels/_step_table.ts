@@ -4,7 +4,7 @@ import { amounts } from "../widgets/amounts.ts";
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 type Row = readonly [name: string, text: string];
 
-/** What an iteration took and what stood around it, a line each. */
+/** The usage and context of an iteration, one line each. */
 export function stepTable(iteration: StoredIteration): string {
   const { metadata, status, createdAt } = iteration;
   const rows: readonly Row[] = [

@@ -11,17 +11,17 @@ export type Query = Awaited<ReturnType<Conversations["queries"]>>[number];
 export type TurnItem =
   | { readonly kind: "query"; readonly query: Query; readonly number: number }
   | { readonly kind: "step"; readonly query: Query; readonly step: IterationSummary }
-  /** Stands for earlier iterations, which come when one goes there. */
+  /** Placeholder for earlier iterations, which are read when it is selected. */
   | { readonly kind: "earlier"; readonly query: Query; readonly before: number };
 
-/** Iterations that are read at once. */
+/** Iterations read at once. */
 const PAGE = 60;
 
-/** Asks for iterations of a query. */
+/** Reads iterations of a query. */
 type Read = (query: Query, range: { readonly after: number; readonly limit: number }) => void;
 
-/** The queries of a branch, with the iterations of those that are unfolded: the newest ones first read, earlier ones when
- * they are gone to. */
+/** The queries of a branch, with the iterations of unfolded ones: the newest are read first, earlier ones when they are
+ * selected. */
 export class TurnList {
   readonly list: List<TurnItem>;
   readonly #read: Read;
@@ -39,7 +39,7 @@ export class TurnList {
     return this.#queries;
   }
 
-  /** The newest one is unfolded. */
+  /** The newest query is unfolded. */
   set(queries: readonly Query[]): void {
     this.#queries = queries;
     this.#steps.clear();
@@ -48,7 +48,7 @@ export class TurnList {
     if (last) this.unfold(last);
   }
 
-  /** Only queries with all of these words. */
+  /** Keeps only queries that contain all of these words. */
   filter(text: string): void {
     this.#words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
     this.#fill("last");
@@ -70,7 +70,7 @@ export class TurnList {
     return this.#open.has(query.queryId);
   }
 
-  /** What `read` was asked for is there. */
+  /** Adds the iterations that `read` returned. */
   add(query: Query, found: readonly IterationSummary[]): void {
     const known = this.#steps.get(query.queryId) ?? [];
     const fresh = found.filter(({ position }) => !known.some((one) => one.position === position));
@@ -92,7 +92,7 @@ export class TurnList {
   /** The page of iterations before this position. */
   #ask(query: Query, before: number): void {
     const after = Math.max(-1, before - PAGE - 1);
-    // A running query may have more of them than it says.
+    // A running query may have more iterations than its row reports.
     const limit = before >= query.iterations ? PAGE * 2 : before - after - 1;
     this.#read(query, { after, limit });
   }

@@ -6,7 +6,7 @@ import { movement } from "../widgets/movement.ts";
 import { readSteps } from "./_read_steps.ts";
 import { type TurnItem, TurnList } from "./_turns.ts";
 
-/** A panel that chooses an iteration of the branch on the screen. */
+/** A panel for choosing an iteration of the branch on the screen. */
 export abstract class TurnsPanel extends BasePanel {
   protected readonly turns: TurnList;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "words of a request" });
@@ -23,7 +23,7 @@ export abstract class TurnsPanel extends BasePanel {
     this.#read();
   }
 
-  /** What is said where the branch has no query. */
+  /** Shown if the branch has no query. */
   protected abstract readonly empty: string;
   protected abstract choose(item: TurnItem): void;
 
@@ -50,7 +50,7 @@ export abstract class TurnsPanel extends BasePanel {
     if (list.press(line - 1) && list.selected) this.choose(list.selected);
   }
 
-  /** All anew: a query may run. */
+  /** Reads everything again: a query may be running. */
   #read(): void {
     const branch = this.parts.branch();
     if (branch === null) this.#loaded = true;

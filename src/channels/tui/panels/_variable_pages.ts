@@ -13,10 +13,10 @@ import type { TextPart } from "../widgets/text_view.ts";
 
 type Head = Awaited<ReturnType<Records["variables"]>>[number];
 
-/** More of a value, and of a difference, is not shown. */
+/** Limit of the shown part of a value or a difference. */
 const SHOWN_CHARS = 200_000;
 const PAGES = ["value", "code", "versions", "diff"] as const;
-/** Versions that are listed, and of large values. */
+/** Most versions listed, also of large values. */
 const LISTED = 40;
 const LISTED_LARGE = 4;
 const LARGE = 100_000;
@@ -26,7 +26,7 @@ interface Given {
   readonly branch: Conversation;
   readonly records: () => Records;
   readonly copy: (text: string) => void;
-  /** Runs the work in the background, then what it gave. */
+  /** Runs work in the background, then the function it returned. */
   readonly load: (work: () => Promise<() => void>) => void;
 }
 
@@ -36,15 +36,15 @@ interface Page {
   readonly parts: readonly TextPart[];
 }
 
-/** One variable: the value of a version, the code that made it, all its versions, and how it differs from the version
- * before or from one that was marked. */
+/** One variable: the value of a version, the code that made it, all its versions, and the difference from the previous
+ * version or from a marked one. */
 export class VariablePages {
   readonly reader: Reader;
   readonly #head: Head;
   readonly #given: Given;
   #page: typeof PAGES[number] = "value";
   #version: number;
-  /** What others are compared with, in place of the version before. */
+  /** The version to compare with, instead of the previous one. */
   #marked: number | null = null;
   #shown: ShownVersion | null = null;
   /** What c copies. */
@@ -127,7 +127,7 @@ export class VariablePages {
     const { name, versions } = this.#head;
     if (page === "versions") return { shown: this.#shown, ...await this.#versions() };
     if (page === "diff") return { shown: this.#shown, ...await this.#diff(version) };
-    // The store gives the newest ones: the one that is wanted comes first.
+    // The store returns the newest ones: the requested one comes first.
     const [shown = null] = await records().versions(branch, { name, newest: versions - version + 1 });
     const text = shown === null ? "" : page === "code" ? shown.code : versionText(shown);
     return {

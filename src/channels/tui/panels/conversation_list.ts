@@ -9,7 +9,7 @@ import { List } from "../widgets/list.ts";
 import { movement } from "../widgets/movement.ts";
 import { paint } from "../widgets/paint.ts";
 
-/** Conversations, newest first, or what all of them say about typed words. Enter opens one. */
+/** Conversations, newest first, or the matches for the typed words. Enter opens one. */
 export function conversationList(
   parts: PanelParts,
   { now = Date.now }: { readonly now?: () => number } = {},
@@ -17,10 +17,10 @@ export function conversationList(
   return new ConversationList(parts, now);
 }
 
-/** So near to the end of the list more is read. */
+/** Rows from the end of the list at which more is read. */
 const AHEAD = 40;
 
-/** What is asked about one of them: another title, or whether it may go. */
+/** A question about a conversation: a new title, or whether to delete it. */
 interface Asked {
   readonly item: FoundItem;
   readonly title: LineInput | null;
@@ -88,7 +88,7 @@ class ConversationList extends BasePanel {
     if (again && this.#list.selected) this.#open(this.#list.selected);
   }
 
-  /** Whether the key does something to the selected one. */
+  /** Whether the key acts on the selected one. */
   #act(data: string, item: FoundItem): boolean {
     const browsing = this.#input.value === "";
     if (matchesKey(data, "enter")) this.#open(item);
@@ -128,7 +128,7 @@ class ConversationList extends BasePanel {
     });
   }
 
-  /** The next page, where the list comes to its end. */
+  /** Reads the next page when the end of the list is near. */
   #more(): void {
     const { items, at } = this.#list;
     if (this.#input.value.trim() !== "" || items.length - at > AHEAD || this.#found.complete) return;
@@ -194,7 +194,7 @@ class ConversationList extends BasePanel {
     const { conversations } = this.parts.session();
     await conversations.delete(await conversations.byId(item.branchId));
     this.#found.deleted(item);
-    // What is on the screen is no more.
+    // The conversation on the screen was deleted.
     if (this.parts.branch()?.conversationId === item.conversationId) await this.parts.act.show(null);
   }
 }

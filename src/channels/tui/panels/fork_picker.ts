@@ -3,7 +3,7 @@ import { readSteps } from "./_read_steps.ts";
 import type { Query, TurnItem } from "./_turns.ts";
 import { TurnsPanel } from "./_turns_panel.ts";
 
-/** Queries and iterations of the branch on the screen. Enter makes a branch that goes on after the one that is chosen, or
+/** Queries and iterations of the branch on the screen. Enter makes a branch that continues after the chosen one, or
  * after the end of a query. */
 export function forkPicker(parts: PanelParts): Panel {
   return new ForkPicker(parts);

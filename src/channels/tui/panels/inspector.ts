@@ -6,7 +6,7 @@ import type { Query, TurnItem } from "./_turns.ts";
 import { TurnsPanel } from "./_turns_panel.ts";
 import type { TextPart } from "../widgets/text_view.ts";
 
-/** What a model was sent and what came of it: the stored messages of every iteration, with tokens, cost, times, walls and
+/** What was sent to a model and the result: the stored messages of every iteration, with tokens, cost, times, walls and
  * grants. */
 export function inspector(parts: PanelParts): Panel {
   return new Inspector(parts);
@@ -16,7 +16,7 @@ class Inspector extends TurnsPanel {
   protected readonly empty = "  nothing was sent yet";
   override readonly rows = 200;
   readonly #reader = new Reader();
-  /** The iteration that is read, and its texts. */
+  /** The iteration being read, and its texts. */
   #open: { readonly query: Query; readonly position: number; readonly parts: readonly TextPart[] } | null = null;
 
   get title(): string {
@@ -83,7 +83,7 @@ class Inspector extends TurnsPanel {
         return iteration === undefined ? null : sentParts(iteration, messages ?? []);
       },
       then: (parts) => {
-        // Beyond the last one.
+        // Past the last one.
         if (parts === null) return;
         const part = this.#open === null ? 0 : this.#reader.text.part;
         this.#open = { query, position, parts };

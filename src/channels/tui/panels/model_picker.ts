@@ -13,7 +13,7 @@ import { movement } from "../widgets/movement.ts";
 import { paint } from "../widgets/paint.ts";
 import { row } from "../widgets/row.ts";
 
-/** What one chooses a model by, the first things first. */
+/** Facts for choosing a model, the most important first. */
 function modelFacts({ contextTokens, price, reasoning, images, known }: ModelReport): readonly string[] {
   return [
     price === null
@@ -27,10 +27,11 @@ function modelFacts({ contextTokens, price, reasoning, images, known }: ModelRep
   ];
 }
 
-/** Longer than that no provider is waited for. */
+/** Longest wait for a provider. */
 const DEADLINE_MS = 8_000;
 
-/** Every provider and its models, servers that were found on this machine among them. Enter uses one from the next query on, and keeps it. */
+/** Every provider and its models, including servers detected on this machine. Enter selects one from the next query on
+ * and saves the choice. */
 export function modelPicker(
   parts: PanelParts,
   { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {},
@@ -40,7 +41,7 @@ export function modelPicker(
 
 interface Listed {
   readonly name: string;
-  /** What to do before it can be used, "" where nothing is to be done. */
+  /** What to do before it can be used; "" if it is ready. */
   readonly mend: string;
 }
 
@@ -63,7 +64,7 @@ class ModelPicker extends BasePanel {
     draw: (item, place) => this.#drawn(item, place),
     heading: ({ kind }) => kind === "provider",
   });
-  /** The present model is selected until the user moves. */
+  /** The current model stays selected until the user moves. */
   #untouched = true;
 
   constructor(parts: PanelParts, deadlineMs: number) {
@@ -105,7 +106,7 @@ class ModelPicker extends BasePanel {
     if (this.#list.press(line - 1)) this.#use();
   }
 
-  /** Servers of this machine need no login: they are used as they are. */
+  /** Servers on this machine need no login. */
   #look(admin: ProviderAdmin): void {
     this.load("servers of this machine", {
       work: () => admin.loginChoices(),
@@ -123,12 +124,12 @@ class ModelPicker extends BasePanel {
     return this.#providers.some(({ name }) => name === provider);
   }
 
-  /** Those that are not there yet. */
+  /** Adds the names that are missing. */
   #offer(names: readonly string[]): void {
     this.#logins = names.filter((name) => name !== BOT_LOGIN && !this.#has(name));
   }
 
-  /** One provider by itself: a slow one keeps nobody waiting for the others. */
+  /** Requests the models of one provider, so that a slow one does not delay the others. */
   #ask(provider: string, admin: ProviderAdmin): void {
     this.load(`models of ${provider}`, {
       work: async (signal) => {
@@ -195,7 +196,7 @@ class ModelPicker extends BasePanel {
   }
 }
 
-/** The name of a provider and what is said about it, below it where the line is too short for both. */
+/** The name of a provider and its status, on a second line if one is too short for both. */
 function headed(name: string, { told, width }: { readonly told: string; readonly width: number }): readonly string[] {
   if (visibleWidth(name) + 2 + visibleWidth(told) <= width) return [`${paint.bold(name)}  ${paint.dim(told)}`];
   return [

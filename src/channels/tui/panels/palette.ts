@@ -10,17 +10,17 @@ import { row } from "../widgets/row.ts";
 
 const MOST_COLUMN = 28;
 
-/** Something that can be done from the palette. */
+/** An action of the palette. */
 export interface PaletteEntry {
   readonly name: string;
-  /** What it does, in a few words. */
+  /** A short description. */
   readonly detail: string;
-  /** The keys that do it without the palette, "" where none do. */
+  /** Its keyboard shortcut; "" for none. */
   readonly keys: string;
   run(): void | Promise<void>;
 }
 
-/** Everything that can be done, found by a few letters of its name. */
+/** All actions, found by a few letters of their names. */
 export function palette(parts: PanelParts, entries: readonly PaletteEntry[]): Panel {
   return new Palette(parts, entries);
 }
@@ -30,7 +30,7 @@ class Palette extends BasePanel {
   readonly hint = "type to find · ↑↓ · Enter runs · Esc";
   override readonly rows: number;
   readonly #entries: readonly PaletteEntry[];
-  /** Columns of the longest name. */
+  /** Width of the longest name. */
   readonly #column: number;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "what to do" });
   readonly #list = new List<PaletteEntry>({
@@ -63,7 +63,7 @@ class Palette extends BasePanel {
     if (moved !== null) this.#list.move(moved);
     else if (matchesKey(data, "enter")) this.#run();
     else if (this.#input.handle(data)) {
-      // By the name before what is said about it.
+      // Matches names before descriptions.
       const named = fuzzyFilter([...this.#entries], this.#input.value, ({ name }) => name);
       const others = fuzzyFilter([...this.#entries], this.#input.value, ({ name, detail }) => `${name} ${detail}`);
       this.#list.set([...new Set([...named, ...others])], { from: "first" });

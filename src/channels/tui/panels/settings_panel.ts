@@ -7,7 +7,7 @@ import { paint } from "../widgets/paint.ts";
 import type { Prefs, PrefsKeeper } from "../prefs/prefs.ts";
 import { row } from "../widgets/row.ts";
 
-/** How the terminal shows things. A change holds at once and is kept. */
+/** Display settings of the terminal. A change applies at once and is saved. */
 export function settingsPanel(parts: PanelParts, prefs: PrefsKeeper): Panel {
   return new SettingsPanel(parts, prefs);
 }
@@ -16,7 +16,7 @@ interface Setting {
   readonly label: string;
   readonly doc: string;
   shown(prefs: Prefs): string;
-  /** The next value, or the one before. */
+  /** The next value, or the previous one. */
   step(prefs: Prefs, by: 1 | -1): Partial<Prefs>;
 }
 

@@ -13,10 +13,10 @@ import { VariablePages } from "./_variable_pages.ts";
 
 type Head = Awaited<ReturnType<Records["variables"]>>[number];
 
-/** Where there are as many, each variable has its comment below it. */
+/** With at least this many columns, each variable has its comment below it. */
 const DOC_COLUMNS = 90;
 
-/** The variables of the branch on the screen; Enter shows one with its value, its code and what its versions changed. */
+/** The variables of the branch on the screen; Enter shows one with its value, its code and its versions' changes. */
 export function variableBrowser(parts: PanelParts): Panel {
   return new VariableBrowser(parts);
 }
@@ -27,7 +27,7 @@ class VariableBrowser extends BasePanel {
   readonly #input = new LineInput({ prompt: "> ", placeholder: "name of a variable" });
   readonly #list = new List<Head>({ key: ({ name }) => name, draw: drawn });
   #heads: readonly Head[] | null = null;
-  /** System variables and those that left the scope as well. */
+  /** Includes system variables and those no longer in scope. */
   #all = false;
   #pages: VariablePages | null = null;
 
@@ -60,7 +60,7 @@ class VariableBrowser extends BasePanel {
     const { items, selected } = this.#list;
     const noted = width < DOC_COLUMNS && items.some(({ summary }) => summary.doc !== "");
     const told = flat(selected?.summary.doc ?? "");
-    // The row stays, so that the list does not move from one to the next.
+    // Keeps the row, so that the list does not move between variables.
     const doc = told !== "" ? `  // ${told}` : " ";
     const below = this.below(items.length === 0 ? this.#nothing() : noted ? doc : "", { empty: items.length === 0 });
     return [...this.#input.render(width), ...this.#list.render(width, height - 1 - below.length), ...below];

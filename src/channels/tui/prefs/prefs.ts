@@ -2,21 +2,21 @@ import { messageOf } from "../../../domain/kit/message_of.ts";
 import { dirname } from "node:path";
 import { replaceFile } from "./replace_file.ts";
 
-/** How the terminal shows things: the user's taste, nothing that a query depends on. */
+/** Display settings of the terminal: the user's preferences, which no query depends on. */
 export interface Prefs {
-  /** What the model thought, in every iteration. */
+  /** Shows the model's thinking in every iteration. */
   readonly thinking: boolean;
-  /** Iterations with their code and results; otherwise requests and answers alone. */
+  /** Shows iterations with their code and results; otherwise only requests and answers. */
   readonly iterations: boolean;
   readonly theme: "auto" | "dark" | "light";
-  /** Whether wheel and clicks belong to Vis; the terminal's own selecting then wants Shift. */
+  /** Whether Vis handles wheel and clicks; selecting text in the terminal then needs Shift. */
   readonly mouse: boolean;
 }
 
-/** What keeps them. */
+/** Stores the settings. */
 export interface PrefsKeeper {
   get(): Prefs;
-  /** Holds at once; rejects where it cannot be kept. */
+  /** Applies at once; rejects if it cannot be saved. */
   set(change: Partial<Prefs>): Promise<void>;
 }
 
@@ -31,11 +31,11 @@ const CHOICES: Readonly<Record<keyof Prefs, readonly unknown[]>> = {
 
 type Kept = Readonly<Record<string, unknown>>;
 
-/** A small file of JSON that its owner alone may read. What a newer version wrote into it stays. */
+/** A small JSON file that only its owner can read. Keys written by a newer version are kept. */
 export class PrefsFile implements PrefsKeeper {
   readonly #path: string;
   #prefs: Prefs;
-  /** What no file has yet: a later change brings it along. */
+  /** Changes not yet saved: the next successful save includes them. */
   #unkept: Partial<Prefs> = {};
   #writing: Promise<void> = Promise.resolve();
 
@@ -44,7 +44,8 @@ export class PrefsFile implements PrefsKeeper {
     this.#prefs = prefs;
   }
 
-  /** Never rejects: a file that cannot be used leaves the defaults and a note for the user, "" where all is well. */
+  /** Never rejects: for a file that cannot be used it returns the defaults and a note for the user; the note is "" if
+   * all is well. */
   static async open(path: string): Promise<{ readonly prefs: PrefsFile; readonly note: string }> {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
@@ -67,7 +68,7 @@ export class PrefsFile implements PrefsKeeper {
     return written;
   }
 
-  /** Over what another process may have written meanwhile. */
+  /** Merges with what another process may have written meanwhile. */
   async #write(): Promise<void> {
     const change = this.#unkept;
     const before = await read(this.#path).catch((): Kept => ({ ...this.#prefs }));
@@ -87,7 +88,7 @@ async function read(path: string): Promise<Kept> {
   throw new Error(`Cannot read ${path}: it holds no object`);
 }
 
-/** Each by itself: a value that is none leaves its default. */
+/** Reads each setting separately: an invalid value leaves its default. */
 function prefsOf(kept: Kept): Prefs {
   const fits = Object.entries(CHOICES).filter(([key, choices]) => choices.includes(kept[key]));
   return { ...DEFAULT_PREFS, ...Object.fromEntries(fits.map(([key]) => [key, kept[key]])) };

@@ -1,4 +1,4 @@
-/** Puts a text in the place of a file, whole or not at all, readable by its owner alone. Its folder is there. */
+/** Replaces a file atomically; only its owner can read it. The folder must exist. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.${crypto.randomUUID()}`;
   try {

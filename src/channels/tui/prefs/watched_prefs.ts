@@ -1,6 +1,6 @@
 import type { Prefs, PrefsKeeper } from "./prefs.ts";
 
-/** Tells of each change of the settings. */
+/** Notifies of each change of the settings. */
 export class WatchedPrefs implements PrefsKeeper {
   readonly #keeper: PrefsKeeper;
   readonly #changed: (before: Prefs) => void;

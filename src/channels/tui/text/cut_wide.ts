@@ -6,18 +6,18 @@ const NARROW = /^[\x1b\x20-\x7e]*$/;
 // deno-lint-ignore no-control-regex
 const CODES = /(\x1b\[[\d;]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\))/;
 const GRAPHEMES = new Intl.Segmenter();
-/** Makes an emoji of two columns out of a sign of one. */
+/** Makes a one-column sign an emoji of two columns. */
 const WIDENS = "\ufe0f";
 
-/** Lines that were broken between characters, none of them wider than asked for: a character of more columns than a line
- * has (a letter with marks behind it, of which there is no end) goes on in the next one. A single code point of two
- * columns stays whole. The same array where every line fits. */
+/** Cuts lines that were wrapped between characters, so that none is too wide: a character with more columns than a line
+ * has (a letter with any number of combining marks) continues on the next one. A single code point of two columns stays
+ * whole. Returns the same array if every line fits. */
 export function cutWide(lines: readonly string[], width: number): readonly string[] {
   const fits = (line: string): boolean => NARROW.test(line) || visibleWidth(line) <= width;
   return lines.every(fits) ? lines : lines.flatMap((line) => fits(line) ? [line] : cut(line, width));
 }
 
-/** Colours and links go on in the lines that are cut off. */
+/** Colours and links continue on the lines that are cut off. */
 function cut(line: string, width: number): readonly string[] {
   const lines: string[] = [];
   const now = { style: "", text: "", columns: 0 };

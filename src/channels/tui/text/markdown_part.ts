@@ -4,18 +4,18 @@ import { cutWide } from "./cut_wide.ts";
 import type { Theme } from "./theme.ts";
 import { wrapped } from "./wrapped.ts";
 
-/** Marks of emphasis and links in one paragraph: the parser's time grows with their square. */
+/** Limit of emphasis and link marks in one paragraph: the parser's time grows with their square. */
 const MOST_MARKS = 800;
-/** Quotes in quotes, and lists in lists. */
+/** Deeply nested quotes and lists. */
 const DEEP = /^(?:\s*>){12}|^ {48,}(?:[-*+]|\d+[.)])\s/m;
 const FENCES = /^ {0,3}(`{3,}|~{3,})[^]*?(?:^ {0,3}\1|$(?![^]))/gm;
 const PARAGRAPHS = /\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)/;
 
-/** Some paragraphs of Markdown. What the parser would take seconds for, or fails at, is shown as it was written. */
+/** Some paragraphs of Markdown. What the parser would take seconds for, or fails on, is shown as written. */
 export class MarkdownPart {
   readonly #text: string;
   readonly #markdown: Markdown | null;
-  /** As the parser's drawing was made to fit. */
+  /** The parser's output after it was made to fit. */
   #drawn: { readonly from: readonly string[]; readonly lines: readonly string[] } | null = null;
   #plain: { readonly width: number; readonly lines: readonly string[] } | null = null;
 
@@ -29,7 +29,7 @@ export class MarkdownPart {
       : null;
   }
 
-  /** The same array where nothing changed. */
+  /** Returns the same array if nothing changed. */
   lines(width: number): readonly string[] {
     if (this.#plain?.width === width) return this.#plain.lines;
     try {

@@ -1,8 +1,8 @@
 import { MarkdownPart } from "./markdown_part.ts";
 import type { Theme } from "./theme.ts";
 
-/** Markdown that grows: what stands before the last paragraph is drawn once, so that a long answer costs no more with each
- * piece of it. */
+/** Markdown that grows: everything before the last paragraph is drawn once, so that appending costs the same for a long
+ * answer. */
 export class MarkdownText {
   readonly #theme: Theme;
   readonly #done: MarkdownPart[] = [];
@@ -31,8 +31,8 @@ export class MarkdownText {
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
-/** Where a text may be cut into two that mean the same apart: behind an empty line outside of fences, where no list and
- * nothing indented goes on. 0 where there is no such place. */
+/** Where a text can be split without changing its meaning: after an empty line outside fences where no list and no
+ * indented text continues. 0 if there is no such place. */
 function boundary(text: string): number {
   let fence = "";
   let at = 0;

@@ -3,8 +3,8 @@ import { type CodeToken, codeTokens } from "../../../domain/text/code_tokens.ts"
 
 type Paint = (text: string) => string;
 
-/** How the parts of the screen look. Foregrounds are the terminal's own sixteen, so that they fit its background; without
- * colours the weights alone are left. */
+/** Styles of the parts of the screen. Foregrounds are the terminal's own sixteen colours, so that they fit its
+ * background; without colours only weights are left. */
 export interface Theme {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -13,18 +13,18 @@ export interface Theme {
   readonly ok: Paint;
   readonly bad: Paint;
   readonly warn: Paint;
-  /** Behind what the user said. */
+  /** Background of the user's requests. */
   readonly said: Paint;
   readonly code: (code: string) => readonly string[];
   readonly markdown: MarkdownTheme;
   readonly editor: EditorTheme;
 }
 
-/** Longer code stays plain. */
+/** Longer code is shown without colours. */
 const COLOURED_CHARS = 20_000;
 const same: Paint = (text) => text;
 
-/** `dark`: the terminal's background, null where it is not known. */
+/** `dark`: whether the terminal's background is dark; null if unknown. */
 export function makeTheme({ color, dark }: { readonly color: boolean; readonly dark: boolean | null }): Theme {
   const weight = (on: number, off: number): Paint => (text) => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
   const hue = (on: string, off = 39): Paint =>
@@ -79,7 +79,7 @@ function isScript(language = ""): boolean {
   return /^(?:ts|tsx|js|jsx|mjs|typescript|javascript|json|jsonc)$/i.test(language);
 }
 
-/** A token that goes over several lines is painted on each of them. */
+/** A token that spans several lines is coloured on each of them. */
 function codeLines(code: string, kinds: Readonly<Record<CodeToken["kind"], Paint>>): readonly string[] {
   if (code.length > COLOURED_CHARS) return code.split("\n");
   const lines = [""];

@@ -1,4 +1,4 @@
-/** A number of tokens in few characters. */
+/** A token count in few characters. */
 export function tokens(count: number): string {
   if (count < 1_000) return String(count);
   return count < 1_000_000

@@ -3,11 +3,11 @@ import { brokenLine } from "./broken_line.ts";
 import { moreLines } from "./more_lines.ts";
 
 const TAB = "    ";
-/** Lines of megabytes are not counted where a few are shown. */
+/** Beyond this many characters, lines are not counted when only a few are shown. */
 const COUNTED = 20_000;
 
-/** A text from a model, a program or a database in lines of at most this many columns, nothing in it commands the
- * terminal. `most`: lines that are shown; the rest is told of. */
+/** Text from a model, a program or a database, wrapped at this many columns and free of control sequences. `most`: the
+ * number of lines shown, followed by a note about the rest. */
 export function wrapped(text: string, width: number, { most = Infinity }: { readonly most?: number } = {}): string[] {
   const room = Math.max(1, width);
   const bound = Math.max(COUNTED, most * room * 2);
@@ -27,7 +27,7 @@ export function wrapped(text: string, width: number, { most = Infinity }: { read
   return [...lines.slice(0, most), moreLines(text.length > bound ? null : rest, { most }).slice(0, room)];
 }
 
-/** The package leaves an empty line before a character that is wider than a line. */
+/** The package leaves an empty line before a character wider than a line. */
 function broken(part: string, width: number): readonly string[] {
   const lines = brokenLine(part, width);
   return part.trim() === "" ? lines : lines.filter((line) => line !== "");

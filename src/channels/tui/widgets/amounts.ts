@@ -2,7 +2,7 @@ import { durationText } from "../../../domain/text/duration_text.ts";
 
 const UNITS = ["bytes", "KB", "MB", "GB"] as const;
 
-/** Numbers for a reader, in few characters. */
+/** Numbers in few characters. */
 export const amounts = {
   bytes(count: number): string {
     let [size, unit] = [count, 0];

@@ -6,14 +6,14 @@ import { paint } from "./paint.ts";
 
 const MOST_ROWS = 30;
 
-/** What all panels have in common: their place on the screen, work in the background, and that nothing of them throws. */
+/** The base of all panels: their place on the screen, work in the background, and handling of all errors. */
 export abstract class BasePanel implements Panel {
   abstract readonly title: string;
   abstract readonly hint: string;
   readonly rows: number = MOST_ROWS;
   protected readonly parts: PanelParts;
   readonly #left = new AbortController();
-  /** The newest work of each kind: an older one has nothing to say any more. */
+  /** The newest work of each kind: results of older work are ignored. */
   readonly #newest = new Map<string, number>();
   #running = 0;
   #height = MOST_ROWS;
@@ -24,12 +24,12 @@ export abstract class BasePanel implements Panel {
     this.parts = parts;
   }
 
-  /** Lines for this place; more of them, or longer ones, are cut. */
+  /** Lines for this place; excess lines and columns are cut. */
   protected abstract draw(place: { readonly width: number; readonly height: number }): readonly string[];
-  /** A key that does not leave it. */
+  /** Handles a key that does not close the panel. */
   protected abstract key(data: string): void;
 
-  /** Whether its lines are there to be clicked, and not to be selected as text. */
+  /** Whether its lines can be clicked instead of selected as text. */
   protected get clickable(): boolean {
     return true;
   }
@@ -37,7 +37,7 @@ export abstract class BasePanel implements Panel {
   /** A click on one of its lines, 0-based. */
   protected click(_line: number): void {}
 
-  /** What Esc does. */
+  /** Handles Esc. */
   protected back(): void {
     this.close();
   }
@@ -86,17 +86,17 @@ export abstract class BasePanel implements Panel {
     }
   }
 
-  /** What went wrong last, "" where nothing did. */
+  /** The last error; "" for none. */
   protected get problem(): string {
     return this.#problem === "" ? "" : (this.parts.theme?.().bad ?? paint.bold)(`! ${this.#problem}`);
   }
 
-  /** What went wrong last, or that something is awaited, or this; "" where there is nothing to say. */
+  /** The last error, a loading notice, or `otherwise`; "" for nothing. */
   protected status(otherwise = ""): string {
     return this.problem || paint.dim(this.#running > 0 ? "loading …" : otherwise);
   }
 
-  /** The line below a list: only where there is something to say. */
+  /** The line below a list, shown only if it has content. */
   protected below(otherwise: string, { empty }: { readonly empty: boolean }): readonly string[] {
     const line = empty ? this.status(otherwise) : this.problem || paint.dim(otherwise);
     return line === "" ? [] : [line];
@@ -112,15 +112,15 @@ export abstract class BasePanel implements Panel {
     this.parts.act.close();
   }
 
-  /** Leaves the panel for something that the screen does. */
+  /** Closes the panel for an action of the screen. */
   protected leaveFor(work: () => void | Promise<void>): void {
     const { tell } = this.parts.act;
     this.close();
     void Promise.resolve().then(work).catch((error: unknown) => tell(flat(messageOf(error))));
   }
 
-  /** Work that others wait for as little as this panel does: the answer is dropped where the panel was left or newer work
-   * of its kind has begun, an error is told. */
+  /** Runs work in the background. The result is dropped if the panel was closed or newer work of its kind has begun; an
+   * error is shown. */
   protected load<T>(
     kind: string,
     { work, then }: { readonly work: (signal: AbortSignal) => Promise<T>; readonly then: (found: T) => void },
@@ -130,7 +130,7 @@ export abstract class BasePanel implements Panel {
     this.#running++;
     const { signal } = this.#left;
     const current = (): boolean => !signal.aborted && this.#newest.get(kind) === number;
-    // What throws at once rejects as well.
+    // A synchronous throw becomes a rejection as well.
     void new Promise<T>((resolve) => resolve(work(signal)))
       .finally(() => this.#running--)
       .then((found) => {

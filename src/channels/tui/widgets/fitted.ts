@@ -1,6 +1,6 @@
 import { stripTerminalSequences, truncateToWidth } from "@earendil-works/pi-tui";
 
-/** Unstyled text in at most so many columns, with … where something is missing; `pad` fills them. */
+/** Unstyled text in at most this many columns, with … if it was cut; `pad` fills them. */
 export function fitted(
   text: string,
   { width, pad = false }: { readonly width: number; readonly pad?: boolean },

@@ -3,7 +3,7 @@ import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const MOST = 500;
 
-/** A text of a model, a user or the database as one line that commands no terminal. */
+/** Text from a model, a user or the database as one line, free of control sequences. */
 export function flat(text: string, limit = MOST): string {
   return visibleText(oneLine(text.slice(0, limit * 4 + 1), limit).toWellFormed());
 }

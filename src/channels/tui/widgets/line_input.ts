@@ -4,7 +4,7 @@ import { paint } from "./paint.ts";
 
 const MOST = 2_000;
 
-/** One line that is typed, which no paste can make command the terminal. */
+/** A one-line input; no paste can insert control sequences. */
 export class LineInput {
   readonly #input: Input;
 
@@ -15,7 +15,7 @@ export class LineInput {
   }) {
     this.#input = new Input({ prompt, placeholder, placeholderStyle: paint.dim });
     this.#input.focused = true;
-    // What is typed goes behind the value, so it is typed itself.
+    // Typed text is appended to the value, so the value itself is pasted.
     if (value !== "") this.#input.handleInput(`\x1b[200~${value}\x1b[201~`);
   }
 

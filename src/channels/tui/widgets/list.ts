@@ -1,15 +1,15 @@
 import type { Movement } from "./movement.ts";
 
-/** How the items of a list look and which of them is which. */
+/** How the items of a list look and how they are identified. */
 export interface ListLook<T> {
   key(item: T): string;
-  /** At most four lines of at most so many columns. */
+  /** At most four lines of at most this many columns. */
   draw(item: T, place: { readonly width: number; readonly selected: boolean }): readonly string[];
   /** Cannot be selected. */
   heading?(item: T): boolean;
 }
 
-/** Items in a window of rows with one selected. Draws no more of them than can be seen. */
+/** Items in a window of rows with one selected. Draws no more of them than are visible. */
 export class List<T> {
   readonly #look: ListLook<T>;
   #items: readonly T[] = [];
@@ -33,12 +33,12 @@ export class List<T> {
     return item === undefined || this.#heading(item) ? undefined : item;
   }
 
-  /** Place of the selected one, 0-based. */
+  /** Position of the selected item, 0-based. */
   get at(): number {
     return this.#at;
   }
 
-  /** The selected one stays selected where it is among them. */
+  /** The selected item stays selected if it is among them. */
   set(items: readonly T[], { from = "kept" }: { readonly from?: "kept" | "first" | "last" } = {}): void {
     const before = this.selected;
     this.#items = items;
@@ -68,7 +68,7 @@ export class List<T> {
     this.#settle(step);
   }
 
-  /** Selects what stands on this row; true where it was selected before, so that a second click is an Enter. */
+  /** Selects the item on this row; true if it was selected before, so that a second click acts as Enter. */
   press(row: number): boolean {
     const at = this.#shown[row];
     const item = at === undefined ? undefined : this.#items[at];
@@ -95,7 +95,7 @@ export class List<T> {
     return lines.slice(0, height);
   }
 
-  /** As late as the window may begin for the selected one to be seen, as early as it must, else where it was. */
+  /** Keeps the window in place unless it must move to show the selected item. */
   #windowTop(width: number, height: number): number {
     let earliest = this.#at;
     for (let used = this.#draw(this.#at, width).length; earliest > 0; earliest--) {
@@ -117,7 +117,7 @@ export class List<T> {
       : this.#look.draw(item, { width, selected: at === this.#at && !this.#heading(item) });
   }
 
-  /** On one that can be selected: the next in this direction, else the last in the other. */
+  /** Moves to an item that can be selected: the next in this direction, otherwise the last in the other. */
   #settle(step: 1 | -1): void {
     const last = this.#items.length - 1;
     this.#at = Math.max(0, Math.min(last, this.#at));

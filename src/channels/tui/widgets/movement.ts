@@ -4,7 +4,7 @@ const KEYS = ["up", "down", "pageUp", "pageDown", "home", "end"] as const satisf
 
 export type Movement = typeof KEYS[number];
 
-/** Which of the keys that move through a list or a text this is, null for all others. */
+/** Which movement through a list or a text the key means; null for any other key. */
 export function movement(data: string): Movement | null {
   return KEYS.find((key) => matchesKey(data, key)) ?? null;
 }

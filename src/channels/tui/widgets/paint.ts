@@ -1,6 +1,6 @@
 const sgr = (on: number, off: number) => (text: string): string => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
 
-/** Weights in place of colours: they hold on any background, and where no colours are wanted. */
+/** Weights instead of colours: they work on any background, and without colours. */
 export const paint = {
   bold: sgr(1, 22),
   dim: sgr(2, 22),

@@ -4,54 +4,54 @@ import type { BranchPoint } from "../../../domain/records/new_fork.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../../channel.ts";
 import type { Theme } from "../text/theme.ts";
 
-/** What stands over the messages until it is left. It has the keyboard while it is open, Esc leaves it. */
+/** A view over the messages until it is closed. It has the keyboard while it is open; Esc closes it. */
 export interface Panel extends Component {
-  /** In its top border. */
+  /** Shown in its top border. */
   readonly title: string;
-  /** In its bottom border: the keys it knows. */
+  /** Shown in its bottom border: the keys it handles. */
   readonly hint: string;
-  /** Most rows it wants, its borders not counted. */
+  /** Most rows it needs, without its borders. */
   readonly rows: number;
-  /** How many rows there are, borders not counted: told before every `render`, which then gives no more lines. */
+  /** Sets the number of rows, without borders. Called before every `render`, which then returns no more lines. */
   fit(rows: number): void;
-  /** It no longer stands on the screen: answers that it waits for are for nobody. */
+  /** The panel was closed: pending results are dropped. */
   left(): void;
   handleInput(data: string): void;
-  /** The mouse went down, or was clicked, on the row that stands so far above its last one. False where that is a text
-   * which the mouse selects. */
+  /** The mouse was pressed, or clicked, on the row this far above its last one. False if that row is text for the mouse
+   * to select. */
   press?(fromLast: number, clicked: boolean): boolean;
 }
 
-/** What a panel may do to the screen that it stands on. Nothing here throws: what cannot be done is told by `tell`. */
+/** What a panel may do to its screen. None of these throws: errors are reported by `tell`. */
 export interface PanelActions {
-  /** Draws again: what a panel waited for is there. */
+  /** Redraws: a pending result has arrived. */
   redraw(): void;
-  /** Leaves the panel that is open. */
+  /** Closes the open panel. */
   close(): void;
-  /** In place of the one that is open. */
+  /** Replaces the open panel. */
   open(panel: Panel): void;
-  /** A line above the input, until the next key. */
+  /** Shows a line above the input until the next key. */
   tell(text: string): void;
-  /** Shows another conversation, or a new one where null. */
+  /** Shows another conversation; with null a new one. */
   show(branch: Branch | null): Promise<void>;
-  /** A branch that goes on after this point of the one on the screen, and shows it. */
+  /** Makes and shows a branch that continues after this point of the current one. */
   fork(at: BranchPoint): Promise<void>;
-  /** For the queries that follow, kept in the user's own configuration as well. */
+  /** Applies to the following queries and is saved in the user's configuration. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
   quit(): void;
 }
 
-/** What every panel is given. */
+/** Dependencies of every panel. */
 export interface PanelParts {
-  /** The open session; another one after `useModel`. */
+  /** The open session; replaced after `useModel`. */
   session(): Session;
-  /** What is on the screen; null while it is a new conversation without a request. */
+  /** The branch on the screen; null for a new conversation without a request. */
   branch(): Branch | null;
   providers(): Promise<ProviderAdmin>;
   config(): Promise<ConfigAdmin>;
   readonly act: PanelActions;
-  /** Colours; weights alone where it is left out. */
+  /** Colours; only weights if omitted. */
   readonly theme?: () => PanelTheme;
 }
 

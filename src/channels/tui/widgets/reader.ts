@@ -7,7 +7,7 @@ import { TextView } from "./text_view.ts";
 
 const LEAST_ROWS = 6;
 
-/** A long text with search: / asks for words, n and N go on. */
+/** A long text with search: / prompts for words, n and N move between matches. */
 export class Reader {
   readonly text: TextView;
   #asking: LineInput | null = null;
@@ -18,7 +18,7 @@ export class Reader {
     this.text = new TextView(theme);
   }
 
-  /** Whether the key was for it. */
+  /** Whether it handled the key. */
   handle(data: string): boolean {
     if (this.#asking !== null) {
       if (matchesKey(data, "enter")) this.#search(this.#asking.value);
@@ -36,7 +36,7 @@ export class Reader {
     return true;
   }
 
-  /** Whether Esc was for it. */
+  /** Whether it handled Esc. */
   back(): boolean {
     if (this.#asking === null && this.#needle === "") return false;
     this.#asking = null;
@@ -47,7 +47,7 @@ export class Reader {
   render(width: number, height: number): string[] {
     const rows = Math.max(1, height - 1);
     const shown = this.text.render(width, rows);
-    // A short text is a short panel, but not one that grows and shrinks from line to line.
+    // A short text makes a short panel, but the panel must not grow and shrink while scrolling.
     while (shown.length < (this.text.fits ? Math.min(rows, LEAST_ROWS) : rows)) shown.push("");
     return [...shown, ...this.#asking?.render(width) ?? [paint.dim(this.#line())]];
   }

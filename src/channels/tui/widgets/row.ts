@@ -4,13 +4,13 @@ import { paint } from "./paint.ts";
 
 const GAP = "  ";
 
-/** One row of a list: a mark where it is selected, a name, and at the right facts about it, as many as leave room for
- * the name, the first ones first. All unstyled and safe for a terminal. */
+/** One row of a list: a mark if selected, a name, and on the right as many facts as leave room for the name, the first
+ * ones first. Everything is unstyled and safe for a terminal. */
 export function row(
   name: string,
   { facts = [], detail = "", width, selected }: {
     readonly facts?: readonly string[];
-    /** Said behind the name where there is room. */
+    /** Shown after the name if there is room. */
     readonly detail?: string;
     readonly width: number;
     readonly selected: boolean;

@@ -4,7 +4,7 @@ import type { PanelParts, PanelTheme } from "./panel.ts";
 import type { Movement } from "./movement.ts";
 import { paint } from "./paint.ts";
 
-/** A part of a long text, perhaps under a heading of its own. */
+/** Part of a long text, with an optional heading. */
 export interface TextPart {
   readonly head?: string;
   readonly text: string;
@@ -20,23 +20,23 @@ interface Line {
   readonly part: number;
 }
 
-/** Longer lines are wrapped in pieces: nobody waits until a line of a megabyte is measured. */
+/** Longer lines are wrapped in pieces, so that a line of a megabyte is not measured as a whole. */
 const PIECE = 4_000;
 const KEPT_LINES = 2_000;
 const TABLE_COLUMN = 12;
 const NAMED = /^[\x20-\x7e]{12}/;
 
-/** A long text on a few rows. What it costs to show it depends on the rows, not on the text. */
+/** A long text on a few rows. The cost of showing it depends on the rows, not on the text. */
 export class TextView {
   readonly #theme: PanelParts["theme"];
   #lines: readonly Line[] = [];
-  /** The row at the top: a line, and which of its rows. */
+  /** The row at the top: a line, and one of its rows. */
   #top = { line: 0, row: 0 };
   #height = 1;
   #width = 0;
   readonly #rows = new Map<number, readonly string[]>();
   #needle = "";
-  /** The top was gone to, and stays there although the end leaves rows empty. */
+  /** The top was chosen explicitly, and stays even if the end leaves rows empty. */
   #pinned = false;
 
   constructor(theme?: PanelParts["theme"]) {
@@ -59,13 +59,13 @@ export class TextView {
     return this.#lines[this.#top.line]?.part ?? 0;
   }
 
-  /** Whether all of it was seen when it was drawn last. */
+  /** Whether all of it was visible in the last drawing. */
   get fits(): boolean {
     const { line, row } = this.#last();
     return line === 0 && row === 0 && !this.#pinned;
   }
 
-  /** Its lines that can be seen, counted from 1, and how many there are. */
+  /** Its visible line, counted from 1, and the total. */
   get where(): { readonly line: number; readonly lines: number } {
     return { line: Math.min(this.#top.line + 1, this.#lines.length), lines: this.#lines.length };
   }
@@ -80,7 +80,7 @@ export class TextView {
     else this.#scroll({ up: -1, down: 1, pageUp: -page, pageDown: page }[movement]);
   }
 
-  /** To the beginning of a part. */
+  /** Moves to the beginning of a part. */
   go(part: number): void {
     const line = this.#lines.findIndex((one) => one.part === part);
     if (line < 0) return;
@@ -88,7 +88,7 @@ export class TextView {
     this.#pinned = true;
   }
 
-  /** Shows the next or previous line that has this text, upper and lower case alike; false where none has. */
+  /** Shows the next or previous line that contains this text, ignoring case; false if there is none. */
   find(needle: string, { by, again }: { readonly by: 1 | -1; readonly again: boolean }): boolean {
     this.#needle = needle.toLowerCase();
     const count = this.#lines.length;
@@ -104,7 +104,7 @@ export class TextView {
     return false;
   }
 
-  /** How many lines have the text that was looked for. */
+  /** Number of lines that contain the search text. */
   get matches(): number {
     if (this.#needle === "") return 0;
     return this.#lines.filter(({ text }) => safe(text).toLowerCase().includes(this.#needle)).length;
@@ -123,7 +123,7 @@ export class TextView {
     return shown.slice(0, height);
   }
 
-  /** The top row that shows the end, for this size. What showed the end goes on showing it. */
+  /** The top row for this size. If the end was visible, it stays visible. */
   #resized(width: number, height: number): { line: number; row: number } {
     const before = this.#last();
     const atEnd = isBehind(before, { line: 0, row: 0 }) && !isBehind(before, this.#top);
@@ -148,7 +148,7 @@ export class TextView {
     this.#top = by > 0 && isBehind({ line, row }, last) ? last : { line, row };
   }
 
-  /** The top row that shows the end in the last one. */
+  /** The top row that puts the end on the last row. */
   #last(): { line: number; row: number } {
     let left = this.#height;
     for (let line = this.#lines.length - 1; line >= 0; line--) {
@@ -212,7 +212,7 @@ function styleOf(
 
 function marked(row: string, needle: string): string {
   const low = row.toLowerCase();
-  // Letters that grow in lower case would shift the places.
+  // Letters that get longer in lower case would shift the positions.
   if (low.length !== row.length) return row;
   let [text, from] = ["", 0];
   for (let at = low.indexOf(needle); at >= 0; at = low.indexOf(needle, from)) {
