@@ -15,7 +15,7 @@ function versionFacts(): VersionFacts {
   return { vis: project.version, deno, v8, compiled: Deno.build.standalone, target: Deno.build.target };
 }
 
-/** Builds what a channel asks for, when it asks: `vis version` loads no database, provider or sandbox. */
+/** Builds what a channel requests, on demand: `vis version` loads no database, provider or sandbox. */
 function services(extensions: Extensions, io: DenoIo): Services {
   return {
     version: versionFacts(),
@@ -52,7 +52,7 @@ function services(extensions: Extensions, io: DenoIo): Services {
     },
     ...careServices(extensions),
     respawn: async (args, env) => {
-      await io.drained(); // what stands before its output comes before it
+      await io.drained(); // earlier output must come first
       return await respawn(args, env);
     },
   };
@@ -60,7 +60,7 @@ function services(extensions: Extensions, io: DenoIo): Services {
 
 type Care = Pick<Services, "providerAdmin" | "databaseCare" | "extensionAdmin" | "configAdmin">;
 
-/** What looks after settings, keys, extensions and the database. */
+/** The services for settings, keys, extensions and the database. */
 function careServices(extensions: Extensions): Care {
   return {
     providerAdmin: async (request) => {
@@ -109,7 +109,7 @@ export async function main(args: readonly string[], extensions: Extensions): Pro
   Deno.exit(io.exitCode(await written(code, io)));
 }
 
-/** The exit code once everything is written. */
+/** Resolves with the exit code once all output is written. */
 async function written(code: number, io: DenoIo): Promise<number> {
   try {
     await io.drained();
@@ -121,7 +121,7 @@ async function written(code: number, io: DenoIo): Promise<number> {
   }
 }
 
-/** The compiled program as its own sandbox child. Its stderr is read by the main process, which wants a sentence. */
+/** Runs the compiled program as its own sandbox child. The main process reads its stderr and expects a sentence. */
 async function sandboxChild(): Promise<void> {
   const { childMain } = await import("./sandbox/child/main.ts");
   try {
@@ -137,7 +137,7 @@ function levelOf(text: string): "debug" | "info" | "warning" | "error" {
   return "warning";
 }
 
-/** One sentence for the user; the stack only where a log was asked for. */
+/** One sentence for the user; the stack only if logging was requested. */
 function defect(
   error: unknown,
   { io, env }: { readonly io: DenoIo; readonly env: Readonly<Record<string, string>> },

@@ -1,19 +1,19 @@
-/** A value of a text in JSON with comments, by its place. */
+/** A value in JSON with comments, with its position. */
 export interface JsoncNode {
   readonly start: number;
-  /** After its last character. */
+  /** Position after its last character. */
   readonly end: number;
   readonly kind: "object" | "array" | "scalar";
   readonly members: readonly JsoncMember[];
 }
 
 export interface JsoncMember {
-  /** Name in an object, place in an array. */
+  /** Name in an object, index in an array. */
   readonly key: string;
-  /** Where its name begins, in an array its value. */
+  /** Position of its name; in an array, of its value. */
   readonly start: number;
   readonly value: JsoncNode;
-  /** Where the comma behind it is, null where there is none. */
+  /** Position of the comma after it; null if there is none. */
   readonly comma: number | null;
 }
 
@@ -21,13 +21,13 @@ const SCALAR = /[^\s,:\[\]{}"\/]+/y;
 const STRING = /"(?:[^"\\]|\\.)*"/sy;
 const BLANK = /(?:[\s\ufeff]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
 
-/** Reads a text that `parseJsonc` accepts; throws `SyntaxError` for others. */
+/** Parses a text that `parseJsonc` accepts; throws `SyntaxError` for others. */
 export function jsoncTree(text: string): JsoncNode {
   const reader = new TreeReader(text);
   return reader.value();
 }
 
-/** The place after blanks and comments. */
+/** The position after blanks and comments. */
 export function afterBlanks(text: string, from: number): number {
   BLANK.lastIndex = from;
   BLANK.exec(text);
@@ -68,7 +68,7 @@ class TreeReader {
     return { start, end: this.#at, kind, members };
   }
 
-  /** Skips blanks, and the character where it is the next one. */
+  /** Skips blanks, and the character if it comes next. */
   #takes(char: string): boolean {
     this.#at = afterBlanks(this.#text, this.#at);
     if (this.#text[this.#at] !== char) return false;

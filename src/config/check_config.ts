@@ -3,13 +3,13 @@ import { SettingError } from "../domain/errors.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 import { nearestName } from "../domain/kit/nearest_name.ts";
 
-/** The JSON Schema of a setting, as far as names of keys need it. */
+/** The parts of a setting's JSON Schema that concern names of keys. */
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>;
   readonly items?: Node;
 }
 
-/** What to say about a key that no setting has: the one that was probably meant, else those that are there. */
+/** The error for an unknown key: suggests the closest one, otherwise lists the existing keys. */
 function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType): string {
   let node: Node | undefined = z.toJSONSchema(schema, { io: "input" }) as Node;
   for (const step of path) node = typeof step === "number" ? node?.items : node?.properties?.[String(step)];
@@ -20,7 +20,7 @@ function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType
     : `There is no such key; is ${near} meant`;
 }
 
-/** Settings with their defaults filled in; throws `SettingError` that names `source` and the key. */
+/** Fills in defaults; throws `SettingError` that names `source` and the key. */
 export function checkConfig(
   values: unknown,
   source: string,
@@ -31,7 +31,7 @@ export function checkConfig(
   if (parsed.success) {
     const config = parsed.data as Config;
     const names = config.providers.map(({ name }) => name);
-    const twice = names.find((name, at) => names.indexOf(name) !== at); // they could not be told apart
+    const twice = names.find((name, at) => names.indexOf(name) !== at); // they could not be distinguished
     if (twice !== undefined) throw refused("providers", `two of them are named ${twice}`);
     return config;
   }
@@ -44,7 +44,7 @@ export function checkConfig(
   throw refused(issue?.path.join(".") || "the file", issue?.message ?? "is wrong");
 }
 
-/** `$schema` tells an editor what the file is; it is no setting. */
+/** `$schema` tells an editor what the file is; it is not a setting. */
 function withoutSchema(values: unknown): unknown {
   if (typeof values !== "object" || values === null || Array.isArray(values)) return values;
   const { $schema: _forEditors, ...rest } = { $schema: undefined, ...values };

@@ -1,7 +1,7 @@
 import type { Config } from "./schema.ts";
 
-/** What the schema gives for an empty file, written down so that a start without a file need not load the schema. A
- * test holds the two together. */
+/** The schema's result for an empty file, written out so that a start without a file need not load the schema. A test
+ * keeps the two equal. */
 export const DEFAULT_CONFIG: Config = {
   "model": null,
   "provider": null,

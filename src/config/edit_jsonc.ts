@@ -3,12 +3,13 @@ import { afterBlanks, type JsoncMember, type JsoncNode, jsoncTree } from "./_jso
 interface Place {
   readonly text: string;
   readonly node: JsoncNode;
-  /** Of the line that the node begins in. */
+  /** Indentation of the line that the node begins in. */
   readonly indent: string;
 }
 
-/** The text with a value at a path, everything else as it was: comments, order, commas. The text is one that `parseJsonc`
- * accepts, or blank. Throws `RangeError` where the path leads into what is no object or past the end of a list. */
+/** Sets the value at a path and keeps everything else: comments, order, commas. The text must be one that `parseJsonc`
+ * accepts, or blank. Throws `RangeError` if the path leads into a value that is not an object or past the end of a
+ * list. */
 export function setInJsonc(
   text: string,
   { path, value }: { readonly path: readonly string[]; readonly value: unknown },
@@ -26,7 +27,8 @@ export function setInJsonc(
   return insert(place, { key, value: nested(below, value) });
 }
 
-/** The text without what is at a path; the same text where there is nothing. A comment on the same line goes with it. */
+/** Removes what is at a path; returns the same text if nothing is there. A comment on the same line is removed with
+ * it. */
 export function removeFromJsonc(text: string, path: readonly string[]): string {
   if (text.trim() === "" || path.length === 0) return text;
   const { place, rest } = deepest(text, path.slice(0, -1));
@@ -35,7 +37,7 @@ export function removeFromJsonc(text: string, path: readonly string[]): string {
   return member === undefined ? text : cutOut(place, { member, before: place.node.members[at - 1] });
 }
 
-/** As far as the path leads. */
+/** Follows the path as far as it exists. */
 function deepest(text: string, path: readonly string[]): { readonly place: Place; readonly rest: readonly string[] } {
   let node = jsoncTree(text);
   let indent = indentAt(text, node.start);
@@ -72,7 +74,7 @@ function insert(
   return last.comma === null ? splice(added, { start: last.value.end, end: last.value.end, with: "," }) : added;
 }
 
-/** With its comma; the one before it goes where it was the last without a trailing comma. */
+/** Also cuts its comma, or the one before it if it was the last and has no trailing comma. */
 function cutOut(
   { text, node }: Place,
   { member, before }: { readonly member: JsoncMember; readonly before: JsoncMember | undefined },
@@ -91,7 +93,7 @@ function cutOut(
   return splice(cut, { start: before.comma, end: before.comma + 1, with: "" });
 }
 
-/** The place behind blanks and comments that end on the same line. */
+/** The position after blanks and comments that end on the same line. */
 function lineRest(text: string, from: number): number {
   const rest = /[^\S\n]*(?:\/\*[^\n]*?\*\/[^\S\n]*)*(?:\/\/[^\n]*)?/y;
   rest.lastIndex = from;
@@ -108,7 +110,7 @@ function nested(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 }
 
-/** JSON as people write it: short lists on one line, everything else on its own. */
+/** Formats JSON as people write it: short lists on one line, everything else on separate lines. */
 function written(value: unknown, indent: string): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const deeper = `${indent}  `;

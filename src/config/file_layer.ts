@@ -6,8 +6,8 @@ import { refusedKeys } from "./refused_keys.ts";
 import { ConfigSchema } from "./schema.ts";
 import { SettingsSections } from "./settings_sections.ts";
 
-/** What a file says. Throws `SettingError` that names the file and the key: of a value that cannot be used, and of a key
- * that a project may not set. */
+/** Reads the settings of a file. Throws `SettingError` that names the file and the key, for an invalid value and for a
+ * key that a project must not set. */
 export async function fileLayer(
   layer: "user" | "project",
   file: ConfigFile | ProjectFile,

@@ -4,28 +4,28 @@ export interface ConfigFile {
   readonly text: string;
 }
 
-/** The file of a workspace. Blocks can write it. */
+/** The file of a workspace. Blocks can write to it. */
 export interface ProjectFile extends ConfigFile {
-  /** Whether the user allowed this very text to set any key; asked only where it does. */
+  /** Whether the user allowed this exact text to set any key; called only if it sets a key that needs it. */
   readonly trusted: () => Promise<boolean>;
-  /** The user's own file, where the key belongs; null where the machine names no home folder. */
+  /** The user's own file, where the key belongs; null if the machine has no home folder. */
   readonly userPath: string | null;
 }
 
-/** Who says something, in rising order: each wins over those before it. */
+/** The layers in ascending order: each overrides those before it. */
 export type LayerName = "default" | "user" | "project" | "environment" | "flags";
 
-/** What one of them says. */
+/** The settings of one layer. */
 export interface ConfigLayer {
   readonly layer: LayerName;
-  /** As `Config`, with no more than what is said. */
+  /** Shaped like `Config`, with only the keys that are set. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Who says a key: a path, a variable or a flag. */
+  /** Where a key is set: a path, a variable or a flag. */
   readonly where: (key: string) => string;
 }
 
-/** All layers as one value: objects are joined, everything else is replaced, but each layer adds to the lists that
- * `united` names: none can take back what another one forbids. */
+/** Merges all layers: objects are merged, other values are replaced. For the lists that `united` names, each layer only
+ * adds entries, so that none can undo what another forbids. */
 export function mergeLayers(
   layers: readonly ConfigLayer[],
   united: readonly string[] = [],
@@ -53,7 +53,7 @@ function joined(
   return Object.fromEntries(merged);
 }
 
-/** The value at a path, undefined where there is none. */
+/** The value at a path; undefined if there is none. */
 export function valueAt(values: unknown, path: readonly string[]): unknown {
   let value = values;
   for (const step of path) value = new Map(entriesOf(value)).get(step);

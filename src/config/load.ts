@@ -4,8 +4,8 @@ import type { ConfigFile, ConfigLayer, ProjectFile } from "./layers.ts";
 import type { Config } from "./schema.ts";
 import { SettingsSections } from "./settings_sections.ts";
 
-/** What the files, the environment and the flags say; undefined or null where they say nothing. Flags win over the
- * environment, which wins over the project's file, which wins over the user's. */
+/** Settings from files, environment and flags; undefined or null if not set. Flags override the environment, which
+ * overrides the project's file, which overrides the user's. */
 export interface ConfigSources {
   /** `$VIS_HOME/config.jsonc` */
   readonly file: ConfigFile | null;
@@ -13,7 +13,7 @@ export interface ConfigSources {
   readonly project?: ProjectFile | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: ConfigFlags;
-  /** What extensions own. */
+  /** The sections of extensions. */
   readonly sections?: SettingsSections | undefined;
 }
 
@@ -26,17 +26,17 @@ export interface ConfigFlags {
   readonly noExtension?: readonly string[] | undefined;
 }
 
-/** Settings and the key, which is no setting: it is never printed, stored or logged. */
+/** The settings and the API key, which is not a setting: it is never printed, stored or logged. */
 export interface LoadedConfig {
   readonly config: Config;
-  /** Who says what, in rising order. */
+  /** The layers in ascending order of precedence. */
   readonly layers: readonly ConfigLayer[];
   readonly apiKey: string | null;
-  /** A variable of the environment, where keys have their usual names; null where it is empty or not set. */
+  /** Reads an environment variable, where keys have their usual names; null if it is empty or not set. */
   readonly variable: (name: string) => string | null;
 }
 
-/** Joins the layers and checks the result; throws `ConfigError` that names the key and the layer. */
+/** Merges the layers and checks the result; throws `ConfigError` that names the key and the layer. */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
   const { env, flags, sections = new SettingsSections() } = sources;
   const variable = (name: string): string | null => nonEmpty(env[name]) ?? null;
@@ -46,7 +46,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     environmentLayer(variable),
     flagsLayer(flags),
   ];
-  // Only what the files say can be wrong: without them the schema, which costs a start 20 ms, is not needed.
+  // Only files can contain errors: without them the schema, which takes 20 ms at startup, is not needed.
   const config = layers.length === 3
     ? sections.merged(layers) as Config
     : (await import("./check_config.ts")).checkConfig(sections.merged(layers), "the configuration");

@@ -2,7 +2,7 @@ import { messageOf } from "../domain/kit/message_of.ts";
 import { oneLine } from "../domain/text/clip.ts";
 import { ConfigError } from "../domain/errors.ts";
 
-/** The value of a file in JSON with comments and trailing commas; throws `ConfigError` that names the file. */
+/** Parses a file of JSON with comments and trailing commas; throws `ConfigError` that names the file. */
 export function parseJsonc(file: { readonly path: string; readonly text: string }): unknown {
   try {
     return JSON.parse(stripComments(file.text.replace(/^\ufeff/, "")));
@@ -12,7 +12,7 @@ export function parseJsonc(file: { readonly path: string; readonly text: string 
   }
 }
 
-/** Blanks out comments and trailing commas outside strings, so that positions in errors stay right. */
+/** Blanks out comments and trailing commas outside strings, so that positions in errors stay correct. */
 function stripComments(text: string): string {
   const blank = (found: string): string => found.replace(/[^\n]/g, " ");
   return text

@@ -19,7 +19,7 @@ const ModelSchema = z.strictObject({
   intelligence: z.number().optional().describe("Rank of the model by intelligence, higher is better"),
 });
 
-/** One provider of `providers[]`: the first model of the first provider is the root, the others serve when it fails. */
+/** One provider of `providers[]`: the first model of the first provider is the root, the others are fallbacks. */
 export const ProviderSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "is no name: letters, digits, dots and dashes only")
     .describe("Name that --provider and provider/model use"),

@@ -1,5 +1,5 @@
-/** What the file of a project may set of Vis itself. Blocks can write that file, so nothing in it may name a command, a host, a key
- * or a grant; what it denies comes on top of what the user denies. */
+/** Vis's own keys that a project's file may set. Blocks can write that file, so it must not be able to name a
+ * command, a host, a key or a grant; its denials are added to the user's. */
 export const PROJECT_KEYS: readonly string[] = [
   "model",
   "budget.iterations",
@@ -8,7 +8,7 @@ export const PROJECT_KEYS: readonly string[] = [
   "autoForget",
 ];
 
-/** The keys of a project's file that it may not set, the whole of each. */
+/** The full keys in a project's file that it must not set. */
 export function refusedKeys(values: unknown, allowed: readonly string[]): readonly string[] {
   return refusedBelow(values, { path: "", allowed });
 }

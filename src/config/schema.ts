@@ -2,7 +2,8 @@ import { z } from "zod";
 import { ProviderSchema } from "./provider_schema.ts";
 
 const positive = z.number().int().positive();
-/** Every setting of Vis itself with its default; extensions own the sections beside it. The sentence of each field is its documentation. */
+/** Every setting of Vis itself with its default; extensions own the other sections. The description of each field is
+ * its documentation. */
 export const ConfigSchema = z.strictObject({
   model: z.string().nullable().default(null).describe("Model used where none is asked for: model or provider/model"),
   provider: z.string().nullable().default(null).describe(

@@ -1,13 +1,13 @@
 const MASK = "••••";
-/** How keys of known services look: a prefix of theirs and a long run of letters and digits, which names of models have
- * not. */
+/** The format of known services' keys: a prefix and a long run of letters and digits, which names of models do not
+ * have. */
 const KEY = /^(?:sk|rk|pk|gsk|hf|xai|nvapi|glpat|xox[abp]|gh[oprsu]|github_pat)[-_](?=.*[A-Za-z0-9]{16})[\w-]+$/;
 const CLOUD_KEY = /^(?:AKIA[0-9A-Z]{16}|AIza[\w-]{30,})$/;
-/** Headers of a login, and tokens of web logins. */
+/** Login headers, and tokens of web logins. */
 const LOGIN = /^(?:(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
 const SECRET_NAME = /(?:key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 
-/** Whether a text is, or a name stands for, what has no place in a file of settings. */
+/** Whether a text, or a value of this name, must not be in a settings file. */
 export function isSecret(name: string, value: unknown): boolean {
   if (typeof value === "string") {
     return [KEY, CLOUD_KEY, LOGIN].some((one) => one.test(value)) || value !== "" && SECRET_NAME.test(name) ||
@@ -18,7 +18,7 @@ export function isSecret(name: string, value: unknown): boolean {
   return Object.entries(value).some(([key, one]) => isSecret(key, one));
 }
 
-/** The same value for showing: what may be a secret is dots. Headers are among it, whatever they are called. */
+/** The value for display: possible secrets become dots, including all headers, whatever their names. */
 export function maskSecrets(name: string, value: unknown): unknown {
   if (typeof value === "string") {
     if (isSecret(name, value)) return hasLogin(value) ? withoutLogin(value) : MASK;

@@ -5,19 +5,19 @@ import type { SettingsSections } from "./settings_sections.ts";
 
 /** A key of the configuration as its schema describes it. */
 export interface ConfigSetting {
-  /** Dotted; `[]` stands for the place in a list, where the key is one of many. */
+  /** Dotted; `[]` stands for the index in a list if the key occurs in each entry. */
   readonly key: string;
-  /** As a sentence has it: "integer or null", "list of string". */
+  /** As written in a sentence: "integer or null", "list of string". */
   readonly type: string;
   readonly doc: string;
-  /** Undefined where it has none. */
+  /** Undefined if it has none. */
   readonly default: unknown;
-  /** Words that it may be, [] where it may be others as well. */
+  /** The allowed words; [] if other values are allowed as well. */
   readonly choices: readonly unknown[];
   readonly isList: boolean;
 }
 
-/** A setting as JSON Schema describes it, as far as this needs it. */
+/** The parts of a setting's JSON Schema used here. */
 interface Node {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -30,12 +30,13 @@ interface Node {
   readonly default?: unknown;
 }
 
-/** Every key of `configJsonSchema` that has a description, in its order. */
+/** Every key of `configJsonSchema` with a description, in its order. */
 export function settingList(schema: object): readonly ConfigSetting[] {
   return [...leaves(schema as Node, "")];
 }
 
-/** What a key is, with numbers for places in lists; null where there is no such key. A key above others is one too. */
+/** Describes a key, with numbers for list indexes; null if the key does not exist. A parent of other keys counts as a
+ * key. */
 export function settingOf(path: readonly string[], schema: object): ConfigSetting | null {
   const node = path.reduce<Node | undefined>(childOf, schema as Node);
   return node === undefined ? null : settingFrom(node, path.join("."));
@@ -54,7 +55,7 @@ function childOf(node: Node | undefined, step: string): Node | undefined {
   return node.additionalProperties === true || Object.keys(node).length === 0 ? {} : undefined;
 }
 
-/** The JSON Schema of the configuration's files, with what extensions own. */
+/** The JSON Schema of configuration files, including the extensions' sections. */
 export async function configJsonSchema({ all }: SettingsSections): Promise<object> {
   const root = jsonOf(ConfigSchema);
   const config = root.properties?.["extensions"]?.properties?.["config"];
@@ -67,7 +68,7 @@ export async function configJsonSchema({ all }: SettingsSections): Promise<objec
   return { ...root, properties: top };
 }
 
-/** Without the marks that are for Vis alone. */
+/** Without the marks that only Vis uses. */
 function jsonOf(schema: z.ZodType): Node {
   const override = ({ jsonSchema }: { readonly jsonSchema: Record<string, unknown> }): void => {
     for (const mark of SETTING_MARKS) delete jsonSchema[mark];

@@ -3,11 +3,11 @@ import type { SettingsSection } from "../domain/records/settings_section.ts";
 import { type ConfigLayer, mergeLayers } from "./layers.ts";
 import { PROJECT_KEYS } from "./refused_keys.ts";
 
-/** Where the sections of all extensions stand. */
+/** The key of all extensions' sections. */
 const PLACE = "extensions.config";
 
-/** The settings that shipped extensions own. All stand in `extensions.config` by namespace; some have a name at the top
- * of the configuration as well, where they stood first. */
+/** The settings that shipped extensions own. All are in `extensions.config` by namespace; some also have a name at the
+ * top level of the configuration, their original place. */
 export class SettingsSections {
   readonly all: readonly SettingsSection[];
 
@@ -15,12 +15,12 @@ export class SettingsSections {
     this.all = all;
   }
 
-  /** What a workspace's file may set. */
+  /** Keys that a workspace's file may set. */
   get projectKeys(): readonly string[] {
     return [...PROJECT_KEYS, ...this.#named.flatMap(({ name, project }) => project.map((key) => `${name}.${key}`))];
   }
 
-  /** The steps of a dotted key. A namespace is one step. */
+  /** The segments of a dotted key. A namespace is one segment. */
   path(key: string): readonly string[] {
     const own = this.all.find(({ namespace }) => isAtOrBelow(key, `${PLACE}.${namespace}`));
     if (!own) return key.split(".");
@@ -28,7 +28,7 @@ export class SettingsSections {
     return [...PLACE.split("."), own.namespace, ...key === place ? [] : key.slice(place.length + 1).split(".")];
   }
 
-  /** The keys under which a setting may stand, the shortest first. */
+  /** The keys under which a setting may be written, the shortest first. */
   spellings(key: string): readonly string[] {
     for (const { name, namespace } of this.#named) {
       const pair = [name, `${PLACE}.${namespace}`];
@@ -38,18 +38,18 @@ export class SettingsSections {
     return [key];
   }
 
-  /** The layers as one, with every section where all of them stand. Within a layer, what stands at the top wins. */
+  /** Merges the layers, with every section moved to its common place. Within a layer the top level takes precedence. */
   merged(layers: readonly ConfigLayer[]): Readonly<Record<string, unknown>> {
     const united = this.all.flatMap(({ namespace, project }) => project.map((key) => `${PLACE}.${namespace}.${key}`));
     return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), united);
   }
 
-  /** Those that stand at the top, by their names there. */
+  /** The sections at the top level, by their names there. */
   async atTop(): Promise<Readonly<Record<string, z.ZodType>>> {
     return Object.fromEntries(await Promise.all(this.#named.map(async ({ name, schema }) => [name, await schema()])));
   }
 
-  /** What every section is where nothing is said. */
+  /** The defaults of every section. */
   async defaults(): Promise<ConfigLayer> {
     const found = this.all.map(async ({ namespace, schema }) => [namespace, (await schema()).parse({})]);
     const config = Object.fromEntries(await Promise.all(found));

@@ -4,8 +4,8 @@ import { readInputVariables } from "../environment/input/read_input_variables.ts
 import type { Store } from "../persistence/store/store.ts";
 import type { AskOptions } from "./send_options.ts";
 
-/** The variables that a query begins with, those of another run of it first. Throws `UsageError` for what cannot be
- * read. */
+/** The variables that a query begins with; those from another run of it come first. Throws `UsageError` for values that
+ * cannot be read. */
 export async function allInputVariables(
   { given = [], context, variables }: Pick<AskOptions, "given" | "context" | "variables">,
   store: Store,

@@ -3,7 +3,7 @@ import type { AskOptions } from "./send_options.ts";
 
 type Before = Pick<AskOptions, "images" | "given" | "instructions" | "responseSchema">;
 
-/** What a query came with, for another run of it. */
+/** The input of a query, for another run of it. */
 export async function asBefore(queryId: string, store: Store): Promise<Before> {
   const [{ images, answerSchema, instructions }, given] = await Promise.all([
     store.queryExtras(queryId),

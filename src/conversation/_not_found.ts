@@ -1,12 +1,12 @@
 import { UsageError } from "../domain/errors.ts";
 import type { Store } from "../persistence/store/store.ts";
 
-/** Of these, whose ids begin alike where they were made in the same minute. */
+/** Conversations to list whose ids share a prefix because they were made in the same minute. */
 const NEWEST = 200;
-/** Tells conversations apart that were not made in the same millisecond. */
+/** Enough characters to distinguish conversations that were not made in the same millisecond. */
 const SHOWN = 13;
 
-/** Why there is no conversation of an id, or of its beginning. */
+/** Explains why no conversation matches an id or a prefix. */
 export async function notFound(id: string, store: Pick<Store, "listConversations">): Promise<UsageError> {
   const start = id.toLowerCase();
   const listed = start.length < 8 ? [] : await store.listConversations({ limit: NEWEST });

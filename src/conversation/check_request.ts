@@ -1,6 +1,6 @@
 import { UsageError } from "../domain/errors.ts";
 
-/** Longest request in characters; what is longer belongs into a file or the variable `context`. */
+/** Longest request in characters; longer text belongs in a file or the variable `context`. */
 export const MAX_REQUEST_CHARS = 4_000_000;
 
 /** Throws `UsageError` for an empty or oversized request. */

@@ -4,8 +4,8 @@ import type { Image } from "../domain/images/image.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { Router } from "../providers/router/router.ts";
 
-/** What comes with a request beside its text, ready to be sent. Throws `UsageError` for images that cannot be sent or that
- * no model takes, and for a schema that is none. */
+/** Validates what comes with a request besides its text. Throws `UsageError` for images that cannot be sent or that no
+ * model accepts, and for an invalid schema. */
 export async function checkedExtras(
   { images: given = [], responseSchema }: {
     readonly images?: readonly Image[] | undefined;

@@ -1,22 +1,22 @@
-/** What has a child that can be stopped and comes back with its variables on next use. */
+/** The owner of a child process that can be stopped, and is restored with its variables on next use. */
 export interface PooledChild {
-  /** Whether its child lives. */
+  /** Whether its child is running. */
   readonly alive: boolean;
-  /** Whether it lives and has run a block. */
+  /** Whether it is running and has run a block. */
   readonly used: boolean;
-  /** Stops the child, also one that is starting, unless a query runs. */
+  /** Stops the child, even while it starts, unless a query runs. */
   rest(): Promise<void>;
 }
 
 export interface ChildPoolOptions {
-  /** Most children at a time, from before they are started until they have been reaped. Only queries that run more of
-   * them at once exceed it. */
+  /** Maximum number of children, counted from before they start until they are reaped. Only simultaneous queries can
+   * exceed it. */
   readonly live: number;
-  /** How long a child lives without a query. */
+  /** How long a child stays alive without a query. */
   readonly idleMs: number;
-  /** Calls `f` once, `ms` from now, unless the function that it returns is called before. */
+  /** Calls `f` once after `ms`, unless the returned function is called first. */
   readonly after?: (ms: number, f: () => void) => () => void;
-  /** A child could not be stopped. */
+  /** Called if a child could not be stopped. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -25,13 +25,13 @@ interface Resting {
   cancel(): void;
 }
 
-/** Counts all children and bounds those that wait for their conversation's next query: by number, least recently used
- * first, and by time. One with a running query is never stopped. */
+/** Counts all children and limits those that wait for their conversation's next query: by number, least recently used
+ * first, and by time. A child with a running query is never stopped. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
-  /** Those that are starting, living and ending. */
+  /** Children that are starting, running or ending. */
   #children = 0;
-  /** Those that are to be started as soon as there is room. */
+  /** Starts that wait for room. */
   #waiting = 0;
   /** Least recently used first. */
   readonly #resting = new Map<string, Resting>();
@@ -41,17 +41,17 @@ export class ChildPool {
     this.#options = options;
   }
 
-  /** Children that are waited for, starting, living and ending. */
+  /** Children that are waited for, starting, running or ending. */
   get count(): number {
     return this.#children + this.#waiting;
   }
 
-  /** Conversations whose child waits for their next query. */
+  /** Number of conversations whose child waits for their next query. */
   get resting(): number {
     return this.#resting.size;
   }
 
-  /** Whether one more is within the limit, once those are stopped that run no query. */
+  /** Whether one more fits within the limit, once idle children are stopped. */
   get hasRoom(): boolean {
     const alive = Array.from(this.#resting.values()).filter(({ resident }) => resident.alive);
     return this.count - alive.length - this.#stopping.size < this.#options.live;
@@ -74,8 +74,8 @@ export class ChildPool {
     }
   }
 
-  /** A query has ended. Its child waits for the next one where it has run a block, and is stopped otherwise. Nobody waits
-   * for what is stopped but a child that needs the place. */
+  /** Call when a query has ended. Its child waits for the next query if it has run a block, and is stopped otherwise.
+   * Only a child that needs the room waits for that stop. */
   rest(id: string, resident: PooledChild): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);
@@ -87,13 +87,13 @@ export class ChildPool {
     void this.#shrink(this.#options.live);
   }
 
-  /** A query begins, or somebody else closes it. */
+  /** Call when a query begins, or when the child is closed elsewhere. */
   forget(id: string): void {
     this.#resting.get(id)?.cancel();
     this.#resting.delete(id);
   }
 
-  /** Resolves when there are no more than `most` children, or all of them belong to queries. */
+  /** Resolves when there are at most `most` children, or all of them belong to queries. */
   async #shrink(most: number): Promise<void> {
     while (this.#children > most) {
       this.#stopSurplus();
@@ -102,7 +102,7 @@ export class ChildPool {
     }
   }
 
-  /** What is being stopped may be gone already: where nothing is, one has to go in any case. */
+  /** Children being stopped may already make enough room; if none is, one has to be stopped in any case. */
   #stopSurplus(): void {
     const surplus = this.count - this.#options.live - this.#stopping.size;
     const needed = this.#stopping.size === 0 ? Math.max(1, surplus) : surplus;
@@ -120,7 +120,7 @@ export class ChildPool {
   }
 }
 
-/** Keeps no process alive. */
+/** Does not keep the process alive. */
 function afterRealTime(ms: number, f: () => void): () => void {
   const timer = setTimeout(f, ms);
   Deno.unrefTimer(Number(timer));

@@ -4,13 +4,13 @@ import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { QueryParts } from "../query/query_parts.ts";
 import type { ChildPoolOptions } from "./child_pool.ts";
 
-/** What the conversation layer builds environments and queries from. */
+/** Dependencies of the conversation layer for environments and queries. */
 export type ConversationParts =
   & Omit<EnvironmentParts, "branch">
   & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering">
   & {
-    /** Goes around every query once it has its branch, and may listen to it. */
+    /** Wraps every query once it has its branch, and may listen to its events. */
     readonly around?: (emit: Emit, run: (emit: Emit) => Promise<QueryResult>) => Promise<QueryResult>;
-    /** How many children may live, and for how long without a query. */
+    /** Limits for idle children: their number and their lifetime. */
     readonly children?: Partial<Omit<ChildPoolOptions, "onError">>;
   };

@@ -39,7 +39,7 @@ export type BranchOfConversation = BranchNode;
 
 interface CheckedOptions extends AskOptions {
   readonly extras: RequestExtras;
-  /** The variables that come with the request, where they are read already. */
+  /** Variables of the request that have already been read. */
   readonly read?: readonly InputVariable[];
   readonly retryOf?: string;
 }
@@ -47,15 +47,15 @@ interface CheckedOptions extends AskOptions {
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 const KEPT_ENVIRONMENTS = 256;
 
-/** The one door for channels: every live conversation of this process. Owns their environments; `closeAll` ends
- * them. The store is not closed here. */
+/** The single entry point for channels: every live conversation of this process. Owns their environments; `closeAll`
+ * ends them. Does not close the store. */
 export class Conversations {
   readonly archive: Archive;
-  /** What is done without a model. */
+  /** Operations that need no model. */
   readonly records: Records;
   readonly #parts: ConversationParts;
   readonly #live: LiveEnvironments<Environment, Branch>;
-  /** Of the running queries, by branch. */
+  /** The running queries, by branch. */
   readonly #running = new Map<string, { readonly steering: Steering; readonly ended: Promise<void>; cancel(): void }>();
   readonly #children: ChildPool;
   readonly #leases: LeaseKeeper;
@@ -86,14 +86,14 @@ export class Conversations {
     return await this.#store.createConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
 
-  /** Throws `UsageError` when there is none of that id. */
+  /** Throws `UsageError` if no conversation has that id. */
   async byId(id: string): Promise<Branch> {
     const branch = await this.#store.findConversation(id);
     if (!branch) throw await notFound(id, this.#store);
     return branch;
   }
 
-  /** The conversation of a workspace with the newest query, or null. */
+  /** The conversation of a workspace with the newest query; null if there is none. */
   async latest(workspace: string): Promise<Branch | null> {
     return await this.#store.latestConversation(workspace);
   }
@@ -107,7 +107,7 @@ export class Conversations {
     return await this.#store.iterations(queryId, range);
   }
 
-  /** Everything that its queries did. */
+  /** Everything that the branch's queries did. */
   async recording(branch: Branch): Promise<Recording> {
     const { readRecording } = await import("./read_recording.ts");
     return await readRecording(this.#store, branch);
@@ -118,7 +118,7 @@ export class Conversations {
     return await readSettled(this.#store, { read, runs: (found) => found.some(({ running }) => running) });
   }
 
-  /** Removes all of a conversation, every branch of it. Rejects with `BusyError` while a query runs in it. */
+  /** Deletes a conversation with every branch. Rejects with `BusyError` while a query runs in it. */
   async delete({ conversationId }: Branch): Promise<void> {
     for (const { branchId } of await this.#store.branches(conversationId)) {
       if (this.#live.isBusy(branchId)) throw new BusyError(`Conversation is busy: ${conversationId}`);
@@ -128,10 +128,10 @@ export class Conversations {
     await this.#store.deleteConversation(conversationId);
   }
 
-  /** Asks a request and runs its query to its end. Rejects with `UsageError` for an empty or oversized request, a schema
-   * that is not one, images that cannot be sent and variables that cannot be read, with `Cancelled` where something would
-   * have to be made after the signal is aborted; nothing is made or stored then. Rejects besides with `BusyError`
-   * (`TakenOverError` where another process took over later), `ConfigError` and `StoreError`; every other end is a
+  /** Runs a request to its end. Rejects with `UsageError` for an empty or oversized request, an invalid schema,
+   * images that cannot be sent and variables that cannot be read, and with `Cancelled` if something would have to be
+   * created after the signal aborted; in these cases nothing is created or stored. Also rejects with `BusyError`
+   * (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`; every other end is a
    * result. */
   async ask(target: AskTarget, request: string, options: AskOptions): Promise<QueryResult> {
     checkRequest(request);
@@ -144,8 +144,8 @@ export class Conversations {
     return await this.#runIn(branch, request, { ...checked, read: given });
   }
 
-  /** A branch that goes on from a point of another one, with the queries and variables of that moment. Throws
-   * `UsageError` for a point that is not there or still runs. */
+  /** Makes a branch that continues from a point of another one, with the queries and variables of that moment. Throws
+   * `UsageError` if the point does not exist or is still running. */
   async fork(at: NewFork): Promise<Branch> {
     return await this.#store.fork(at);
   }
@@ -155,8 +155,8 @@ export class Conversations {
     return await this.#store.branches(conversationId);
   }
 
-  /** Runs a query again from the state before it: the last one of its branch in its place; in a fork one that others
-   * follow, or that the branch `seenFrom` inherits. The run before stays readable. Rejects as `ask` does. */
+  /** Runs a query again from the state before it. The last query of its branch is replaced; a query that others follow,
+   * or that the branch `seenFrom` inherits, is run in a fork. The previous run stays readable. Rejects like `ask`. */
   async retry(
     queryId: string,
     { seenFrom, ...options }:
@@ -174,14 +174,15 @@ export class Conversations {
     return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
   }
 
-  /** Gives the running query of a branch a message, which its next call shows. Resolves with true once it does, with
-   * false where no query runs, it ended before, or the signal took the message back: then `ask` it where it is wanted. */
+  /** Sends a message to the running query of a branch, which its next call shows. Resolves with true once it does.
+   * Resolves with false if no query runs, if it ended first, or if the signal withdrew the message; `ask` it then if it
+   * is still wanted. */
   async steer(branch: Branch, text: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
     return await this.#running.get(branch.branchId)?.steering.add(text, signal) ?? false;
   }
 
   /** The messages of the first call that a request would make now: in a conversation, or in a new one of a workspace.
-   * Nothing is stored or sent. Rejects as `ask` does. */
+   * Nothing is stored or sent. Rejects like `ask`. */
   async preview(
     request: string,
     where: { readonly branch: Branch } | { readonly workspace: string },
@@ -196,17 +197,17 @@ export class Conversations {
     return await previewCall(request, { parts: { ...this.#parts, environment }, extras });
   }
 
-  /** The messages that an iteration (0-based) was asked with, null where there is none. */
+  /** The messages that were sent for an iteration (0-based); null if there are none. */
   async sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null> {
     return await this.#store.sentMessages(queryId, position);
   }
 
-  /** Throws `UsageError` where `ask` would refuse what comes with a request, before anything is stored. */
+  /** Throws `UsageError` if `ask` would refuse what comes with a request; nothing is stored. */
   async check(given: Pick<AskOptions, "images" | "responseSchema">): Promise<void> {
     await checkedExtras(given, this.#parts.router);
   }
 
-  /** Takes the lock of the branch before anything more is awaited. */
+  /** Takes the lock of the branch before awaiting anything else. */
   async #runIn(branch: Branch, request: string, options: CheckedOptions): Promise<QueryResult> {
     await options.onBranch?.(branch);
     const lock = this.#live.lockOf(branch);
@@ -250,7 +251,7 @@ export class Conversations {
     }
   }
 
-  /** For a query that is stored as running: from now on no other process changes the branch. */
+  /** For a query that is stored as running: from then on no other process changes the branch. */
   async #environmentFor(
     queryId: string,
     { branch, given, reopen }: {
@@ -270,7 +271,7 @@ export class Conversations {
     }
   }
 
-  /** A query that runs is cancelled, and its end stored, before its environment is closed. */
+  /** Cancels a running query and stores its end before closing its environment. */
   async close(branchId: string): Promise<void> {
     const running = this.#running.get(branchId);
     running?.cancel();

@@ -6,14 +6,15 @@ import type { Branch, Store } from "../persistence/store/store.ts";
 const PLACE = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
 
 export interface FoundPoint {
-  /** The branch that it was named by. */
+  /** The branch that named it. */
   readonly branch: Branch;
   readonly point: BranchPoint;
 }
 
-/** A moment named by people. `id`: of a conversation, a branch or a query, or how it begins. `at`, for a conversation or
- * branch: N is after iteration N of all that it shows, counted from 1, and Q.I after iteration I of query Q; 0 is before
- * the first iteration. For a query: N is after iteration N of it. Without `at` it is the end. Throws `UsageError`. */
+/** A moment named by people. `id`: of a conversation, a branch or a query, or a prefix of one. `at`, for a conversation
+ * or branch: N is after iteration N of all that it shows, counted from 1, and Q.I is after iteration I of query Q; 0 is
+ * before the first iteration. For a query: N is after iteration N of it. Without `at` it is the end. Throws
+ * `UsageError`. */
 export async function findPoint(
   store: Store,
   { id, at }: { readonly id: string; readonly at: string | null },

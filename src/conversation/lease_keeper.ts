@@ -1,15 +1,15 @@
 const EVERY_MS = 30_000;
 
-/** Renews the leases of this process for as long as a query runs, and tells the queries whose lease another process has
- * taken over. */
+/** Renews the leases of this process while queries run, and notifies queries whose lease another process has taken
+ * over. */
 export class LeaseKeeper {
   readonly #renew: () => Promise<readonly string[]>;
   readonly #everyMs: number;
-  /** By branch: what is to be done when its lease is gone. */
+  /** By branch: called when its lease is gone. */
   readonly #running = new Map<string, () => void>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  /** `renew` gives the branches that this process has. It may reject: another attempt follows. */
+  /** `renew` returns the branches that this process holds. If it rejects, it is tried again later. */
   constructor(
     renew: () => Promise<readonly string[]>,
     { everyMs = EVERY_MS }: { readonly everyMs?: number } = {},
@@ -18,7 +18,7 @@ export class LeaseKeeper {
     this.#everyMs = everyMs;
   }
 
-  /** A query runs on a branch that this process has. */
+  /** A query runs on a branch that this process holds. */
   begin(branchId: string, lost: () => void): void {
     this.#running.set(branchId, lost);
     this.#timer ??= setInterval(() => void this.#beat().catch(() => {}), this.#everyMs);
@@ -32,7 +32,7 @@ export class LeaseKeeper {
   }
 
   async #beat(): Promise<void> {
-    // Those that begin meanwhile are not asked about.
+    // Only those of now: queries that begin meanwhile are not checked.
     const watched = [...this.#running];
     const held = new Set(await this.#renew());
     for (const [branchId, lost] of watched) if (!held.has(branchId)) lost();

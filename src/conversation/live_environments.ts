@@ -2,9 +2,9 @@ import { Semaphore } from "../domain/kit/semaphore.ts";
 
 /** What is kept for a branch between its queries. */
 export interface LiveEnvironment {
-  /** Whether its child lives. */
+  /** Whether its child is running. */
   readonly alive: boolean;
-  /** Whether it has what is stored, and nothing else. */
+  /** Whether it matches what is stored, without anything else. */
   readonly sound: boolean;
   readonly programs: { readonly running: boolean };
   close(): Promise<void>;
@@ -12,34 +12,33 @@ export interface LiveEnvironment {
 
 export interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
-  /** Most that are kept, but for those in which something lives or runs. */
+  /** Maximum number kept, not counting those with a running child or query. */
   readonly kept: number;
-  /** One is closed that was used longest ago, or by `close`. */
+  /** Called when one is closed: the least recently used, or any by `close`. */
   readonly onClose: (branchId: string) => void;
 }
 
-/** Which run wants the environment of its branch. */
+/** The run that needs the environment of its branch. */
 export interface WantedFor {
   readonly run: string;
-  /** The run that was the newest one of the branch before; null for none. */
+  /** The previous newest run of the branch; null for none. */
   readonly after: string | null;
-  /** Whether the run begins with what was there before an older run, which it replaces. */
+  /** Whether the run starts from the state before an older run, which it replaces. */
   readonly reopen: boolean;
 }
 
 interface Entry<E extends LiveEnvironment> {
-  /** Whoever runs a query has it. */
+  /** Held by the caller that runs a query. */
   readonly lock: Semaphore;
   environment: Promise<E> | null;
   /** Null until it is open. */
   opened: E | null;
-  /** The run that used it last: it has what was stored up to then. */
+  /** The run that used it last: it contains what was stored until then. */
   run: string | null;
 }
 
-/** The environments of this process, one for each branch that was used: opened on first use, and again on the next one
- * after they were closed or where another process has used the branch since. Nothing that is not stored is lost with one
- * that rests. */
+/** The environments of this process, one for each branch that was used. They are opened on first use, and again after
+ * they were closed or another process has used the branch. Closing an idle one loses nothing that is stored. */
 export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly branchId: string }> {
   readonly #options: LiveEnvironmentsOptions<E, B>;
   /** Least recently used first. */
@@ -49,7 +48,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     this.#options = options;
   }
 
-  /** Who wants to use an environment takes its lock before anything is awaited. */
+  /** Callers take the lock of an environment before awaiting anything. */
   lockOf({ branchId }: B): Semaphore {
     return this.#entryOf(branchId).lock;
   }
@@ -58,8 +57,8 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return (this.#entries.get(branchId)?.lock.open ?? 0) > 0;
   }
 
-  /** The environment of a branch, whose lock the caller has, for a run that is stored as running: as it was left by the
-   * run before, or opened again where that run was of another process. */
+  /** The environment of a branch for a run that is stored as running; the caller holds its lock. It is as the previous
+   * run left it, or opened again if that run belonged to another process. */
   async use(branch: B, { run, after, reopen }: WantedFor): Promise<E> {
     const entry = this.#entryOf(branch.branchId);
     const { opened } = entry;
@@ -98,7 +97,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return entry;
   }
 
-  /** Closes those that were used longest ago, down to the number that is kept with so many more. */
+  /** Closes the least recently used ones, down to the maximum, counting `more` additional ones. */
   trim(more = 0): void {
     for (const [branchId, { environment, opened, lock }] of this.#entries) {
       if (this.#entries.size + more <= this.#options.kept) return;

@@ -3,8 +3,8 @@ import { fileFault } from "../domain/text/file_fault.ts";
 import type { Image } from "../domain/images/image.ts";
 import { MAX_IMAGE_BYTES, readImage } from "../domain/images/read_image.ts";
 
-/** An image that a user named by its path; `name` is what errors call it. No more than an image may have is read. Throws
- * `UsageError`. */
+/** Reads an image that a user named by its path; errors call it `name`. Reads at most the size that an image may have.
+ * Throws `UsageError`. */
 export async function readImageFile(path: string, name = path): Promise<Image> {
   return readImage(await bytesOf(path, name), name);
 }
@@ -12,7 +12,7 @@ export async function readImageFile(path: string, name = path): Promise<Image> {
 async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const { size, isFile } = await Deno.stat(path);
-    // A device or a pipe may have no end.
+    // A device or a pipe may be endless.
     if (!isFile) throw new UsageError(`Cannot use image ${name}: it is no file`);
     if (size > MAX_IMAGE_BYTES) {
       throw new UsageError(`Cannot use image ${name}: ${size} bytes, the limit is ${MAX_IMAGE_BYTES}`);

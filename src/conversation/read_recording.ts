@@ -6,7 +6,7 @@ import { valueOf } from "../environment/history/history.ts";
 import { parseReply } from "../prompt/reply/parse_reply.ts";
 import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 
-/** A conversation with everything that its queries did, child queries below the iterations that ran them. */
+/** A conversation with everything that its queries did; child queries are below the iterations that ran them. */
 export async function readRecording(store: Store, branch: Branch): Promise<Recording> {
   const { conversationId, title, workspace, createdAt } = branch;
   const shown = new Map((await store.turns(branch.branchId)).map((turn) => [turn.queryId, turn.iterations]));
@@ -21,7 +21,7 @@ export async function readRecording(store: Store, branch: Branch): Promise<Recor
   return { conversationId, title, workspace, createdAt, queries };
 }
 
-/** What a query was given as `context`. */
+/** The `context` that a query received. */
 async function givenContext(store: Store, queryId: string): Promise<RecordedContext | null> {
   const image = (await store.givenImages(queryId)).find(({ name }) => name === "context");
   if (!image) return null;
@@ -38,7 +38,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** `shown`: how many of its iterations a fork has; all where it is left out. */
+/** `shown`: how many of its iterations a fork has; all if omitted. */
 async function readQuery(
   store: Store,
   query: StoredQuery,
@@ -83,14 +83,14 @@ async function readIteration(store: Store, iteration: StoredIteration): Promise<
   };
 }
 
-/** Thinking that is no part of the reply came on a channel of its own. */
+/** Thinking that was sent separately and is not part of the reply. */
 function besideReply(thinking: string, response: string): string {
   if (thinking === "" || response === "") return thinking;
   const parsed = parseReply(response);
   return parsed.ok && parsed.reply.thinking === thinking ? "" : thinking;
 }
 
-/** The same for a part of a reply, which is read as it came. */
+/** The same for a partial reply, which is read as it arrived. */
 function besidePart(thinking: string, response: string): string {
   return new ReplyStream().push(response).thinking === thinking ? "" : thinking;
 }

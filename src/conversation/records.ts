@@ -12,7 +12,7 @@ import type { Branch, Store, VariableHead } from "../persistence/store/store.ts"
 import { readSettled } from "./_read_settled.ts";
 import type { FoundPoint } from "./find_point.ts";
 
-/** Larger values are named, not decoded. */
+/** Larger values are described, not decoded. */
 const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
 
 /** A stored version of a variable with its value. */
@@ -23,16 +23,16 @@ export interface ShownVersion {
   readonly kind: VariableImage["kind"];
   /** One line about the value. */
   readonly shape: string;
-  /** Why it is lost, else "". */
+  /** Why its value is missing; "" if it is not. */
   readonly reason: string;
-  /** The block that made it, "" where none did. */
+  /** The block that made it; "" for none. */
   readonly code: string;
   readonly createdAt: number;
-  /** The value as data; null where it is too large to be shown. */
+  /** The value as data; null if it is too large to show. */
   readonly shown: { readonly value: unknown } | null;
 }
 
-/** What is done with stored conversations without a model and without a sandbox. */
+/** Operations on stored conversations that need neither a model nor a sandbox. */
 export class Records {
   readonly #store: Store;
 
@@ -40,12 +40,12 @@ export class Records {
     this.#store = store;
   }
 
-  /** Where a channel keeps what must outlive it, under a namespace that no extension can have: one with a slash. */
+  /** Storage for channels, under namespaces that no extension can have: they contain a slash. */
   get states(): StateStore {
     return this.#store.states;
   }
 
-  /** What happened to the files of the database since they were opened; "" where what is written reaches them. */
+  /** What happened to the database's files since they were opened; "" if writes still reach them. */
   fileFault(): string {
     return this.#store.fileFault();
   }
@@ -56,39 +56,39 @@ export class Records {
     return await findPoint(this.#store, { id, at });
   }
 
-  /** The query that a request with this key of the last day began. */
+  /** The query that a request with this key began within the last day. */
   async keyedQuery({ branchId }: Branch, key: string): ReturnType<Store["keyedQuery"]> {
     return await this.#store.keyedQuery(branchId, key);
   }
 
-  /** The query of a user that runs in a conversation, in whatever process; null where none does. */
+  /** The user's query that runs in a conversation, in any process; null if none does. */
   async running(conversationId: string): Promise<string | null> {
     const read = () => this.#store.runningQuery(conversationId);
     return await readSettled(this.#store, { read, runs: (found) => found !== null });
   }
 
-  /** What queries that began since then came to, by their label. */
+  /** Results of queries that began since then, by their label. */
   async labelUse(since: number): Promise<readonly LabelUse[]> {
     return await this.#store.labelUse(since);
   }
 
-  /** One run of a query, shown by its branch or not; null where there is none. */
+  /** One run of a query, whether or not its branch shows it; null if it does not exist. */
   async query(queryId: string): ReturnType<Store["query"]> {
     const read = () => this.#store.query(queryId);
     return await readSettled(this.#store, { read, runs: (found) => found?.running ?? false });
   }
 
-  /** The queries of a branch without their texts, with how many iterations it shows of each. */
+  /** The queries of a branch without their texts, each with the number of its iterations that the branch shows. */
   async turns({ branchId }: Branch): ReturnType<Store["turns"]> {
     return await this.#store.turns(branchId);
   }
 
-  /** The conversation of a chat, made where there is none. */
+  /** The conversation of a chat; created if there is none. */
   async ensure(facts: NewConversation & ExternalChat): Promise<Branch> {
     return await this.#store.ensureConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
 
-  /** The conversation of a chat, or null. */
+  /** The conversation of a chat; null if there is none. */
   async find(chat: ExternalChat): Promise<Branch | null> {
     return await this.#store.findExternal(chat);
   }
@@ -100,17 +100,17 @@ export class Records {
     return short;
   }
 
-  /** Newest first, system ones included. */
+  /** Newest first, including system variables. */
   async variables(branch: Branch, at?: BranchPoint): Promise<readonly VariableHead[]> {
     return await this.#store.variables(branch.branchId, at);
   }
 
-  /** Which variables were made by reading which. */
+  /** Which variables were made by reading which others. */
   async dependencies(branch: Branch): Promise<readonly Dependency[]> {
     return await this.#store.dependencies(branch.branchId);
   }
 
-  /** The newest versions of a variable, oldest first. Throws `UsageError` where there is none of that name. */
+  /** The newest versions of a variable, oldest first. Throws `UsageError` if there is no variable of that name. */
   async versions(
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
@@ -126,7 +126,7 @@ export class Records {
     });
   }
 
-  /** How two versions differ, as `varDiff` of a block says it. */
+  /** The difference of two versions, like `varDiff` in a block. */
   async diff(
     branch: Branch,
     { name, from, to }: { readonly name: string; readonly from: number; readonly to: number },
@@ -139,13 +139,13 @@ export class Records {
     }
   }
 
-  /** All of a conversation, every branch of it. */
+  /** A whole conversation with every branch. */
   async archive({ conversationId }: Branch): Promise<ConversationArchive> {
     return await this.#store.exportConversation(conversationId);
   }
 
-  /** Stores the conversation in the text of an archive under new ids, in this workspace. Throws `UsageError` for what is
-   * none or contradicts itself; nothing is stored then. Nothing of it is run. */
+  /** Imports the conversation of an archive into this workspace under new ids. Throws `UsageError` for an invalid or
+   * inconsistent archive, and then stores nothing. Nothing in it is run. */
   async import(text: string, { workspace }: { readonly workspace: string }): Promise<ImportReport> {
     const { readArchive } = await import("./archive/read_archive.ts");
     return await this.#store.importConversation(readArchive(text), { workspace });

@@ -15,8 +15,8 @@ interface Options {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Whether programs run behind their wall, and what extensions say of themselves. `signal` ends what runs; nothing of it
- * is left. */
+/** Checks whether programs run behind their wall, and runs the extensions' own checks. `signal` ends whatever is
+ * running; nothing of it is left. */
 export async function diagnoseCommands(
   settings: Settings,
   { parts, signal }: Options,
@@ -28,7 +28,7 @@ export async function diagnoseCommands(
     read: programSettings(settings, parts).read,
     network: false,
     env,
-    shared: true, // a server that looks at itself runs programs meanwhile
+    shared: true, // a server that checks itself runs programs meanwhile
   });
   const spawn: NonNullable<DoctorContext["spawn"]> = (argv, options) =>
     wall.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...(signal ? { signal } : {}) });
@@ -46,7 +46,7 @@ export async function diagnoseCommands(
   }
 }
 
-/** Why no command runs, null where one does. */
+/** Why no command runs; null if one does. */
 async function faultOf(spawn: NonNullable<DoctorContext["spawn"]>): Promise<string | null> {
   try {
     const { code, signal } = await spawn(["/bin/sh", "-c", "exit 0"]);

@@ -15,7 +15,7 @@ const MENDS: Readonly<Record<StoreErrorCode, string>> = {
   unavailable: "Name another database: --db, VIS_DB",
 };
 
-/** Whether the database can be opened and what it holds fits together. One that is not there yet is none to mend. */
+/** Checks whether the database can be opened and is consistent. A missing database is not a fault. */
 export async function diagnoseDatabase({ database }: Pick<Settings, "database">): Promise<CheckResult> {
   const name = "database";
   if (database !== ":memory:" && !await exists(database)) {

@@ -12,9 +12,9 @@ import { diagnoseTelegram } from "./telegram.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { readSettings, type Settings } from "../settings/settings.ts";
 
-/** Tries what Vis needs on this machine, and says what mends each fault. Never throws for one that it can name; where
- * the settings cannot be used, it tries what needs none. Rejects with `UsageError` for a workspace that is none, and at
- * the signal with `Cancelled`, once every child has ended and every folder is gone. */
+/** Checks what Vis needs on this machine and suggests a fix for each fault. Never throws for a fault that it can name;
+ * if the settings cannot be used, it runs the checks that need none. Rejects with `UsageError` for an invalid
+ * workspace, and with `Cancelled` when the signal aborts, once every child has ended and every folder is removed. */
 export async function doctor(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
@@ -35,7 +35,7 @@ export async function doctor(
     diagnoseCommands(settings, { parts, signal }),
     diagnoseDatabase(settings),
     abortable(diagnoseProviders(settings), signal).catch((error: unknown) => {
-      if (signal?.aborted) return []; // nobody waits for a service that is asked in vain
+      if (signal?.aborted) return []; // nobody waits for the result of a request
       throw error;
     }),
     diagnoseExtensions(settings, parts),

@@ -4,7 +4,7 @@ import { AppExtensionAdmin } from "../extensions/extension_admin.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** Whether every extension that is found loads. Those of a project that nobody trusted yet are no fault. */
+/** Checks whether every extension that is found loads. Untrusted ones of a project are not a fault. */
 export async function diagnoseExtensions(settings: Settings, parts: SessionParts): Promise<readonly CheckResult[]> {
   const name = "extensions";
   try {

@@ -9,10 +9,10 @@ const REACH_MS = 5_000;
 const NO_PROVIDER =
   "vis auth login, or VIS_BASE_URL and VIS_MODEL for any OpenAI-compatible server; vis demo needs none";
 
-/** Whether a query could be served: the provider that serves now is asked for its models, and so are the others that
- * are configured or have a key. */
+/** Checks whether a query could be served: requests the models of the current provider, and of the others that are
+ * configured or have a key. */
 export async function diagnoseProviders(settings: Settings): Promise<readonly CheckResult[]> {
-  // A file of keys that cannot be used stands in the way of all of them, and is said once.
+  // An unusable key file affects all of them and is reported once.
   const others = othersOf(settings).catch((error: unknown) => {
     if (error instanceof ConfigError) return [];
     throw error;
@@ -36,7 +36,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // Without any provider Vis still shows and replays what is stored; a wrong one is a fault.
+    // Without any provider Vis still shows and replays what is stored; a wrong provider is a fault.
     if (error.code === "no_provider") return { name, state: "warn", found: error.problem, mend: NO_PROVIDER };
     const mend = error.advice || "vis providers shows what was found";
     return { name, state: "fail", found: error.problem, mend };
@@ -49,7 +49,7 @@ function mendOf(name: string, { config }: Settings): string {
   return `Start the server, or look at ${address} and its key (${ownKey}); vis providers --check asks again`;
 }
 
-/** Those that serve when the first one fails, or could be named. */
+/** Fallback providers, and those that could be named. */
 async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
   const admin = new AppProviderAdmin(settings);
   const { providers } = await admin.providers({ check: true, signal: AbortSignal.timeout(2 * REACH_MS) });

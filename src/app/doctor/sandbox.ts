@@ -7,8 +7,8 @@ import type { Settings } from "../settings/settings.ts";
 import { tryWalls } from "../session/try_walls.ts";
 import { wallChecks } from "./wall_checks.ts";
 
-/** Tries what blocks will run in: a sandbox as it is configured, then each wall by itself, behind the same launcher.
- * `signal` ends the children; what is found then means nothing. */
+/** Checks what blocks will run in: a sandbox as configured, then each wall separately, behind the same launcher.
+ * `signal` ends the children; the results are then meaningless. */
 export async function diagnoseSandbox(
   { config }: Pick<Settings, "config">,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},

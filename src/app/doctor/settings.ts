@@ -22,7 +22,7 @@ function settingsFix(error: ConfigError): string {
   return "vis help run lists the variables of the environment";
 }
 
-/** Where the settings come from, and whether others can read what only the user should. */
+/** Checks where the settings come from, and whether others can read what only the user should. */
 export async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
   const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
   const found = files.length === 0 ? "no file, everything has its default" : files.join(", ");
@@ -59,7 +59,7 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   }
   const probe = join(home, `.doctor-${crypto.randomUUID()}`);
   try {
-    // Not empty: a full disk takes names.
+    // Not empty: a full disk still accepts file names.
     await Deno.writeTextFile(probe, " ".repeat(8192), { createNew: true });
     return { name, state: "ok", found: home, mend: "" };
   } catch (error) {
@@ -75,7 +75,7 @@ const HOME_FIXES: Readonly<Record<string, string>> = {
   EROFS: "Mount it for writing, or set VIS_HOME to another",
 };
 
-/** What is wrong, "" where nothing is. */
+/** Describes the fault; "" for none. */
 async function openToOthers(path: string): Promise<string> {
   const mode = await Deno.stat(path).then((info) => info.mode, () => null);
   if (Deno.build.os === "windows" || mode === null || (mode & 0o077) === 0) return "";

@@ -3,7 +3,7 @@ import { ConfigError } from "../../domain/errors.ts";
 import type { Settings } from "../settings/settings.ts";
 import { telegramToken } from "../services/telegram_token.ts";
 
-/** Whether the bot of Telegram could be started and used; nothing is sent. */
+/** Checks whether the Telegram bot could be started and used; nothing is sent. */
 export async function diagnoseTelegram(settings: Settings): Promise<readonly CheckResult[]> {
   const name = "telegram";
   const { allow } = settings.config.telegram;

@@ -2,8 +2,8 @@ import type { CheckResult } from "../../channels/channel.ts";
 import type { WallName } from "../../sandbox/missing_walls.ts";
 import type { WallProbe } from "../../sandbox/host/probe_walls.ts";
 
-/** What was found of the walls, and what it means: one that this system has none of is no fault, unless the settings
- * ask for it. */
+/** The state of the walls and its meaning: a wall that this system lacks is not a fault, unless the settings require
+ * it. */
 export function wallChecks(
   probes: readonly WallProbe[],
   { require, os }: { readonly require: readonly WallName[]; readonly os: typeof Deno.build.os },

@@ -18,7 +18,7 @@ const Checks = z.array(z.strictObject({
   error: z.string().optional(),
 }));
 
-/** Loads a folder as a session would, asks it for its prompt, and makes the calls of its `checks.json`. */
+/** Loads a folder like a session, renders its prompt, and makes the calls of its `checks.json`. */
 export async function checkExtensions(
   folder: FoundFolder,
   { settings, parts }: { readonly settings: Settings; readonly parts: ShippedParts },

@@ -4,8 +4,8 @@ import { discoverFolders } from "../../extension/loading/discover.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** Throws `UsageError` for an extension to leave out that is not there. What a folder holds is not known before it is
- * read: where there is one, every name may be right. */
+/** Throws `UsageError` if an extension to leave out does not exist. The extensions in a folder are unknown until it is
+ * read: if there is a folder, every name may be valid. */
 export async function checkLeftOut(
   names: readonly string[],
   { settings, parts }: { readonly settings: Settings; readonly parts: Pick<ShippedParts, "shipped" | "described"> },

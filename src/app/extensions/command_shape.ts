@@ -1,10 +1,10 @@
 import type { CliCommand } from "../../extension/spec.ts";
 
-/** What a command of an extension takes. */
+/** The arguments of an extension's command. */
 export interface CommandShape {
-  /** Keys that words stand for, in their order. */
+  /** Keys of the positional arguments, in order. */
   readonly required: readonly string[];
-  /** The others: given as `--key value`, or alone where they are boolean. */
+  /** The other keys: passed as `--key value`, or as a flag if boolean. */
   readonly optional: readonly { readonly key: string; readonly kind: string }[];
 }
 
@@ -17,7 +17,7 @@ export function commandShape({ args }: CliCommand): CommandShape {
   };
 }
 
-/** Of a schema without its defaults and the like: "string", "number", "boolean", … */
+/** The kind of a schema without defaults and other wrappers: "string", "number", "boolean", … */
 export function schemaKind(type: unknown): string {
   let inner = type;
   for (let depth = 0; depth < 10; depth++) {

@@ -32,7 +32,7 @@ import { runExtensionCommand } from "./run_extension_command.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 import { settingsSectionsOf } from "../settings/settings_sections_of.ts";
 
-/** Extensions of one workspace, for the commands that manage them. */
+/** Manages the extensions of one workspace. */
 export class AppExtensionAdmin implements ExtensionAdmin {
   readonly #settings: Settings;
   readonly #parts: ShippedParts & { readonly env: EnvironmentVariables };
@@ -196,7 +196,7 @@ function factsOf(extension: Extension, folder: FoundFolder | undefined): Extensi
   };
 }
 
-/** What it can be set to. */
+/** Lists its settings. */
 function settingLines({ namespace, config }: Extension): readonly string[] {
   if (!config) return [];
   const all = settingList(z.toJSONSchema(config, { io: "input", unrepresentable: "any" }));

@@ -9,7 +9,7 @@ import type { ShippedParts } from "../settings/shipped_parts.ts";
 import type { Settings } from "../settings/settings.ts";
 import { writeConfigFile } from "../settings/write_config_file.ts";
 
-/** Of one folder: more than that is no extension that anybody completes commands of. */
+/** Per folder: an extension with more files gets no command completion. */
 const MAX_FILES = 500;
 
 interface Kept {
@@ -17,8 +17,8 @@ interface Kept {
   readonly commands: readonly ExtensionCommandFacts[];
 }
 
-/** Commands that extensions add, for completion. Whoever presses Tab cannot wait until all of them are loaded: the list
- * is kept in the home until an extension, or what says which of them load, has changed. */
+/** Commands that extensions add, for completion. Completion cannot wait until all extensions are loaded, so the list is
+ * cached in the home folder until an extension, or the choice of which ones load, has changed. */
 export async function extensionCommands(settings: Settings, parts: ShippedParts): Promise<Kept["commands"]> {
   const folders = await discoverFolders(settings);
   const key = await stateOf(folders.map(({ path }) => path), { settings, parts });
@@ -33,7 +33,7 @@ export async function extensionCommands(settings: Settings, parts: ShippedParts)
       flags: commandShape(command).optional.map(({ key, kind }) => ({ flag: `--${key}`, kind })),
     }))
   );
-  // One that cannot be kept is made again next time.
+  // A list that cannot be saved is built again next time.
   if (file !== null) {
     await writeConfigFile(file, { text: JSON.stringify({ key, commands }), follow: false }).catch(() => {});
   }
@@ -42,13 +42,13 @@ export async function extensionCommands(settings: Settings, parts: ShippedParts)
 
 async function read(file: string): Promise<Kept | null> {
   try {
-    return JSON.parse(await Deno.readTextFile(file)) as Kept; // Vis alone writes this file
+    return JSON.parse(await Deno.readTextFile(file)) as Kept; // only Vis writes this file
   } catch {
     return null;
   }
 }
 
-/** Changes where what is loaded may have changed. */
+/** A value that changes when the loaded extensions may have changed. */
 async function stateOf(
   folders: readonly string[],
   { settings: { config, home }, parts }: { readonly settings: Settings; readonly parts: ShippedParts },
@@ -68,7 +68,7 @@ async function stateOf(
   return createHash("sha256").update(JSON.stringify(facts)).digest("hex");
 }
 
-/** Names, sizes and times of what a folder holds. */
+/** Names, sizes and times of the files in a folder. */
 async function filesOf(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   const walk = async (path: string): Promise<void> => {

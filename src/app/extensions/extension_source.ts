@@ -15,23 +15,23 @@ import { settingSecrets } from "./setting_secrets.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
 
-/** The first request of a query is sent about then; what is loaded later costs it nothing. */
+/** About when the first request of a query is sent; what is loaded later does not delay it. */
 const AFTER_START_MS = 40;
 
 type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Settings, "locked" | "variable">> & {
-  /** What extensions see as Vis's own folder, where that is another one. */
+  /** The folder that extensions see as Vis's own, if it differs from the real one. */
   readonly extensionHome?: string | null | undefined;
   readonly offered?: SettingSources["offered"];
 };
 
 interface SourceOptions {
   readonly paths?: readonly string[];
-  /** Calls it once the first request is on its way. */
+  /** Calls `work` once the first request is on its way. */
   readonly soon?: (work: () => void) => void;
 }
 
-/** Where every extension is described, nothing of them is loaded before the first request is on its way. Throws
- * `ConfigError` for a folder of `paths` that cannot be loaded; others are left out, and `notes` says why. */
+/** If every extension has a description, none is loaded before the first request is on its way. Throws `ConfigError`
+ * for a folder of `paths` that cannot be loaded; other faulty ones are left out, with the reason in `notes`. */
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,
@@ -68,7 +68,8 @@ export async function extensionSource(
   return { source, notes };
 }
 
-/** Those that have settings, loaded: what they give a query may depend on them. Null for one that cannot use them. */
+/** Loads those that have settings, since their contribution to a query may depend on them. Null for one that cannot use
+ * its settings. */
 async function loadConfigured(
   described: readonly (readonly [string, ExtensionDescription])[],
   { settings, parts }: { readonly settings: Wanted; readonly parts: ShippedParts },
@@ -85,7 +86,7 @@ async function loadConfigured(
   };
 }
 
-/** Null where a description does not say all: of one that is loaded in part, it would tell what is left out. */
+/** Null if a description is incomplete: for a partly loaded extension it would mention what is left out. */
 function describedOf(settings: Wanted, { shipped, described }: ShippedParts) {
   const { config: { extensions }, locked } = settings;
   if (locked) return null;
@@ -102,7 +103,7 @@ function describedOf(settings: Wanted, { shipped, described }: ShippedParts) {
   return isWhole ? found : null;
 }
 
-/** Whether what it gives a query may depend on what its settings are. */
+/** Whether its contribution to a query may depend on its settings. */
 function isConfigured({ namespace, optIn, settings }: ExtensionDescription, { config, offered = {} }: Wanted): boolean {
   const section = config.extensions.config[namespace];
   if (settings === undefined || Array.isArray(section)) return section !== undefined;
@@ -117,7 +118,7 @@ function homeOf({ home, extensionHome = home }: Wanted): string | null {
   return extensionHome;
 }
 
-/** Loads all that is wanted, with `off` also what is not switched on, and says what was left out. */
+/** Loads all requested extensions, with `off` also those that are not switched on, and reports what was left out. */
 export async function buildRegistry(
   settings: Wanted,
   { shipped, described, realm = {} }: Pick<ShippedParts, "shipped" | "described" | "realm">,
@@ -132,7 +133,7 @@ export async function buildRegistry(
   const { locked, offered } = settings;
   const wants = { ...settings.config.extensions, locked, off };
   const options: LoadOptions = { log, ...wants, ...(folderOptions ? { folderOptions } : {}) };
-  // Code of what its description leaves out is not loaded.
+  // Code that its description leaves out is not loaded.
   const wanted = Object.keys(shipped).filter((name) => {
     const one = described[name];
     return !one || isWanted(name, one, wants) && (locked?.writable !== false || one.readOnly);
@@ -162,7 +163,7 @@ export async function buildRegistry(
   return { registry, loaded, skipped, folders: report.folders };
 }
 
-/** What `env.load` names: a namespace that is loaded, or a folder that is the user's own or trusted. */
+/** Resolves a name of `env.load`: a loaded namespace, or a folder that is the user's own or trusted. */
 async function loadOne(
   ref: string,
   { settings, options, loaded }: {
@@ -186,7 +187,7 @@ async function loadOne(
   throw new Error(found.skipped[0]?.reason ?? `Cannot load ${ref}: its folder has ${found.loaded.length} extensions`);
 }
 
-/** Where copies of folders and the list of trusted ones are. */
+/** Locations of the copied folders and of the list of trusted ones. */
 export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<LoadFolderOptions> {
   if (home === null) throw new ConfigError("Cannot load extensions: set VIS_HOME to a folder that Vis may write");
   const [{ moduleReader }, { realmModuleReader }, { TrustList }] = await Promise.all([

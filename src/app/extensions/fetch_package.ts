@@ -10,8 +10,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string() }) });
 
-/** Files of a package of npm's registry (`npm:name@version`, the newest where no version is named), checked against
- * the hash that the registry tells. Its dependencies are not fetched, and nothing of it is run. */
+/** Fetches the files of a package from npm's registry (`npm:name@version`, the newest if no version is named) and
+ * checks them against the registry's hash. Dependencies are not fetched, and none of its code is run. */
 export async function fetchPackage(ref: string, env: EnvironmentVariables): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
   if (!name) throw new UsageError(`Cannot add ${ref}: it is no package, such as npm:vis-search@1.0.0`);
@@ -27,7 +27,7 @@ export async function fetchPackage(ref: string, env: EnvironmentVariables): Prom
   return await readTar(bytes);
 }
 
-/** The registry that npm uses for this user. */
+/** The registry that this user's npm is configured with. */
 async function askNpm(): Promise<string> {
   const address = await npmSetting("registry").catch(() => "");
   if (URL.canParse(address)) return address;

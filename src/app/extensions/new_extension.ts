@@ -2,7 +2,7 @@ import { messageOf } from "../../domain/kit/message_of.ts";
 import { basename, join } from "node:path";
 import { UsageError } from "../../domain/errors.ts";
 
-/** Writes an extension that works, with its checks; resolves with the folder. */
+/** Writes a working extension with its checks; resolves with the folder. */
 export async function newExtension(folder: string): Promise<string> {
   const name = basename(folder);
   if (!/^[a-z][a-z0-9]{0,40}$/.test(name)) {

@@ -12,7 +12,7 @@ interface Options {
   readonly print: (text: string) => void;
 }
 
-/** Runs `args` as a command of the first extension that has one of this name; null where none has. */
+/** Runs `args` as a command of the first extension that has one of this name; null if none has. */
 export async function runExtensionCommand(
   [name, ...words]: readonly string[],
   options: Options,
@@ -32,7 +32,8 @@ export async function runExtensionCommand(
   return null;
 }
 
-/** Words stand for the required keys in their order, `--key value` for the others; a boolean is a flag alone. */
+/** Positional words are the required keys in order, `--key value` sets the others; a boolean is a flag without a
+ * value. */
 function readArguments(command: CliCommand, words: readonly string[]): unknown {
   const shape = command.args?.shape ?? {};
   const { required } = commandShape(command);

@@ -1,11 +1,11 @@
 import { Credentials } from "../../providers/credentials.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** `${GITHUB_TOKEN}` of the environment, `${auth:github}` of the file that `vis auth login` writes. */
+/** `${GITHUB_TOKEN}` from the environment, `${auth:github}` from the file that `vis auth login` writes. */
 const REFERENCE = /\$\{(auth:)?([\w.-]+)\}/g;
 
-/** Puts secrets into texts of settings that name them; what is not there stays as it is. Undefined where no text of
- * `values` names one. Rejects with `ConfigError` for a file of keys that cannot be used. */
+/** Replaces references to secrets in texts of settings; unknown references stay unchanged. Undefined if `values`
+ * contains no reference. Rejects with `ConfigError` if the key file cannot be used. */
 export async function settingSecrets(
   values: unknown,
   { home, variable = () => null }: Pick<Settings, "home"> & Partial<Pick<Settings, "variable">>,

@@ -14,12 +14,12 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** A provider as the conventions name it; its own name where they do not. */
+/** The provider's name in the conventions; its own name if they have none. */
 export function providerName(name: string): string {
   return PROVIDERS[name] ?? name;
 }
 
-/** What a call or a query used. */
+/** Usage of a call or a query. */
 export function usageAttributes(
   { input, output, cached, cacheWrite = 0, reasoning }: Usage,
 ): Record<string, Attribute> {

@@ -1,21 +1,21 @@
 import { percentDecoded } from "../../domain/text/percent_decoded.ts";
 import type { EnvironmentVariables } from "../settings/settings.ts";
 
-/** What the standard variables (`OTEL_*`) ask for. */
+/** Settings from the standard variables (`OTEL_*`). */
 export interface OtelSettings {
-  /** Where spans are sent, as OTLP in JSON. */
+  /** Endpoint for spans, as OTLP in JSON. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly resource: Readonly<Record<string, string>>;
-  /** The part of traces that is recorded, 0 to 1. */
+  /** The share of traces that is recorded, 0 to 1. */
   readonly ratio: number;
-  /** Whether a caller's own decision goes before the ratio. */
+  /** Whether a caller's own decision overrides the ratio. */
   readonly followsParent: boolean;
   readonly queue: { readonly limit: number; readonly batch: number; readonly delayMs: number };
 }
 
-/** Null where nothing is to be sent: no endpoint is named, or it is switched off. */
+/** Null if nothing is to be sent: no endpoint is set, or tracing is switched off. */
 export function otelSettings(
   env: EnvironmentVariables,
   { version }: { readonly version: string },
@@ -41,7 +41,7 @@ export function otelSettings(
   };
 }
 
-/** The variable for traces names the whole address, the general one its beginning. */
+/** The traces variable holds the whole URL, the general one its base. */
 function urlOf(env: EnvironmentVariables): string | null {
   const own = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
   const general = env["OTEL_EXPORTER_OTLP_ENDPOINT"];
@@ -49,7 +49,7 @@ function urlOf(env: EnvironmentVariables): string | null {
   return /^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "") ? url : null;
 }
 
-/** `key=value` by commas, values percent-encoded. */
+/** Parses `key=value` pairs separated by commas, with percent-encoded values. */
 function pairs(text = ""): Record<string, string> {
   const found = text.split(",").map((part) => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(part));
   return Object.fromEntries(found.flatMap((match) => match ? [[match[1] ?? "", percentDecoded(match[2] ?? "")]] : []));

@@ -3,7 +3,7 @@ import type { Attribute, FinishedSpan, SpanKind } from "./span.ts";
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 const STATUS_ERROR = 2;
 
-/** The body of an OTLP request in JSON: ids in hexadecimal, 64-bit numbers as texts, enumerations as numbers. */
+/** The body of an OTLP request in JSON: ids in hexadecimal, 64-bit numbers as strings, enumerations as numbers. */
 export function otlpBody(
   spans: readonly FinishedSpan[],
   { resource, version }: { readonly resource: Readonly<Record<string, string>>; readonly version: string },
@@ -28,7 +28,7 @@ function spanOf(span: FinishedSpan): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Microseconds are as exact as a double of milliseconds since the epoch is. */
+/** A double of milliseconds since the epoch is exact to microseconds. */
 function nanos(ms: number): string {
   return `${Math.round(ms * 1000)}000`;
 }

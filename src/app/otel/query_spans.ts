@@ -4,13 +4,13 @@ import { usageAttributes } from "./gen_ai.ts";
 import type { Span, SpanContext } from "./span.ts";
 import type { SpanParent, Tracer } from "./tracer.ts";
 
-/** Blocks and calls of a query beyond these have no span of their own; the query says how many. */
+/** Limit of the spans for blocks and calls of a query; the query's span counts the rest. */
 const MAX_TOOL_SPANS = 1_000;
 
 type Of<T extends QueryEvent["type"]> = Extract<QueryEvent, { readonly type: T }>;
 
-/** The spans of one query and of those below it, made of its events: each query an `invoke_agent`, each block and each
- * call of an extension an `execute_tool`. Calls of the model have theirs where they are made. */
+/** Makes the spans of a query and its child queries from events: each query is an `invoke_agent`, each block and each
+ * call of an extension an `execute_tool`. Spans of model calls are made at the call. */
 export class QuerySpans implements SpanParent {
   readonly #tracer: Tracer;
   readonly #outer: SpanContext | null;
@@ -38,7 +38,7 @@ export class QuerySpans implements SpanParent {
     if (isEnd(event)) this.#ended(event, query);
   }
 
-  /** The query threw, or there never was one. */
+  /** The query threw, or never began. */
   close(error: unknown): void {
     for (const tool of this.#tools.values()) tool.end();
     for (const query of this.#queries.values()) {
@@ -81,7 +81,7 @@ export class QuerySpans implements SpanParent {
       "gen_ai.tool.type": name === "typescript" ? "extension" : "function",
       "vis.iteration": iteration,
     });
-    this.#tools.get(key)?.end(); // calls of one name may overlap: an end belongs to the newest of them
+    this.#tools.get(key)?.end(); // calls of one name may overlap: an end belongs to the newest
     this.#tools.set(key, span);
   }
 

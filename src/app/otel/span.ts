@@ -1,7 +1,7 @@
 export type Attribute = string | number | boolean | readonly string[];
 export type SpanKind = "internal" | "server" | "client";
 
-/** What a span carries over to those below it, and to other processes. */
+/** What a span passes on to its children, and to other processes. */
 export interface SpanContext {
   /** 32 and 16 hexadecimal digits. */
   readonly traceId: string;
@@ -9,7 +9,7 @@ export interface SpanContext {
   readonly sampled: boolean;
 }
 
-/** A span that is over, as it is sent. Times in milliseconds since the epoch, with fractions. */
+/** A finished span, ready to be sent. Times are in milliseconds since the epoch, with fractions. */
 export interface FinishedSpan extends SpanContext {
   readonly parentSpanId: string | null;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface FinishedSpan extends SpanContext {
   readonly begun: number;
   readonly ended: number;
   readonly attributes: Readonly<Record<string, Attribute>>;
-  /** A sentence where it failed, else null. */
+  /** An error message if it failed, otherwise null. */
   readonly error: string | null;
 }
 
@@ -28,7 +28,7 @@ export interface SpanFacts extends SpanContext {
   readonly begun: number;
 }
 
-/** Something that takes time. What happens to it after its end has no effect. */
+/** A timed operation. Changes after its end have no effect. */
 export class Span {
   readonly #facts: SpanFacts;
   readonly #now: () => number;
@@ -53,13 +53,13 @@ export class Span {
     return { traceId, spanId, sampled };
   }
 
-  /** A better name, known later. */
+  /** Sets a better name that became known later. */
   rename(name: string): this {
     this.#name = name;
     return this;
   }
 
-  /** What is undefined or null is left out. */
+  /** Undefined and null values are skipped. */
   set(attributes: Readonly<Record<string, Attribute | null | undefined>>): this {
     for (const [name, value] of Object.entries(attributes)) {
       if (value !== undefined && value !== null) this.#attributes[name] = value;
@@ -67,7 +67,7 @@ export class Span {
     return this;
   }
 
-  /** It failed; `type` is a word that can be counted. */
+  /** Marks it as failed; `type` is a word for grouping. */
   fail(type: string, message: string): this {
     this.#error = message.slice(0, 1000);
     return this.set({ "error.type": type });

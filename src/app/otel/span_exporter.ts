@@ -4,7 +4,7 @@ import type { OtelSettings } from "./otel_settings.ts";
 import { otlpBody } from "./otlp_body.ts";
 import type { FinishedSpan } from "./span.ts";
 
-/** Answers that ask to be tried again, as OTLP lists them. */
+/** Status codes that OTLP defines as retryable. */
 const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const TRIES = 3;
 const TOLD_EVERY_MS = 60_000;
@@ -14,12 +14,12 @@ export interface ExporterParts {
   readonly version: string;
   readonly log: Pick<Log, "warn">;
   readonly now: () => number;
-  /** The pause after the first failure; doubles. */
+  /** The pause after the first failure; it doubles each time. */
   readonly pauseMs?: number;
 }
 
-/** Sends spans in batches. It never throws and never keeps anyone waiting: what does not fit its queue, and what the
- * collector does not take in three tries, is dropped and counted. */
+/** Sends spans in batches. It never throws and never blocks: spans that exceed its queue, or that the collector rejects
+ * three times, are dropped and counted. */
 export class SpanExporter {
   readonly #parts: ExporterParts;
   readonly #waiting: FinishedSpan[] = [];
@@ -33,7 +33,7 @@ export class SpanExporter {
     this.#parts = parts;
   }
 
-  /** How many spans were not sent. */
+  /** Number of spans that were not sent. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -51,7 +51,7 @@ export class SpanExporter {
     Deno.unrefTimer(Number(this.#timer));
   }
 
-  /** Sends what waits, for at most `withinMs`. */
+  /** Sends queued spans, for at most `withinMs`. */
   async close(withinMs = 3_000): Promise<void> {
     const late = setTimeout(() => this.#closing.abort(), withinMs);
     try {
@@ -78,7 +78,7 @@ export class SpanExporter {
     }
   }
 
-  /** Why a batch was not taken, null where it was. */
+  /** Why a batch was rejected; null if it was accepted. */
   async #sendBatch(spans: readonly FinishedSpan[]): Promise<string | null> {
     const { settings: { resource }, version, pauseMs = 1_000 } = this.#parts;
     const body = otlpBody(spans, { resource, version });
@@ -104,7 +104,7 @@ export class SpanExporter {
       await response.body?.cancel();
       return response.ok ? null : { why: `status ${response.status}`, again: AGAIN.has(response.status) };
     } catch (error) {
-      // The message of `fetch` may hold the address with its password.
+      // The message of `fetch` may contain the URL with its password.
       return { why: error instanceof Error ? error.name : "no connection", again: true };
     }
   }

@@ -4,22 +4,22 @@ import { otelSettings } from "./otel_settings.ts";
 import { SpanExporter } from "./span_exporter.ts";
 import { parentOf, Tracer } from "./tracer.ts";
 
-/** What nobody wants to read one by one. */
+/** Routes that are not worth a trace. */
 const UNTRACED = /^\/(healthz|readyz|metrics|openapi\.json|favicon\.ico|assets\/.*)?$/;
 
-/** Answers a request, and tells its route. */
+/** Answers a request and reports its route. */
 type Work = (routed: (route: string) => void) => Promise<Response>;
 
-/** Traces of this process, sent as OTLP. Whoever opened it closes it, last. */
+/** Traces of this process, sent as OTLP. The caller that opened it closes it, last. */
 export interface Telemetry {
   readonly tracer: Tracer;
-  /** A span for a request to the server, below that of its caller. */
+  /** Makes a span for a request to the server, below that of its caller. */
   within(request: Request, work: Work): Promise<Response>;
-  /** Sends what waits, for three seconds at most. */
+  /** Sends queued spans, for three seconds at most. */
   close(): Promise<void>;
 }
 
-/** Null where the environment asks for no traces. */
+/** Null if the environment requests no traces. */
 export function openTelemetry(env: EnvironmentVariables, { version }: { readonly version: string }): Telemetry | null {
   const settings = otelSettings(env, { version });
   if (!settings) return null;

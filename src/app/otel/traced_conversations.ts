@@ -3,7 +3,7 @@ import { Conversations } from "../../conversation/conversations.ts";
 import { QuerySpans } from "./query_spans.ts";
 import type { Tracer } from "./tracer.ts";
 
-/** The same conversations, with spans for every query. */
+/** Wraps conversations with spans for every query. */
 export function tracedConversations(parts: ConversationParts, tracer: Tracer): Conversations {
   const around: NonNullable<ConversationParts["around"]> = async (emit, run) => {
     const spans = new QuerySpans(tracer);

@@ -4,7 +4,7 @@ import { providerName, usageAttributes } from "./gen_ai.ts";
 import type { Span } from "./span.ts";
 import type { Tracer } from "./tracer.ts";
 
-/** The same provider, with a span for every call. No text of a message is in it. */
+/** Wraps a provider with a span for every call. Spans contain no message text. */
 export function tracedProvider(provider: Provider, tracer: Tracer): Provider {
   return {
     name: provider.name,

@@ -5,17 +5,17 @@ import { type FinishedSpan, Span, type SpanContext, type SpanKind } from "./span
 export interface TracerParts {
   readonly finish: (span: FinishedSpan) => void;
   readonly now: () => number;
-  /** The part of traces that is recorded, 0 to 1. */
+  /** The share of traces that is recorded, 0 to 1. */
   readonly ratio: number;
   readonly followsParent: boolean;
 }
 
-/** Where a span stands: what work inside it begins is below the span that it names then. */
+/** Provides the parent of spans: work inside it begins below the span that it returns at that moment. */
 export interface SpanParent {
   readonly span: () => SpanContext | null;
 }
 
-/** Begins spans, and remembers along the calls which one work belongs to. */
+/** Begins spans, and tracks across calls which span the work belongs to. */
 export class Tracer {
   readonly #parts: TracerParts;
   readonly #places = new AsyncLocalStorage<SpanParent>();
@@ -24,12 +24,12 @@ export class Tracer {
     this.#parts = parts;
   }
 
-  /** The span that the running work belongs to. */
+  /** The span of the running work. */
   get current(): SpanContext | null {
     return this.#places.getStore()?.span() ?? null;
   }
 
-  /** A span below `parent`, the running one where it is left out; null begins a trace. */
+  /** Begins a span below `parent`, by default the current one; null begins a trace. */
   start(
     name: string,
     { kind = "internal", parent = this.current }: {
@@ -49,13 +49,13 @@ export class Tracer {
     return this.#places.run(place, work);
   }
 
-  /** The same for all processes that see a part of the trace. */
+  /** All processes that see part of the trace decide the same. */
   #isChosen(traceId: string): boolean {
     return Number.parseInt(traceId.slice(-13), 16) < this.#parts.ratio * 16 ** 13;
   }
 }
 
-/** The context of a W3C `traceparent`, null for none and for what is none. */
+/** The context of a W3C `traceparent`; null if it is missing or invalid. */
 export function parentOf(traceparent: string | null): SpanContext | null {
   const found = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/.exec(traceparent ?? "");
   if (!found) return null;

@@ -12,10 +12,10 @@ import type { Settings } from "../settings/settings.ts";
 
 const LIST_MS = 3_000;
 
-/** Puts something around every provider: the same to whoever asks it. */
+/** Wraps every provider, always with the same wrapper for the same one. */
 type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
 
-/** The router over the configured providers; throws `ConfigError` that says what to set. */
+/** The router over the configured providers; throws `ConfigError` that names what to set. */
 export async function buildRouter(
   settings: Settings,
   options: { readonly addresses?: readonly LocalAddress[]; readonly wrap?: Wrap | undefined } = {},
@@ -32,7 +32,7 @@ export async function buildRouter(
   return await routerOf(choice, { wrap, patienceMs: config.retry.patienceMs });
 }
 
-/** The keys that `vis auth login` keeps. */
+/** The keys that `vis auth login` saved. */
 export function credentialsOf({ home }: Pick<Settings, "home">): Credentials {
   return new Credentials(home === null ? null : join(home, "auth.json"));
 }
@@ -69,7 +69,7 @@ function routeOf(
   return { provider, model, speed: own?.speed, intelligence: own?.intelligence };
 }
 
-/** A server of this machine serves what it has; anyone else's model must be named. */
+/** A server on this machine serves the model it has; for any other provider the model must be named. */
 async function firstServed(resolved: ResolvedProvider): Promise<string> {
   if (!resolved.local) throw new ConfigError(noModel(resolved));
   const { provider } = await makeProvider(resolved, "");

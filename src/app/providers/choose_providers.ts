@@ -10,24 +10,24 @@ import {
   resolveProvider,
 } from "./resolve_provider.ts";
 
-/** Which providers serve, the root first, and what to say about it. */
+/** The chosen providers, the root first, and notes about the choice. */
 export interface ChosenProviders {
   readonly providers: readonly [ResolvedProvider, ...ResolvedProvider[]];
-  /** Of the root; null where none was asked for. */
+  /** The root's model; null if none was requested. */
   readonly model: string | null;
   readonly notes: readonly string[];
 }
 
 export interface ChooseParts extends ResolveParts {
   readonly settings: ResolveParts["settings"] & { readonly apiKey: string | null };
-  /** Where model servers of this machine are looked for; their usual ports where it is left out. */
+  /** Where to look for model servers on this machine; their usual ports if omitted. */
   readonly addresses?: readonly LocalAddress[] | undefined;
   /** How long they have to answer. */
   readonly probeMs?: number | undefined;
 }
 
-/** In this order: the provider that is named; a base URL or a key of VIS_*; "provider/model"; the configured ones; the
- * first preset with a key; a server on this machine. Throws `ConfigError` that says what to set. */
+/** Chooses in this order: the named provider; a base URL or a key of VIS_*; "provider/model"; the configured ones; the
+ * first preset with a key; a server on this machine. Throws `ConfigError` that names what to set. */
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;
@@ -51,7 +51,7 @@ function only(provider: ResolvedProvider, model: string | null): ChosenProviders
   return { providers: [provider], model, notes: [] };
 }
 
-/** What VIS_BASE_URL and VIS_API_KEY describe: any server that speaks OpenAI's chat completions. */
+/** The provider that VIS_BASE_URL and VIS_API_KEY describe: any server that speaks OpenAI's chat completions. */
 function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts): ResolvedProvider {
   return {
     name: "openai",
@@ -77,7 +77,7 @@ function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts):
   };
 }
 
-/** A root without its key is an error; one of the others is left out, and that is said. */
+/** A root without its key is an error; any other one is left out with a note. */
 async function ordered(
   names: readonly string[],
   { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },
@@ -94,8 +94,8 @@ async function ordered(
   return { providers: [root, ...others], model, notes };
 }
 
-/** "provider/model". Services that resell models name them in the same way, and so do servers of this machine: where the
- * provider has no key, one of these that has the model by its whole name serves. */
+/** Handles "provider/model". Services that resell models, and servers on this machine, use the same form of name: if
+ * the provider has no key, one of these that has the model under its full name serves. */
 async function byPrefix(
   prefix: string,
   { parts, model }: { readonly parts: ChooseParts; readonly model: string },
@@ -119,7 +119,7 @@ async function byWholeName(model: string, parts: ChooseParts): Promise<ChosenPro
   return server === undefined ? null : await onServer(server, { parts, model });
 }
 
-/** The provider that has the model comes first. */
+/** Puts the provider that has the model first. */
 async function rootFirst(names: readonly string[], { settings: { config } }: ChooseParts): Promise<readonly string[]> {
   const { model, providers } = config;
   if (model === null) return names;
@@ -129,7 +129,7 @@ async function rootFirst(names: readonly string[], { settings: { config } }: Cho
   return owner === null ? names : [owner, ...names];
 }
 
-/** The first one whose data knows the model. */
+/** The first provider whose data contains the model. */
 async function ownerOf(
   model: string,
   providers: readonly { readonly name: string; readonly preset: string }[],
@@ -161,7 +161,7 @@ async function byKey(parts: ChooseParts): Promise<ChosenProviders | null> {
   return only(await resolveProvider(owner ?? first, { ...parts, sole: true }), model);
 }
 
-/** The first server of this machine that has a model, or the model that was asked for. */
+/** The first server on this machine that has a model, or the requested model. */
 async function local(parts: ChooseParts): Promise<ChosenProviders> {
   const { config } = parts.settings;
   const servers = config.localServers ? await discoverLocal(parts.addresses ?? usualAddresses(), parts) : [];
@@ -210,7 +210,7 @@ function withKey(provider: ResolvedProvider): ResolvedProvider {
   throw new ConfigError(`Cannot use provider ${provider.name}: it has no key`, { advice: keyAdvice(provider) });
 }
 
-/** The model's own name, where it was given with the provider's. */
+/** The model's own name, if it was prefixed with the provider's. */
 function ownName(model: string | null, { name, slashes }: ResolvedProvider): string | null {
   return model !== null && !slashes && model.startsWith(`${name}/`) ? model.slice(name.length + 1) : model;
 }

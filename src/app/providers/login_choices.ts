@@ -4,10 +4,10 @@ import { discoverLocal, type LocalAddress, usualAddresses } from "../../provider
 import { PRESETS } from "../../providers/models/presets.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** A person waits, no query: a server that was idle may take longer than a start could wait for it. */
+/** A person waits here, not a query: an idle server may take longer than a start could wait. */
 const PROBE_MS = 400;
 
-/** What one can log in to, servers of this machine first: these want no key. */
+/** Login choices, servers on this machine first: these need no key. */
 export async function loginChoices(
   names: readonly string[],
   { config: { localServers, providers } }: Pick<Settings, "config">,

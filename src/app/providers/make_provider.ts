@@ -4,7 +4,7 @@ import type { ResolvedProvider } from "./resolve_provider.ts";
 
 export interface MadeProvider {
   readonly provider: Provider;
-  /** True where the data package or the configuration describes the model. */
+  /** True if the data package or the configuration describes the model. */
   knows(model: string): boolean;
 }
 
@@ -12,8 +12,7 @@ type OwnModel = ResolvedProvider["models"][number];
 
 const FREE = { input: 0, output: 0, cached: 0 };
 
-/** A provider that can be asked; no request is made. Throws `ConfigError` for settings that no request can be made
- * with. */
+/** Makes a provider without sending a request. Throws `ConfigError` for settings that no request can be made with. */
 export async function makeProvider(resolved: ResolvedProvider, defaultModel: string): Promise<MadeProvider> {
   const data = resolved.data === null ? null : await loadModelData(resolved.data);
   const capabilities = (model: string) => capabilitiesOf(model, { resolved, data });
@@ -22,7 +21,7 @@ export async function makeProvider(resolved: ResolvedProvider, defaultModel: str
   return { provider: await create(resolved, { defaultModel, capabilities, data }), knows };
 }
 
-/** What the configuration says of a model, over what the data says, over what is assumed of any. */
+/** Capabilities of a model: the configuration overrides the data, which overrides the defaults for any model. */
 export function capabilitiesOf(
   model: string,
   { resolved, data }: { readonly resolved: ResolvedProvider; readonly data: ModelData | null },

@@ -24,10 +24,10 @@ import type { Settings } from "../settings/settings.ts";
 import { tryKey } from "./try_key.ts";
 
 const REACH_MS = 5_000;
-/** Shorter keys are not shown in part. */
+/** Shorter keys are masked completely. */
 const SHOWN_FROM = 16;
 
-/** It has no address and no key, and says by its name what it is. */
+/** The demo has no address and no key; its name describes it. */
 const DEMO: ProviderReport = {
   name: "demo",
   title: "Policies in place of a model",
@@ -47,14 +47,14 @@ const DEMO_MODELS: ModelsReport = {
   models: [{ ...POLICIES, known: true, root: true }],
 };
 
-/** What `vis providers`, `vis models` and `vis auth` do. */
+/** Implements `vis providers`, `vis models` and `vis auth`. */
 export class AppProviderAdmin implements ProviderAdmin {
   readonly #settings: Settings;
   readonly #credentials: Credentials;
 
   readonly #endpointsOf: ((domain: string) => CopilotEndpoints) | null;
 
-  /** `endpointsOf`: another GitHub than the one of a domain. */
+  /** `endpointsOf`: overrides the GitHub endpoints of a domain. */
   constructor(
     settings: Settings,
     { endpointsOf }: { readonly endpointsOf?: (domain: string) => CopilotEndpoints } = {},
@@ -153,7 +153,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     const { domain, signal, onCode } = options;
     const endpoints = (this.#endpointsOf ?? copilotEndpoints)(domain);
     const githubToken = await copilotDeviceLogin(endpoints, { signal, onCode });
-    // Tried before it is kept: an account without Copilot should hear of it here.
+    // Verified before it is saved: an account without Copilot is reported here.
     await new CopilotTokens(endpoints, { githubToken }).get(signal);
     await this.#credentials.set(provider, { type: "copilot", githubToken, domain });
     return this.#credentials.path ?? "";
@@ -177,7 +177,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     }
   }
 
-  /** Everything that is configured or has a key, in order. */
+  /** Every provider that is configured or has a key, in order. */
   async #names(): Promise<readonly string[]> {
     const { config, variable } = this.#settings;
     const named = config.provider !== null && isProvider(config.provider, config) ? [config.provider] : [];
@@ -206,7 +206,7 @@ function masked(key: string): string {
   return `••••${key.length >= SHOWN_FROM ? key.slice(-4) : ""}`;
 }
 
-/** An address without what it may carry of a login. */
+/** The URL without any credentials. */
 function bare(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   return url === null ? "" : `${url.origin}${url.pathname}`.replace(/\/+$/, "");

@@ -8,7 +8,7 @@ import type { Settings } from "../settings/settings.ts";
 
 export type ProviderEntry = Settings["config"]["providers"][number];
 
-/** A provider as the settings describe it, with the key that was found for it. */
+/** A provider from the settings, with the key that was found for it. */
 export interface ResolvedProvider {
   readonly name: string;
   readonly title: string;
@@ -21,9 +21,9 @@ export interface ResolvedProvider {
   readonly keyNames: readonly string[];
   readonly key: {
     readonly value: string | null;
-    /** A variable, "auth.json", or "" where there is none. */
+    /** A variable, "auth.json", or "" if there is no key. */
     readonly from: string;
-    /** Of the GitHub that a login of Copilot belongs to. */
+    /** The GitHub domain of a Copilot login. */
     readonly domain: string | null;
   };
   readonly models: ProviderEntry["models"];
@@ -31,9 +31,9 @@ export interface ResolvedProvider {
   readonly slashes: boolean;
   readonly data: ModelDataSet | null;
   readonly rateLimit: ProviderEntry["rateLimit"] | null;
-  /** On this machine: its models cost nothing. */
+  /** Runs on this machine: its models cost nothing. */
   readonly local: boolean;
-  /** From VIS_BASE_URL and its like, of a service that nothing is known about. */
+  /** Defined by VIS_BASE_URL and related variables, for a service that nothing is known about. */
   readonly plain: boolean;
 }
 
@@ -42,8 +42,9 @@ export interface ResolveParts {
   readonly credentials: Credentials;
 }
 
-/** One provider of the configuration, or a preset. `sole`: nothing else was asked for, so VIS_API_KEY and VIS_BASE_URL
- * are meant for it. Throws `ConfigError` for one that is not known or cannot be reached; a missing key is no error. */
+/** One provider of the configuration, or a preset. `sole`: it is the only one requested, so VIS_API_KEY and
+ * VIS_BASE_URL apply to it. Throws `ConfigError` if it is unknown or has no usable address; a missing key is not an
+ * error. */
 export async function resolveProvider(
   name: string,
   { settings, credentials, sole }: ResolveParts & { readonly sole: boolean },
@@ -60,7 +61,7 @@ export async function resolveProvider(
   const keyNames = [...(entry?.keyEnv ? [entry.keyEnv] : []), ...(preset?.keyNames ?? [])];
   const names = [...(sole ? ["VIS_API_KEY"] : []), ...keyNames];
   const key = keyIn(names, variable) ?? keyOf(await credentials.get(name));
-  // A server in between may keep the key itself.
+  // A proxy may hold the key itself.
   const need = preset === null ? (entry?.keyEnv ? "required" : "optional") : moved ? optional(preset.key) : preset.key;
   return {
     name,
@@ -87,7 +88,7 @@ export function isProvider(name: string, { providers }: Settings["config"]): boo
   return Object.hasOwn(PRESETS, name) || providers.some((one) => one.name === name);
 }
 
-/** What to do about a missing key. */
+/** How to provide a missing key. */
 export function keyAdvice({ name, keyNames, need }: ResolvedProvider): string {
   const [first] = keyNames;
   const login = `vis auth login ${name}`;

@@ -6,7 +6,8 @@ import type { ResolvedProvider } from "./resolve_provider.ts";
 
 const TRY_MS = 8_000;
 
-/** Asks a provider for its models with this key. Never throws: what cannot be asked now may well be right. */
+/** Requests a provider's models with this key. Never throws: if the provider cannot be reached, the key may still be
+ * valid. */
 export async function tryKey(key: string, resolved: ResolvedProvider, signal: AbortSignal): Promise<KeyTrial> {
   const late = AbortSignal.timeout(TRY_MS);
   try {

@@ -6,7 +6,7 @@ export interface CopyLimits {
   readonly entries: number;
 }
 
-/** What a copy comes to. */
+/** Counts the size of a copy. */
 export class Budget {
   readonly #limits: CopyLimits;
   readonly #refuse: (why: string) => UsageError;
@@ -19,7 +19,7 @@ export class Budget {
     this.#refuse = refuse;
   }
 
-  /** Throws `UsageError` for the entry that is too much. */
+  /** Throws `UsageError` for the entry that exceeds the limit. */
   take({ info }: TreeEntry): void {
     this.#entries++;
     if (info.isFile) {

@@ -7,8 +7,8 @@ const PREFIX = "vis-replay-", OWNER = "owner.json";
 const RANDOM = 10, LONGEST_NAME = 200;
 const DAY_MS = 86_400_000;
 
-/** A new folder (real path) for a copy in another one, which names this process as its owner; its path has `length` characters, where that is not
- * too short or too long. Copies whose process is no more are removed first. */
+/** Makes a folder (real path) for a copy inside another one and records this process as its owner; its path has
+ * `length` characters, unless that is too short or too long. First removes copies whose process is gone. */
 export async function makeCopyFolder(folder: string, { length }: { readonly length: number }): Promise<string> {
   const parent = await Deno.realPath(folder);
   await removeAbandoned(parent);
@@ -30,12 +30,12 @@ async function removeAbandoned(parent: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(parent)) {
     if (!isDirectory || !name.startsWith(PREFIX)) continue;
     const path = join(parent, name);
-    // What cannot be looked at or removed is somebody else's.
+    // What cannot be inspected or removed belongs to someone else.
     if (await isAbandoned(path).catch(() => false)) await removeTree(path).catch(() => {});
   }
 }
 
-/** What another machine, boot or namespace has made is taken for abandoned after a day. */
+/** Copies from another machine, boot or namespace count as abandoned after a day. */
 async function isAbandoned(path: string): Promise<boolean> {
   if ((await Deno.lstat(path)).uid !== Deno.uid()) return false;
   const file = join(path, OWNER);

@@ -5,16 +5,16 @@ import type { TreeEntry } from "./_list_tree.ts";
 
 const AT_ONCE = 16;
 
-/** Copies what was listed of one folder into another one: contents, modes and times. No file is shared with the original,
- * and a link into the original becomes one into the copy; any other one leads where it led. Resolves with the number of
- * files that may not be read. */
+/** Copies listed entries from one folder to another: contents, modes and times. No file is shared with the original. A
+ * link into the original becomes a link into the copy; other links keep their target. Resolves with the number of
+ * unreadable files. */
 export async function copyTree(
   entries: readonly TreeEntry[],
   { from, to, signal }: { readonly from: string; readonly to: string; readonly signal: AbortSignal },
 ): Promise<number> {
   let leftOut = 0;
   const folders = entries.filter(({ info }) => info.isDirectory);
-  // Some folders allow nothing to be put into them.
+  // Some folders are not writable.
   for (const { path } of folders) await Deno.mkdir(join(to, path), { recursive: true, mode: 0o700 });
   const queue = entries.filter(({ info }) => !info.isDirectory);
   const worker = async (): Promise<void> => {
@@ -28,7 +28,7 @@ export async function copyTree(
       }
     }
   };
-  // All of them have ended before anybody removes the copy.
+  // All of them must end before the copy is removed.
   const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   for (const { path, info } of folders.toReversed()) {

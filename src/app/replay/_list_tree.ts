@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { isUnreadable } from "./_is_unreadable.ts";
 
 export interface TreeEntry {
-  /** Below the folder; "" for itself. */
+  /** Path below the folder; "" for the folder itself. */
   readonly path: string;
   readonly info: Deno.FileInfo;
 }
 
-/** Folders, files and links of a folder, each folder before what it holds; `leftOut` counts sockets, devices and what may
- * not be read. `wanted` says whether an entry is taken, with what is below it, and may throw. */
+/** Lists folders, files and links of a folder, each folder before its contents; `leftOut` counts sockets, devices and
+ * unreadable entries. `wanted` decides whether to include an entry with everything below it, and may throw. */
 export async function listTree(
   folder: string,
   wanted: (entry: TreeEntry) => boolean,

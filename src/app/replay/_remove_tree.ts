@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { isUnreadable } from "./_is_unreadable.ts";
 
-/** Removes a folder with all that is in it, where a folder in it does not allow that too. Follows no link. */
+/** Removes a folder with its contents, even if a folder in it forbids removal. Follows no links. */
 export async function removeTree(path: string): Promise<void> {
   try {
     await Deno.remove(path, { recursive: true });

@@ -21,13 +21,13 @@ export interface ReplayPlaceParts {
 }
 
 const LIMITS: CopyLimits = { bytes: 2 ** 30, entries: 200_000 };
-/** What must be free besides. */
+/** Space that must stay free. */
 const FREE_BYTES = 64 * 2 ** 20;
-/** Folders of Vis's own that no replay needs: code, and what the changes of workspaces are undone with. */
+/** Vis's own folders that no replay needs: code, and the data for undoing changes of workspaces. */
 const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
 
-/** The workspace itself, or a copy of it and of what extensions keep in Vis's own folder. Rejects with `UsageError` where
- * it cannot be copied, and with `Cancelled`; nothing is left then. */
+/** The workspace itself, or a copy of it and of the extensions' data in Vis's own folder. Rejects with `UsageError` if
+ * it cannot be copied, and with `Cancelled`; then nothing is left behind. */
 export async function replayPlace(request: ReplayRequest, parts: ReplayPlaceParts): Promise<ReplayPlace> {
   const { cwd, recorded, inPlace, signal } = request;
   const workspace = await realFolder(cwd ?? Deno.cwd());
@@ -36,7 +36,7 @@ export async function replayPlace(request: ReplayRequest, parts: ReplayPlacePart
     return { workspace, home: parts.home, paths, copied: null, close: () => Promise.resolve() };
   }
   const { temporary = tmpdir() } = parts;
-  // A path of the length of the recorded one, where that is possible: then sizes of texts are the same.
+  // The path is as long as the recorded one if possible, so that sizes of texts stay the same.
   const root = await makeCopyFolder(temporary, { length: dirname(recorded).length }).catch((error: unknown) => {
     throw refusal(workspace, `nothing can be put into ${temporary}: ${fileFault(error)}; TMPDIR names another folder`);
   });
@@ -69,7 +69,7 @@ async function fill(
     workspace,
     (entry) => join(workspace, entry.path) !== root && take(entry),
   );
-  const realHome = home && await Deno.realPath(home).catch(() => null); // it may not be there yet
+  const realHome = home && await Deno.realPath(home).catch(() => null); // it may not exist yet
   const own = realHome ? await listTree(realHome, (entry) => isOfExtensions(entry) && take(entry)) : null;
   await checkRoom(dirname(root), { workspace, bytes: budget.bytes });
   const unread = await copyTree(entries, { from: workspace, to: copy, signal });
@@ -79,7 +79,7 @@ async function fill(
   return { workspace: copy, home: home && ownCopy, paths, copied };
 }
 
-/** Files at the top are Vis's own: database, settings, keys. */
+/** Files at the top level are Vis's own: database, settings, keys. */
 function isOfExtensions({ path, info }: TreeEntry): boolean {
   return (path.includes(sep) || info.isDirectory) && !UNUSED.includes(path);
 }

@@ -6,7 +6,7 @@ import type { SessionParts } from "../session/open_session.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";
 import { readSettings, type Settings } from "../settings/settings.ts";
 
-/** The list of who is allowed is read again where it is older. */
+/** The list of allowed users is read again if it is older. */
 const ALLOWED_MS = 1_000;
 
 interface BotParts {
@@ -14,7 +14,7 @@ interface BotParts {
   readonly parts: Pick<SessionParts, "env" | "described" | "settings">;
 }
 
-/** What the bot takes from the settings, polling or behind a webhook. */
+/** The bot's part of the settings, for polling or a webhook. */
 export function botSettings(
   request: OpenRequest,
   { settings, parts }: BotParts,
@@ -31,7 +31,8 @@ export function botSettings(
   };
 }
 
-/** The list as the settings have it now: it holds without a restart. One that cannot be read stays as it was. */
+/** The current list from the settings: changes apply without a restart. If it cannot be read, the previous list stays
+ * in effect. */
 function allowedOf(
   request: OpenRequest,
   { settings, parts }: BotParts,
@@ -50,7 +51,7 @@ function allowedOf(
   };
 }
 
-/** As `--model` takes them, those of the provider that is used by default first. */
+/** Names as accepted by `--model`, those of the default provider first. */
 async function modelNames(settings: Settings): Promise<readonly string[]> {
   const reports = await new AppProviderAdmin(settings).models({ provider: null, signal: AbortSignal.timeout(10_000) });
   return reports.flatMap(({ provider, models }, at) =>

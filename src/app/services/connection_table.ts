@@ -1,9 +1,9 @@
-/** Without IPv6 there is no second one. */
+/** The second file is missing without IPv6. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/** The kernel's table of TCP connections, for a server that has to look there whether its clients are still connected;
- * null where it has not. Deno from 2.8 on does not abort the signal of a request whose body came after its head
- * (`wait_raw_response_ready` of its `ext/http`); on other systems such clients are not noticed. */
+/** The kernel's table of TCP connections, for a server that must look there whether its clients are still connected;
+ * null on systems without it. Since 2.8 Deno does not abort the signal of a request whose body arrived after its
+ * headers (`wait_raw_response_ready` of its `ext/http`); on other systems such clients are not detected. */
 export function connectionTable(
   { os, version }: { readonly os: string; readonly version: string } = {
     os: Deno.build.os,

@@ -5,7 +5,7 @@ import { tryWalls } from "../session/try_walls.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { Config } from "../../config/schema.ts";
 
-/** What the locked profile comes to here, for its operator. */
+/** Describes the effect of the locked profile for the operator. */
 function lockedNote(
   { writable }: NonNullable<OpenRequest["locked"]>,
   { extensions }: Pick<Config, "extensions">,
@@ -16,7 +16,7 @@ function lockedNote(
   } workspace, extensions: ${named}`;
 }
 
-/** What `--profile` and `--writable`, or VIS_PROFILE, ask for. Throws `UsageError` for a profile that is none. */
+/** The profile of `--profile` and `--writable`, or VIS_PROFILE. Throws `UsageError` for an unknown profile. */
 function lockedBy(
   { profile, writable = false }: Pick<ServiceRequest, "profile" | "writable">,
   env: EnvironmentVariables,
@@ -28,18 +28,18 @@ function lockedBy(
   return undefined;
 }
 
-/** What a channel that serves others begins with. */
+/** What a channel that serves others starts with. */
 export interface Service<R extends OpenRequest> {
-  /** With what the profile asks for. */
+  /** Includes the requirements of the profile. */
   readonly request: R;
   readonly settings: Settings;
-  /** What the profile comes to, for its operator. */
+  /** Notes for the operator about the profile. */
   readonly notes: readonly string[];
 }
 
 type ServiceParts = Pick<ShippedParts, "described" | "settings"> & { readonly env: EnvironmentVariables };
 
-/** Reads profile and settings. Nothing is open afterwards; where the profile is locked, every wall was tried. Throws
+/** Reads profile and settings. Leaves nothing open; for the locked profile it has tested every wall. Throws
  * `ConfigError` and `UsageError`. */
 export async function readService<R extends ServiceRequest>(given: R, parts: ServiceParts): Promise<Service<R>> {
   const locked = lockedBy(given, parts.env);

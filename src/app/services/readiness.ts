@@ -3,7 +3,7 @@ import { access, constants, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { folderFault } from "../settings/folder_fault.ts";
 
-/** Below this a query could not store what it does. */
+/** With less free space a query could not store its work. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 const GOOD_MS = 300_000;
 const BAD_MS = 5_000;
@@ -11,22 +11,22 @@ const BAD_MS = 5_000;
 export interface ReadinessParts {
   /** A path or ":memory:". */
   readonly database: string;
-  /** Starts a sandbox with the walls that are required, and ends it. Rejects where that does not work. */
+  /** Starts a sandbox with the required walls, and ends it. Rejects if that fails. */
   readonly trySandbox: () => Promise<void>;
   readonly now: () => number;
-  /** What happened to the files of the open database, "" where they are as they were. */
+  /** What happened to the files of the open database; "" if they are intact. */
   readonly fileFault: () => string;
-  /** Bytes that are free where a file is; others in tests. */
+  /** Free bytes where a file is; replaced in tests. */
   readonly freeBytes?: (path: string) => Promise<number>;
-  /** Rejects where a file cannot be written; others in tests. */
+  /** Rejects if a file cannot be written; replaced in tests. */
   readonly tryWrite?: (path: string) => Promise<void>;
 }
 
-/** What a query needs, by name: what is wrong with it, "" where nothing is. */
+/** The requirements of a query, by name: what is wrong, or "" if nothing is. */
 export type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
 
-/** Whether this machine can run queries now. A sandbox is tried at most once in five minutes while it works, and once in
- * five seconds while it does not; many who ask at once wait for the same one. */
+/** Whether this machine can run queries now. A sandbox is tested at most once in five minutes while it works, and once
+ * in five seconds while it does not; concurrent callers share one test. */
 export function readiness(
   { database, trySandbox, now, fileFault, freeBytes = freeAt, tryWrite = tryWriting }: ReadinessParts,
 ): Readiness {
@@ -67,8 +67,8 @@ function codeOf(error: unknown): string {
 
 async function tryWriting(path: string): Promise<void> {
   await access(path, constants.W_OK);
-  // Which says nothing to root, and nothing of a disk that became one for reading. The file itself must not be opened:
-  // closing it would take away the locks that the database has on it.
+  // Permissions alone are not enough: they do not apply to root, and do not show a disk that became read-only. The file
+  // itself must not be opened: closing it would drop the locks that the database holds on it.
   const fault = folderFault(dirname(path));
   if (fault !== "") throw new Error(fault);
 }

@@ -27,7 +27,8 @@ const LIMITS = {
   wrongTokens: { perMinute: 60, burst: 30 },
 } as const;
 
-/** A session behind the HTTP channel. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is open then. */
+/** Opens a session behind the HTTP channel. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is left open
+ * then. */
 export async function serve(
   given: ServeRequest,
   { version, ...parts }: SessionParts & { readonly version: VersionFacts },
@@ -79,7 +80,7 @@ export async function serve(
   }
 }
 
-/** What Telegram needs is loaded where its webhook is answered alone. */
+/** Telegram's code is only loaded if its webhook is served. */
 async function botOf(
   request: ServeRequest,
   rest: { readonly settings: Settings; readonly parts: SessionParts; readonly session: Session },

@@ -7,14 +7,14 @@ import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
 export interface ServerToken {
   readonly token: string;
-  /** Where it comes from: a flag, a variable or a path. */
+  /** Its source: a flag, a variable or a path. */
   readonly from: string;
   readonly notes: readonly string[];
 }
 
-/** The token that every request must carry: `--token`, `--token-file`, VIS_TOKEN, `server.tokenFile`, else one that is
- * made once and kept in `$VIS_HOME/server-token`, which only its owner may read. Throws `ConfigError` for one that could
- * be guessed or not be sent. */
+/** The token that every request must carry: `--token`, `--token-file`, VIS_TOKEN, `server.tokenFile`, otherwise one
+ * that is generated once and kept in `$VIS_HOME/server-token`, which only its owner can read. Throws `ConfigError`
+ * for a token that could be guessed or cannot be sent. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
@@ -46,7 +46,7 @@ async function fromFile(path: string): Promise<ServerToken> {
   return await make(path);
 }
 
-/** Whole under its name at once: another start reads all of it or makes its own. */
+/** Writes the file atomically: a concurrent start reads all of it or makes its own. */
 async function make(path: string): Promise<ServerToken> {
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   try {

@@ -9,15 +9,15 @@ import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
 export interface ServerTokens {
   readonly source: TokenSource;
-  /** Null where there is a list of them. */
+  /** Null if there is a list of tokens. */
   readonly token: string | null;
-  /** Where they come from. */
+  /** The source of the tokens. */
   readonly from: string;
   readonly notes: readonly string[];
 }
 
-/** The list of `--tokens` or `server.tokensFile`, else the one token of `serverToken`. Throws `ConfigError` for those that
- * cannot be used, `UsageError` for both at once. */
+/** The list of `--tokens` or `server.tokensFile`, otherwise the single token of `serverToken`. Throws `ConfigError` for
+ * tokens that cannot be used, and `UsageError` if both are set. */
 export async function serverTokens(
   request: Pick<ServeRequest, "token" | "tokenFile" | "tokens">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },

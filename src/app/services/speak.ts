@@ -6,15 +6,15 @@ import { readSettings } from "../settings/settings.ts";
 
 type Parts = SessionParts & { readonly version: VersionFacts };
 
-/** Vis behind a protocol on stdin and stdout. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is open
- * then. */
+/** Runs Vis behind a protocol on stdin and stdout. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is left
+ * open then. */
 export async function speak({ protocol, ...request }: SpeakRequest, { version, ...parts }: Parts): Promise<Peer> {
   const streams = { readable: Deno.stdin.readable, writable: Deno.stdout.writable };
   const open = (asked: Pick<OpenRequest, "cwd" | "mcpServers">): Promise<Session> =>
     openTraced({ ...request, ...asked }, { ...parts, version: version.vis });
   if (protocol === "acp") {
     const { serveAcp } = await import("../../channels/acp/serve_acp.ts");
-    await readSettings(request, parts.env, parts); // what cannot be used is said before the editor asks for a session
+    await readSettings(request, parts.env, parts); // reports settings errors before the editor requests a session
     return serveAcp({ open, version: version.vis }, streams);
   }
   const { serveMcp } = await import("../../channels/mcp/serve_mcp.ts");

@@ -10,8 +10,8 @@ import { telegramToken } from "./telegram_token.ts";
 const NO_TOKEN = "Cannot start the bot: there is no token; @BotFather of Telegram gives one, vis auth login telegram " +
   "keeps it (or VIS_TELEGRAM_TOKEN)";
 
-/** The bot of Telegram, with sessions of its own. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is open
- * then. */
+/** Runs the Telegram bot with its own sessions. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is left
+ * open then. */
 export async function telegram(given: TelegramRequest, parts: SessionParts): Promise<RunningBot> {
   const { tokenFile, deleteWebhook = false, onNote, signal, ...rest } = given;
   const { request, settings, notes: ofProfile } = await readService(rest, parts);

@@ -8,19 +8,19 @@ import { openSession, type SessionParts } from "../session/open_session.ts";
 import type { Settings } from "../settings/settings.ts";
 import { telegramToken } from "./telegram_token.ts";
 
-/** Telegram may be away when a server starts: it is not waited for longer. */
+/** Longest wait at startup, since Telegram may be unreachable then. */
 const FIRST_MS = 3_000;
 
 /** The bot behind a route of the HTTP channel. */
 export interface TelegramHook {
-  /** Path of the route to what answers it. */
+  /** Path of the route, with its handler. */
   readonly hooks: Readonly<Record<string, (request: Request) => Promise<Response>>>;
   readonly notes: readonly string[];
   close(): Promise<void>;
 }
 
-/** Starts the bot where `telegram.webhookUrl` names its address; null where it does not. Its sessions with other models
- * are its own, `session` is not. Throws `ConfigError` where there is no token or it is refused. */
+/** Starts the bot if `telegram.webhookUrl` is set; null if it is not. The hook owns its sessions with other models, but
+ * not `session`. Throws `ConfigError` if the token is missing or refused. */
 export async function telegramHook(
   request: OpenRequest,
   { settings, parts, session }: {

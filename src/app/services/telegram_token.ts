@@ -12,8 +12,8 @@ export interface TelegramToken {
   readonly from: string;
 }
 
-/** The token of the bot: of the named file, of VIS_TELEGRAM_TOKEN, or the one that `vis auth login telegram` keeps; null
- * where there is none. Throws `ConfigError` for what cannot be one, without showing it. */
+/** The bot's token: from the named file, from VIS_TELEGRAM_TOKEN, or saved by `vis auth login telegram`; null if there
+ * is none. Throws `ConfigError` for an invalid token, without showing it. */
 export async function telegramToken(
   { tokenFile }: Pick<TelegramRequest, "tokenFile">,
   settings: Pick<Settings, "home" | "variable">,

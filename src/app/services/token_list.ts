@@ -8,7 +8,7 @@ import { ConfigError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import type { Log } from "../../logging/log.ts";
 
-/** How long a list is taken for current. */
+/** How long a list counts as current. */
 const LOOK_AGAIN_MS = 1_000;
 const MAX_TOKENS = 1_000;
 
@@ -35,14 +35,14 @@ interface Loaded {
 }
 
 export interface TokenListOptions {
-  /** Of tokens that name none. */
+  /** Quota of tokens without their own. */
   readonly quota: Quota;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** The tokens of a file. It is read again when it has changed; one that cannot be used any more leaves the tokens before
- * it in force, and the log says so at each look. */
+/** The tokens of a file. The file is read again when it has changed; if it can no longer be used, the previous tokens
+ * stay in effect, and each check logs it. */
 export class TokenList implements TokenSource {
   readonly #path: string;
   readonly #options: TokenListOptions;
@@ -50,7 +50,7 @@ export class TokenList implements TokenSource {
   #lookedAt: number;
   #looking: Promise<void> | null = null;
 
-  /** Of a file that was read by `open`. */
+  /** Takes a file that `open` has read. */
   constructor(path: string, { options, loaded }: { readonly options: TokenListOptions; readonly loaded: Loaded }) {
     this.#path = path;
     this.#options = options;
@@ -87,7 +87,7 @@ export class TokenList implements TokenSource {
 
 async function load(path: string, { quota }: TokenListOptions): Promise<Loaded> {
   try {
-    // Before the text: what is written in between is read at the next look.
+    // Read before the text, so that a change in between is detected at the next check.
     const stamp = await stampOf(path);
     return { stamp, grants: grantsOf(path, { value: parse(path, await Deno.readTextFile(path)), quota }) };
   } catch (error) {
@@ -105,7 +105,7 @@ async function stampOf(path: string): Promise<string> {
   return `${mtime?.getTime()} ${size} ${ino}`;
 }
 
-/** What is wrong is told by its place: an error never holds a token. */
+/** Errors name the position of a fault, so that they never contain a token. */
 function grantsOf(
   file: string,
   { value, quota }: { readonly value: unknown; readonly quota: Quota },
@@ -135,7 +135,7 @@ function parse(path: string, text: string): unknown {
   try {
     return parseJsonc({ path, text });
   } catch {
-    throw unusable(path, "it is no JSON"); // the parser's own words would show a part of the text
+    throw unusable(path, "it is no JSON"); // the parser's message would show part of the text
   }
 }
 

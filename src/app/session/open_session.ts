@@ -24,7 +24,7 @@ import { type EnvironmentVariables, readSettings, type Settings } from "../setti
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
 import { programSettings } from "../settings/program_settings.ts";
 
-/** `env.spawn`; nothing of it is loaded before the first command. */
+/** `env.spawn`; its code is loaded with the first command. */
 function commandWall(
   settings: Pick<Settings, "config" | "home">,
   { env, parts }: { readonly env: EnvironmentVariables; readonly parts: Pick<ShippedParts, "described"> },
@@ -42,11 +42,11 @@ const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", created
 
 export interface SessionParts extends ShippedParts {
   readonly env: EnvironmentVariables;
-  /** Traces of everything that the session does; whoever opened it closes it after the session. */
+  /** Traces of the whole session; the caller that opened it closes it after the session. */
   readonly telemetry?: Telemetry | null;
 }
 
-/** Builds everything one channel needs, in order, and closes it in reverse. */
+/** Builds everything a channel needs, in order, and closes it in reverse. */
 export async function openSession(request: OpenRequest, { env, telemetry, ...parts }: SessionParts): Promise<Session> {
   PROCESS_LIMITS.hold();
   const { locked } = request;
@@ -103,7 +103,7 @@ async function extensionsOf(
   return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths });
 }
 
-/** What traces needs is loaded where they are wanted alone. */
+/** Tracing code is only loaded if traces are requested. */
 async function conversationsOf(telemetry: Telemetry | null = null, parts: ConversationParts): Promise<Conversations> {
   if (!telemetry) return new Conversations(parts);
   const { tracedConversations } = await import("../otel/traced_conversations.ts");
@@ -133,8 +133,8 @@ function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
   };
 }
 
-/** A confined child within the configured limits; throws `ConfigError` when a required wall
- * does not hold, and where an extension asks for more than may be granted. */
+/** A confined child within the configured limits; throws `ConfigError` if a required wall does not work, or if an
+ * extension asks for more than may be granted. */
 export async function startSandbox(
   options: Omit<SandboxOptions, "limits">,
   { config, readOnly = false }: Pick<Settings, "config"> & { readonly readOnly?: boolean },

@@ -2,8 +2,8 @@ import type { OpenRequest, Session } from "../../channels/channel.ts";
 import { openSession, type SessionParts } from "./open_session.ts";
 import { wantedTelemetry } from "../otel/wanted_telemetry.ts";
 
-/** `openSession`, with the given traces, or those that the environment asks for: what waits is sent when the session
- * closes, or cannot be opened. */
+/** `openSession` with the given traces, or with those that the environment requests. Queued spans are sent when the
+ * session closes, or if it cannot be opened. */
 export async function openTraced(
   request: OpenRequest,
   { version, ...parts }: SessionParts & { readonly version: string },

@@ -1,19 +1,19 @@
 import { ConfigError } from "../../domain/errors.ts";
 import { PROC } from "../../processes/proc_files.ts";
 
-/** With less the runtime itself breaks down, at a place and with words of its own. */
+/** With lower limits the runtime itself fails, at an unrelated place and with an unrelated message. */
 const LEAST = [
   { name: "Max open files", flag: "-n", least: 64 },
   { name: "Max processes", flag: "-u", least: 32, notRoot: true },
 ] as const;
 
-/** What the system allows this process, and what whoever started it asked for. */
+/** The system's limits of this process, and signals that it was started to ignore. */
 class ProcessLimits {
   #held: { readonly ignoresHangup: boolean } | null = null;
 
-  /** Before any signal is listened to, and before anything that needs many files or writes large ones; once is enough.
-   * Throws `ConfigError` where a limit is too low. Where the size of files is limited, the write that goes beyond fails,
-   * and no longer ends the process; where SIGHUP is ignored it stays so, which the runtime forgets otherwise. */
+  /** Call before listening to any signal and before any work that needs many files or writes large ones; once is
+   * enough. Throws `ConfigError` if a limit is too low. If the file size is limited, a write beyond it fails instead
+   * of ending the process; if SIGHUP is ignored it stays ignored, which the runtime would undo. */
   hold(): { readonly ignoresHangup: boolean } {
     if (this.#held) return this.#held;
     const limits = ofSelf("limits");
@@ -29,15 +29,15 @@ class ProcessLimits {
   }
 }
 
-/** Whether the process was started to outlive its terminal, as nohup does. */
+/** Whether the process was started to outlive its terminal, as with nohup. */
 function ignoresHangup(): boolean {
   const ignored = /^SigIgn:\s*([0-9a-f]+)/m.exec(ofSelf("status"))?.[1];
   if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // SIGHUP is the first
-  // Nothing tells, but nohup leaves no terminal to write to.
+  // The system does not report it, but nohup leaves no terminal to write to.
   return Deno.build.os !== "windows" && !Deno.stdout.isTerminal() && !Deno.stderr.isTerminal();
 }
 
-/** "" where the system does not tell. */
+/** "" if the system does not provide it. */
 function ofSelf(file: "limits" | "status"): string {
   try {
     return PROC.read(`/proc/self/${file}`);

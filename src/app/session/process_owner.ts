@@ -3,7 +3,7 @@ import process from "node:process";
 import type { ProcessOwner } from "../../persistence/store/store.ts";
 import { PROC } from "../../processes/proc_files.ts";
 
-/** State and start time (clock ticks since boot) of a process as Linux tells them, "" where the system does not. */
+/** State and start time (clock ticks since boot) of a process as Linux reports them; "" on other systems. */
 function statusOf(pid: number): { readonly state: string; readonly started: string } {
   try {
     const stat = PROC.read(`/proc/${pid}/stat`);
@@ -14,8 +14,8 @@ function statusOf(pid: number): { readonly state: string; readonly started: stri
   }
 }
 
-/** The boot of the kernel and the namespace of processes: in another one a pid stands for another process, whatever the
- * hosts are called. Where Linux does not tell, a name that no other process has, since none can look at this one. */
+/** The kernel's boot and the process namespace: in another one a pid means another process, whatever the host names
+ * are. Without Linux's data, a name that no other process has, since none can check this one. */
 function ownSpace(): string {
   if (Deno.build.os !== "linux") return Deno.build.os;
   try {
@@ -43,20 +43,20 @@ class Self {
 
 const SELF = new Self();
 
-/** This process; the same each time. */
+/** This process; always the same value. */
 export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }
 
-/** A part of this process that works on conversations of its own. Closed, it counts as gone: what it could not end may be
- * taken over. */
+/** A part of this process that works on its own conversations. Once closed it counts as gone: other processes may take
+ * over what it could not end. */
 export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
   const session = SELF.begin();
   return { owner: { ...SELF.owner, session }, close: () => void SELF.sessions.delete(session) };
 }
 
-/** Whether the process still runs, null where this one cannot know: that of another machine, of another boot of this one
- * or of another namespace. One that ended and was not waited for by its parent does not. */
+/** Whether the process is still running; null if this process cannot know, as for another machine, another boot or
+ * another namespace. A process that has ended but was not reaped does not count as running. */
 export function isAlive(owner: ProcessOwner): boolean | null {
   const self = thisProcess();
   if (owner.space !== self.space) return null;
@@ -69,7 +69,7 @@ export function isAlive(owner: ProcessOwner): boolean | null {
   try {
     return process.kill(owner.pid, 0);
   } catch (error) {
-    // Not allowed to signal it: it exists.
+    // The process exists, but signalling it is not allowed.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

@@ -1,7 +1,7 @@
 import { NO_GRANTS } from "../../sandbox/grants.ts";
 import { startSandbox } from "./open_session.ts";
 
-/** Throws `ConfigError` where a wall does not hold: a locked server that could run no block is not to begin. */
+/** Throws `ConfigError` if a wall does not work: a locked server that cannot run blocks must not start. */
 export async function tryWalls(
   settings: Parameters<typeof startSandbox>[1],
   { signal }: { readonly signal?: AbortSignal | undefined } = {},

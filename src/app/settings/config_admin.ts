@@ -33,12 +33,12 @@ interface Places {
 
 type ConfigParts = Pick<ShippedParts, "described" | "settings"> & { readonly env: EnvironmentVariables };
 
-/** What `vis config` does. */
+/** Implements `vis config`. */
 export class AppConfigAdmin implements ConfigAdmin {
   readonly #request: OpenRequest;
   readonly #parts: ConfigParts;
   readonly #places: Places;
-  /** What extensions own. */
+  /** The sections of extensions. */
   readonly #sections: SettingsSections;
 
   constructor(request: OpenRequest, { parts, places }: { readonly parts: ConfigParts; readonly places: Places }) {
@@ -140,7 +140,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return [await this.#sections.defaults(), ...layers];
   }
 
-  /** The setting of a key; throws `UsageError` that names the one that was probably meant. */
+  /** The setting of a key; throws `UsageError` that suggests the closest one. */
   async #known(key: string, action: string): Promise<ConfigSetting> {
     const schema = await this.schema();
     const setting = settingOf(this.#sections.path(key), schema);
@@ -154,7 +154,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const sections = this.#sections;
     const places = sections.spellings(key).map((one) => sections.path(one));
     const show = (value: unknown): unknown => maskSecrets(lastOf(key), value);
-    // The defaults of sections would fill the section of all sections.
+    // The sections' defaults would fill the parent of all sections.
     const asked = key === "extensions" || key === "extensions.config" ? layers.slice(1) : layers;
     const said = asked.flatMap(({ layer, values, where }) =>
       places.flatMap((place) => {
@@ -168,7 +168,8 @@ export class AppConfigAdmin implements ConfigAdmin {
     return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
   }
 
-  /** The first reading of the words that the setting can take, in the file. Throws `UsageError` where none can be. */
+  /** The first parsing of the words that the setting accepts, applied to the file. Throws `UsageError` if none is
+   * accepted. */
   async #fitting(
     setting: ConfigSetting,
     { file, words, project }: {
@@ -201,7 +202,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return this.#places.home === null ? null : this.path({ project: false });
   }
 
-  /** Whoever wins over the file that was written. Nobody can say where another file cannot be used. */
+  /** The layer that overrides the written file. Unknown if another file cannot be used. */
   async #overruled(key: string, project: boolean): Promise<string> {
     try {
       const { layers, layer } = await this.explain(key);
@@ -214,7 +215,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 }
 
-/** Words as JSON where they are JSON, and as text; a list from several words or one. */
+/** Parses words as JSON if they are JSON, and as text; a list from several words or one. */
 function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;
   const read = jsonOrUndefined(word);

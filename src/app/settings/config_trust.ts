@@ -5,8 +5,8 @@ import type { ConfigFile } from "../../config/layers.ts";
 import { ConfigError } from "../../domain/errors.ts";
 import { TrustList } from "../../extension/loading/trust_list.ts";
 
-/** Configuration files of projects that the user allowed to set any key, each with the hash of its text: a changed one
- * is another one. */
+/** Configuration files of projects that the user allowed to set any key, each with the hash of its text: a changed file
+ * is no longer trusted. */
 export class ConfigTrust {
   readonly #list: TrustList | null;
 
@@ -14,7 +14,7 @@ export class ConfigTrust {
     this.#list = home === null ? null : new TrustList(join(home, "trusted-configs.json"));
   }
 
-  /** Rejects with `ConfigError` where the list itself cannot be read. */
+  /** Rejects with `ConfigError` if the list itself cannot be read. */
   async has(file: ConfigFile): Promise<boolean> {
     try {
       return await this.#list?.has(file.path, hashOf(file)) ?? false;

@@ -1,12 +1,13 @@
 import { dirname } from "node:path";
 import { fileFault } from "../../domain/text/file_fault.ts";
 
-/** Why nothing can be put into a folder that is there, or that would be made with what is above it; "" where it can. */
+/** Why nothing can be written to a folder, which may still have to be created; "" if it can. */
 export function folderFault(path: string): string {
   try {
     const folder = nearest(path);
     if (!Deno.statSync(folder).isDirectory) return `${folder} is not a folder`;
-    // Tried, as rights say nothing to root, and nothing of a disk for reading; in one breath, so that nothing is left.
+    // Tested by writing, since permissions do not apply to root and do not show a read-only disk. It is synchronous, so
+    // that nothing is left behind.
     Deno.removeSync(Deno.makeTempDirSync({ dir: folder, prefix: ".vis-doctor-" }));
     return "";
   } catch (error) {
@@ -14,7 +15,7 @@ export function folderFault(path: string): string {
   }
 }
 
-/** The folder itself, or the lowest one above it that is there. */
+/** The folder itself, or its nearest existing parent. */
 function nearest(path: string): string {
   try {
     Deno.statSync(path);

@@ -1,11 +1,11 @@
 import type { ShippedParts } from "./shipped_parts.ts";
 import type { Settings } from "./settings.ts";
 
-/** Of a token without a quota, so that none is without limit. */
+/** The quota of tokens without their own, so that every token has a limit. */
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
-/** The settings of the locked profile: every wall must hold, and only extensions that are listed are loaded, without
- * those that must be switched on. Nothing that the settings say takes this back. */
+/** The settings of the locked profile: every wall is required, and only listed extensions are loaded, without those
+ * that must be switched on. No setting can undo this. */
 export function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   { described }: Pick<ShippedParts, "described">,

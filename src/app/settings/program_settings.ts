@@ -1,7 +1,7 @@
 import type { ShippedParts } from "./shipped_parts.ts";
 import type { Settings } from "./settings.ts";
 
-/** What settings of extensions say of every program: more to read, and a network. Their files were checked before. */
+/** Extensions' settings for all programs: additional readable paths, and a network. Their files were checked before. */
 export function programSettings(
   { config }: Pick<Settings, "config">,
   { described }: Pick<ShippedParts, "described">,

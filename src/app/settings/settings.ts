@@ -9,18 +9,18 @@ import { settingsSectionsOf } from "./settings_sections_of.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** Where things are and how they are set, from flags, environment and file. */
+/** Locations and settings, from flags, environment and files. */
 export interface Settings extends LoadedConfig {
-  /** Null where the machine names no home folder: then the database must be named. */
+  /** Null if the machine has no home folder: then the database must be named. */
   readonly home: string | null;
   readonly database: string;
   /** Real path. */
   readonly workspace: string;
-  /** The profile that asks for every wall, where it was asked for. */
+  /** The locked profile, if it was requested. */
   readonly locked?: OpenRequest["locked"];
 }
 
-/** Throws `ConfigError` for settings and `UsageError` for a workspace that cannot be used. */
+/** Throws `ConfigError` for invalid settings and `UsageError` for a workspace that cannot be used. */
 export async function readSettings(
   request: OpenRequest,
   env: EnvironmentVariables,
@@ -42,7 +42,7 @@ export async function readSettings(
   return request.locked ? (await import("./lock_settings.ts")).lockSettings(settings, parts) : settings;
 }
 
-/** `$VIS_HOME`, or what stands for it. */
+/** `$VIS_HOME`, or its default. */
 export function visHome(env: EnvironmentVariables, os: typeof Deno.build.os = Deno.build.os): string | null {
   if (env["VIS_HOME"]) return resolve(env["VIS_HOME"]);
   const appData = os === "windows" ? env["APPDATA"] : undefined;
@@ -64,7 +64,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   }
 }
 
-/** Null where there is none, and where the workspace is the folder that the home is in. */
+/** Null if there is none, and if the workspace is the folder that contains the home. */
 export async function findProjectConfig(
   { home, workspace }: Pick<Settings, "home" | "workspace">,
 ): Promise<ProjectFile | null> {
@@ -79,7 +79,7 @@ export async function findProjectConfig(
   return { ...file, trusted, userPath: home === null ? null : join(home, "config.jsonc") };
 }
 
-/** Throws `UsageError` for what is no folder. */
+/** Throws `UsageError` if the path is not a folder. */
 export async function realFolder(path: string): Promise<string> {
   try {
     const real = await Deno.realPath(path);

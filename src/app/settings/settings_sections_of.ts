@@ -1,7 +1,7 @@
 import { SettingsSections } from "../../config/settings_sections.ts";
 import type { ShippedParts } from "./shipped_parts.ts";
 
-/** What the shipped extensions own of the configuration. */
+/** The sections of the configuration that shipped extensions own. */
 export function settingsSectionsOf(
   { described, settings = {} }: Pick<ShippedParts, "described" | "settings">,
 ): SettingsSections {

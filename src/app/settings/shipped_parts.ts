@@ -1,10 +1,10 @@
 import type { DescribedIndex, LiveIndex, SettingsIndex } from "../../extension/registry/description.ts";
 import type { RealmIndex, ShippedIndex } from "../../extension/loading/loader.ts";
 
-/** What main.ts hands down of the shipped extensions. */
+/** The shipped extensions as main.ts passes them. */
 export interface ShippedParts {
   readonly shipped: ShippedIndex;
-  /** A query waits for those that have no description. */
+  /** Extensions without a description delay a query. */
   readonly described: DescribedIndex;
   readonly live?: LiveIndex;
   readonly settings?: SettingsIndex;

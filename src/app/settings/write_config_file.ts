@@ -2,8 +2,8 @@ import { basename, dirname, join } from "node:path";
 import { ConfigError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 
-/** Puts a text in the place of a file, whole or not at all, readable as the old one was, a new one by its owner alone.
- * `follow`: where a link stands, the file that it leads to; otherwise the link gives way. Throws `ConfigError`. */
+/** Replaces a file atomically. It keeps the old permissions; only its owner can read a new one. `follow`: writes to the
+ * target of a link; otherwise the link is replaced. Throws `ConfigError`. */
 export async function writeConfigFile(
   path: string,
   { text, follow }: { readonly text: string; readonly follow: boolean },

@@ -6,7 +6,7 @@ import { OutputQueue } from "./output_queue.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
-/** What a shell reports for a program that ended because nobody read its output. */
+/** The shell's exit code for a program that ended because nothing read its output. */
 const PIPE_EXIT = 141;
 const LAST_WORDS_MS = 1_000;
 const CANCELLED_EXIT = 130;
@@ -15,9 +15,9 @@ const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
 type Target = keyof typeof DESCRIPTORS;
 
-/** The process's own terminal or pipes. Once the reader of stdout has left (`vis run … | head`), what runs is
+/** The process's own terminal or pipes. Once the reader of stdout has left (`vis run … | head`), running work is
  * interrupted as by Ctrl-C and nothing more is written; without a reader of stderr the work continues. Text for a
- * terminal is written at once, all other in the background: before the process ends, `drained` must have resolved. */
+ * terminal is written at once, all other text in the background: `drained` must resolve before the process ends. */
 export class DenoIo implements Io {
   readonly args: readonly string[];
   readonly stdinIsTerminal = Deno.stdin.isTerminal();
@@ -33,11 +33,11 @@ export class DenoIo implements Io {
   #fault: OutputError | null = null;
   #listening = false;
   #draining = false;
-  /** A signal came when nothing ran that it could have interrupted. */
+  /** A signal arrived when there was nothing to interrupt. */
   #unheard = false;
   #signals = 0;
 
-  /** `dumb`: the terminal cannot take a line away again, so that nothing may stand on it for a moment only. */
+  /** `dumb`: the terminal cannot erase a line, so nothing temporary may be shown on it. */
   constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
     this.args = args;
     this.stderrIsTerminal = Deno.stderr.isTerminal() && options.dumb !== true;
@@ -57,7 +57,7 @@ export class DenoIo implements Io {
     }
   };
 
-  /** All of stdin. Throws `UsageError` for what is no text, or too much of it to be a request. */
+  /** All of stdin. Throws `UsageError` if it is not text, or too long for a request. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     const parts: string[] = [];
@@ -85,16 +85,16 @@ export class DenoIo implements Io {
     return await readSecret(question, { stdin: Deno.stdin, write: this.stderr });
   }
 
-  /** Throws `ConfigError` where a limit of the process is too low. */
+  /** Throws `ConfigError` if a limit of the process is too low. */
   onInterrupt(run: () => void): () => void {
     this.#listen();
     this.#handlers.add(run);
     return () => void this.#handlers.delete(run);
   }
 
-  /** Resolves when all is written, or its reader has left; after a signal that had nothing to interrupt, whoever does not
-   * read is waited for no longer than `LAST_WORDS_MS`. Rejects with `OutputError` where something could not be
-   * written to stdout. */
+  /** Resolves when everything is written or its reader has left. After a signal that had nothing to interrupt, it waits
+   * for a stalled reader no longer than `LAST_WORDS_MS`. Rejects with `OutputError` if something could not be written
+   * to stdout. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.#queues;
     this.#draining = true;
@@ -104,12 +104,12 @@ export class DenoIo implements Io {
     if (this.#fault) throw this.#fault;
   }
 
-  /** The process's exit code, where the program would end with `code`. */
+  /** The process's exit code if the program would end with `code`. */
   exitCode(code: number): number {
     return this.#gone.has("stdout") && code !== 1 ? PIPE_EXIT : code;
   }
 
-  /** Listens until the program ends: a signal that comes right after a query must not cut what is still being closed. */
+  /** Listens until the program ends: a signal right after a query must not cut off work that is still being closed. */
   #listen(): void {
     if (this.#listening) return;
     const { ignoresHangup } = PROCESS_LIMITS.hold();
@@ -121,8 +121,8 @@ export class DenoIo implements Io {
 
   #signalled(signal: Deno.Signal): void {
     const isFirst = this.#signals++ === 0;
-    // While draining, everything is done, and only a reader who does not read is waited for. Otherwise the second signal
-    // waits for nothing; but a terminal that is closed may send SIGHUP more than once.
+    // While draining, all work is done, and only a stalled reader delays the end. Otherwise the second signal ends the
+    // process at once; but a closed terminal may send SIGHUP more than once.
     if (this.#draining || (!isFirst && signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
     if (!isFirst) return;
     this.#unheard = this.#handlers.size === 0;
@@ -156,12 +156,12 @@ export class DenoIo implements Io {
     }
   }
 
-  /** Nobody reads there any more, or it takes no more. */
+  /** The reader has left, or the target accepts no more output. */
   #leave(target: Target, error: unknown): void {
     if (this.#gone.has(target)) return;
     this.#gone.add(target);
     if (target === "stderr") return;
-    // A terminal that is gone fails in its own way.
+    // A closed terminal fails in its own way.
     if (!this.stdoutIsTerminal && !(error instanceof Deno.errors.BrokenPipe)) {
       this.#fault = new OutputError(`Cannot write to stdout: ${fileFault(error)}`);
       return;
@@ -170,7 +170,7 @@ export class DenoIo implements Io {
   }
 }
 
-/** Whether stdout and stderr are the same pipe or file (`2>&1`): what is written to both then keeps its order. */
+/** Whether stdout and stderr are the same pipe or file (`2>&1`): output to both then keeps its order. */
 function isOneFile(): boolean {
   const [out, err] = [fstatSync(DESCRIPTORS.stdout), fstatSync(DESCRIPTORS.stderr)];
   return out.dev === err.dev && out.ino === err.ino;

@@ -1,4 +1,5 @@
-/** Writes to a pipe in order, without the program waiting: a reader that does not read keeps no signal from its handler. */
+/** Writes to a pipe in order without blocking the program: a stalled reader does not keep signal handlers from
+ * running. */
 export class OutputQueue<T> {
   readonly #write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
   readonly #failed: (target: T, error: unknown) => void;
@@ -6,7 +7,7 @@ export class OutputQueue<T> {
   #waiting: { readonly target: T; readonly texts: string[] }[] = [];
   #writing: Promise<void> | null = null;
 
-  /** `failed` is told what a target does not take; the rest of that text is dropped. */
+  /** `failed` is called if a target accepts no more; the rest of that text is dropped. */
   constructor({ write, failed }: {
     readonly write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
     readonly failed: (target: T, error: unknown) => void;
@@ -22,7 +23,7 @@ export class OutputQueue<T> {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Null where nothing waits, otherwise settles when nothing does any more. */
+  /** Null if nothing is queued, otherwise settles when the queue is empty. */
   get busy(): Promise<void> | null {
     return this.#writing;
   }

@@ -1,13 +1,13 @@
 import { Cancelled } from "../../domain/errors.ts";
 
-/** A terminal that shows and edits a line by itself. */
+/** A terminal that echoes and edits a line itself. */
 export interface LineTerminal {
   readonly stdin: { read(into: Uint8Array): Promise<number | null> };
   readonly write: (text: string) => void;
   readonly onInterrupt: (run: () => void) => () => void;
 }
 
-/** Asks for a line. Rejects with `Cancelled` at Ctrl-C, and at Ctrl-D before anything was typed. */
+/** Prompts for a line. Rejects with `Cancelled` on Ctrl-C, and on Ctrl-D before anything was typed. */
 export async function readLine(question: string, { stdin, write, onInterrupt }: LineTerminal): Promise<string> {
   const { promise: interrupted, reject } = Promise.withResolvers<never>();
   const stop = onInterrupt(() => reject(new Cancelled("Cancelled")));

@@ -6,7 +6,7 @@ const BACKSPACE = [8, 127];
 const CTRL_U = 21;
 const ENTER = [10, 13];
 
-/** A terminal as far as typing a secret needs it. */
+/** The parts of a terminal needed to type a secret. */
 export interface SecretTerminal {
   readonly stdin: {
     setRaw(on: boolean): void;
@@ -15,7 +15,7 @@ export interface SecretTerminal {
   readonly write: (text: string) => void;
 }
 
-/** Asks for a line that the terminal does not show. Rejects with `Cancelled` at Ctrl-C. */
+/** Prompts for a line that is not echoed. Rejects with `Cancelled` on Ctrl-C. */
 export async function readSecret(question: string, { stdin, write }: SecretTerminal): Promise<string> {
   write(question);
   stdin.setRaw(true);
@@ -44,6 +44,6 @@ async function readLine(stdin: SecretTerminal["stdin"]): Promise<string> {
 }
 
 function textOf(bytes: readonly number[]): string {
-  // Terminals that mark pasted text send these around it; the escape itself was left out above.
+  // Terminals with bracketed paste send these around pasted text; the escape itself was left out above.
   return new TextDecoder().decode(Uint8Array.from(bytes)).replace(/^\[200~|\[201~$/g, "").trim();
 }

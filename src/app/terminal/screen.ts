@@ -4,10 +4,10 @@ import { UsageError } from "../../domain/errors.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
 import { readSettings, visHome } from "../settings/settings.ts";
 
-/** Where nothing can be kept. */
+/** Used if nothing can be saved. */
 const NO_FOLDER = "/dev/null";
 
-/** Vis on the terminal of this process until the user leaves. Resolves with the exit code. Throws `ConfigError`,
+/** Runs Vis on the terminal of this process until the user quits. Resolves with the exit code. Throws `ConfigError`,
  * `UsageError` and `StoreError` before anything is drawn. */
 export async function screen(
   { continue: newest, conversation, ...request }: ScreenRequest,

@@ -37,7 +37,7 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     const told = error instanceof CommanderError ? misused(error) : describeError(error);
     if (!told) throw error;
     if (wantsJson(io.args)) io.stdout(`${JSON.stringify({ error: told })}\n`);
-    if (!(error instanceof CommanderError)) io.stderr(`vis: ${terminalText(told.message)}\n`); // commander printed its own
+    if (!(error instanceof CommanderError)) io.stderr(`vis: ${terminalText(told.message)}\n`); // already printed
     return told.code;
   }
 }

@@ -1,7 +1,7 @@
 import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
 
-/** An archive of before scopes had a history: what its variables name as their scope, as changes at the newest moment of
- * their branch. Others come back as they are. */
+/** Converts an archive from before scopes had a history: the scope of its variables becomes changes at the newest
+ * moment of their branch. Other archives are returned unchanged. */
 export function withScopeChanges(archive: ConversationArchive): ConversationArchive {
   const { tables } = archive;
   const forgotten = tables.expressionSoul.filter(({ metadata }) => metadata.scope === "forgotten");

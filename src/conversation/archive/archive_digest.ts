@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
-/** What `sha256` of an archive says: the hash of its rows, each as JSON after the name of its table, and of the hashes of
- * its contents. White space and the way in which characters are escaped do not matter. */
+/** The `sha256` of an archive: the hash of its rows, each as JSON after the name of its table, and of the hashes of its
+ * contents. White space and the style of escapes do not matter. */
 export function archiveDigest(
   { tables, contents }: {
     readonly tables: Readonly<Record<string, readonly unknown[]>>;

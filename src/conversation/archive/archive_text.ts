@@ -4,8 +4,8 @@ import { UsageError } from "../../domain/errors.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
 import { archiveDigest } from "./archive_digest.ts";
 
-/** An archive as the text of a JSON file, piece by piece; each row on a line of its own. Throws `UsageError` when it gets
- * longer than a file that can be read back. */
+/** An archive as the text of a JSON file, in pieces; each row is on a separate line. Throws `UsageError` if it grows
+ * beyond the size that can be read back. */
 export function* archiveText({ format, version, tables, contents }: ConversationArchive): Generator<string> {
   let length = 0;
   for (const piece of pieces()) {
@@ -42,7 +42,7 @@ function* list(items: readonly unknown[], indent: string): Generator<string> {
   for (const [at, item] of items.entries()) yield `${at === 0 ? "" : ",\n"}${indent}${json(item)}`;
 }
 
-/** Nothing in it commands a terminal, and every text survives UTF-8. */
+/** Escapes terminal control characters and everything that UTF-8 cannot represent. */
 function json(value: unknown): string {
   return visibleText(JSON.stringify(value));
 }

@@ -20,7 +20,7 @@ type State = Tables["expressionState"][number];
 const MAX_CHILD_DEPTH = 50;
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
 
-/** The archive in a text, checked so far that every reader of its rows understands them. Throws `UsageError` for anything
+/** Parses an archive and checks it so that every reader of its rows can rely on them. Throws `UsageError` for anything
  * else: another format or version, a damaged or a hostile file. */
 export function readArchive(text: string): ConversationArchive {
   try {
@@ -31,7 +31,7 @@ export function readArchive(text: string): ConversationArchive {
     checkBranches(archive.tables);
     return archive;
   } catch (error) {
-    // What nests deeper than the stack is no archive either.
+    // JSON nested deeper than the stack allows is not an archive either.
     throw error instanceof RangeError ? refused("it nests too deep", error) : error;
   }
 }
@@ -56,7 +56,7 @@ function parsed(text: string): ConversationArchive {
   throw refused(`it is damaged${place}`);
 }
 
-/** Of the file as it is: what checks it adds what older files do not have. */
+/** Checks the file as it is: validation adds fields that older files lack. */
 function checkDigest(given: ConversationArchive): void {
   const { version, sha256 } = given;
   if ((version === 1) !== (sha256 === undefined)) throw refused("its version and its hash do not belong together");
@@ -86,7 +86,7 @@ function hashedContents({ contents }: ConversationArchive): Contents {
   return found;
 }
 
-/** Rows of blocks and variables are what their kind says, and their values can be decoded. */
+/** Checks that rows of blocks and variables match their kind, and that their values can be decoded. */
 function checkStates(tables: Tables, contents: Contents): void {
   const souls = new Map(tables.expressionSoul.map((soul) => [soul.id, soul]));
   const decoded = new Set<string>();
@@ -124,7 +124,7 @@ function checkValue(
   }
 }
 
-/** Texts that readers take for JSON are. */
+/** Checks that texts which readers parse as JSON are JSON. */
 function checkTexts({ iteration, querySoul, extensionState }: Tables, contents: Contents): void {
   const textOf = (cell: string | { readonly content: string }): string =>
     typeof cell === "string" ? cell : new TextDecoder().decode(wanted(contents, cell.content));
@@ -147,7 +147,7 @@ function checkTexts({ iteration, querySoul, extensionState }: Tables, contents: 
   }
 }
 
-/** Forks lead back to a first branch, and child queries to a query of a user. */
+/** Checks that forks lead back to a first branch, and child queries to a query of a user. */
 function checkBranches(
   { conversationState, conversationSoul, childBranch, querySoul, queryState, iteration }: Tables,
 ): void {

@@ -4,8 +4,8 @@ type Escaped = (text: string) => string;
 
 const ITEM = /^(\s*)(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/;
 
-/** An answer as HTML. Of Markdown it knows what answers are made of: headings, lists, tables, quotes, fences, code and
- * strong text; anything else, links and HTML too, stands as it was written. */
+/** An answer as HTML. Supports the Markdown that answers commonly use: headings, lists, tables, quotes, fences, code
+ * and strong text; everything else, including links and HTML, appears as written. */
 export function answerHtml(answer: string, escaped: Escaped): string {
   const lines = answer.split("\n");
   const parts: string[] = [];
@@ -17,7 +17,7 @@ export function answerHtml(answer: string, escaped: Escaped): string {
   return parts.join("\n");
 }
 
-/** The block that begins in a line, and how many lines it has: at least one. */
+/** The block that begins at a line, and its number of lines: at least one. */
 function blockAt(
   lines: readonly string[],
   { at, escaped }: { readonly at: number; readonly escaped: Escaped },
@@ -65,7 +65,7 @@ function fenced(
   return [`<pre class="code"><code dir="ltr">${code}</code></pre>`, end - at + 1];
 }
 
-/** Items keep their numbers, and stand as deep as they are indented. */
+/** Items keep their numbers and their indentation. */
 function list(lines: readonly string[], escaped: Escaped): string {
   const items = lines.map((line) => {
     const [, indent = "", number, text = ""] = ITEM.exec(line) ?? [];

@@ -8,7 +8,7 @@ import { codeHtml } from "./code.ts";
 import { endFacts, minute, pageText, resultParts } from "./parts.ts";
 import { EXPORT_STYLE } from "./style.ts";
 
-/** A conversation as one page of HTML without scripts, which loads nothing. All stored text is escaped. */
+/** A conversation as a single HTML page without scripts that loads nothing. All stored text is escaped. */
 export function exportHtml(
   recording: Recording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -42,7 +42,7 @@ ${queries.map((query, at) => section(query, { at })).join("\n")}
 `;
 }
 
-/** What the conversation came to. */
+/** Totals of the conversation. */
 function totals(queries: readonly RecordedQuery[]): readonly string[] {
   const sum = (of: (query: RecordedQuery) => number): number => queries.reduce((all, query) => all + of(query), 0);
   const blocks = sum(({ iterations }) => iterations.reduce((all, one) => all + one.blocks.length, 0));
@@ -96,7 +96,7 @@ function queryBody(query: RecordedQuery): string {
 
 function iterationPart(iteration: RecordedIteration): string {
   const { number, outcome, status, thinking, error, notes, blocks, calls, children } = iteration;
-  // Of one that only answers, the answer below says all but the thinking.
+  // If an iteration only answers, the answer below shows everything except the thinking.
   const open = blocks.length + calls.length + children.length > 0 || error !== null ? " open" : "";
   const came = outcome || status;
   return [
@@ -127,7 +127,7 @@ function blockPart(block: RecordedIteration["blocks"][number]): string {
   return `<div class="block"><pre class="code"><code dir="ltr">${code}</code></pre>${end}${parts.join("")}</div>`;
 }
 
-/** Bytes of a known kind stand in the page; an address is shown, and never fetched. */
+/** Image data of a known type is embedded in the page; a URL is shown, but never fetched. */
 function imageOf(image: Image): string {
   if (image.kind === "url") return `<p class="facts">image ${escaped(image.url.slice(0, 500))}</p>`;
   const mediaType = imageMediaType(image.bytes);

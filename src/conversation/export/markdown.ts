@@ -1,8 +1,8 @@
 import type { RecordedIteration, RecordedQuery, Recording } from "../../domain/records/recording.ts";
 import { endFacts, minute, pageText, resultParts } from "./parts.ts";
 
-/** A conversation as Markdown for reading. Stored text stands in quotes and fences that it cannot leave; a request or an
- * answer with HTML or images in it stands in a fence too, so that no page that shows it loads or runs anything. */
+/** A conversation as readable Markdown. Stored text is in quotes and fences that it cannot break out of; a request or
+ * an answer that contains HTML or images is fenced too, so that no page that shows it loads or runs anything. */
 export function exportMarkdown(
   recording: Recording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -81,7 +81,7 @@ function quoted(text: string): string[] {
   return text.split("\n").map((line) => line === "" ? ">" : `> ${line}`);
 }
 
-/** A text as code within a line. */
+/** Text as code within a line. */
 function code(text: string): string {
   const flat = pageText(text).replace(/\s+/g, " ");
   const longest = Math.max(0, ...(flat.match(/`+/g) ?? []).map((run) => run.length));
@@ -90,7 +90,7 @@ function code(text: string): string {
   return `${fence}${space}${flat}${space}${fence}`;
 }
 
-/** A text within a line, as it is written. */
+/** Text within a line, shown as written. */
 function inline(text: string): string {
   return pageText(text).replace(/\s+/g, " ").replace(/[\\`*_[\]<>#!|~&]/g, "\\$&");
 }

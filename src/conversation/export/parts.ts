@@ -2,15 +2,15 @@ import { clip } from "../../domain/text/clip.ts";
 import type { RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
 
-/** Longer texts are cut for reading; the JSON export has them whole. */
+/** Longer texts are cut for reading; the JSON export contains them whole. */
 const MAX_CHARS = 100_000;
 
-/** A stored text for a page: nothing in it commands a program, and it has an end. */
+/** Stored text for a page: without control characters and limited in length. */
 export function pageText(text: string): string {
   return visibleText(clip(text, MAX_CHARS).toWellFormed());
 }
 
-/** How a query ended, in facts. */
+/** Facts about how a query ended. */
 export function endFacts(query: RecordedQuery): readonly string[] {
   const { running, status, reason, confidence, usage, costUsd, ms, iterations } = query;
   return [
@@ -22,7 +22,7 @@ export function endFacts(query: RecordedQuery): readonly string[] {
   ];
 }
 
-/** What a block left, each with its label; empty ones left out. */
+/** The labelled results of a block, without empty ones. */
 export function resultParts(
   { result }: RecordedIteration["blocks"][number],
 ): readonly { readonly label: "result" | "output" | "error output" | "error"; readonly text: string }[] {
@@ -36,7 +36,7 @@ export function resultParts(
   return parts.filter(({ text }) => text !== "");
 }
 
-/** Minutes are enough for reading. */
+/** A time to the minute. */
 export function minute(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

@@ -16,7 +16,7 @@ type Head = Awaited<ReturnType<Records["variables"]>>[number];
 /** Limit of the shown part of a value or a difference. */
 const SHOWN_CHARS = 200_000;
 const PAGES = ["value", "code", "versions", "diff"] as const;
-/** Most versions listed, also of large values. */
+/** Most versions listed, in general and for large values. */
 const LISTED = 40;
 const LISTED_LARGE = 4;
 const LARGE = 100_000;

@@ -5,7 +5,7 @@ import type { Theme } from "../text/theme.ts";
 
 const MOST_COLUMNS = 120;
 
-/** A panel with its border at the bottom of its rows. */
+/** Draws a panel with its border over the last rows of `under`. */
 export function panelBox(
   panel: Panel,
   { under, width, theme }: { readonly under: readonly string[]; readonly width: number; readonly theme: Theme },

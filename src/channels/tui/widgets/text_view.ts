@@ -65,7 +65,7 @@ export class TextView {
     return line === 0 && row === 0 && !this.#pinned;
   }
 
-  /** Its visible line, counted from 1, and the total. */
+  /** The top visible line, counted from 1, and the number of lines. */
   get where(): { readonly line: number; readonly lines: number } {
     return { line: Math.min(this.#top.line + 1, this.#lines.length), lines: this.#lines.length };
   }
