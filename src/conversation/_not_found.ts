@@ -1,7 +1,7 @@
 import { UsageError } from "../domain/errors.ts";
 import type { Store } from "../persistence/store/store.ts";
 
-/** Conversations to list whose ids share a prefix because they were made in the same minute. */
+/** Newest conversations to search for the prefix; ids made in the same minute begin alike. */
 const NEWEST = 200;
 /** Enough characters to distinguish conversations that were not made in the same millisecond. */
 const SHOWN = 13;

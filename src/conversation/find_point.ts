@@ -6,7 +6,7 @@ import type { Branch, Store } from "../persistence/store/store.ts";
 const PLACE = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
 
 export interface FoundPoint {
-  /** The branch that named it. */
+  /** The branch by which it was named. */
   readonly branch: Branch;
   readonly point: BranchPoint;
 }

@@ -35,7 +35,7 @@ export async function doctor(
     diagnoseCommands(settings, { parts, signal }),
     diagnoseDatabase(settings),
     abortable(diagnoseProviders(settings), signal).catch((error: unknown) => {
-      if (signal?.aborted) return []; // nobody waits for the result of a request
+      if (signal?.aborted) return []; // after the signal no service is waited for
       throw error;
     }),
     diagnoseExtensions(settings, parts),

@@ -12,7 +12,7 @@ import type { Settings } from "../settings/settings.ts";
 
 const LIST_MS = 3_000;
 
-/** Wraps every provider, always with the same wrapper for the same one. */
+/** Wraps every provider without changing it for its callers. */
 type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
 
 /** The router over the configured providers; throws `ConfigError` that names what to set. */

@@ -14,7 +14,7 @@ export async function copyTree(
 ): Promise<number> {
   let leftOut = 0;
   const folders = entries.filter(({ info }) => info.isDirectory);
-  // Some folders are not writable.
+  // Writable at first: some folders' own modes forbid writing.
   for (const { path } of folders) await Deno.mkdir(join(to, path), { recursive: true, mode: 0o700 });
   const queue = entries.filter(({ info }) => !info.isDirectory);
   const worker = async (): Promise<void> => {

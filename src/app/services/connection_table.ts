@@ -2,8 +2,9 @@
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 /** The kernel's table of TCP connections, for a server that must look there whether its clients are still connected;
- * null on systems without it. Since 2.8 Deno does not abort the signal of a request whose body arrived after its
- * headers (`wait_raw_response_ready` of its `ext/http`); on other systems such clients are not detected. */
+ * null if it is not needed or not available. Since 2.8 Deno does not abort the signal of a request whose body arrived
+ * after its headers (`wait_raw_response_ready` of its `ext/http`); on systems without the table such clients are not
+ * detected. */
 export function connectionTable(
   { os, version }: { readonly os: string; readonly version: string } = {
     os: Deno.build.os,
