@@ -3,7 +3,7 @@ import { SETTING_MARKS } from "../domain/records/settings_section.ts";
 import { ConfigSchema } from "./schema.ts";
 import type { SettingsSections } from "./settings_sections.ts";
 
-/** A key of the configuration as its schema describes it. */
+/** A configuration key as its schema describes it. */
 export interface ConfigSetting {
   /** Dotted; `[]` stands for the index in a list if the key occurs in each entry. */
   readonly key: string;

@@ -33,7 +33,7 @@ import { ChildPool } from "./child_pool.ts";
 import { Records } from "./records.ts";
 import type { AskOptions, AskTarget } from "./send_options.ts";
 
-/** One branch of a conversation, as channels pass it around. */
+/** One branch of a conversation, as channels refer to it. */
 export type Conversation = Branch;
 export type BranchOfConversation = BranchNode;
 

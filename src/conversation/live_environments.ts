@@ -12,7 +12,7 @@ export interface LiveEnvironment {
 
 export interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
-  /** Maximum number kept, not counting those with a running child or query. */
+  /** Maximum number kept. Those with a running child or query are not closed to reach it. */
   readonly kept: number;
   /** Called when one is closed: the least recently used, or any by `close`. */
   readonly onClose: (branchId: string) => void;

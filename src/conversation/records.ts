@@ -50,7 +50,7 @@ export class Records {
     return this.#store.fileFault();
   }
 
-  /** A moment of a conversation, as `findPoint` reads it. */
+  /** A moment of a conversation, parsed like in `findPoint`. */
   async point(id: string, at: string | null = null): Promise<FoundPoint> {
     const { findPoint } = await import("./find_point.ts");
     return await findPoint(this.#store, { id, at });

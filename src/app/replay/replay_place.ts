@@ -15,7 +15,7 @@ import { removeTree } from "./_remove_tree.ts";
 export interface ReplayPlaceParts {
   /** Vis's own folder. */
   readonly home: string | null;
-  /** Where the copy is made. */
+  /** Parent folder of the copy. */
   readonly temporary?: string;
   readonly limits?: CopyLimits;
 }

@@ -32,7 +32,7 @@ class ProcessLimits {
 /** Whether the process was started to outlive its terminal, as with nohup. */
 function ignoresHangup(): boolean {
   const ignored = /^SigIgn:\s*([0-9a-f]+)/m.exec(ofSelf("status"))?.[1];
-  if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // SIGHUP is the first
+  if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // bit 0 is SIGHUP
   // The system does not report it, but nohup leaves no terminal to write to.
   return Deno.build.os !== "windows" && !Deno.stdout.isTerminal() && !Deno.stderr.isTerminal();
 }

@@ -94,7 +94,7 @@ export class EditorSessions {
     }
   }
 
-  /** Removes the whole conversation from the store, whether or not it is open here. */
+  /** Deletes the whole conversation from the store, whether or not it is open here. */
   async delete(id: string): Promise<void> {
     const { session, branch } = this.#entries.get(id) ?? await this.load(id, {});
     await this.leave(id);

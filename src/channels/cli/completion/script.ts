@@ -1,4 +1,4 @@
-/** Shells that `vis completions` knows. */
+/** Shells that `vis completions` supports. */
 export type Shell = "bash" | "zsh" | "fish";
 
 /** The script that makes a shell complete `vis`. It calls `vis __complete -- WORD…`, which prints one of :none, :files

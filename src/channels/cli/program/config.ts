@@ -5,7 +5,6 @@ import type { ConfigCommandFlags } from "../commands/config.ts";
 
 type Action = (config: import("../commands/config.ts").ConfigCommand) => Promise<number>;
 
-/** `vis config`. */
 export function addConfig(program: Command, { services, io, finish }: Context): void {
   const group = program.command("config").description("settings: list, get, set, unset, explain, path, schema, trust")
     .addHelpText("after", EXAMPLES);

@@ -4,7 +4,6 @@ import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
 import type { UndoFlags } from "../commands/undo.ts";
 
-/** `vis undo`. */
 export function addUndo(program: Command, { services, io, finish }: Context): void {
   program.command("undo")
     .description("take back what was changed in files: by the last query, unless told otherwise")

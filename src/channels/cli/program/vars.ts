@@ -4,7 +4,6 @@ import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
 import type { VarsFlags } from "../commands/vars.ts";
 
-/** `vis vars`. */
 export function addVars(program: Command, { services, io, finish }: Context): void {
   program.command("vars")
     .description("the variables of a conversation, their values and versions, without running anything")

@@ -30,7 +30,7 @@ const iteration = z.object({
   children: z.array(z.looseObject({})).describe("Child queries, each as a query"),
 });
 
-/** A recorded query with its iterations. */
+/** A recorded query, including its iterations. */
 export const recordedQuery = QueryResultSchema.omit({ answerType: true, conversationId: true, value: true }).extend({
   status: z.enum(["done", "error", "interrupted", "running"]),
   reason: QueryResultSchema.shape.reason.nullable().describe("Why it ended; null while it runs"),

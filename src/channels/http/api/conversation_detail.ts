@@ -3,7 +3,7 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 import type { ConversationDetailSchema } from "./schemas.ts";
 
-/** A conversation as the API shows it. */
+/** A conversation in the format of the API. */
 export async function conversationDetail(
   { conversationId, branchId, title, workspace, createdAt }: Conversation,
   { conversations }: Pick<HttpParts, "conversations">,

@@ -7,7 +7,7 @@ import { ProblemSchema } from "../api/schemas.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 const EVENTS = "Server-sent events: the event's name is the type of a QueryEvent, its data that object as JSON";
-/** The object in which OpenAI's clients receive errors. */
+/** OpenAI's error object. */
 const OPENAI_ERROR = z.object({
   error: z.object({
     message: z.string(),
@@ -17,7 +17,7 @@ const OPENAI_ERROR = z.object({
   }),
 });
 
-/** The OpenAPI 3.1 document of routes. */
+/** The OpenAPI 3.1 document for the routes. */
 export function openApi(routes: readonly HttpRoute[], { version }: { readonly version: string }): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method] = operation(route);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What OpenAI's clients get, as far as it says something here. */
+/** Responses in OpenAI's format, with the fields that have a meaning here. */
 
 const count = z.number().int();
 

@@ -28,7 +28,7 @@ function checkChat(
   return format.type === "json_schema" ? format.json_schema.schema : { type: "object" };
 }
 
-/** The agent as a model for clients that speak OpenAI's chat completions. */
+/** The agent as a model for clients that use OpenAI's chat completions. */
 export function openAiRoutes(given: RouteParts): readonly HttpRoute[] {
   return [models(given), model(given), chatCompletions(given)];
 }

@@ -20,7 +20,7 @@ const CODES: Partial<Record<ProblemKind, string>> = {
   quota: "insufficient_quota",
 };
 
-/** The object that OpenAI's clients read errors from. */
+/** The error object in OpenAI's format. */
 export function openAiErrorBody(
   problem: Pick<Problem, "kind" | "message" | "facts">,
 ): { readonly error: Readonly<Record<string, unknown>> } {

@@ -21,7 +21,7 @@ import type { Begun } from "../stream/run.ts";
 import { resultOf } from "../stream/stored_events.ts";
 import { unfitField } from "../response/unfit_field.ts";
 
-/** The agent as a model for clients that speak OpenAI's responses. */
+/** The agent as a model for clients that use OpenAI's Responses API. */
 export function responsesRoutes(given: RouteParts): readonly HttpRoute[] {
   return [create(given), retrieve(given)];
 }

@@ -10,7 +10,7 @@ import { showVariables } from "./variables.js";
 const THEME = "vis-theme";
 const WRONG =
   "The server does not take this token: it is another one, or it has expired. At its start it names the file where its token is.";
-/** The branch that was opened last. */
+/** The branch opened most recently. */
 const shown = { branchId: null };
 
 const thread = new Thread({

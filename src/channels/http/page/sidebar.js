@@ -4,7 +4,7 @@ import { search } from "./search.js";
 
 const PAGE = 50;
 
-/** The list of conversations at the side. */
+/** The sidebar with the list of conversations. */
 export class Sidebar {
   #items = [];
   #next = null;

@@ -28,7 +28,7 @@ export class Step {
     this.node = element("section", { class: "step", "data-step": number, children: [head] });
   }
 
-  /** Of a stored iteration. */
+  /** Makes the view of a stored iteration. */
   static stored({ iteration, thinking, blocks, traces, metadata, error }, actions) {
     const step = new Step(iteration, actions);
     if (thinking) longText(step.#text("thinking"), thinking);

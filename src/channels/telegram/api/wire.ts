@@ -1,6 +1,6 @@
 import type { Api } from "grammy/web";
 
-/** The methods of the Bot API as the library types them. */
+/** The Bot API's methods with the library's types. */
 export type BotMethods = Api["raw"];
 export type Update = Awaited<ReturnType<BotMethods["getUpdates"]>>[number];
 export type Message = NonNullable<Update["message"]>;

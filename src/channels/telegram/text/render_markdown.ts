@@ -95,7 +95,7 @@ function table({ lines, into }: Reading, at: number): number {
   return end;
 }
 
-/** Cells without their marks: columns count characters. */
+/** Cells without their marks, since column widths count characters. */
 function cellsOf(line: string): readonly string[] {
   const inner = line.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "");
   return inner.split(/(?<!\\)\|/).map((cell) => plain(cell.trim().replaceAll("\\|", "|")));

@@ -1,6 +1,5 @@
 import type { Image } from "../../../domain/images/image.ts";
 
-/** An image that goes with a message. */
 export interface AttachedImage {
   /** The path as shown to the user and the model. */
   readonly path: string;

@@ -58,8 +58,8 @@ export class ConversationSearch {
     this.#branches.delete(conversationId);
   }
 
-  /** Empty until the search for these words is answered; meanwhile the matches of the previous search, if the words
-   * only extend it. */
+  /** Empty until the search for these words is answered. Meanwhile returns the matches of the previous search if one
+   * search text extends the other. */
   hits(words: string, everywhere: boolean): readonly FoundItem[] {
     const { words: answered = "", items = [] } = this.#hits ?? {};
     if (answered === "" || !words.startsWith(answered) && !answered.startsWith(words)) return [];

@@ -43,7 +43,7 @@ function cut(line: string, width: number): readonly string[] {
   return [...lines, now.text];
 }
 
-/** Never less than what it adds to a line. */
+/** Never less than the columns that it adds to a line. */
 function columnsOf(text: string): number {
   return visibleWidth(text) + (text.startsWith(WIDENS) ? 1 : 0);
 }
