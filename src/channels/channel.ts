@@ -178,7 +178,8 @@ export interface ProviderAdmin {
   loginKind(provider: string): Promise<"key" | "device-login">;
   /** Resolves with the file that now holds the key. Rejects with `UsageError` for an invalid key. */
   saveKey(provider: string, key: string): Promise<string>;
-  /** Passes a code to `onCode` and waits until the user has entered it. Rejects with `ProviderError` and `Cancelled`. */
+  /** Passes a code to `onCode` and waits until the user has entered it. Rejects with `ProviderError` and
+   * `Cancelled`. */
   deviceLogin(provider: string, options: {
     readonly domain: string;
     readonly signal: AbortSignal;

@@ -20,7 +20,8 @@ import { messageChunk, updateOf } from "./update_of.ts";
 
 const LISTED = 100;
 
-/** Ends of a query that are reported to the editor as a stop; all others are errors with the answer as their message. */
+/** Ends of a query that are reported to the editor as a stop; all others are errors with the answer as their
+ * message. */
 const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   answered: "end_turn",
   cancelled: "cancelled",

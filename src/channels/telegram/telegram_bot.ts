@@ -34,7 +34,8 @@ export interface TelegramBotOptions {
   readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
 }
 
-/** The running bot: it takes updates into the inbox and from there to the chats. The caller that starts it closes it. */
+/** The running bot: it takes updates into the inbox and from there to the chats. The caller that starts it closes
+ * it. */
 export class TelegramBot {
   readonly #options: TelegramBotOptions;
   readonly #workers = new Map<string, ChatWorker>();

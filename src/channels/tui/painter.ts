@@ -1,4 +1,5 @@
-/** Time between two frames of streaming content, and the multiple of a frame's cost that is left for everything else. */
+/** Time between two frames of streaming content, and the multiple of a frame's cost that is left for everything
+ * else. */
 const FRAME_MS = 33;
 const SPARE = 4;
 /** Update interval of the time shown beside a running query. */
