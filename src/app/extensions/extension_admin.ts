@@ -196,7 +196,7 @@ function factsOf(extension: Extension, folder: FoundFolder | undefined): Extensi
   };
 }
 
-/** Lists its settings. */
+/** Lists the extension's settings. */
 function settingLines({ namespace, config }: Extension): readonly string[] {
   if (!config) return [];
   const all = settingList(z.toJSONSchema(config, { io: "input", unrepresentable: "any" }));

@@ -9,7 +9,7 @@ import type { ShippedParts } from "../settings/shipped_parts.ts";
 import type { Settings } from "../settings/settings.ts";
 import { writeConfigFile } from "../settings/write_config_file.ts";
 
-/** Per folder: an extension with more files gets no command completion. */
+/** Most entries of a folder that are checked for changes. No folder with more is expected to add commands. */
 const MAX_FILES = 500;
 
 interface Kept {

@@ -4,7 +4,7 @@ const WIDTH = 176;
 const HEIGHT = 44;
 const GAP_X = 32;
 const GAP_Y = 56;
-/** Width of an edge that passes through a row. */
+/** Width reserved for an edge that passes through a row. */
 const PASS = 16;
 /** More edges passing through rows would push everything apart. */
 const MAX_PASSES = 120;

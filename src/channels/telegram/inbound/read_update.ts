@@ -17,7 +17,7 @@ export interface Sender {
   readonly userId: number;
 }
 
-/** The largest photo size that models accept is smaller. */
+/** Largest photo size passed to a model. */
 const PHOTO_BYTES = 5_000_000;
 const NOTHING: ReadUpdate = { kind: "nothing" };
 

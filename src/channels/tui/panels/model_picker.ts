@@ -124,7 +124,7 @@ class ModelPicker extends BasePanel {
     return this.#providers.some(({ name }) => name === provider);
   }
 
-  /** Adds the names that are missing. */
+  /** Lists the providers that are not set up yet. */
   #offer(names: readonly string[]): void {
     this.#logins = names.filter((name) => name !== BOT_LOGIN && !this.#has(name));
   }
