@@ -18,8 +18,8 @@ export interface ExporterParts {
   readonly pauseMs?: number;
 }
 
-/** Sends spans in batches. It never throws and never blocks: spans that exceed its queue, or that the collector rejects
- * three times, are dropped and counted. */
+/** Sends spans in batches. It never throws and never blocks: spans that exceed its queue, or that the collector does
+ * not accept in three attempts, are dropped and counted. */
 export class SpanExporter {
   readonly #parts: ExporterParts;
   readonly #waiting: FinishedSpan[] = [];

@@ -7,7 +7,7 @@ import { terminalText } from "../output/terminal_text.ts";
 
 type Output = "text" | "json";
 
-/** Attempts at entering a key that the service accepts. */
+/** Refused keys before giving up. */
 const TRIES = 3;
 
 /** `vis auth login|status|logout`. Keys are never printed, and never taken from the command line, where others could
