@@ -50,7 +50,7 @@ export class AuthCommand {
     return null;
   }
 
-  /** Prompts for a key that the service accepts. */
+  /** Prompts for a key until the service does not refuse it. */
   async #askKey(provider: string, admin: ProviderAdmin): Promise<string> {
     for (let time = 1;; time++) {
       const key = (await this.#io.askSecret(`Key of ${provider}: `)).trim();
