@@ -22,10 +22,26 @@ Deno.test("faultsPage() has the table of this run and keeps that of the other wa
   withFolder(async (folder) => {
     const before = join(folder, "faults.md");
     await Deno.writeTextFile(before, await faultsPage({ way: "compiled", rows: [row(1)], before }));
-    await Deno.writeTextFile(before, await faultsPage({ way: "source", rows: [row(0), row(0, "no disk")], before }));
+    await Deno.writeTextFile(
+      before,
+      await faultsPage({ way: "source", rows: [row(0), { ...row(0, "no disk"), family: "disks" }], before }),
+    );
     const page = await Deno.readTextFile(before);
     assert.match(page, /## From source[\s\S]*not tried: no disk[\s\S]*## Compiled/);
     assert.deepEqual(numbersOf(page), [[0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [1, 0, 0, 0, 0]]);
+  }));
+
+Deno.test("faultsPage() keeps the rows of families that were not tried now", () =>
+  withFolder(async (folder) => {
+    const before = join(folder, "faults.md");
+    const write = async (...rows: readonly Row[]) =>
+      await Deno.writeTextFile(before, await faultsPage({ way: "source", rows, before }));
+    await write(row(1), { ...row(2), family: "disks" });
+    await write({ ...row(0), family: "disks" });
+    await write({ ...row(3), family: "flips" });
+    const page = await Deno.readTextFile(before);
+    assert.deepEqual(numbersOf(page).map(([lost]) => lost), [1, 0, 3]);
+    assert.match(page, /kills[^\n]*\n\| disks[^\n]*\n\| flips/);
   }));
 
 const made = await Deno.stat(PAGE).then(() => true, () => false);

@@ -5,14 +5,15 @@ export type Way = "source" | "compiled";
 
 const TITLES: Readonly<Record<Way, string>> = { source: "From source", compiled: "Compiled" };
 
-/** docs/generated/faults.md with the table of one way of running; that of the other stays as it was. */
+/** docs/generated/faults.md with these rows in the table of one way of running; other rows, and the other table, stay as
+ * they were. */
 export async function faultsPage(
   { way, rows, before }: { readonly way: Way; readonly rows: readonly Row[]; readonly before: string },
 ): Promise<string> {
   const old = await Deno.readTextFile(before).catch(() => "");
   const kept = (one: Way): string => old.split(`## ${TITLES[one]}\n`)[1]?.split("\n## ")[0]?.trim() ?? "";
   const sections = (["source", "compiled"] as const).flatMap((one) => {
-    const text = one === way ? tableOf(rows) : kept(one);
+    const text = one === way ? tableOf(rows, kept(one)) : kept(one);
     return text === "" ? [] : ["", `## ${TITLES[one]}`, "", text];
   });
   return [
