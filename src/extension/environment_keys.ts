@@ -3,7 +3,7 @@ import type { OwnStore } from "./own_store.ts";
 import type { Spawn } from "./spawned.ts";
 import type { Extension } from "./spec.ts";
 
-/** Keys that an environment has from its begin to its end. What reads as an object is a copy of now. */
+/** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
 export interface ConversationKeys {
   readonly envId: string;
   readonly conversationId: string;
@@ -11,50 +11,53 @@ export interface ConversationKeys {
   readonly depth: number;
   /** Real path of the workspace. */
   readonly workspace: string;
-  /** Everything that is stored, to be read. */
+  /** Read access to everything stored. */
   readonly db?: HistoryReader;
-  /** What this extension keeps; no other one reaches it. */
+  /** Storage of this extension; no other extension can reach it. */
   readonly store?: OwnStore;
   readonly router?: RouterFacts;
-  /** Names of the realm that are not the user's. */
+  /** Names in the realm that the user did not declare. */
   readonly initialNames?: ReadonlySet<string>;
   readonly varIndex?: VarIndexFacts;
-  /** All there are here, in install order. */
+  /** All extensions available here, in install order. */
   readonly extensions?: readonly { readonly namespace: string; readonly version: string; readonly active: boolean }[];
-  /** Live variables that extensions have bound, the newest first. */
+  /** Live variables that extensions have bound, newest first. */
   readonly customBindings?: readonly CustomBinding[];
-  /** The value of a variable, 1 MiB of codec bytes at most unless told. Rejects for what is no data. */
+  /** Reads the value of a variable, by default up to 1 MiB in codec bytes. Rejects if the value is not data. */
   readonly readVar?: (name: string, options?: { readonly maxBytes?: number }) => Promise<unknown>;
-  /** Makes data a variable: at once in the sandbox, stored with the iteration that runs, or else with the next one. */
+  /** Binds data to a variable: in the sandbox immediately, in the database with the current iteration or else the next
+   * one. */
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
-  /** The next call of the model gets a fresh index. `bindVar` does it by itself. */
+  /** Rebuilds the index for the next model call. `bindVar` does this automatically. */
   readonly bumpVarIndex?: () => void;
-  /** Vis's own folder, null where there is none. */
+  /** Vis's own folder, or null if there is none. */
   readonly home?: string | null;
   /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
   readonly closed?: AbortSignal;
   readonly log?: (text: string) => void;
-  /** Its section of the configuration, checked by its `config`. */
+  /** Its section of the configuration, parsed by its `config`. */
   readonly config?: unknown;
-  /** An extension for this conversation alone, from the next query on; `load` takes a namespace or a folder. */
+  /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a folder. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
-  /** The only way to a process, behind the kernel wall; ends with the call, elsewhere with the query. */
+  /** The only way to start a process. It runs behind the kernel wall and ends with the call, or, outside a call, with
+   * the query. */
   readonly spawn?: Spawn;
 }
 
 /** Keys that are absent while no query runs. */
 export interface QueryKeys {
-  /** Aborts with the block's deadline or the query's end. */
+  /** Aborts at the block's deadline or when the query ends. */
   readonly signal?: AbortSignal;
   readonly maxIterations?: number;
-  /** Row of the iteration that runs or ran last; null at the begin of the query. */
+  /** Row of the iteration that is running or ran last; null at the start of the query. */
   readonly currentIterationId?: string | null;
-  /** Row of the iteration that called; child queries only. */
+  /** Row of the iteration that made the call; child queries only. */
   readonly parentIterationId?: string;
-  /** One plain model call, counted by the query's limits; rejects when it fails. Present in calls and hooks. */
+  /** One plain model call, which counts against the query's limits. Rejects if the call fails. Present in calls and
+   * hooks. */
   readonly ask?: (prompt: string, options?: { readonly model?: string; readonly system?: string }) => Promise<string>;
-  /** A query inside this one, with a sandbox of its own and copies of `vars`; rejects when it cannot begin. Present in
+  /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if it cannot start. Present in
    * calls and hooks. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
@@ -64,21 +67,21 @@ export type ChildResult = Readonly<Record<"status" | "reason" | "answer", string
 
 export interface RouterFacts {
   readonly providers: readonly { readonly name: string; readonly models: readonly string[] }[];
-  /** What serves the query unless it fails. */
+  /** The route that serves the query unless it fails. */
   readonly root: { readonly provider: string; readonly model: string };
 }
 
 export interface VarIndexFacts {
-  /** As the model read it last, "" before the first time. */
+  /** As last sent to the model; "" before the first time. */
   readonly index: string;
-  /** Of `index`, and of the variables as they are: the two differ where the index is stale. */
+  /** The revision of `index`, and the current revision of the variables. They differ when the index is stale. */
   readonly revision: number;
   readonly currentRevision: number;
 }
 
 export interface CustomBinding {
   readonly name: string;
-  /** Namespace of who bound it. */
+  /** Namespace of the extension that bound it. */
   readonly by: string;
   readonly preview: string;
 }

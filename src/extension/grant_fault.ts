@@ -6,7 +6,8 @@ import type { Extension } from "./spec.ts";
 const KINDS = ["net", "read", "write", "env"] as const;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
-/** What is wrong with `globals` and `allow`: each global needs its grant, and a grant without a global gives nothing. */
+/** Returns what is wrong with `globals` and `allow`, or null. Each global needs its grant, and a grant without a global
+ * has no effect. */
 export function grantFault({ globals = [], allow = {} }: Extension): string | null {
   for (const name of globals) {
     const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;

@@ -2,14 +2,14 @@ import { messageOf } from "../domain/kit/message_of.ts";
 import type { Extension } from "./spec.ts";
 import type { NormalExtension } from "./validate_extension.ts";
 
-/** Names of `modules` to scripts, on an extension whose files are known. Not a key that an author could set. */
+/** Maps the names of `modules` to scripts, on an extension whose files are known. An author cannot set this key. */
 export const REALM_SCRIPTS: unique symbol = Symbol("realm scripts");
 
-/** Makes a script of a module's text; throws Error that says why it cannot be one. */
+/** Turns a module's text into a script; throws Error with the reason if that is impossible. */
 export type ReadRealmModule = (source: string, path: string) => string;
 
-/** The extension with its modules read: `textOf` gives the text of a file beside its entry, null where there is none.
- * Throws Error that names extension and module. */
+/** Returns the extension with its modules read. `textOf` returns the text of a file beside its entry, or null if it is
+ * missing. Throws Error that names extension and module. */
 export function withScripts(
   extension: NormalExtension,
   { textOf, read }: { readonly textOf: (path: string) => string | null; readonly read: ReadRealmModule },
@@ -28,7 +28,7 @@ export function withScripts(
   return realmScripts(extension, Object.fromEntries(scripts));
 }
 
-/** The extension with scripts that were made when the program was built. */
+/** Returns the extension with scripts generated when the program was built. */
 export function realmScripts(
   extension: NormalExtension,
   scripts: Readonly<Record<string, string>>,
@@ -36,7 +36,7 @@ export function realmScripts(
   return { ...extension, [REALM_SCRIPTS]: scripts };
 }
 
-/** Throws Error for an extension that names modules and was not loaded out of a folder. */
+/** Throws Error if an extension names modules but was not loaded from a folder. */
 export function scriptsOf(extension: Extension): Readonly<Record<string, string>> {
   const { namespace, modules = {} } = extension;
   const scripts: Readonly<Record<string, string>> = Reflect.get(extension, REALM_SCRIPTS) ?? {};

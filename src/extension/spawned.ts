@@ -1,34 +1,35 @@
-/** How `env.spawn` is asked for a program. */
+/** Options of `env.spawn`. */
 export interface SpawnOptions {
-  /** Relative to the workspace, and inside it; the workspace where absent. */
+  /** Relative to the workspace and inside it; defaults to the workspace. */
   readonly cwd?: string;
-  /** Beside the few variables that every program gets. */
+  /** Added to the few variables that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; empty where absent. A stream is read as the program takes it, and ends its input with its end. */
+  /** Standard input; empty if absent. A stream is read as fast as the program consumes it; when it ends, so does the
+   * input. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** 120 000 where absent. Everything that the program started ends with it. */
+  /** 120 000 if absent. When it expires, everything that the program started is ended too. */
   readonly timeoutMs?: number;
-  /** Of each of the two outputs: its begin and its end are kept. 1 MiB where absent. */
+  /** Limit for each of the two outputs, whose beginning and end are kept. 1 MiB if absent. */
   readonly maxBytes?: number;
   /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
-  /** Asks the program to end by SIGTERM, makes it end two seconds later; `spawn` resolves with how it ended. */
+  /** Sends SIGTERM, and kills the program two seconds later; `spawn` resolves with how it ended. */
   readonly stop?: AbortSignal;
-  /** Outputs as they come, beside what the result keeps of them. Must not throw. The bytes are the callee's. */
+  /** Receives output as it arrives, in addition to what the result keeps. Must not throw. The callee owns the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** The call where absent: the program ends with it. With the conversation it goes on until that is closed. */
+  /** "call" if absent: the program ends with the call. With "conversation" it runs until the conversation is closed. */
   readonly lifetime?: "call" | "conversation";
-  /** Absolute paths that the program may change, in place of the workspace; its temporary folder it may in any case. */
+  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder. */
   readonly write?: readonly string[];
-  /** Absolute paths beside the usual ones that it may read and run. */
+  /** Absolute paths that it may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
-  /** TCP to anywhere or no network, whatever the configuration gives commands. */
+  /** Full TCP access or no network; overrides the configuration for commands. */
   readonly network?: boolean;
 }
 
-/** How a program ended. One that failed is a result; `spawn` rejects only where none ran. */
+/** How a program ended. A program that failed is a result; `spawn` rejects only if none ran. */
 export interface Spawned {
-  /** 128 and the number of the signal, where one ended it. */
+  /** 128 plus the number of the signal if one ended it. */
   readonly code: number;
   readonly signal: string | null;
   readonly stdout: string;
@@ -37,9 +38,9 @@ export interface Spawned {
   readonly timedOut: boolean;
   /** Whether an output was longer than `maxBytes`. */
   readonly truncated: boolean;
-  /** What Vis did about it, in sentences: processes that were left and ended, files that were put back. */
+  /** What Vis did afterwards, in sentences: leftover processes that were ended, files that were restored. */
   readonly notes: readonly string[];
 }
 
-/** Runs a program behind the kernel wall. Never without the wall: rejects where the machine has none. */
+/** Runs a program behind the kernel wall. Rejects if the machine has no kernel wall; it never runs without one. */
 export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;

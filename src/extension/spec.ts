@@ -1,4 +1,4 @@
-/** All that an extension may import. */
+/** Everything that an extension may import. */
 import { z } from "zod";
 import type * as keys from "./environment_keys.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
@@ -11,19 +11,19 @@ export { editDistance, nearestName, nearestNames } from "../domain/kit/nearest_n
 export { Semaphore } from "../domain/kit/semaphore.ts";
 export { settledWithin } from "../domain/kit/settled_within.ts";
 
-/** What an extension sees of the conversation it runs in; docs/extensions.md has it as a table. Nothing of it can be
- * changed. Keys with `?` are missing where that part is, as in a test. */
+/** The environment as an extension sees it; docs/extensions.md lists every key. All of it is read-only. Keys marked `?`
+ * are absent when the part behind them is missing, as in a test. */
 export type EnvironmentView = keys.ConversationKeys & keys.QueryKeys;
 export type { ChildOptions, ChildResult } from "./environment_keys.ts";
 
 export interface NudgeContext {
   readonly environment: EnvironmentView;
-  /** 0-based: how many iterations of the budget are used. */
+  /** How many iterations of the budget are used, 0-based. */
   readonly iteration: number;
   readonly currentMaxIterations: number;
-  /** The blocks that ran last; null before any has run and after a restart. */
+  /** The blocks that ran last; null before the first one and after a restart. */
   readonly prevExpressions: readonly PrevExpression[] | null;
-  /** The iteration of `prevExpressions`, 0-based; -1 where that is null. */
+  /** The iteration of `prevExpressions`, 0-based; -1 if that is null. */
   readonly prevIteration: number;
   readonly userVarCount: number;
 }
@@ -32,7 +32,8 @@ type PrevExpression =
   & Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>>
   & Readonly<{ error?: string; executionTimeMs: number; timedOut: boolean; repaired: boolean }>;
 
-/** A host function: the call's environment first, then the model's arguments. May throw; the message is shown. */
+/** A host function. It receives the environment of the call, then the model's arguments. If it throws, the model sees
+ * the message. */
 // deno-lint-ignore no-explicit-any
 export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
 
@@ -44,13 +45,13 @@ export type OnError = (input: Call & { readonly error: unknown }) => Changes | P
 
 export interface FunctionOptions {
   readonly doc: string;
-  /** A zod tuple, checked before the call and printed as the signature; `.describe("path")` names an item. */
+  /** A zod tuple, validated before the call and printed as the signature; `.describe("path")` names an item. */
   readonly args: z.ZodType;
-  /** TypeScript text of what the promise resolves to. */
+  /** The TypeScript type that the promise resolves to. */
   readonly returns: string;
-  /** Made from the argument list where absent. */
+  /** Generated from the argument list if absent. */
   readonly examples?: readonly string[];
-  /** It has a time limit of its own: waiting for it takes none of the block's time. */
+  /** The function has its own time limit: waiting for it does not count against the block's time. */
   readonly untimed?: boolean;
   readonly before?: Before;
   readonly after?: After;
@@ -64,9 +65,9 @@ export type ValueSymbol = Readonly<{ kind: "value"; name: string; value: unknown
 
 /** A bundle of functions, constants, prompt and nudge. docs/extensions.md explains every key. */
 export interface Extension {
-  /** Unique: the key for replacing and for `requires`. */
+  /** Unique; used for replacement and by `requires`. */
   readonly namespace: string;
-  /** Symbols exist only under it: `search.find`. */
+  /** All symbols are under it: `search.find`. */
   readonly alias: { readonly ns: string; readonly alias: string };
   readonly doc: string;
   readonly group?: string;
@@ -75,56 +76,61 @@ export interface Extension {
   readonly author?: string;
   readonly license?: string;
   readonly requires?: readonly string[];
-  /** Asked at each query; false leaves symbols, prompt and nudge out. */
+  /** Called for each query; false leaves out symbols, prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => boolean | Promise<boolean>;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
-  /** A step with its functions, and the answer that follows: the prompt shows that of the first extension that has one. */
+  /** A sample step that uses its functions, and the answer that follows. The prompt shows the example of the first
+   * active extension that has one. */
   readonly example?: ReplyExample;
   readonly nudge?: (ctx: NudgeContext) => string | null;
-  /** Asked at each query, before `activate`: further extensions for this conversation, such as aliases by settings. */
+  /** Called for each query, before `activate`. Returns more extensions for this conversation, such as aliases from
+   * settings. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
-  /** The ones used most first: an extension with many shows those in the prompt and names the rest. */
+  /** Most used first: if there are many, the prompt shows the first ones in full and only names the rest. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
-  /** How many symbols the prompt shows in full, 12 by default; it names the rest. */
+  /** How many symbols the prompt shows in full, 12 by default; it only names the rest. */
   readonly shown?: number;
-  /** Platform globals for the realm: "fetch", "Deno.readTextFile"; each needs the `allow` that fits, and the reverse. */
+  /** Platform globals for the realm, such as "fetch" or "Deno.readTextFile". Each needs a matching `allow`, and each
+   * `allow` needs a global. */
   readonly globals?: readonly string[];
-  /** Bare names of the realm to files of its folder, "./stats.ts": each stands alone and is evaluated inside it. */
+  /** Bare import names for the realm, each mapped to a file of the extension's folder such as "./stats.ts". Each file
+   * is self-contained and is evaluated inside the realm. */
   readonly modules?: Readonly<Record<string, string>>;
   /** Grants to the sandbox itself; most extensions need none. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** Off unless its settings say `enabled: true` or `extensions.allow` names it; never loaded by the locked profile. */
+  /** Off unless its settings contain `enabled: true` or `extensions.allow` names it; never loaded in the locked
+   * profile. */
   readonly optIn?: boolean;
-  /** What the locked profile loads of it over a workspace that may only be read: all of it, or these functions with a
-   * prompt that names no others. Where absent: nothing of a shipped extension. */
+  /** What the locked profile loads of it for a read-only workspace: everything, or the listed functions with a prompt
+   * that names no others. If absent, nothing of a shipped extension is loaded. */
   readonly readOnly?: true | Readonly<{ symbols: readonly string[]; prompt: string }>;
-  /** Shape of its section `extensions.config` of the configuration; `env.config` is what it makes of it. */
+  /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
   readonly config?: z.ZodType;
-  /** Commands of `vis`. */
+  /** Commands that it adds to `vis`. */
   readonly cli?: readonly CliCommand[];
-  /** Asked by `vis doctor`, also while the extension is off. */
+  /** Called by `vis doctor`, even while the extension is off. */
   readonly doctor?: (context: DoctorContext) => readonly DoctorCheck[] | Promise<readonly DoctorCheck[]>;
 }
 
-/** Reasoning, a block with its expected time, and an answer over the variables that the block makes. */
+/** Reasoning, a block with its estimated time, and an answer that uses the variables of the block. */
 export type ReplyExample = Readonly<{ thinking: string; code: string; timeMs: number; answer: string }>;
 
 export interface DoctorContext {
-  /** What `config` made of its section. */
+  /** The extension's section of the configuration, as parsed by `config`. */
   readonly config: unknown;
-  /** Runs a program in an empty folder, behind the wall and without network; null where no program can run. */
+  /** Runs a program in an empty folder, behind the kernel wall and without network; null if programs cannot run here. */
   readonly spawn: NonNullable<keys.ConversationKeys["spawn"]> | null;
 }
 
-/** A line of `vis doctor`; what is not ok says in `fix` what to do about it. */
+/** A line of `vis doctor`. Unless `state` is "ok", `fix` says what to do. */
 export type DoctorCheck = Readonly<{ name: string; state: "ok" | "warn" | "fail"; found: string; fix: string }>;
 
-/** `vis reindex DOCS --limit 5`: required keys of `args` stand in order, optional ones are flags. */
+/** `vis reindex DOCS --limit 5`: required keys of `args` are positional, optional ones are flags. */
 export interface CliCommand {
   readonly name: string;
   readonly doc: string;
   readonly args?: z.ZodObject;
-  /** The exit code, 0 where there is none. */
+  /** Returns the exit code; 0 if it returns nothing. */
   // deno-lint-ignore no-explicit-any
   readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
 }
@@ -138,12 +144,12 @@ export function value(name: string, constant: unknown, options: { readonly doc: 
   return { kind: "value", name, value: constant, doc: options.doc };
 }
 
-/** Throws TypeError naming the key and the extension; returns the extension with every optional key filled in. */
+/** Returns the extension with every optional key filled in. Throws TypeError that names the key and the extension. */
 export function validate(spec: Extension): NormalExtension {
   return validateExtension(spec);
 }
 
-/** What an extension's module exports as its default. Throws as `validate` does. */
+/** Validates the default export of an extension's module. Throws as `validate` does. */
 export function defineExtension(spec: Extension): NormalExtension {
   return validateExtension(spec);
 }

@@ -1,4 +1,4 @@
-/** Names that every sandbox has, and words of the language: no alias and no module is called so. */
+/** Names that every sandbox has, and reserved words. No alias or module may use them. */
 export const TAKEN_NAMES: ReadonlySet<string> = new Set(
   ("answer conversationCode conversationHistory doc forget print requestMoreIterations restoreVar results shape " +
     "varDiff varHistory vars console globalThis undefined Infinity NaN Math JSON Intl Reflect Atomics crypto performance " +

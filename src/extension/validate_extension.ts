@@ -5,7 +5,7 @@ import type { REALM_SCRIPTS } from "./realm_scripts.ts";
 import type { EnvironmentView, Extension } from "./spec.ts";
 import { TAKEN_NAMES } from "./taken_names.ts";
 
-/** An extension as the registry holds it: optional keys have their defaults, `prompt` is a function. */
+/** An extension in the registry: optional keys have their defaults, `prompt` is a function. */
 export interface NormalExtension extends Extension {
   readonly group: string;
   readonly subgroup: string;
@@ -20,7 +20,7 @@ const NAMESPACE = /^[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)*$/;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const COMMAND = /^[a-z][a-z0-9-]*$/;
 const VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
-/** `then` would make the alias a promise; the others reach what every object inherits. */
+/** `then` would turn the alias into a promise; the others would shadow what every object inherits. */
 const UNUSABLE_SYMBOLS = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 const isFunction = (value: unknown): boolean => typeof value === "function";
 const func = z.custom<(...args: unknown[]) => unknown>(isFunction, "must be a function");
@@ -92,10 +92,10 @@ const ExtensionShape = z.strictObject({
   doctor: func.optional(),
 });
 
-/** Settings of one that is off until it is asked for, and has no others. */
+/** Settings of an opt-in extension that has no others. */
 const SWITCH = z.strictObject({ enabled: z.boolean().default(false) }).prefault({});
 
-/** Checks everything that can be checked without other extensions. Throws TypeError that names key and extension. */
+/** Checks everything that does not depend on other extensions. Throws TypeError that names key and extension. */
 export function validateExtension(spec: Extension): NormalExtension {
   const checked = ExtensionShape.safeParse(spec);
   const found = checked.success ? faultOf(spec) : describe(checked.error, spec);
@@ -117,7 +117,7 @@ function asFunction(prompt: Extension["prompt"]): NormalExtension["prompt"] {
   return typeof prompt === "function" ? prompt : () => prompt ?? "";
 }
 
-/** What a shape cannot say: names that clash. */
+/** Checks what a schema cannot express: name clashes. */
 function faultOf(spec: Extension): string | null {
   const seen = new Set<string>();
   for (const { name } of spec.symbols ?? []) {
@@ -148,7 +148,7 @@ function reason(message: string): string {
   return /^[a-z]/.test(message) ? message : `is wrong (${message})`;
 }
 
-/** "symbols.find.doc" in place of "symbols.0.doc". */
+/** Returns "symbols.find.doc" instead of "symbols.0.doc". */
 function keyOf(path: readonly PropertyKey[], spec: unknown): string {
   return path.map((part, at) => {
     const name = typeof part === "number" ? valueAt(spec, [...path.slice(0, at + 1), "name"]) : undefined;

@@ -16,10 +16,10 @@ export interface DiscoverOptions {
   readonly paths?: readonly string[];
 }
 
-/** Of one place: every one of them is read at each start. */
+/** Per place: all of them are read at every start. */
 const MAX_FOLDERS = 100;
 
-/** Folders in the order of the search: the user's own, the project's, those that were named. Nothing is read of them. */
+/** Finds folders in search order: the user's, the project's, then those that were named. Does not read their contents. */
 export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
   const { home, workspace, paths = [] } = options;
   const project = join(workspace, ".vis");

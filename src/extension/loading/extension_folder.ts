@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import { type ManifestEntry, readManifest } from "./manifest.ts";
 
-/** An extension's folder as it was when it was read: what was hashed is what is loaded. */
+/** Snapshot of an extension's folder, so that the bytes that are loaded are the bytes that were hashed. */
 export interface ExtensionFolder {
   readonly path: string;
-  /** Path in the folder, with slashes, to content; sorted. */
+  /** Path in the folder, with forward slashes, to content; sorted. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   /** SHA-256 over paths and bytes of all files. */
   readonly hash: string;
@@ -17,10 +17,10 @@ export interface ExtensionFolder {
 const MAX_FILES = 2_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_DEPTH = 16;
-/** Version control writes there by itself; nothing of it is loaded. */
+/** Version control changes this folder on its own; nothing in it is loaded. */
 const LEFT_OUT = ".git";
 
-/** Reads all of a folder; throws Error for one that is too large, has a link or a special file, or no good manifest. */
+/** Reads a whole folder. Throws Error if it is too large, contains a link or a special file, or has no valid manifest. */
 export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
   const info = await Deno.lstat(path).catch((error: unknown) => error);
   if (info instanceof Error) throw refused(path, fileFault(info));
@@ -30,7 +30,7 @@ export async function readExtensionFolder(path: string): Promise<ExtensionFolder
   return extensionOfFiles(path, reader.files);
 }
 
-/** The same of files that were read elsewhere; `path` is for messages. */
+/** Does the same for files that are already in memory; `path` is for messages. */
 export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uint8Array>): ExtensionFolder {
   const files = new Map([...unsorted].sort(([a], [b]) => a < b ? -1 : 1));
   const manifest = files.get("vis.json");
@@ -82,7 +82,7 @@ class FolderReader {
   }
 }
 
-/** Each path and content stands with its length, so that no two folders make the same bytes. */
+/** Each path and content is preceded by its length, so that no two folders produce the same bytes. */
 function hashOf(files: ReadonlyMap<string, Uint8Array>): string {
   const hash = createHash("sha256");
   for (const [path, bytes] of files) {

@@ -5,28 +5,28 @@ import type { ManifestEntry } from "./manifest.ts";
 import { type ReadRealmModule, withScripts } from "../realm_scripts.ts";
 import { type NormalExtension, validateExtension } from "../validate_extension.ts";
 
-/** Strips types and finds what a module imports; the sandbox's parsers do it, handed in by the app. */
+/** Strips types and finds a module's imports. The app passes in the sandbox's parsers for it. */
 export type ReadModule = (source: string, path: string) => {
   readonly code: string;
   readonly imports: readonly { readonly specifier: string; readonly start: number; readonly end: number }[];
 };
 
 export interface ImportOptions {
-  /** Folder of the copies, each named for its hash. */
+  /** Folder of the copies; each is named by its hash. */
   readonly cache: string;
   readonly readModule: ReadModule;
-  /** For `modules`; an extension that has some is refused where it is absent. */
+  /** Reads the files of `modules`. If absent, an extension that has modules is refused. */
   readonly readRealmModule?: ReadRealmModule;
 }
 
 const CODE = /\.m?[jt]s$/;
-/** Part of the folder's name: copies that another version made are not taken. */
+/** Part of the folder's name, so that copies made by another version are not reused. */
 const FORMAT = "1";
 const SHIM = "@vis-extension.mjs";
 const KEY = Symbol.for("vis.extension");
 
-/** Imports one extension out of the hashed copy of its folder. Throws Error for a module that cannot be loaded or that
- * is not what the manifest says. */
+/** Imports one extension from the hashed copy of its folder. Throws Error if a module cannot be loaded or does not
+ * match the manifest. */
 export async function importExtension(
   folder: ExtensionFolder,
   entry: ManifestEntry,
@@ -48,7 +48,7 @@ export async function importExtension(
   return withScripts(extension, { textOf, read });
 }
 
-/** What the user was shown must be what is loaded. */
+/** What is loaded must match what the user was shown. */
 function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
   const differs = (key: string, told: string, found: string): string =>
     `vis.json says ${key} ${told}, mod says ${found}`;
@@ -65,7 +65,7 @@ function differenceOf(extension: NormalExtension, entry: ManifestEntry): string 
   return null;
 }
 
-/** Written beside and renamed, so that a copy that is there is whole. */
+/** Written to a temporary folder and renamed, so that an existing copy is always complete. */
 async function copyOf(folder: ExtensionFolder, { cache, readModule }: ImportOptions): Promise<string> {
   const copy = join(cache, `${folder.hash}-${FORMAT}`);
   if (await Deno.stat(copy).then(() => true, () => false)) return copy;

@@ -13,7 +13,7 @@ import type { Extension } from "../spec.ts";
 import type { TrustList } from "./trust_list.ts";
 import { type NormalExtension, validateExtension } from "../validate_extension.ts";
 
-/** Name of a shipped extension to its literal `import()`. Handed down from main.ts: src/ never imports extensions/. */
+/** Name of a shipped extension to its literal `import()`. Passed down from main.ts: src/ never imports extensions/. */
 export type ShippedIndex = Readonly<Record<string, () => Promise<{ readonly default: Extension }>>>;
 
 /** Name of a shipped extension to the scripts of its modules. */
@@ -21,9 +21,9 @@ export type RealmIndex = Readonly<Record<string, Readonly<Record<string, string>
 
 export interface LoadReport {
   readonly loaded: readonly NormalExtension[];
-  /** What was left out and why, in words. */
+  /** What was skipped, with the reason as text. */
   readonly skipped: readonly Skipped[];
-  /** Namespace to the folder that it came from; shipped ones have none. */
+  /** Namespace to the folder that it came from; shipped extensions have none. */
   readonly folders: ReadonlyMap<string, FoundFolder>;
 }
 
@@ -31,19 +31,19 @@ export interface Skipped {
   readonly name: string;
   readonly state: LeftOut;
   readonly reason: string;
-  /** The folder, where it came from one. */
+  /** The folder that it came from, if any. */
   readonly folder?: FoundFolder;
 }
 
 export interface LoadOptions extends Wants {
-  /** Names to load; all of the index where absent. A name that the index lacks is reported as skipped. */
+  /** Names to load; the whole index if absent. A name that is not in the index is reported as skipped. */
   readonly wanted?: readonly string[];
   readonly log: Log;
-  /** Folders to load besides, in order. */
+  /** Folders to load in addition, in order. */
   readonly folders?: readonly FoundFolder[];
-  /** Of shipped extensions: name to scripts of its modules, made when the program was built. */
+  /** For shipped extensions: name to the scripts of its modules, generated when the program is built. */
   readonly realm?: RealmIndex;
-  /** Needed for folders. */
+  /** Required to load folders. */
   readonly folderOptions?: LoadFolderOptions;
 }
 
@@ -51,8 +51,8 @@ export interface LoadFolderOptions extends ImportOptions {
   readonly trust: TrustList;
 }
 
-/** Loads shipped extensions and those in folders. One that fails is skipped together with those that need it; never
- * throws. */
+/** Loads shipped extensions and those in folders. Never throws: an extension that fails is skipped together with those
+ * that require it. */
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
   const names = options.wanted ?? Object.keys(index);
   const results: Loaded[] = (await Promise.all([
@@ -67,7 +67,7 @@ export async function loadShipped(index: ShippedIndex, options: LoadOptions): Pr
     skipped.push(failed(one, chainOf(one, found.kept)));
   }
   for (const { name, folder } of loaded) {
-    // The shipped ones are no discovery: a line for each at every start would say nothing.
+    // Shipped extensions are not logged: a line for each at every start would tell nothing.
     options.log[folder ? "info" : "debug"]("extension.loaded", {
       ext: name,
       ...(folder ? { place: folder.place } : {}),
@@ -87,8 +87,8 @@ interface Found {
 }
 type Loaded = Found | Skipped;
 
-/** A shipped one that says nothing about workspaces that may only be read is left out there; one in a folder was listed
- * by whoever runs the locked profile. */
+/** A shipped extension without `readOnly` is left out of a read-only workspace; one in a folder was listed by whoever
+ * runs the locked profile. */
 function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   if (!isWanted(one.name, one.extension, options)) return [];
   if (options.locked?.writable !== false) return [one];
@@ -96,7 +96,7 @@ function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   return extension ? [{ ...one, extension }] : [];
 }
 
-/** What was there first stays, but a folder that the user named replaces it. */
+/** The first one wins, except that a folder named by the user replaces it. */
 function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; readonly skipped: readonly Skipped[] } {
   const kept: Found[] = [];
   const skipped: Skipped[] = [];
@@ -112,7 +112,7 @@ function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; rea
   return { kept, skipped };
 }
 
-/** Those whose requirements can be met from among themselves. */
+/** Those whose requirements are met by others in the list. */
 function installable(found: readonly Found[]): readonly Found[] {
   const there = new Set<string>();
   for (let before = -1; before < there.size;) {
@@ -149,7 +149,7 @@ async function loadOne(
   }
 }
 
-/** The extensions of one folder; a folder of a project only where the user trusts just this content. */
+/** Loads the extensions of one folder. A project's folder is loaded only if the user trusts its exact content. */
 async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: LoadOptions): Promise<readonly Loaded[]> {
   const name = basename(folder.path);
   if (!folderOptions) return [failed({ name, folder }, "no place for copies of it")];
@@ -174,7 +174,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
   );
 }
 
-/** Code of what is not to be loaded is not run either. */
+/** Code of an extension that will not be loaded is not run either. */
 function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): boolean {
   return !deny.includes(namespace) && (allow === null || allow.includes(namespace));
 }

@@ -1,7 +1,7 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { z } from "zod";
 
-/** One extension of a folder, as `vis.json` tells it. */
+/** One extension of a folder, as described by `vis.json`. */
 export interface ManifestEntry {
   readonly namespace: string;
   readonly version: string;
@@ -29,7 +29,7 @@ const Shape = z.strictObject({
   })).min(1, "names no extension").max(50),
 });
 
-/** Reads the text of a `vis.json`; throws Error that names the key that is wrong. */
+/** Parses `vis.json`. Throws Error that names the wrong key. */
 export function readManifest(text: string): readonly ManifestEntry[] {
   if (text.length > MAX_CHARS) throw new Error(`Cannot use vis.json: ${text.length} characters, over ${MAX_CHARS}`);
   let value: unknown;

@@ -1,6 +1,6 @@
 import type { NormalExtension } from "../validate_extension.ts";
 
-/** What of an extension a workspace gets that may only be read; null for one that says nothing about it. */
+/** Returns the part of an extension that a read-only workspace gets, or null if it has no `readOnly`. */
 export function readOnlyPart(extension: NormalExtension): NormalExtension | null {
   const { readOnly, symbols } = extension;
   if (readOnly === undefined || readOnly === true) return readOnly ? extension : null;

@@ -4,11 +4,11 @@ const BLOCK = 512;
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 2_000;
 const FILE = ["0", "\0", ""];
-/** Folders, and headers that only describe what follows. */
+/** Folders, and headers that only describe the next entry. */
 const LEFT_OUT = ["5", "g", "x"];
 
-/** Files of a tar archive, gzipped or not, without a folder that all of them are in. Throws Error for links, special
- * files, paths that lead outside, and more than an extension may have. */
+/** Reads the files of a tar archive, gzipped or not, and strips a folder that contains all of them. Throws Error for
+ * links, special files, paths that lead outside, and archives above the limits of an extension. */
 export async function readTar(bytes: Uint8Array<ArrayBuffer>): Promise<ReadonlyMap<string, Uint8Array>> {
   const plain = bytes[0] === 0x1f && bytes[1] === 0x8b ? await unzipped(bytes) : bytes;
   const files = new Map<string, Uint8Array>();
@@ -37,7 +37,7 @@ function safePath(path: string): string {
   return parts.join("/");
 }
 
-/** Most archives hold one folder. */
+/** Most archives contain a single folder. */
 function unwrapped(files: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, Uint8Array> {
   if (files.has("vis.json")) return files;
   const [top = ""] = [...files.keys()][0]?.split("/") ?? [];

@@ -14,7 +14,7 @@ const Shape = z.object({
   trusted: z.array(z.object({ path: z.string(), hash: z.string(), namespaces: z.array(z.string()), at: z.string() })),
 });
 
-/** Folders of projects whose extensions the user allowed to load, each with the hash that was shown. */
+/** Project folders whose extensions the user allowed to load, each with the hash that was shown. */
 export class TrustList {
   readonly #file: string;
 
@@ -22,7 +22,7 @@ export class TrustList {
     this.#file = file;
   }
 
-  /** Nothing where there is no list. Throws Error for a file that is none. */
+  /** Empty if there is no list. Throws Error if the file is not a valid list. */
   async all(): Promise<readonly Trusted[]> {
     let text: string;
     try {
@@ -38,12 +38,12 @@ export class TrustList {
     }
   }
 
-  /** Whether this very content of this folder was allowed. */
+  /** Whether exactly this content of the folder was allowed. */
   async has(path: string, hash: string): Promise<boolean> {
     return (await this.all()).some((one) => one.path === path && one.hash === hash);
   }
 
-  /** In place of what was allowed of the folder before. */
+  /** Replaces what was allowed for the folder before. */
   async add(one: Trusted): Promise<void> {
     await this.#write([...(await this.all()).filter(({ path }) => path !== one.path), one]);
   }

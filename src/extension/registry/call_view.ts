@@ -1,7 +1,7 @@
 import type { EnvironmentView } from "../spec.ts";
 
-/** The live view with some keys of its own, such as the signal of one call. Not a copy: keys that change are read when
- * asked for, whatever object the view is. Read-only. */
+/** The live view plus some keys for one call, such as its signal. Not a copy: the keys of any view object are read on
+ * access, since they change. Read-only. */
 export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): EnvironmentView {
   const read = (key: PropertyKey): unknown => {
     if (Object.hasOwn(own, key)) return Reflect.get(own, key);
@@ -23,7 +23,7 @@ export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): E
   });
 }
 
-/** Inherited ones too: what is the same for all calls of an environment is made once. */
+/** Includes inherited keys: what all calls of an environment share is created once. */
 function keysOf(env: EnvironmentView): string[] {
   const keys: string[] = [];
   for (const key in env) keys.push(key);

@@ -2,60 +2,60 @@ import type { z } from "zod";
 import type { ActiveExtensions } from "./registry.ts";
 import type { EnvironmentView, ReplyExample } from "../spec.ts";
 
-/** What a shipped extension gives a query, written down when the program is built, so that a query can begin before
- * any extension is loaded. */
+/** What a shipped extension contributes to a query, recorded when the program is built, so that a query can start
+ * before any extension is loaded. */
 export interface ExtensionDescription {
   readonly namespace: string;
   readonly version: string;
   /** "search.find" */
   readonly functions: readonly string[];
-  /** Those of them that have a time limit of their own; none where absent. */
+  /** The functions with their own time limit; none if absent. */
   readonly untimed?: readonly string[];
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: ActiveExtensions["grants"];
-  /** Platform globals that it asks for. */
+  /** Platform globals that it needs. */
   readonly globals: readonly string[];
-  /** Scripts of its modules by their names. */
+  /** Scripts of its modules, by name. */
   readonly modules?: Readonly<Record<string, string>>;
-  /** Nothing where absent. */
+  /** None if absent. */
   readonly requires?: readonly string[];
   /** As in its spec. */
   readonly optIn?: boolean;
   readonly example?: ReplyExample | undefined;
-  /** Whether it has a part for workspaces that may only be read. */
+  /** Whether it has a part for read-only workspaces. */
   readonly readOnly?: boolean;
   readonly settings?: DescribedSettings;
-  /** Of one with live parts, `PROMPT_PLACE` stands for the prompt. */
+  /** With live parts, `PROMPT_PLACE` marks where the prompt goes. */
   readonly block: string;
-  /** Of one with live parts: without a prompt it has no block. */
+  /** With live parts: there is no block if the prompt is empty. */
   readonly quiet?: boolean;
-  /** Name of a symbol, or of the alias, to what `doc()` says of it. */
+  /** Name of a symbol, or of the alias, to the text that `doc()` returns for it. */
   readonly docs: Readonly<Record<string, string>>;
 }
 
-/** What must be known of an extension's settings before it is loaded. */
+/** What must be known about an extension's settings before it is loaded. */
 export interface DescribedSettings {
-  /** Name of its section at the top of the configuration, beside its place in `extensions.config`. */
+  /** Name of its top-level section of the configuration, in addition to `extensions.config`. */
   readonly section?: string;
-  /** Of those that it reads itself: with these, a query begins before it is loaded. */
+  /** Defaults of the settings that it reads itself. With these values, a query can start before it is loaded. */
   readonly defaults: Readonly<Record<string, unknown>>;
-  /** Keys that the file of a workspace may set. */
+  /** Keys that the workspace's settings file may set. */
   readonly project: readonly string[];
-  /** What holds for every program of a conversation, by the keys that say so. */
+  /** Settings that apply to every program of a conversation, by the keys that hold them. */
   readonly programs: Readonly<Partial<Record<"network" | "read", string>>>;
-  /** Kind of what clients offer to the key that takes it. */
+  /** Kind of what clients offer, to the key that takes it. */
   readonly offered: Readonly<Record<string, string>>;
 }
 
 export const PROMPT_PLACE = "\u0000";
 
-/** What of a described extension depends on the conversation, in a module that is quick to load. */
+/** The parts of a described extension that depend on the conversation, in a module that loads quickly. */
 export interface LiveParts {
   activate(env: EnvironmentView): boolean | Promise<boolean>;
   prompt(env: EnvironmentView): string | Promise<string>;
 }
 
-/** Name of a shipped extension to its description; null for one that depends on the conversation in other ways. */
+/** Name of a shipped extension to its description; null if it depends on the conversation in other ways. */
 export type DescribedIndex = Readonly<Record<string, ExtensionDescription | null>>;
 /** Name of a described extension to the module of its settings. */
 export type SettingsIndex = Readonly<Record<string, () => Promise<{ readonly default: z.ZodType }>>>;

@@ -28,8 +28,8 @@ const KEYS: Readonly<Record<HookName, string>> = {
   onError: "env, fn, args, result, error",
 };
 
-/** One call of a function symbol through its hooks, in the order before, arguments, fn, after; onError stands around
- * the function alone. Throws HostCallError only; its message is fit for the model. */
+/** Calls a function symbol through its hooks: before, arguments, fn, after. onError wraps only the function. Throws
+ * only HostCallError, whose message is fit for the model. */
 export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   const { now } = invocation;
   const start = now();
@@ -62,7 +62,7 @@ async function pipeline(invocation: Invocation): Promise<unknown> {
   return Object.hasOwn(changes, "result") ? changes.result : outcome.result;
 }
 
-/** The function, and what onError makes of its failure: a fallback, another error, one retry, or the same error. */
+/** Calls the function. If it fails, onError decides: a fallback, another error, one retry, or the same error. */
 async function run(invocation: Invocation, call: Call): Promise<{ readonly call: Call; readonly result: unknown }> {
   try {
     return { call, result: await call.fn(call.env, ...call.args) };

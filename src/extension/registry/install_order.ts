@@ -1,7 +1,7 @@
 import type { NormalExtension } from "../validate_extension.ts";
 
-/** Extensions with those they require first, else in the order given. Throws Error that names the chain for a
- * requirement that is missing or leads back to itself. */
+/** Sorts required extensions first and otherwise keeps the order. Throws Error that names the chain if a requirement is
+ * missing or circular. */
 export function installOrder(extensions: readonly NormalExtension[]): readonly NormalExtension[] {
   const known = new Map(extensions.map((extension) => [extension.namespace, extension]));
   const done = new Set<NormalExtension>();

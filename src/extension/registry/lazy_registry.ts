@@ -6,33 +6,33 @@ import type { OwnKeys } from "./own_view.ts";
 import type { ActiveExtensions, FunctionCallOptions } from "./registry.ts";
 import type { EnvironmentView } from "../spec.ts";
 
-/** Whoever can say what is active in a query: the registry itself, or this stand-in for it. */
+/** What knows which extensions are active in a query: the registry itself, or this stand-in for it. */
 export interface ExtensionSource {
   activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions>;
-  /** All there are for an environment, active or not. */
+  /** All extensions of an environment, active or not. */
   known?(envId: string): readonly { readonly namespace: string; readonly version: string }[];
-  /** The environment is gone. */
+  /** Called when the environment is closed. */
   release?(envId: string): void;
 }
 
 export interface LazyRegistryOptions {
-  /** One for every extension that `load` gives, in install order. */
+  /** One for each extension that `load` returns, in install order. */
   readonly described: readonly ExtensionDescription[];
-  /** Namespace to what depends on the conversation. */
+  /** Namespace to the parts that depend on the conversation. */
   readonly live?: Readonly<Record<string, () => Promise<{ readonly default: LiveParts }>>>;
-  /** Namespace to a registry of that extension alone, for those that have settings: what it gives a query may depend on
-   * them. */
+  /** Namespace to a registry of that extension alone, for extensions with settings, which may change what they
+   * contribute to a query. */
   readonly real?: Readonly<Record<string, ExtensionSource>>;
-  /** Builds the registry; called at most once, unless it fails. */
+  /** Builds the registry. Called once, and again only after a failure. */
   readonly load: () => Promise<ExtensionSource>;
-  /** Runs `work` when the start of the query is over, so that the first call finds the registry there. */
+  /** Schedules `work` for after the query has started, so that the first call finds the registry loaded. */
   readonly soon: (work: () => void) => void;
   readonly log?: Log;
   /** Vis's own folder. */
   readonly home?: string | null;
 }
 
-/** What one extension gives a query; a real one with settings may stand for several. */
+/** What one extension contributes to a query; a real one with settings may contribute several. */
 type Part = Pick<
   ActiveExtensions,
   | "list"
@@ -48,7 +48,7 @@ type Part = Pick<
   | "doc"
 >;
 
-/** Answers from descriptions and loads extensions, and the libraries that they need, with the first call. */
+/** Answers from descriptions. The first call loads the extensions and the libraries that they need. */
 export class LazyRegistry implements ExtensionSource {
   readonly #options: LazyRegistryOptions;
   #loading: Promise<ExtensionSource> | null = null;
@@ -93,7 +93,7 @@ export class LazyRegistry implements ExtensionSource {
     this.#loaded?.release?.(envId);
   }
 
-  /** Null where it is not active, or cannot say. */
+  /** Null if it is not active or failed to answer. */
   async #ask(
     description: ExtensionDescription,
     { env, own }: { readonly env: EnvironmentView; readonly own: OwnKeys | undefined },

@@ -5,8 +5,8 @@ import type { NormalExtension } from "../validate_extension.ts";
 
 const MAX_CHARS = 200;
 
-/** An extension's nudge made safe: asked only while the extension is active; what it throws is logged, what it
- * returns is one line of bounded length or null. */
+/** Makes an extension's nudge safe: it is called only while the extension is active, errors are logged, and the result
+ * is one line of bounded length or null. */
 export function ownNudge(
   extension: NormalExtension,
   { log, view }: { readonly log: Log; readonly view: (env: EnvironmentView) => EnvironmentView },

@@ -2,16 +2,16 @@ import type { Log } from "../../logging/log.ts";
 import { callView } from "./call_view.ts";
 import type { EnvironmentView, Extension } from "../spec.ts";
 
-/** What an environment gives one extension alone, by its namespace. */
+/** The keys of an environment that belong to one extension, by its namespace. */
 export type OwnKeys = (namespace: string) => Partial<EnvironmentView>;
 
-/** Of one note in the log, in characters. */
+/** Maximum length of one log note, in characters. */
 const MAX_NOTE = 2000;
 
 export interface OwnViewParts {
   readonly namespace: string;
   readonly own: OwnKeys | undefined;
-  /** Of a call. */
+  /** The signal of a call. */
   readonly signal?: AbortSignal;
   readonly log: Log;
   readonly home: string | null | undefined;

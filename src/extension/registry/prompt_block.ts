@@ -2,14 +2,14 @@ import { signatureOf } from "./signatures.ts";
 import type { FunctionSymbol, ValueSymbol } from "../spec.ts";
 import type { NormalExtension } from "../validate_extension.ts";
 
-/** Symbols shown in full; the rest of an extension with more is named. */
+/** How many symbols are shown in full; the rest are only named. */
 const SHOWN = 12;
-/** Examples are added while the block stays below this, in characters. */
+/** Examples are added while the block is shorter than this, in characters. */
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 
-/** What the model reads about one active extension: header, prompt, one line per symbol. Nothing of one that shows no
- * symbol and has nothing to say now. */
+/** What the model reads about one active extension: header, prompt, one line per symbol. Empty if no symbol is shown
+ * and the prompt is empty. */
 export function promptBlock(extension: NormalExtension, prompt: string): string {
   const { ns, alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
@@ -44,8 +44,8 @@ function symbolLine(alias: string, symbol: FunctionSymbol | ValueSymbol): string
   return `${alias}.${symbol.name}${text.length <= MAX_INLINE ? ` = ${text}` : `: ${typeof symbol.value}`}  // ${doc}`;
 }
 
-/** A signature without what goes without saying: plain types, the name of options, and that every function gives a
- * promise. Every call carries it; `doc()` has the whole. */
+/** A signature without the obvious: plain types, the name of the options, the promise. Every call carries it; `doc()`
+ * shows the full one. */
 function brief(signature: string): string {
   return signature.replace(/: (?:string|number|boolean)(?=[,)}])/g, "")
     .replaceAll("string | string[]", "string|string[]")
@@ -53,7 +53,7 @@ function brief(signature: string): string {
     .replace(/Promise<(.*)>$/, "$1");
 }
 
-/** `await search.find(query)`: the required parameters of the signature. */
+/** `await search.find(query)`, with the required parameters of the signature. */
 function exampleOf(alias: string, symbol: FunctionSymbol): string {
   const signature = signatureOf(alias, symbol);
   const parameters = signature.slice(signature.indexOf("(") + 1, signature.lastIndexOf("): Promise<"));
@@ -62,7 +62,7 @@ function exampleOf(alias: string, symbol: FunctionSymbol): string {
   return `await ${alias}.${symbol.name}(${required.join(", ")})`;
 }
 
-/** The parts of a parameter list, cut at commas outside brackets. */
+/** The parts of a parameter list, split at commas outside brackets. */
 function* topLevel(list: string): Generator<string> {
   let depth = 0;
   let start = 0;

@@ -2,15 +2,15 @@ import { SettingError } from "../../domain/errors.ts";
 import { type SettingMark, settingMarks } from "./setting_marks.ts";
 import type { NormalExtension } from "../validate_extension.ts";
 
-/** What comes into the settings of extensions from elsewhere, where they ask for it by a mark. */
+/** Outside sources for extension settings, used when a setting requests them by a mark. */
 export interface SettingSources {
-  /** What a client of this session offers, by its kind and its own name. */
+  /** What a client of this session offers, by kind and name. */
   readonly offered?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
-  /** A text with the secrets that it names. */
+  /** Fills in the secrets that a text names. */
   readonly withSecrets?: ((text: string) => string) | undefined;
 }
 
-/** What an extension makes of its section of the configuration. Throws `SettingError` that names the key at fault. */
+/** Parses an extension's section of the configuration. Throws `SettingError` that names the key at fault. */
 export function readExtensionConfig(
   { namespace, config }: NormalExtension,
   section: unknown,
@@ -31,7 +31,7 @@ export function readExtensionConfig(
   throw refused(issue?.path ?? [], issue?.message ?? "is wrong");
 }
 
-/** What the user set under the same name comes first. */
+/** What the user set under the same name takes precedence. */
 function withOffered(
   section: unknown,
   marks: readonly SettingMark[],
@@ -50,7 +50,7 @@ function filled(data: unknown, marks: readonly SettingMark[], fill: (text: strin
   return paths.reduce((value, path) => filledAt(value, path, fill), data);
 }
 
-/** Every text below the path. */
+/** Fills every string below the path. */
 function filledAt(value: unknown, [key, ...rest]: readonly string[], fill: (text: string) => string): unknown {
   if (typeof value === "string") return key === undefined ? fill(value) : value;
   const below = (one: unknown, at: string): unknown =>

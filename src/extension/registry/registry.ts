@@ -11,31 +11,31 @@ import { scriptsOf } from "../realm_scripts.ts";
 import type { EnvironmentView, Extension, FunctionSymbol, NudgeContext, ReplyExample } from "../spec.ts";
 import { type NormalExtension, validateExtension } from "../validate_extension.ts";
 
-/** What the extensions that are active in one query give it. */
+/** What the active extensions contribute to one query. */
 export interface ActiveExtensions {
   /** In install order. */
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
   /** "search.find" */
   readonly functions: readonly string[];
-  /** Those of them that have a time limit of their own. */
+  /** The functions with their own time limit. */
   readonly untimed: readonly string[];
   /** "alias.name" to its constant. */
   readonly constants: Readonly<Record<string, unknown>>;
-  /** The union of what they ask for; the shape of the sandbox's `Grants`. */
+  /** The union of their grants, in the shape of the sandbox's `Grants`. */
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
-  /** Platform globals that they ask for. */
+  /** Platform globals that they need. */
   readonly globals: readonly string[];
-  /** Scripts of their modules by the names that the realm gets. */
+  /** Scripts of their modules, by their names in the realm. */
   readonly modules: Readonly<Record<string, string>>;
-  /** One per extension, grouped by group and subgroup, to be joined by blank lines. */
+  /** One per extension, ordered by group and subgroup, to be joined by blank lines. */
   readonly blocks: readonly string[];
-  /** What the prompt shows of a reply: of the first one that has it. */
+  /** The sample reply for the prompt: from the first extension that has one. */
   readonly example?: ReplyExample | undefined;
-  /** Never throw; null where there is nothing to say now. */
+  /** Never throw; null if there is nothing to say now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
-  /** Rejects with HostCallError only. */
+  /** Rejects only with HostCallError. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
-  /** Text about "search.find", or about the whole of "search"; null for what is not active. */
+  /** Text about "search.find", or about all of "search"; null if it is not active. */
   doc(name: string): string | null;
 }
 
@@ -52,7 +52,7 @@ export interface RegistryOptions extends SettingSources {
   readonly home?: string | null;
   /** Namespace to its section of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Loads what `env.load` names. */
+  /** Loads the extension that `env.load` names. */
   readonly load?: (ref: string) => Promise<Extension>;
 }
 
@@ -67,15 +67,15 @@ interface Active {
   readonly block: string;
 }
 
-/** All extensions of the process. Which of them a query sees is asked at its begin. */
+/** All extensions of the process. Which of them a query sees is decided when it starts. */
 export class ExtensionRegistry {
   readonly #extensions = new Map<string, NormalExtension>();
   readonly #log: Log;
   readonly #now: () => number;
   readonly #options: RegistryOptions;
-  /** What environments registered for themselves, by their ids. */
+  /** Extensions that environments registered for themselves, by environment id. */
   readonly #own = new Map<string, Map<string, NormalExtension>>();
-  /** Namespace to what its `config` made of its section. */
+  /** Namespace to its parsed section of the configuration. */
   readonly #configs = new Map<string, unknown>();
   #order: readonly NormalExtension[] | null = null;
 
@@ -85,15 +85,15 @@ export class ExtensionRegistry {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Adds an extension, or replaces the one with its namespace: a query that begins later has it. Throws TypeError for
-   * one that is not valid, or whose section of the configuration is not, and Error for an alias that another one has. */
+  /** Adds an extension, or replaces the one with its namespace; queries that start later see it. Throws TypeError if
+   * the extension or its section of the configuration is invalid, and Error if another extension has the alias. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;
   }
 
-  /** For one environment alone, where it stands in place of another one of its namespace. Throws as `register` does,
-   * and for a requirement that is missing there. */
+  /** Registers for one environment only, where it replaces another one of its namespace. Throws as `register` does, and
+   * if a requirement is missing there. */
   registerFor(envId: string, extension: Extension): void {
     const own = new Map(this.#own.get(envId));
     this.#add(extension, own);
@@ -101,12 +101,12 @@ export class ExtensionRegistry {
     this.#own.set(envId, own);
   }
 
-  /** What an extension's `config` made of its section. */
+  /** An extension's section of the configuration, as parsed by its `config`. */
   configOf(namespace: string): unknown {
     return this.#configs.get(namespace);
   }
 
-  /** The environment is gone. */
+  /** Removes what the environment registered. */
   release(envId: string): void {
     this.#own.delete(envId);
   }
@@ -124,13 +124,14 @@ export class ExtensionRegistry {
     return [...new Map([...this.#extensions, ...own]).values()];
   }
 
-  /** Everything registered, required ones first. Throws Error naming the chain of a missing or circular requirement. */
+  /** All registered extensions, required ones first. Throws Error that names the chain of a missing or circular
+   * requirement. */
   installOrder(): readonly Extension[] {
     return this.#installed();
   }
 
-  /** Asks every extension whether it is active and renders its prompt. One that throws is logged and left out. `own`
-   * gives what an extension alone has of the environment. Throws as `installOrder` does. */
+  /** Asks every extension whether it is active and renders its prompt. An extension that throws is logged and left out.
+   * `own` returns the keys that belong to one extension. Throws as `installOrder` does. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     await this.#extend({ env, own });
     const asked = await Promise.all(
@@ -139,7 +140,7 @@ export class ExtensionRegistry {
     return this.#collect(asked.filter((one) => one !== null), own);
   }
 
-  /** Those that `activate` would ask now, as far as they can be put in order. */
+  /** The extensions that `activate` would ask now, if they can be put in order. */
   known(envId: string): readonly { readonly namespace: string; readonly version: string }[] {
     return this.#installedFor(envId).map(({ namespace, version }) => ({ namespace, version }));
   }
@@ -149,7 +150,7 @@ export class ExtensionRegistry {
     return own ? installOrder(this.#allOf(own)) : this.#installed();
   }
 
-  /** What extensions add for this environment; one that cannot be added is logged and left out. */
+  /** Adds what `extend` returns for this environment. What cannot be added is logged and left out. */
   async #extend({ env, own }: ViewOf): Promise<void> {
     for (const extension of this.#installed()) {
       try {
@@ -180,7 +181,7 @@ export class ExtensionRegistry {
     return this.#order;
   }
 
-  /** The environment with what is the extension's own. */
+  /** The environment plus the keys that belong to the extension. */
   #view({ namespace }: NormalExtension, { env, own, signal }: ViewOf): EnvironmentView {
     const { home, load } = this.#options;
     return ownView(env, {
@@ -248,7 +249,7 @@ export class ExtensionRegistry {
   }
 }
 
-/** Aliases and modules share the names of the realm. */
+/** Aliases and modules share one namespace in the realm. */
 function refuseTaken(
   { namespace, alias: { alias }, modules = {} }: NormalExtension,
   others: readonly NormalExtension[],
@@ -267,7 +268,7 @@ function grantsOf(extensions: readonly NormalExtension[]): ActiveExtensions["gra
   return { net: union("net"), read: union("read"), write: union("write"), env: union("env") };
 }
 
-/** In install order, members of one group and subgroup brought together at the first one's place. */
+/** Keeps install order, with members of one group and subgroup moved to the position of its first member. */
 function grouped(active: readonly Active[]): readonly Active[] {
   const groups = Map.groupBy(active, ({ extension }) => extension.group);
   return [...groups.values()].flatMap((group) =>

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { SETTING_MARKS } from "../../domain/records/settings_section.ts";
 
-/** What a setting means to Vis, put on its type by `.meta({ … })`; docs/extensions.md has them as a table. */
+/** What a setting means to Vis, marked on its type with `.meta({ … })`; docs/extensions.md lists the marks. */
 export interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];
   readonly value: unknown;
-  /** Keys that lead to the setting; `*` stands for every key of a record, or place of a list. */
+  /** Keys that lead to the setting; `*` matches every key of a record or index of a list. */
   readonly path: readonly string[];
 }
 

@@ -5,7 +5,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const MAX_DEPTH = 6;
-/** Types that JSON Schema cannot say. Other ones name themselves: `.meta({ tsType: "Uint8Array" })`. */
+/** Types that JSON Schema cannot express. Other types name themselves: `.meta({ tsType: "Uint8Array" })`. */
 const BEYOND_JSON: Readonly<Record<string, string>> = {
   date: "Date",
   bigint: "bigint",
@@ -14,11 +14,11 @@ const BEYOND_JSON: Readonly<Record<string, string>> = {
   undefined: "undefined",
   symbol: "symbol",
 };
-/** Printing a schema takes a millisecond, and prompts are rendered at each query. */
+/** Cached: printing a schema takes a millisecond, and prompts are rendered for each query. */
 const PARAMETERS = new WeakMap<FunctionSymbol, string>();
 
-/** One line of TypeScript for a function symbol, made from its zod tuple:
- * `search.find(query: string, options?: {limit?: number}): Promise<string>`. */
+/** Returns one line of TypeScript for a function symbol, built from its zod tuple: `search.find(query: string,
+ * options?: {limit?: number}): Promise<string>`. */
 export function signatureOf(alias: string, symbol: FunctionSymbol): string {
   const parameters = PARAMETERS.get(symbol) ?? parametersOf(symbol);
   PARAMETERS.set(symbol, parameters);
@@ -48,7 +48,7 @@ function parametersOf(symbol: FunctionSymbol): string {
   return parameters.join(", ");
 }
 
-/** An item's own name, else one that its type suggests; never the same name twice. */
+/** An item's own name, or else one derived from its type; names are unique. */
 function parameterNames(items: readonly Schema[]): string[] {
   const names: string[] = [];
   for (const item of items) {
