@@ -1,21 +1,21 @@
-/** The errors that a layer above catches by class. Everything else is a defect and is caught nowhere. A class that
- * stands for several cases tells them apart by `code`, never by its message. */
+/** Errors that a layer above catches by class. Any other error is a defect and is not caught. A class with several
+ * cases distinguishes them by `code`, never by message. */
 
-/** A flag, an argument or an input that cannot be used; the CLI exits with 2. */
+/** An unusable flag, argument or input; the CLI exits with 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** `value`: a key or a value of a settings file. `untrusted`: a key that the file of a project may not set. `syntax`: a
- * file is not JSON with comments. `access`: a file cannot be read. `no_provider`: none is configured. `other`: the
- * message says it all. */
+/** `value`: a key or value of a settings file. `untrusted`: a key that a project's file must not set. `syntax`: a file
+ * is not JSON with comments. `access`: a file cannot be read. `no_provider`: none is configured. `other`: see the
+ * message. */
 export type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provider" | "other";
 
-/** A setting is missing or wrong; the CLI exits with 3. The message is the problem and, behind a semicolon, the advice. */
+/** A setting is missing or wrong; the CLI exits with 3. The message is the problem, a semicolon, and the advice. */
 export class ConfigError extends Error {
   override readonly name: string = "ConfigError";
   readonly code: ConfigErrorCode;
-  /** What to do about it; "" where the problem says it. */
+  /** What to do about it; "" if the problem makes it clear. */
   readonly advice: string;
   constructor(
     readonly problem: string,
@@ -31,17 +31,17 @@ export class ConfigError extends Error {
   }
 }
 
-/** A key of a settings file cannot be used. */
+/** A key of a settings file is unusable. */
 export class SettingError extends ConfigError {
   override readonly name = "SettingError";
   readonly key: string;
   /** The message without the file and the key. */
   readonly why: string;
-  /** Whether the file is that of a project. */
+  /** Whether the file belongs to a project. */
   readonly project: boolean;
   constructor(
     { source, key, why, project = false, ...facts }: {
-      /** The file, or whose settings they are. */
+      /** The settings file, or whose settings they are. */
       readonly source: string;
       readonly key: string;
       readonly why: string;
@@ -59,13 +59,13 @@ export class SettingError extends ConfigError {
 
 export type ProviderErrorCode = "auth" | "rate" | "context" | "refused" | "reply" | "network" | "server" | "stall";
 
-/** A model call failed. `message` holds no key and no header. */
+/** A model call failed. `message` contains no keys and no headers. */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   readonly code: ProviderErrorCode;
   readonly retryable: boolean;
   readonly status: number | null;
-  /** Milliseconds the server asked to wait, or null. */
+  /** How many milliseconds the server asked to wait, or null. */
   readonly retryAfterMs: number | null;
   constructor(
     message: string,
@@ -95,7 +95,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The sandbox child ended or was killed; `why` is fit for the model. */
+/** The sandbox's child process ended or was killed; `why` is fit for the model. */
 export class SandboxEnded extends Error {
   override readonly name = "SandboxEnded";
   constructor(readonly why: string) {
@@ -115,13 +115,13 @@ export class HostCallError extends Error {
   }
 }
 
-/** The conversation is running a query already. */
+/** The conversation is already running a query. */
 export class BusyError extends Error {
   override readonly name: string = "BusyError";
 }
 
-/** Another process ended the query of this one, which had not responded for long, and may have continued its
- * conversation: nothing more of that query is stored. */
+/** Another process ended this process's query, because it had not responded for long, and may have continued the
+ * conversation. Nothing more of that query is stored. */
 export class TakenOverError extends BusyError {
   override readonly name = "TakenOverError";
   constructor(queryId: string) {
@@ -137,7 +137,7 @@ export class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
 
-/** What the program prints cannot be written; the CLI exits with 1. */
+/** The program's output cannot be written; the CLI exits with 1. */
 export class OutputError extends Error {
   override readonly name = "OutputError";
 }

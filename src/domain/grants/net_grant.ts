@@ -7,10 +7,8 @@ export interface NetGrant {
 const GRANT = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]/@]+)):(\d{1,5})$/i;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
 
-/**
- * Reads "127.0.0.1:8080", "[::1]:8080" or "localhost:8080" (which is 127.0.0.1). Throws TypeError for anything else:
- * other host names would have to be looked up by UDP from inside the sandbox, which stays closed.
- */
+/** Parses "127.0.0.1:8080", "[::1]:8080" or "localhost:8080" (which is 127.0.0.1). Throws TypeError for anything else:
+ * other host names would need a DNS lookup over UDP from inside the sandbox, which stays blocked. */
 export function parseNetGrant(text: string): NetGrant {
   const [, six, name, digits] = GRANT.exec(text) ?? [];
   const port = Number(digits);

@@ -1,4 +1,4 @@
-/** Platform globals that an extension may ask for, and which kind of `allow` each one needs. */
+/** Platform globals that an extension may request, with the kind of `allow` that each needs. */
 export const REALM_GLOBALS: Readonly<Record<string, "net" | "read" | "write" | "env">> = {
   "fetch": "net",
   "Deno.readTextFile": "read",

@@ -5,8 +5,8 @@ import { readImage } from "./read_image.ts";
 /** Services refuse more in one request. */
 export const MAX_IMAGES = 20;
 
-/** The same images with the kind that their bytes say. Throws `UsageError` for images that no request can carry: too
- * many, too large, of another kind or address. */
+/** Returns the images with the media type that their bytes show. Throws `UsageError` for images that no request can
+ * carry: too many, too large, or with an unsupported type or address. */
 export function checkImages(images: readonly Image[]): readonly Image[] {
   if (images.length > MAX_IMAGES) {
     throw new UsageError(`Cannot send ${images.length} images: the limit is ${MAX_IMAGES} for a request`);

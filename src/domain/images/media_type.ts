@@ -1,4 +1,5 @@
-/** The media type of an image by its first bytes, or null: PNG, JPEG, GIF and WebP, which all image models take. */
+/** The media type of an image, detected from its first bytes: PNG, JPEG, GIF or WebP, which all image models accept.
+ * Null for anything else. */
 export function imageMediaType(bytes: Uint8Array): string | null {
   const begins = (text: string, at = 0): boolean =>
     bytes.length >= at + text.length && Array.from(text).every((char, i) => bytes[at + i] === char.charCodeAt(0));

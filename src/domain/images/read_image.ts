@@ -10,8 +10,9 @@ export const MAX_IMAGE_BYTES = 5_000_000;
 const DATA_URL = /^data:[\w+./-]*(?:;[\w=.+-]+)*;base64,/i;
 const MAX_URL_CHARS = 4_000;
 
-/** An image from its bytes, or from an http, https or base64 `data:` URL; `name` is what errors call it. What a file or a
- * data URL says about its kind counts for nothing: its first bytes do. Throws `UsageError` for anything else. */
+/** Reads an image from its bytes, or from an http, https or base64 `data:` URL; `name` identifies it in errors. The
+ * type is detected from the first bytes; what a file or data URL declares is ignored. Throws `UsageError` for anything
+ * else. */
 export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string): Image {
   const shown = clip(name, 200);
   if (typeof source === "string" && !DATA_URL.test(source)) return byAddress(source, shown);

@@ -1,4 +1,4 @@
-/** What the work settles with, or the signal's reason where that comes first. The work itself continues. */
+/** Settles as the work does, or rejects with the signal's reason if that comes first. The work itself continues. */
 export async function abortable<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,

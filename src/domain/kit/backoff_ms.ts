@@ -1,5 +1,5 @@
-/** Milliseconds to wait after so many failures in a row: twice as long each time up to `mostMs`, of which half is by
- * chance (`random`: 0 up to 1), so that many clients do not come back at once. */
+/** Milliseconds to wait after this many failures in a row. The wait doubles each time up to `mostMs`; half of it is
+ * random (`random`: 0 up to 1), so that many clients do not retry at once. */
 export function backoffMs(
   failures: number,
   { firstMs, mostMs, random }: { readonly firstMs: number; readonly mostMs: number; readonly random: () => number },

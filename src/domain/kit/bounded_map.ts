@@ -1,5 +1,5 @@
-/** A map that forgets what was set longest ago once it has more than `most` entries. Reading changes nothing, so that it
- * can be read while it is walked; who wants to keep what is used sets it again. */
+/** A map that drops the entry set longest ago once it has more than `most` entries. Reading does not change the order,
+ * so it is safe to read while iterating; set an entry again to keep it. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #most: number;
 

@@ -1,7 +1,7 @@
 import { ENDED } from "./ended.ts";
 import { Cancelled } from "../errors.ts";
 
-/** Time, where tests have their own. */
+/** A clock that tests can replace. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

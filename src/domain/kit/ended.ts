@@ -1,5 +1,5 @@
 import { Cancelled } from "../errors.ts";
 
-/** Why the signal of a piece of work that is over is aborted: nobody sees it. Without a reason each abort would make an
- * exception with its stack, which takes longer than all the rest of it. */
+/** Abort reason for work that is over; nobody sees it. Without a reason, each abort would create an exception with its
+ * stack, which costs more than the rest of the abort. */
 export const ENDED: Cancelled = new Cancelled("Ended");

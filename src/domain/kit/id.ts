@@ -1,6 +1,6 @@
 import { uuidv7 } from "uuidv7";
 
-/** A new identifier: UUIDv7 as text, so that sorting by text sorts by time of creation. */
+/** A new identifier: UUIDv7 as text, which sorts by time of creation. */
 export function newId(): string {
   return uuidv7();
 }

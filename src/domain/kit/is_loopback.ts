@@ -1,5 +1,5 @@
-/** Whether only this machine reaches what listens on the host: a name or an address without a port, as flags have it or
- * as a URL has it. */
+/** Whether only this machine can reach a server on this host: a name or address without a port, in the form of a flag
+ * or of a URL. */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|\[::1\]|::1|127(?:\.\d+){1,3})$/.test(host);
 }

@@ -1,14 +1,14 @@
-/** Longer names are compared by their beginning. */
+/** Of longer names, only the beginning is compared. */
 const MAX_LENGTH = 200;
 
-/** The name that was probably meant, null where none is near: at most a third of the letters differ. */
+/** The name that was probably meant: at most a third of the letters differ. Null if none is close. */
 export function nearestName(asked: string, names: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(asked.length / 3));
   const [best] = byDistance(asked, names);
   return best && best.distance <= limit ? best.name : null;
 }
 
-/** The three names most like one that is not among them, the nearest first; a name that is a part of the other counts as near. */
+/** The three names most similar to an unknown one, nearest first. A name that is part of the other counts as close. */
 export function nearestNames(asked: string, names: readonly string[]): readonly string[] {
   return byDistance(asked, names).map(({ name, distance }) => {
     const [a, b] = [asked.toLowerCase(), name.toLowerCase()];
@@ -22,7 +22,7 @@ function byDistance(asked: string, names: readonly string[]) {
     .sort((a, b) => a.distance - b.distance);
 }
 
-/** Letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
+/** The number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
 export function editDistance(one: string, other: string): number {
   const [a, b] = [one.slice(0, MAX_LENGTH), other.slice(0, MAX_LENGTH)];
   let before: number[] = [];

@@ -1,6 +1,6 @@
 import { joinBytes } from "./join_bytes.ts";
 
-/** All that a stream gives; throws what `tooLarge` makes as soon as it is over `maxBytes`. */
+/** Reads a stream to its end; throws what `tooLarge` returns as soon as it exceeds `maxBytes`. */
 export async function readBounded(
   stream: AsyncIterable<Uint8Array>,
   { maxBytes, tooLarge }: { readonly maxBytes: number; readonly tooLarge: () => Error },

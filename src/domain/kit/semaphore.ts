@@ -1,6 +1,6 @@
 import { Cancelled } from "../errors.ts";
 
-/** At most `limit` pieces of work at a time, in the order of asking; with a limit of 1 it is a mutex. */
+/** Runs at most `limit` tasks at a time, in the order of their requests; with a limit of 1 it is a mutex. */
 export class Semaphore {
   readonly #limit: number;
   readonly #cancelled: () => Error;
@@ -12,13 +12,12 @@ export class Semaphore {
     this.#cancelled = cancelled;
   }
 
-  /** How many run now. */
+  /** How many are running. */
   get open(): number {
     return this.#open;
   }
 
-  /** Runs the work when there is room, at once where there is some. Rejects, without running anything, where the signal is
-   * aborted before. */
+  /** Runs the work as soon as a slot is free. Rejects without running it if the signal is aborted before that. */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.acquire(signal);
     try {
@@ -29,7 +28,7 @@ export class Semaphore {
     }
   }
 
-  /** Resolves when there is room for the caller, who gives it back with `release`. */
+  /** Resolves when the caller has a slot, to be returned with `release`. */
   acquire(signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.reject(this.#cancelled());
     if (this.#open < this.#limit) {
@@ -39,7 +38,7 @@ export class Semaphore {
     return this.#turn(signal);
   }
 
-  /** Whoever has waited longest gets the room. */
+  /** Passes the slot to the caller that has waited longest. */
   release(): void {
     for (const next of this.#waiting) {
       this.#waiting.delete(next);

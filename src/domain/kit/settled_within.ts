@@ -1,4 +1,4 @@
-/** Whether the work has settled, however it did, before the time was over. */
+/** Whether the work settled, either way, before the time was up. */
 export async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);

@@ -1,4 +1,4 @@
-/** How a block ended. `none`: it ran and its last statement has no value. */
+/** How a block ended. `none`: it ran, and its last statement has no value. */
 export type BlockOutcome =
   | "value"
   | "none"
@@ -9,15 +9,15 @@ export type BlockOutcome =
   | "memory"
   | "cancelled";
 
-/** An error of a block, in positions of the text that the model wrote (1-based, null where unknown). */
+/** An error of a block. Positions refer to the text that the model wrote (1-based, null if unknown). */
 export interface BlockError {
   readonly name: string;
   readonly message: string;
   readonly line: number | null;
   readonly column: number | null;
-  /** The line of the block with a caret under the column; "" where the position is unknown. */
+  /** The line of the block with a caret under the column; "" if the position is unknown. */
   readonly excerpt: string;
-  /** Frames inside the block only. */
+  /** Only frames inside the block. */
   readonly stack: string;
 }
 
@@ -27,13 +27,13 @@ export interface BlockCall {
   readonly ok: boolean;
 }
 
-/** The outcome of one block: the same shape however it ended, with the reason as a field. */
+/** The outcome of one block. Always the same shape; how it ended is a field. */
 export interface BlockResult {
   readonly ok: boolean;
   readonly outcome: BlockOutcome;
-  /** Bounded text of the value, or "" where there is none. */
+  /** Bounded text of the value; "" if there is none. */
   readonly preview: string;
-  /** "string", "Array", "function", a class name … or "" where there is no value. */
+  /** "string", "Array", "function", a class name …; "" if there is no value. */
   readonly type: string;
   /** Characters of a string, items of a collection, keys of an object, bytes of a buffer. */
   readonly size: number | null;
@@ -43,11 +43,11 @@ export interface BlockResult {
   readonly dropped: number;
   readonly error: BlockError | null;
   readonly defined: readonly string[];
-  /** Variables whose bytes changed without being defined anew. */
+  /** Variables whose bytes changed although they were not defined again. */
   readonly touched: readonly string[];
-  /** Variables that hold a promise which has not settled yet. */
+  /** Variables that hold a promise that has not settled. */
   readonly pending: readonly string[];
-  /** Variables that this block's end made unavailable (a killed child, a value that cannot be kept). */
+  /** Variables that became unavailable when this block ended (a killed child, a value that cannot be kept). */
   readonly lost: readonly string[];
   readonly ms: number;
   readonly timedOut: boolean;
@@ -81,7 +81,7 @@ export function blockResult(fields: Partial<BlockResult>): BlockResult {
   return { ...BASE, ...fields };
 }
 
-/** A failed result from a name and a message, for outcomes that the main process composes itself. */
+/** A failed result with a name and a message, for outcomes that the main process creates. */
 export function failedBlock(
   outcome: Exclude<BlockOutcome, "value" | "none">,
   error: { readonly name: string; readonly message: string },

@@ -1,6 +1,6 @@
 import type { Emit, QueryEvent, QueryEventBody } from "./query_event.ts";
 
-/** Puts the envelope around the events of one query. A channel that throws loses its events, never the query. */
+/** Adds the envelope to the events of one query. A channel that throws misses its events; the query continues. */
 export class Emitter {
   readonly #emit: Emit;
   readonly #queryId: string;
@@ -32,7 +32,7 @@ export class Emitter {
     try {
       this.#emit(event);
     } catch {
-      // A surface that cannot show an event must not end the work behind it.
+      // A channel that cannot show an event must not stop the work behind it.
     }
   }
 }

@@ -12,13 +12,13 @@ const KINDS = {
 
 export type FaultKind = keyof typeof KINDS;
 
-/** An error that was foreseen, with the words for whoever asked. */
+/** An expected error, worded for the caller. */
 export interface Fault {
   readonly kind: FaultKind;
   readonly message: string;
 }
 
-/** What an error that reached a channel is for whoever asked; null for a defect. */
+/** Describes an error that reached a channel to the caller; null for a defect. */
 export function faultOf(error: unknown): Fault | null {
   for (const kind of Object.keys(KINDS) as FaultKind[]) {
     if (error instanceof KINDS[kind]) return { kind, message: kind === "cancelled" ? "Cancelled" : error.message };

@@ -1,10 +1,10 @@
-/** A call from a block to the main process, as it begins and as it ends. */
+/** A call from a block to the main process, at its start or end. */
 export interface HostCallEvent {
   readonly block: number;
   readonly name: string;
   readonly phase: "start" | "end";
   readonly ms?: number;
   readonly ok?: boolean;
-  /** How files were changed by the call: a unified diff each, bounded. */
+  /** Files that the call changed, each as a unified diff; bounded. */
   readonly diffs?: readonly string[];
 }

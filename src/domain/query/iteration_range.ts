@@ -1,6 +1,6 @@
-/** Some iterations of a query, in order. */
+/** A range of iterations of a query. */
 export interface IterationRange {
-  /** The place (0-based) before the first one; -1 for the beginning. */
+  /** The position (0-based) before the first one; -1 for the beginning. */
   readonly after: number;
   readonly limit: number;
 }

@@ -9,6 +9,6 @@ export interface ModelTrace {
   readonly error: string | null;
   readonly usage: Usage | null;
   readonly ms: number;
-  /** What had to be repaired to read the reply; the reader of the reply fills it in. */
+  /** What had to be repaired to read the reply. Filled in by the reply's reader. */
   readonly repairs: readonly string[];
 }

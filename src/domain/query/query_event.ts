@@ -6,7 +6,7 @@ import type { Usage } from "./usage.ts";
 const OUTCOMES = ["executed", "empty", "failed", "refused", "final"] as const;
 export type IterationOutcome = typeof OUTCOMES[number];
 
-/** The outcome that the row of an iteration has; null for none. */
+/** The outcome in the row of an iteration, or null. */
 export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): IterationOutcome | null {
   return OUTCOMES.find((one) => one === outcome) ?? null;
 }
@@ -21,11 +21,11 @@ export type QueryEventBody =
   | { readonly type: "host_call" } & HostCallEvent
   | { readonly type: "nudge"; readonly lines: readonly string[] }
   | {
-    /** The model could not be reached or its reply broke off; nothing of it was shown, and it is asked again. */
+    /** The model could not be reached or its reply broke off. None of it was shown; the call is retried. */
     readonly type: "retrying";
     readonly reason: string;
     readonly waitMs: number;
-    /** The number of the try after the pause, 1-based. */
+    /** The number of the next attempt, 1-based. */
     readonly attempt: number;
   }
   | { readonly type: "usage"; readonly usage: Usage }
@@ -35,24 +35,24 @@ export type QueryEventBody =
     readonly reason: string | null;
     readonly ms: number;
   }
-  /** Of the answer that counts: one that is refused is not told. */
+  /** Only for the answer that counts: a refused one is not sent. */
   | { readonly type: "answer_delta"; readonly delta: string }
   | { readonly type: "final" | "failed" | "cancelled"; readonly result: QueryResult };
 
-/** One event of a query as every channel gets it; `--output jsonl` and SSE carry it unchanged. */
+/** One event of a query, the same for every channel; `--output jsonl` and SSE carry it unchanged. */
 export type QueryEvent = QueryEventBody & {
   /** 1-based and without gaps within a query. */
   readonly seq: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly queryId: string;
-  /** Of a child query: the query whose block started it. Its events come among those of the parent. */
+  /** For a child query: the query whose block started it. Its events are interleaved with the parent's. */
   readonly parentQueryId?: string;
   /** 1-based; null outside an iteration. */
   readonly iteration: number | null;
 };
 
-/** Whether it is of a query that a block asked: such events come among those of the query itself. */
+/** Whether it belongs to a child query, whose events are interleaved with the parent's. */
 export function isChild({ parentQueryId }: QueryEvent): boolean {
   return parentQueryId !== undefined;
 }
@@ -62,5 +62,5 @@ export function isEnd(event: QueryEvent): event is Extract<QueryEvent, { readonl
   return event.type === "final" || event.type === "failed" || event.type === "cancelled";
 }
 
-/** Never throws to the engine; a channel that fails loses its own events only. */
+/** Never throws to the engine; a channel that fails misses only its own events. */
 export type Emit = (event: QueryEvent) => void;

@@ -9,31 +9,31 @@ const RESULT_CHARS = 20_000;
 
 export interface StepBlock {
   code: string;
-  /** What it calls of an extension just now, "" where nothing. */
+  /** The extension function that it is calling; "" if none. */
   calling: string;
-  /** Changes of files as unified diffs. */
+  /** File changes as unified diffs. */
   readonly diffs: string[];
-  /** Null while it has not ended. */
+  /** Null until it has ended. */
   result: BlockResult | null;
 }
 
-/** A query that a block asked. */
+/** A query started by a block. */
 export interface StepChild {
   /** The beginning of its request, on one line. */
   readonly task: string;
   iteration: number;
-  /** Null while it runs. */
+  /** Null while it is running. */
   done: { readonly ok: boolean; readonly text: string } | null;
 }
 
-/** One iteration: what came of it so far. */
+/** One iteration and its results so far. */
 export interface Step {
   /** 1-based. */
   readonly number: number;
   thinking: string;
   readonly blocks: StepBlock[];
   readonly children: StepChild[];
-  /** Null while it runs. */
+  /** Null while it is running. */
   outcome: IterationOutcome | null;
   reason: string | null;
   ms: number;
@@ -47,7 +47,7 @@ export function newStep(number: number): Step {
   return { number, thinking: "", blocks: [], children: [], outcome: null, reason: null, ms: 0 };
 }
 
-/** A result of which no more is kept than can be looked at; the whole of it is in the database. */
+/** The part of a result that can be displayed; the database has all of it. */
 export function boundedResult(result: BlockResult): BlockResult {
   const bounded = (text: string): string => clip(text, RESULT_CHARS);
   return {
@@ -60,7 +60,7 @@ export function boundedResult(result: BlockResult): BlockResult {
 
 type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "retrying" | "answering" | "child";
 
-/** How far a query is, from its events: what every channel shows while it runs. */
+/** The progress of a query, computed from its events. Every channel shows it while the query runs. */
 export class QueryProgress {
   queryId: string | null = null;
   phase: Phase = "waiting";
@@ -68,16 +68,16 @@ export class QueryProgress {
   step: Step | null = null;
   /** So far. */
   answer = "";
-  /** Queries of blocks that run, by id. */
+  /** Running queries started by blocks, by id. */
   readonly children = new Map<string, StepChild>();
-  /** The one that something was heard of last. */
+  /** The one with the latest event. */
   child: StepChild | null = null;
-  /** The one that is written or runs, 0-based. */
+  /** The block being written or run, 0-based. */
   block = 0;
   #model = "the model";
   #detail = "";
 
-  /** What goes on, in a few words; they hold no control characters. */
+  /** What is happening, in a few words without control characters. */
   get doing(): string {
     const { phase, block, child } = this;
     if (phase === "waiting") return `waiting for ${this.#model}`;

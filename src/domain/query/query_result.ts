@@ -25,7 +25,7 @@ export type QueryReason = typeof QUERY_REASONS[number];
 export type AnswerType = "text" | "markdown";
 export type Confidence = "high" | "medium" | "low";
 
-/** What a query came to, however it ended. `answer` is never empty. */
+/** The result of a query, however it ended. `answer` is never empty. */
 export interface QueryResult {
   readonly status: QueryStatus;
   readonly reason: QueryReason;
@@ -36,11 +36,11 @@ export interface QueryResult {
   readonly conversationId: string;
   readonly iterations: number;
   readonly usage: Usage;
-  /** Null where the model's price is not known. */
+  /** Null if the model's price is unknown. */
   readonly costUsd: number | null;
   readonly ms: number;
   readonly notes: readonly string[];
-  /** The answer as data, where the caller gave a JSON Schema and the answer satisfies it; left out otherwise. */
+  /** The answer as data, if the caller gave a JSON Schema and the answer satisfies it; otherwise absent. */
   readonly value?: JsonValue;
 }
 
@@ -71,12 +71,12 @@ const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
   "defect",
 ]);
 
-/** False where `answer` only says what went wrong. A query that ran out has its best answer. */
+/** False if `answer` only says what went wrong. A query that used up its budget has its best answer. */
 export function hasAnswer({ reason }: Pick<QueryResult, "reason">): boolean {
   return !WITHOUT_ANSWER.has(reason);
 }
 
-/** The stored status that belongs to a reason. */
+/** The stored status for a reason. */
 export function statusOf(reason: QueryReason): QueryStatus {
   return STATUS[reason];
 }

@@ -1,21 +1,22 @@
-/** With it a request is made once: the same key and fingerprint name the same request. */
+/** Makes a request idempotent: the same key and fingerprint identify the same request. */
 export interface RequestKey {
-  /** That the request named. */
+  /** The branch that the request named. */
   readonly branchId: string;
   readonly key: string;
   readonly fingerprint: string;
-  /** What the key began before, where its request is continued: the key stands for the new query from then on. */
+  /** The query that the key started before, if its request is being continued; the key then refers to the new query. */
   readonly replaces?: string;
 }
 
-/** What may have come with a key. */
+/** What can be found for a key. */
 export interface KeyedRequest {
   readonly requestKey?: RequestKey | undefined;
 }
 
-/** What requests with a key have begun, for a day. */
+/** What requests with a key have started, kept for a day. */
 export interface RequestKeys {
-  /** In the conversation of this branch, whichever branch it named; null where there is none of the last day. */
+  /** Looks in the conversation of this branch, whichever branch the request named. Null if there is none within the
+   * last day. */
   keyedQuery(
     branchId: string,
     key: string,

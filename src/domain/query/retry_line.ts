@@ -1,4 +1,4 @@
-/** What a user is told before a model is asked again: when, for which time, and why. */
+/** The line a user sees before a model call is retried: when, which attempt, and why. */
 export function retryLine(
   { reason, waitMs, attempt }: { readonly reason: string; readonly waitMs: number; readonly attempt: number },
 ): string {

@@ -1,4 +1,4 @@
-/** A message as a model was sent it. */
+/** A message as it was sent to a model. */
 export interface SentMessage {
   readonly role: "system" | "user";
   readonly text: string;

@@ -1,7 +1,7 @@
 import type { AnswerType, Confidence, QueryReason, QueryStatus } from "./query_result.ts";
 import type { Usage } from "./usage.ts";
 
-/** What is stored of how a query ended. */
+/** What is stored about how a query ended. */
 export interface QueryEnd {
   readonly status: QueryStatus;
   readonly reason: QueryReason;
@@ -18,13 +18,13 @@ export interface QueryEnd {
 interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly queryId: string;
   readonly conversationId: string;
-  /** The branch that it was made in. */
+  /** The branch in which it was created. */
   readonly branchId: string;
   readonly text: string;
   readonly createdAt: number;
 }
 
-/** While it runs, in whatever process, its answer is "". */
+/** While it runs, in any process, its answer is "". */
 export interface RunningQuery extends QueryFacts {
   readonly running: true;
   readonly status: "running";
@@ -35,5 +35,5 @@ export interface EndedQuery extends QueryFacts, QueryEnd {
   readonly running: false;
 }
 
-/** A query of a branch as it stands in the database. */
+/** A query of a branch, as stored in the database. */
 export type StoredQuery = RunningQuery | EndedQuery;

@@ -6,7 +6,7 @@ export interface SubCall {
   readonly provider: string;
   readonly model: string;
   readonly prompt: string;
-  /** Null where the call failed. */
+  /** Null if the call failed. */
   readonly reply: string | null;
   readonly error: string | null;
   readonly usage: Usage;

@@ -1,10 +1,10 @@
-/** Tokens of one or more model calls as the provider counted them; null where it did not say. */
+/** Tokens of one or more model calls, as counted by the provider; null if it did not report them. */
 export interface Usage {
   readonly input: number;
   readonly output: number;
-  /** The part of `input` that came from a prefix cache. */
+  /** The part of `input` that was read from a prefix cache. */
   readonly cached: number;
-  /** The part of `input` that was written to the cache, where the provider counts and charges that by itself. */
+  /** The part of `input` that was written to the cache, if the provider counts and charges that separately. */
   readonly cacheWrite?: number;
   /** The part of `output` that was native reasoning. */
   readonly reasoning: number;

@@ -3,16 +3,16 @@ import { PathMap } from "./path_map.ts";
 import type { QueryReason } from "../query/query_result.ts";
 import type { RecordedIteration, RecordedQuery } from "./recording.ts";
 
-/** One place in which a query that was played again is another one than recorded. */
+/** A place where a replayed query differs from the recording. */
 export interface RecordingDifference {
-  /** "iteration 2, block 1", below a child query with its place before it; "" for the query as a whole. */
+  /** "iteration 2, block 1", with the child query's place before it; "" for the query as a whole. */
   readonly place: string;
   readonly field: string;
   readonly recorded: string;
   readonly replayed: string;
 }
 
-/** Queries that something outside ended: where they ended says nothing about them. */
+/** Queries that were ended from outside: the point where they ended means nothing. */
 const CUT: readonly QueryReason[] = [
   "cancelled",
   "process_lost",
@@ -25,13 +25,13 @@ const CUT: readonly QueryReason[] = [
 ];
 
 interface Run {
-  /** Of the query above. */
+  /** The place of the query above. */
   readonly above?: string;
   /** From the recorded paths to those of the run. */
   readonly paths?: PathMap;
 }
 
-/** Where two runs of one query differ but for times, ids and the place in which they were made, in order. */
+/** The differences between two runs of one query, in order. Times, ids and the folder in which they ran are ignored. */
 export function compareRecordings(
   recorded: RecordedQuery,
   replayed: RecordedQuery,
@@ -71,7 +71,7 @@ function iterationDifferences(
     const other = replayed.blocks[at];
     if (!other) continue;
     const facts = { recorded: resultOf(result), replayed: resultOf(other.result) };
-    // A text with a path in it has another length in a folder with another one.
+    // A path can change the length of the text that contains it.
     const { preview } = other.result;
     const same = paths.toRecorded(preview) === preview ? {} : { size: String(result.size) };
     const moved = { ...facts, replayed: { ...facts.replayed, ...same } };
@@ -79,7 +79,7 @@ function iterationDifferences(
   }
   const children = [...replayed.children];
   for (const child of recorded.children) {
-    // Children that ran side by side may have begun in another order.
+    // Children that ran in parallel may have started in another order.
     const at = children.findIndex(({ text }) => paths.toRecorded(text) === child.text);
     const [other] = at === -1 ? [] : children.splice(at, 1);
     if (other) found.push(...compareRecordings(child, other, { above: `${place}, child query, `, paths }));

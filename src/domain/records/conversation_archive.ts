@@ -15,7 +15,7 @@ const id = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const time = z.int().min(0).max(LATEST);
 const count = z.int().min(0).max(1e9);
 const amount = z.number().min(0).max(1e15);
-/** `{content}` is the hash of a long one in `contents`. */
+/** `{content}` is the hash of a long text in `contents`. */
 const text = z.union([z.string(), z.strictObject({ content: z.string().regex(HASH) })]).nullable();
 const bytes = z.union([
   z.strictObject({ base64: z.base64().max(4096) }),
@@ -219,7 +219,7 @@ const tables = z.strictObject({
     metadata: z.object({ iteration: id.optional() }),
     createdAt: time,
   })),
-  /** In order. Files of before have none: there the metadata of a variable names its scope. */
+  /** In order. Absent in older files, where the metadata of a variable names its scope. */
   scopeChange: z.array(z.strictObject({
     expressionSoulId: id,
     queryStateId: id.nullable(),
@@ -227,7 +227,7 @@ const tables = z.strictObject({
     scope: z.enum(["live", "forgotten"]),
     createdAt: time,
   })).default([]),
-  /** What extensions keep of the conversation; nothing in files of before. */
+  /** What extensions store for the conversation; absent in older files. */
   extensionState: z.array(z.strictObject({
     id,
     namespace: z.string().min(1).max(200),
@@ -262,18 +262,18 @@ const tables = z.strictObject({
 
 const content = z.union([
   z.strictObject({ sha256: z.string().regex(HASH), text: z.string() }),
-  /** In pieces, since a string has a greatest length. */
+  /** In parts, since the length of a string is limited. */
   z.strictObject({ sha256: z.string().regex(HASH), base64: z.array(z.string()) }),
 ]);
 
-/** Everything that is stored about one conversation, as `vis conversations export --format json` writes it: the rows of
- * its tables with JSON in place of text and references to `contents` in place of long texts and values. */
+/** Everything that is stored about one conversation, as written by `vis conversations export --format json`: the rows
+ * of its tables, with JSON instead of text, and references to `contents` instead of long texts and values. */
 export const conversationArchive = z.strictObject({
   format: z.literal(ARCHIVE_FORMAT),
   version: z.union([z.literal(1), z.literal(ARCHIVE_VERSION)]),
   tables,
   contents: z.array(content),
-  /** Of all the rest, since version 2. */
+  /** Hash of everything else, since version 2. */
   sha256: z.string().regex(HASH).optional(),
 });
 

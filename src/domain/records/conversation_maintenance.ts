@@ -1,6 +1,6 @@
 import type { ConversationArchive } from "./conversation_archive.ts";
 
-/** A query of a branch, with how many iterations the branch shows of it. */
+/** A query of a branch, with the number of its iterations that the branch contains. */
 export interface QueryIterations {
   readonly queryId: string;
   readonly iterations: number;
@@ -12,33 +12,32 @@ export interface ImportReport {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** What is done to whole conversations: a part of the store. */
+/** Operations on whole conversations; part of the store. */
 export interface ConversationMaintenance {
-  /** The user's choice: nothing changes it but another one. */
+  /** Sets the user's title, which only the user can replace. */
   setTitle(branchId: string, title: string): Promise<void>;
-  /** A title that nobody chose; nothing happens where the user has chosen one or the present one is not `instead`. */
+  /** Suggests a title. Ignored if the user has set one, or if the current title is not `instead`. */
   suggestTitle(branchId: string, suggestion: { readonly title: string; readonly instead: string }): Promise<boolean>;
-  /** All of it. Rejects with `BusyError` while a query runs in it. Texts and values that nothing refers to any more stay
-   * in the database until it is pruned. */
+  /** Deletes the conversation. Rejects with `BusyError` while a query runs in it. Texts and values that nothing refers
+   * to any more stay in the database until it is pruned. */
   deleteConversation(conversationId: string): Promise<void>;
-  /** The run of a query of a user that runs in it, in whatever process; null where none does. */
+  /** The run of a user's query that is running in it, in any process; null if there is none. */
   runningQuery(conversationId: string): Promise<string | null>;
-  /** The run of a query whose id begins so; null where none does, or several do. */
+  /** The run of the query whose id starts with this prefix; null if there is none, or more than one. */
   findQuery(prefix: string): Promise<string | null>;
-  /** Of queries that began since then with a label, child queries left out. */
+  /** Usage by queries that have a label and started since then, without child queries. */
   labelUse(since: number): Promise<readonly LabelUse[]>;
-  /** As `Store.queries`, without reading them. */
+  /** Like `Store.queries`, but without reading them. */
   turns(branchId: string): Promise<readonly QueryIterations[]>;
-  /** Everything that is stored about it, at one moment. What runs is in it as interrupted. Rejects with `UsageError`
-   * where that is more than one file can hold. */
+  /** Everything that is stored about it, as one snapshot. A running query is exported as interrupted. Rejects with
+   * `UsageError` if that exceeds the size of one file. */
   exportConversation(conversationId: string): Promise<ConversationArchive>;
-  /** Stores all of an archive under new ids, or nothing. The file is believed in nothing that says what may be reached
-   * here: its conversation belongs to this workspace and to no chat. Rejects with `UsageError` for rows that contradict
-   * each other. */
+  /** Stores a whole archive under new ids, or nothing. The file is not trusted about what may be accessed here: its
+   * conversation belongs to this workspace and to no chat. Rejects with `UsageError` if rows contradict each other. */
   importConversation(archive: ConversationArchive, options: { readonly workspace: string }): Promise<ImportReport>;
 }
 
-/** What queries of one label came to. */
+/** Usage by the queries of one label. */
 export interface LabelUse {
   readonly label: string;
   readonly queries: number;
@@ -47,18 +46,19 @@ export interface LabelUse {
 
 export interface ConversationFilter {
   readonly limit: number;
-  /** Those of this channel only. */
+  /** Only those of this channel. */
   readonly channel?: string | undefined;
-  /** Those that stand behind this place. */
+  /** Only those after this place. */
   readonly after?: number | undefined;
 }
 
 export interface ConversationSummary {
   readonly queries: number;
-  /** When its newest query began, or it was made. */
+  /** When its newest query started, or else when it was created. */
   readonly activeAt: number;
-  /** Whether a query runs in it, in whatever process. */
+  /** Whether a query is running in it, in any process. */
   readonly running: boolean;
-  /** In the list of all conversations. A conversation that is made or asked has the first one from then on. */
+  /** Its position in the list of all conversations. A conversation moves to the top when it is created or gets a
+   * request. */
   readonly place: number;
 }

@@ -6,16 +6,16 @@ export interface BackupReport {
 }
 
 export interface DatabaseRestoreReport extends BackupReport {
-  /** Where the database that stood there before is now; null where there was none. */
+  /** Path to which the previous database was moved; null if there was none. */
   readonly keptAs: string | null;
 }
 
 export interface CheckReport {
-  /** In words; empty when everything holds. */
+  /** As text; empty if the database is sound. */
   readonly problems: readonly string[];
-  /** How many stored texts and values were read and compared with their hashes. */
+  /** How many stored texts and values were read and checked against their hashes. */
   readonly contents: number;
-  /** Stored texts and values that nothing refers to: no fault, `prune` removes them. */
+  /** Stored texts and values that nothing refers to. Not a fault; `prune` removes them. */
   readonly unused: number;
   readonly schemaVersion: number;
   readonly ms: number;
@@ -24,17 +24,17 @@ export interface CheckReport {
 export interface DatabaseStats {
   readonly path: string;
   readonly fileBytes: number;
-  /** Of the write-ahead log beside it. */
+  /** Size of the write-ahead log beside it. */
   readonly walBytes: number;
-  /** Of pages that hold nothing; `vacuum` gives them back. */
+  /** Size of empty pages; `vacuum` returns them. */
   readonly freeBytes: number;
   readonly schemaVersion: number;
   readonly sqliteVersion: string;
-  /** The largest first; indices count to their table. */
+  /** Largest first; indices are included in their table. */
   readonly tables: readonly { readonly table: string; readonly rows: number; readonly bytes: number }[];
-  /** Long texts and values by how they are stored. */
+  /** Long texts and values, by their encoding. */
   readonly content: readonly { readonly encoding: string; readonly rows: number; readonly bytes: number }[];
-  /** Those with the most rows first. `bytes`: of texts and values that their rows name, each once. */
+  /** Most rows first. `bytes`: texts and values that their rows refer to, each counted once. */
   readonly conversations: readonly {
     readonly conversationId: string;
     readonly title: string;
@@ -46,9 +46,9 @@ export interface DatabaseStats {
 }
 
 export interface PruneReport {
-  /** True where nothing was changed. */
+  /** True if nothing was changed. */
   readonly dryRun: boolean;
-  /** Without activity since the time that was named, the oldest first. */
+  /** Without activity since the given time, oldest first. */
   readonly conversations: readonly {
     readonly conversationId: string;
     readonly title: string;
@@ -57,10 +57,10 @@ export interface PruneReport {
     readonly lastActivity: number;
   }[];
   readonly logRows: number;
-  /** Of texts and values that nothing refers to any more; 0 in a dry run. */
+  /** Texts and values that nothing refers to any more; 0 in a dry run. */
   readonly contents: number;
   readonly contentBytes: number;
-  /** What another process may be about to use is kept for a day. */
+  /** False if some were kept: what another process may be about to use is kept for a day. */
   readonly everything: boolean;
 }
 
@@ -70,20 +70,20 @@ export interface VacuumReport {
   readonly ms: number;
 }
 
-/** What keeps a database well. Every method rejects with `UsageError` for a path that cannot be used so and with
- * `StoreError`; the database is then as it was. */
+/** Database maintenance. Every method rejects with `UsageError` for an unusable path and with `StoreError`; the
+ * database is then unchanged. */
 export interface DatabaseMaintenance {
   readonly location: string;
-  /** Copies it as it is at this moment, also while others write. The target must not exist. */
+  /** Copies it in its current state, even while others write. The target must not exist. */
   backup(target: string): Promise<BackupReport>;
-  /** Puts a backup in its place and keeps the old file beside it. Refused while any process uses the database. */
+  /** Replaces the database with a backup and keeps the old file beside it. Refused while any process uses the database. */
   restore(source: string): Promise<DatabaseRestoreReport>;
-  /** Structure, foreign keys, indices, hashes of all content, references that lead nowhere. */
+  /** Checks structure, foreign keys, indices, hashes of all content, and dangling references. */
   check(): Promise<CheckReport>;
   stats(): Promise<DatabaseStats>;
-  /** Deletes conversations without activity since `before` and the content that nothing refers to any more. One in which
-   * a query runs stays. */
+  /** Deletes conversations without activity since `before`, and content that nothing refers to any more. A conversation
+   * with a running query is kept. */
   prune(options: { readonly before: number; readonly dryRun: boolean }): Promise<PruneReport>;
-  /** Gives unused pages back to the disk. Refused while any process uses the database. */
+  /** Returns unused pages to the disk. Refused while any process uses the database. */
   vacuum(): Promise<VacuumReport>;
 }

@@ -1,4 +1,4 @@
-/** A variable, and one that the blocks which made it have read. */
+/** A variable, and another one that the blocks that defined it have read. */
 export interface Dependency {
   readonly name: string;
   readonly reads: string;

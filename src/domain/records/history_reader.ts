@@ -25,7 +25,7 @@ export interface PastIteration {
   readonly number: number;
   readonly status: string;
   readonly thinking: string;
-  /** What the model took. */
+  /** Time spent in model calls. */
   readonly modelMs: number;
   readonly blocks: readonly {
     readonly ms: number;
@@ -46,21 +46,21 @@ export interface PastVariable {
   readonly createdAt: number;
 }
 
-/** What an extension may read of everything that is stored. A conversation is named by its id or the first 8 characters
- * of it, and rejects with `UsageError` where there is none. */
+/** Read access for extensions to everything stored. A conversation is identified by its id or the first 8 characters of
+ * it; methods reject with `UsageError` if there is none. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** The one with the newest query first. */
+  /** Newest query first. */
   conversations(options: { readonly limit: number }): Promise<readonly PastConversation[]>;
-  /** Oldest first; the newest ones alone costs no more in a long conversation. */
+  /** Oldest first. Reading only the newest ones does not take longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
-  /** The messages that an iteration (1-based) was asked with, null where there is none. */
+  /** The messages sent for an iteration (1-based); null if there is none. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** The ones defined last first. */
+  /** Most recently defined first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** The value of a version (1-based, the newest by default): data as data, functions and classes as their source, what
-   * could not be kept as null. Rejects with `UsageError` where there is none. */
+  /** The value of a version (1-based, by default the newest): data as data, functions and classes as their source,
+   * values that could not be kept as null. Rejects with `UsageError` if there is none. */
   variable(
     conversationId: string,
     options: { readonly name: string; readonly version?: number | undefined },

@@ -8,8 +8,8 @@ export interface LogEntry {
   readonly conversationId?: string;
   readonly queryId?: string;
   readonly iterationId?: string;
-  /** Of the iteration, 0-based; one that is not stored yet is left out of what the entry is about. */
+  /** 0-based within the iteration. The entry does not refer to the block if it is not stored yet. */
   readonly block?: number;
-  /** Milliseconds since the epoch; when it is stored, where it is left out. */
+  /** Milliseconds since the epoch; by default, the time at which it is stored. */
   readonly at?: number;
 }

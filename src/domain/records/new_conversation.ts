@@ -1,17 +1,17 @@
-/** A chat elsewhere: its id among those of its channel. */
+/** A chat outside Vis, identified by its id within its channel. */
 export interface ExternalChat {
   readonly channel: string;
   readonly externalId: string;
 }
 
-/** What is known about a conversation when it is made. */
+/** What is known about a conversation when it is created. */
 export interface NewConversation {
   readonly title: string;
-  /** The title stands until the first request gives one. */
+  /** The title is a placeholder until the first request provides one. */
   readonly untitled?: boolean;
   readonly channel: string;
   /** Real path. */
   readonly workspace: string;
-  /** Of the chat that it belongs to, where its channel has such. */
+  /** The id of its chat, if its channel has chats. */
   readonly externalId?: string;
 }

@@ -1,4 +1,4 @@
 export interface NewestQueries {
-  /** So many of the last ones, all where it is left out. */
+  /** How many of the latest ones; all if absent. */
   readonly newest?: number | undefined;
 }

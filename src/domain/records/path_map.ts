@@ -1,4 +1,4 @@
-/** Folders of a recording and those that stand for them where it is played again. */
+/** Maps the folders of a recording to the ones used in its replay. */
 export class PathMap {
   readonly #pairs: readonly (readonly [recorded: string, played: string])[];
 
@@ -6,23 +6,23 @@ export class PathMap {
     this.#pairs = pairs.filter(([recorded, played]) => recorded !== played && isFolder(recorded) && isFolder(played));
   }
 
-  /** A recorded text with the paths of this place. */
+  /** Replaces recorded paths in a text with those of the replay. */
   toPlayed(text: string): string {
     return this.#pairs.reduce((all, [recorded, played]) => moved(all, recorded, played), text);
   }
 
-  /** A text of this place with the recorded paths. */
+  /** Replaces paths of the replay in a text with the recorded ones. */
   toRecorded(text: string): string {
     return this.#pairs.reduce((all, [recorded, played]) => moved(all, played, recorded), text);
   }
 }
 
-/** The root is a part of every path. */
+/** Excludes the root, which is part of every path. */
 function isFolder(path: string): boolean {
   return /[^\\/]/.test(path);
 }
 
-/** A name that goes on before or behind it belongs to another path. */
+/** A name that is longer in front or at the end belongs to another path. */
 function moved(text: string, from: string, to: string): string {
   if (!text.includes(from)) return text;
   const literal = from.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");

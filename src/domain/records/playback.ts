@@ -1,21 +1,21 @@
 import { PathMap } from "./path_map.ts";
 import type { RecordedIteration, RecordedQuery, Recording } from "./recording.ts";
 
-/** What a recorded model call gave: a reply, or the error in its place. */
+/** What a recorded model call returned: a reply, or an error. */
 export type PlayedReply =
   | {
     readonly kind: "reply";
     readonly text: string;
     readonly reasoning: string;
-    /** The length limit of the model cut it. */
+    /** The model's length limit cut it. */
     readonly cut?: true;
     /** The error with which it broke off. */
     readonly broken?: string;
   }
-  /** `fatal`: the query ended on it. */
+  /** `fatal`: it ended the query. */
   | { readonly kind: "error"; readonly message: string; readonly fatal: boolean };
 
-/** Of a longer request the model is shown the head, at least so much of it. */
+/** For a longer request, the model sees at least this much of its beginning. */
 const HEAD_CHARS = 15_000;
 
 interface Track {
@@ -23,21 +23,21 @@ interface Track {
   readonly replies: PlayedReply[];
 }
 
-/** A recording that is played query by query: hands out each recorded reply once, in order. */
+/** Plays a recording query by query: returns each recorded reply once, in order. */
 export class Playback {
   readonly #recording: Recording;
   readonly #paths: PathMap;
-  /** Of the query that plays, then of its child queries in the order in which they were recorded. */
+  /** The track of the current query, then those of its child queries in recorded order. */
   #tracks: Track[] = [];
   readonly #calls = new Map<string, PlayedReply[]>();
 
-  /** `paths`: from those of the recording to those that its replies name where it is played. */
+  /** `paths` maps the recorded paths to those that the replies use in the replay. */
   constructor(recording: Recording, { paths = new PathMap() }: { readonly paths?: PathMap } = {}) {
     this.#recording = recording;
     this.#paths = paths;
   }
 
-  /** From here on the replies of this query are played; 0-based. */
+  /** Starts playing the replies of this query; 0-based. */
   begin(index: number): void {
     const query = this.#recording.queries[index];
     if (!query) throw new RangeError(`Cannot play query ${index + 1}: there are ${this.#recording.queries.length}`);
@@ -46,14 +46,14 @@ export class Playback {
     this.#collect(query);
   }
 
-  /** The next reply of the query that shows the model this text, null where the recording has none. */
+  /** The next reply of the query that shows this text to the model; null if the recording has none. */
   reply(shown: string): PlayedReply | null {
     const recorded = this.#paths.toRecorded(shown);
     const track = this.#tracks.find(({ text, replies }) => replies.length > 0 && shows(recorded, text));
     return track?.replies.shift() ?? null;
   }
 
-  /** The reply to a plain call, null where the recording has none. */
+  /** The reply to a plain call; null if the recording has none. */
   call(prompt: string): PlayedReply | null {
     return this.#calls.get(this.#paths.toRecorded(prompt))?.shift() ?? null;
   }

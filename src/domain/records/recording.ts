@@ -4,15 +4,15 @@ import type { JsonValue } from "../text/json_value.ts";
 import type { Confidence, QueryReason, QueryStatus } from "../query/query_result.ts";
 import type { Usage } from "../query/usage.ts";
 
-/** A plain model call that a block made. */
+/** A plain model call made by a block. */
 export interface RecordedCall {
   readonly prompt: string;
-  /** Null where it failed. With an error, the length limit of the model cut it. */
+  /** Null if it failed. If there is also an error, the model's length limit cut the reply. */
   readonly reply: string | null;
   readonly error: string | null;
 }
 
-/** What the variable `context` was given. Its pieces can be read while the store is open. */
+/** The input of the variable `context`. Its parts can be read while the store is open. */
 export interface RecordedContext {
   readonly label: string;
   readonly json: boolean;
@@ -24,18 +24,18 @@ export interface RecordedIteration {
   /** 1-based. */
   readonly number: number;
   readonly status: QueryStatus | "running";
-  /** What came of it: executed, empty, failed, refused, final; "" while it is not known. */
+  /** The result: executed, empty, failed, refused or final; "" until it is known. */
   readonly outcome: string;
   readonly thinking: string;
-  /** The part of the thinking that the model gave beside its reply. */
+  /** The reasoning that the model returned separately from its reply. */
   readonly nativeReasoning: string;
-  /** The raw reply, "" where none came. */
+  /** The raw reply; "" if there was none. */
   readonly response: string;
-  /** Where the reply is a part of one: cut by the length limit of the model, or broken off. */
+  /** Set if the reply is incomplete: cut by the model's length limit, or broken off. */
   readonly ending?: "cut" | "broken";
   readonly error: string | null;
   readonly notes: readonly string[];
-  /** Iterations that the query might use when this one began, null where that is not recorded. */
+  /** The iteration budget of the query when this one started; null if it was not recorded. */
   readonly budget: number | null;
   readonly blocks: readonly { readonly code: string; readonly result: BlockResult }[];
   readonly calls: readonly RecordedCall[];
@@ -48,7 +48,7 @@ export interface RecordedQuery {
   readonly text: string;
   readonly running: boolean;
   readonly status: QueryStatus | "running";
-  /** Null while it runs. */
+  /** Null while it is running. */
   readonly reason: QueryReason | null;
   readonly answer: string;
   readonly confidence: Confidence;
@@ -57,15 +57,15 @@ export interface RecordedQuery {
   readonly ms: number;
   readonly notes: readonly string[];
   readonly images: readonly Image[];
-  /** The JSON Schema that the answer had to satisfy, null where there was none. */
+  /** The JSON Schema that the answer had to satisfy, or null. */
   readonly answerSchema: JsonValue | null;
-  /** Null where nothing was given, and for child queries. */
+  /** Null if there was no input, and for child queries. */
   readonly context: RecordedContext | null;
   readonly iterations: readonly RecordedIteration[];
   readonly createdAt: number;
 }
 
-/** A conversation as the store has it, oldest query first. */
+/** A conversation as stored, oldest query first. */
 export interface Recording {
   readonly conversationId: string;
   readonly title: string;

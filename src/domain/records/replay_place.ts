@@ -4,20 +4,20 @@ export interface ReplayRequest {
   readonly cwd?: string | undefined;
   /** The workspace in which the conversation was recorded. */
   readonly recorded: string;
-  /** Blocks work in the workspace itself. */
+  /** Whether blocks work in the workspace itself. */
   readonly inPlace: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Where a replay works. Whoever asked for it closes it, after the session. */
+/** Where a replay runs. The caller closes it after the session. */
 export interface ReplayPlace {
   /** Real path of the folder in which blocks work. */
   readonly workspace: string;
-  /** For extensions. */
+  /** Vis's own folder, for extensions. */
   readonly home: string | null;
-  /** From the recorded paths to those of this place. */
+  /** Maps the recorded paths to those of the replay. */
   readonly paths: PathMap;
-  /** What the copy was made of; `leftOut` are sockets, devices and files that may not be read. Null where there is none. */
+  /** What was copied. `leftOut` are sockets, devices and files that cannot be read. Null if there is no copy. */
   readonly copied: {
     readonly from: string;
     readonly files: number;

@@ -1,14 +1,14 @@
 import type { z } from "zod";
 
-/** What a setting may mean to Vis, by `.meta({ … })` of its type. */
+/** What a setting can mean to Vis, marked on its type with `.meta({ … })`. */
 export const SETTING_MARKS = ["project", "programs", "secrets", "offered"] as const;
 
-/** The settings of one shipped extension, as far as the configuration must know them. */
+/** The settings of one shipped extension, as far as the configuration needs to know them. */
 export interface SettingsSection {
   readonly namespace: string;
-  /** Its name at the top of the configuration, null where its only place is `extensions.config`. */
+  /** Its top-level name in the configuration; null if it is only in `extensions.config`. */
   readonly name: string | null;
-  /** Keys of it that the file of a workspace may set. */
+  /** Its keys that the workspace's settings file may set. */
   readonly project: readonly string[];
   readonly schema: () => Promise<z.ZodType>;
 }

@@ -1,2 +1,2 @@
-/** The name under which a login keeps the token of the bot. It serves no model. */
+/** The name under which `vis login` saves the bot's token. It is not a model provider. */
 export const BOT_LOGIN = "telegram";

@@ -1,19 +1,20 @@
-/** Why an extension is not loaded. `untrusted`: nobody has trusted this content of a project's folder. `misconfigured`:
- * its section of `extensions.config` is wrong. `off`: a setting switches it off. `skipped`: it cannot be loaded. */
+/** Why an extension is not loaded. `untrusted`: the content of a project's folder has not been trusted.
+ * `misconfigured`: its section of `extensions.config` is invalid. `off`: disabled by a setting. `skipped`: it cannot be
+ * loaded. */
 export type LeftOut = "untrusted" | "misconfigured" | "off" | "skipped";
 
-/** An extension as it was found. */
+/** An extension that was found. */
 export interface ExtensionFacts {
-  /** Namespace, or the folder's name where it could not be read. */
+  /** Namespace, or the folder's name if it could not be read. */
   readonly name: string;
   readonly place: "shipped" | "home" | "project" | "path";
   readonly state: "loaded" | LeftOut;
   readonly version: string;
   readonly alias: string;
   readonly doc: string;
-  /** "" for a shipped one. */
+  /** "" for a shipped extension. */
   readonly path: string;
-  /** Why it is not loaded, "" where it is. */
+  /** Why it is not loaded; "" if it is. */
   readonly reason: string;
   readonly commands: readonly string[];
 }
@@ -26,13 +27,13 @@ export interface ExtensionCommandFacts {
 }
 
 export interface CommandFlag {
-  /** As it is typed, with its dashes. */
+  /** As typed, including its dashes. */
   readonly flag: string;
-  /** "boolean" for one that takes no value. */
+  /** "boolean" if it takes no value. */
   readonly kind: string;
 }
 
-/** What is to be trusted: shown before it is. */
+/** What the user is about to trust. */
 export interface TrustFacts {
   readonly path: string;
   readonly hash: string;
@@ -47,7 +48,7 @@ export interface TrustFacts {
   }[];
 }
 
-/** One thing that `vis extensions check` tried. */
+/** One check of `vis extensions check`. */
 export interface ExtensionCheck {
   readonly what: string;
   readonly ok: boolean;

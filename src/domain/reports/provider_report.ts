@@ -1,27 +1,27 @@
-/** Providers, keys and models as channels show them. No key stands in any of these. */
+/** Providers, keys and models as channels show them. None of these contain a key. */
 
 export interface KeyReport {
   readonly provider: string;
   readonly title: string;
-  /** "device-login" for a login on a page, "optional" for servers that want none. */
+  /** "device-login" for a login on a web page, "optional" for servers that need no key. */
   readonly need: "required" | "optional" | "device-login";
-  /** A variable, "auth.json", or "" where there is none. */
+  /** A variable or "auth.json"; "" if there is no key. */
   readonly from: string;
-  /** The key's last characters behind dots, "" where there is none. */
+  /** The key's last characters after dots; "" if there is no key. */
   readonly shown: string;
-  /** What to do about a missing key, "" where nothing is to be done. */
+  /** How to fix a missing key; "" if nothing needs to be done. */
   readonly mend: string;
 }
 
-/** What one can log in to. */
+/** A provider that the user can log in to. */
 export interface LoginChoice {
   readonly name: string;
   readonly title: string;
-  /** "optional" for a server of this machine, which wants no key. */
+  /** "optional" for a local server, which needs no key. */
   readonly need: KeyReport["need"];
 }
 
-/** What a service says to a key that is not kept yet: "unknown" where it could not be asked. */
+/** How a service responds to a key before it is saved; "unknown" if it could not be reached. */
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;
@@ -32,18 +32,18 @@ export interface ProviderReport {
   readonly title: string;
   readonly protocol: string;
   readonly baseUrl: string;
-  /** Model that serves where none is asked for, null where it must be named. */
+  /** The default model; null if a model must be named. */
   readonly model: string | null;
-  /** The provider that serves a query now, where none is asked for. */
+  /** Whether this is the default provider for queries now. */
   readonly root: boolean;
   readonly key: KeyReport;
-  /** Null where it was not asked. */
+  /** Null if it was not contacted. */
   readonly reach: { readonly ok: boolean; readonly found: string } | null;
 }
 
 export interface ProvidersReport {
   readonly providers: readonly ProviderReport[];
-  /** Why no query could be served, "" where one could. */
+  /** Why no query could be served; "" if one could. */
   readonly problem: string;
   readonly notes: readonly string[];
 }
@@ -51,21 +51,21 @@ export interface ProvidersReport {
 export interface ModelReport {
   readonly name: string;
   readonly contextTokens: number | null;
-  /** US dollars per million tokens, null where unknown. */
+  /** US dollars per million tokens; null if unknown. */
   readonly price: { readonly input: number; readonly output: number; readonly cached: number } | null;
   readonly reasoning: boolean;
   readonly images: boolean;
-  /** Described by the data or the configuration; otherwise what is assumed of any model. */
+  /** Whether the bundled data or the configuration describes it; otherwise defaults are assumed. */
   readonly known: boolean;
-  /** Serves where none is asked for. */
+  /** Whether this is the default model. */
   readonly root: boolean;
 }
 
 export interface ModelsReport {
   readonly provider: string;
-  /** Who says which models there are. */
+  /** Where the list of models comes from. */
   readonly source: "service" | "data" | "config";
-  /** Why the service was not the source, or where the data is from. */
+  /** Why the list is not from the service, or where the data is from. */
   readonly detail: string;
   readonly models: readonly ModelReport[];
 }

@@ -1,31 +1,31 @@
-/** A setting as channels show it. What may be a secret is masked. */
+/** A setting as channels show it. Possible secrets are masked. */
 export interface SettingFacts {
   readonly key: string;
   readonly value: unknown;
-  /** Who has the last word. */
+  /** The layer that sets the value in effect. */
   readonly layer: string;
   /** A path, a variable or a flag; "" for a default. */
   readonly where: string;
   readonly doc: string;
   readonly type: string;
-  /** Whether the file of a project may set it. */
+  /** Whether a project's settings file may set it. */
   readonly project: boolean;
-  /** Everybody who says something about it, in rising order. */
+  /** All layers that set it, in increasing precedence. */
   readonly layers: readonly { readonly layer: string; readonly where: string; readonly value: unknown }[];
 }
 
-/** What a change of a file came to. */
+/** The result of changing a settings file. */
 export interface SettingChange {
   readonly key: string;
   readonly path: string;
-  /** Null where it was taken out. */
+  /** Null if it was removed. */
   readonly value: unknown;
   readonly changed: boolean;
-  /** Who says otherwise and has the last word, "" where nobody does. */
+  /** The layer that overrides it; "" if none does. */
   readonly overruled: string;
 }
 
-/** The file of a project, and what of it only a trusted file may say. */
+/** A project's settings file, and which of its settings need trust. */
 export interface ConfigTrustFacts {
   readonly path: string;
   readonly sha256: string;

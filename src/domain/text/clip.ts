@@ -1,4 +1,4 @@
-/** Keeps the head of a text and says how much was left out. Never cuts a surrogate pair. */
+/** Keeps the beginning of a text and adds how much was left out. Never splits a surrogate pair. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const kept = Math.max(0, limit - 24);
@@ -6,7 +6,7 @@ export function clip(text: string, limit: number): string {
   return `${head}… (+${text.length - head.length} chars)`;
 }
 
-/** The first words of a text on one line. */
+/** The beginning of a text on one line. */
 export function oneLine(text: string, limit: number): string {
   const flat = text.slice(0, limit * 4).replace(/\s+/g, " ").trim();
   return flat.length <= limit && text.length <= limit * 4

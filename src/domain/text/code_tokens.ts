@@ -1,5 +1,5 @@
-/** One after another: comment, string, keyword, number. What is not closed goes on to the end, so that no text takes more
- * than one pass. */
+/** In this order: comment, string, keyword, number. An unclosed token extends to the end, so that any text takes a
+ * single pass. */
 const TOKENS =
   /(\/\/[^\n]*|\/\*(?:[^]*?\*\/|[^]*$))|("(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|`(?:\\[^]|[^`\\])*`?)|\b(as|async|await|break|case|catch|class|const|continue|default|delete|do|else|enum|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|of|return|satisfies|static|switch|this|throw|true|try|type|typeof|undefined|var|void|while|yield)\b|\b(\d[\w.]*)/g;
 const NAMES = ["comment", "string", "keyword", "number"] as const;
@@ -9,7 +9,7 @@ export interface CodeToken {
   readonly text: string;
 }
 
-/** TypeScript in the pieces that readers want to tell apart; joined they are the same text. */
+/** Splits TypeScript into tokens for highlighting; joined, they are the same text. */
 export function* codeTokens(code: string): Generator<CodeToken> {
   let end = 0;
   for (const match of code.matchAll(TOKENS)) {

@@ -1,15 +1,15 @@
 import { messageOf } from "../kit/message_of.ts";
 
-/** Why a file could not be read or written, in words; `otherwise`, or the system's own, where there are none. */
+/** Why a file could not be read or written, as text; for other errors `otherwise`, by default the system's message. */
 export function fileFault(error: unknown, otherwise = messageOf(error)): string {
   return WORDS[fileCode(error)] ?? otherwise;
 }
 
-/** The system's code for it, such as ENOENT; the name of the error where there is none. */
+/** The system's error code, such as ENOENT; the name of the error if it has none. */
 export function fileCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error) return String(error.code);
-  // A file that gets too large has no code; neither has what Deno itself keeps from programs, such as /proc.
+  // These errors have no code: a file that grows too large, and paths that Deno itself blocks, such as /proc.
   // deno-lint-ignore vis/no-message-parsing -- Deno gives this error no code
   return /^File too large \(/.test(error.message) ? "EFBIG" : error.name;
 }

@@ -1,4 +1,4 @@
-/** What a text says as JSON; undefined, which no JSON says, where it is none. */
+/** Parses JSON; undefined, which JSON cannot express, if the text is not valid JSON. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** What JSON can say. */
+/** Any value that JSON can express. */
 export type JsonValue =
   | null
   | boolean
@@ -9,8 +9,8 @@ export type JsonValue =
 
 const MAX_DEPTH = 500;
 
-/** A value that the codec can bring as JSON data: a Map with its keys as names, a Set as a list, a Date as ISO text; a
- * field that is undefined is left out, an item is null. Throws TypeError for what JSON has no form for, with its path. */
+/** Converts a value from the codec to JSON data: a Map to an object, a Set to a list, a Date to ISO text. Undefined
+ * fields are left out, undefined items become null. Throws TypeError with the path of a value that JSON cannot express. */
 export function jsonValue(value: unknown): JsonValue {
   return convert(value, { path: "", depth: 0 });
 }
@@ -38,7 +38,7 @@ function convert(value: unknown, at: Place): JsonValue {
   return Object.fromEntries(kept.map(([key, item]) => [key, below(item, at, key)]));
 }
 
-/** Own data properties, none of which is run. */
+/** Own data properties, read without running getters. */
 function own(value: object): readonly (readonly [string, unknown])[] {
   return Object.entries(Object.getOwnPropertyDescriptors(value))
     .filter(([, { enumerable }]) => enumerable)

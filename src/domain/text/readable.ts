@@ -1,5 +1,5 @@
-/** A value as text for a person: a string as it is, data as indented JSON, anything else by its nearest name. Never
- * throws for what the codec can bring. */
+/** A value as text for a person: strings unchanged, data as indented JSON, anything else by its closest name. Never
+ * throws for a value from the codec. */
 export function readable(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value);
   const shown = printable(value);
@@ -9,16 +9,16 @@ export function readable(value: unknown): string {
 
 interface Ancestor {
   readonly value: unknown;
-  /** What stands in its place in the text. */
+  /** What replaces it in the text. */
   readonly shown: unknown;
 }
 
-/** Replaces what JSON has no text for, and a value inside itself. */
+/** Replaces circular references and values that JSON cannot express. */
 function replacer(): (this: unknown, key: string, value: unknown) => unknown {
   const ancestors: Ancestor[] = [];
   return function (this: unknown, key: string): unknown {
     while (ancestors.length > 0 && ancestors.at(-1)?.shown !== this) ancestors.pop();
-    // The value before its `toJSON` was asked.
+    // The value before `toJSON` was called.
     const value: unknown = Object.getOwnPropertyDescriptor(this, key)?.value;
     if (ancestors.some((one) => one.value === value)) return "[circular]";
     const shown = printable(value);

@@ -2,8 +2,8 @@
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Text from a model, a server or a file with what commands a terminal or a page shown as its escape. In JSON that has
- * been written these are escapes of the same text. */
+/** Escapes control characters in text from a model, a server or a file, so that it cannot control a terminal or a page.
+ * Inside JSON, these escapes still mean the same text. */
 export function visibleText(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
