@@ -5,13 +5,13 @@ import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
 import { diffsIn } from "./diffs_in.ts";
 import type { QueryScope } from "./query_scope.ts";
 
-/** One call out of the sandbox, told to the query when it starts and ends. Rejects as the function does, and outside a
- * query. */
+/** Answers one call from the sandbox and reports its start and end to the query. Rejects if the function does, and
+ * outside a query. */
 export async function answerCall(
   call: HostCall,
   { scope, stored, source, active, view }: {
     readonly scope: QueryScope | null;
-    /** The call waits for it. */
+    /** What the call must wait for. */
     readonly stored: Promise<unknown> | null;
     readonly source: BuiltinSource;
     readonly active: ActiveExtensions | null;

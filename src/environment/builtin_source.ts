@@ -3,7 +3,7 @@ import type { BuiltinSource } from "./builtins.ts";
 import { conversationCode, conversationHistory, varDiff, varHistory } from "./history/history.ts";
 import type { VariableIndex } from "./variables/variable_index.ts";
 
-/** Variables and history of an environment as the functions in scope by default see them. */
+/** Variables and history of an environment, as the built-in functions see them. */
 export function builtinSource(
   environment: {
     readonly index: VariableIndex;

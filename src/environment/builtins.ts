@@ -4,7 +4,7 @@ import { readable } from "../domain/text/readable.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
 import type { QueryScope } from "./query_scope.ts";
 
-/** Variables and history as the functions in scope by default see them. */
+/** Variables and history, as the built-in functions see them. */
 export interface BuiltinSource {
   readonly vars: () => unknown;
   readonly varHistory: (name: string) => Promise<unknown>;
@@ -65,7 +65,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
 /** Names of the host functions that every sandbox has. */
 export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);
 
-/** Runs one of them; throws `HostCallError` for arguments that do not fit and outside a query. */
+/** Runs a built-in function; throws `HostCallError` for invalid arguments and outside a query. */
 export async function callBuiltin(
   call: HostCall,
   { source, scope }: { readonly source: BuiltinSource; readonly scope: QueryScope },

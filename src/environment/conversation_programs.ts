@@ -2,14 +2,14 @@ import type { Spawn, Spawned, SpawnOptions } from "../extension/spawned.ts";
 
 type WallSpawn = (workspace: string, argv: readonly string[], options: SpawnOptions) => Promise<Spawned>;
 
-/** Programs of one conversation: those of a call end with the call, those of a query with it, the others with the
- * conversation. */
+/** Programs of one conversation. Programs started in a call end with the call, those of a query with the query, and the
+ * others with the conversation. */
 export class ConversationPrograms {
   readonly #closed = new AbortController();
   #query = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  /** Whether one runs. */
+  /** Whether a program is running. */
   get running(): boolean {
     return this.#running.size > 0;
   }
@@ -18,18 +18,18 @@ export class ConversationPrograms {
     return this.#closed.signal;
   }
 
-  /** Aborts with the end of the running query. */
+  /** Aborts when the running query ends. */
   get query(): AbortSignal {
     return this.#query.signal;
   }
 
-  /** What was started outside a call ends. */
+  /** Ends the programs that were started outside a call. */
   endQuery(): void {
     this.#query.abort(new Error("Ended: the query is over"));
     this.#query = new AbortController();
   }
 
-  /** `env.spawn` of one call, or of what else has a signal. */
+  /** `env.spawn` for one call, or for anything else with a signal. */
   bind(spawn: WallSpawn, { workspace, signal }: { readonly workspace: string; readonly signal: AbortSignal }): Spawn {
     return (argv, options = {}) => {
       const lives = options.lifetime === "conversation" ? [this.#closed.signal] : [this.#closed.signal, signal];
@@ -41,7 +41,7 @@ export class ConversationPrograms {
     };
   }
 
-  /** Ends all of them and waits until nothing of them is left. */
+  /** Ends all programs and waits until none is left. */
   async close(): Promise<void> {
     this.#closed.abort(new Error("Ended: the conversation was closed"));
     await Promise.all(this.#running);

@@ -1,7 +1,8 @@
 const MAX_DIFFS = 20;
 const MAX_CHARS = 16 * 1024;
 
-/** What an event tells of the diffs in the result of a function: its key `diff`, or that of each element. Bounded, since events carry them. */
+/** The diffs that an event reports from a function's result: its key `diff`, or that of each element. Bounded, since
+ * events carry them. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let left = MAX_CHARS;

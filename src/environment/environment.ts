@@ -27,8 +27,8 @@ import { type MissingVariable, SandboxSession } from "./sandbox/sandbox_session.
 import { storedSystem } from "./stored_system.ts";
 import { VariableIndex } from "./variables/variable_index.ts";
 
-/** The runtime of one live conversation: its sandbox, variables and active extensions. Owned by the conversation
- * layer, which closes it; the store stays open. */
+/** The runtime of one live conversation: its sandbox, variables and active extensions. Owned by the conversation layer,
+ * which closes it; the store stays open. */
 export class Environment {
   readonly envId = newId();
   readonly branch: Branch;
@@ -37,14 +37,14 @@ export class Environment {
   readonly views: EnvironmentViews;
   readonly given = new InputVariables();
   readonly programs = new ConversationPrograms();
-  /** Whether it has what is stored, and nothing else: false where what could not be stored could not be undone either. */
+  /** Whether its state equals the stored state. False if a change could be neither stored nor undone. */
   sound = true;
-  /** 0 for a query of the user. */
+  /** 0 for a user's query. */
   readonly depth: number;
   readonly #parts: EnvironmentParts;
   readonly #session: SandboxSession;
   readonly #system = new Map<string, string>();
-  /** Until it settles, host calls wait; null where nothing has to be stored first. */
+  /** Host calls wait until it settles; null if nothing has to be stored first. */
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
   readonly #lost = new MissingVariableNotes();
@@ -84,7 +84,7 @@ export class Environment {
     this.views = new EnvironmentViews({ envId: this.envId, parts, index, programs: this.programs, variables, now });
   }
 
-  /** Reads the variables of the branch; no child is started yet. */
+  /** Reads the variables of the branch; does not start a child yet. */
   static async open(parts: EnvironmentParts): Promise<Environment> {
     const heads = await parts.store.variables(parts.branch.branchId);
     const environment = new Environment(parts, new VariableIndex(heads, parts.now));
@@ -104,22 +104,22 @@ export class Environment {
     return active;
   }
 
-  /** Whether its child lives. */
+  /** Whether its child is running. */
   get alive(): boolean {
     return this.#session.living !== null;
   }
 
-  /** Whether its child lives and has run a block. */
+  /** Whether its child is running and has run a block. */
   get used(): boolean {
     return this.#session.used !== null;
   }
 
-  /** Stops the child until it is needed again, unless a query runs. Versions are stored with their iteration. */
+  /** Stops the child until it is needed again, unless a query is running. Versions are stored with their iteration. */
   async rest(): Promise<void> {
     if (this.#scope === null) await this.#session.stop();
   }
 
-  /** `unstored`: what its last blocks did could not be stored, and is undone. */
+  /** `unstored`: what its last blocks changed could not be stored, and is undone. */
   async endQuery({ unstored = false }: { readonly unstored?: boolean } = {}): Promise<void> {
     this.#scope = null;
     this.#iterationId = null;
@@ -134,20 +134,20 @@ export class Environment {
     return this.#iterationId;
   }
 
-  /** Variables that the next query begins with; they stay. The child that lives gets them at once. */
+  /** Adds input variables for the next query; they remain afterwards. A running child gets them immediately. */
   async give(given: readonly InputVariable[]): Promise<void> {
     await this.#session.give(given.map(({ image }) => image));
     for (const { image } of given) this.index.saved(image, "");
     this.given.begin(given);
   }
 
-  /** The iteration has a row, with what was given: what refers to it can be stored. */
+  /** The iteration has a row, which includes the input variables, so that other rows can refer to it. */
   iterationBegun(iterationId: string): void {
     this.#iterationId = iterationId;
     this.given.stored();
   }
 
-  /** These variables for a child query, as they are now. Throws `HostCallError` for one that cannot be handed on. */
+  /** Current values of these variables, for a child query. Throws `HostCallError` if one cannot be passed on. */
   async fork(names: readonly string[]): Promise<Fork> {
     return await forkVariables(names, {
       index: this.index,
@@ -162,23 +162,23 @@ export class Environment {
     return newest?.image ?? null;
   }
 
-  /** The view that extensions get, with the keys of the running query. */
+  /** The view for extensions, with the keys of the running query. */
   view(signal?: AbortSignal): EnvironmentView {
     return this.views.view(signal);
   }
 
-  /** What is active, null before the first query. */
+  /** What is active; null before the first query. */
   get active(): Pick<ActiveExtensions, "list" | "grants"> | null {
     return this.#active;
   }
 
-  /** Walls of the living child, null where none lives. */
+  /** Walls of the running child; null if there is none. */
   get walls(): Walls | null {
     return this.#session.living?.walls ?? null;
   }
 
-  /** Runs a block and takes its new versions into the index. Rejects only when no child can be started. Host calls of
-   * the block wait for `stored`: what has effects outside has a row that says so. */
+  /** Runs a block and adds its new versions to the index. Rejects only if no child can be started. Host calls of the
+   * block wait for `stored`, so that every outside effect has a row that records it. */
   async run(block: BlockRun, { stored }: { readonly stored?: Promise<unknown> } = {}): Promise<RunReport> {
     this.#stored = stored ?? null;
     this.#running = true;
@@ -208,12 +208,13 @@ export class Environment {
     }
   }
 
-  /** Its value through the codec; rejects with RangeError over `maxBytes`. */
+  /** The value, decoded by the codec; rejects with RangeError above `maxBytes`. */
   async readVariable(name: string, options: { readonly maxBytes: number }): Promise<unknown> {
     return await this.#session.use(name, (sandbox) => sandbox.read(name, options));
   }
 
-  /** Sets a system variable in the index and in a living child: whatever runs next sees it. One that starts gets it. */
+  /** Sets a system variable in the index and in a running child, so that the next code sees it. A child that starts
+   * later gets it too. */
   bindSystem(name: string, text: string): void {
     this.#system.set(name, text);
     this.index.system(name, text);
@@ -224,8 +225,8 @@ export class Environment {
     return this.#scopes.forgotten;
   }
 
-  /** What there is now is about to be stored, with what left the scope and came back since the last time; `done` when it
-   * is. What changes in between is stored later. */
+  /** Snapshot to be stored, with what left the scope or came back since the last one; call `done` when it is stored.
+   * Changes in between are stored later. */
   storing(): { readonly scopes: ScopesNow; done(): void } {
     const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
     const done = (): void => {
@@ -235,7 +236,7 @@ export class Environment {
     return { scopes, done };
   }
 
-  /** Notes for the model since the last call: lost variables and the like. */
+  /** Notes for the model since the last call, such as lost variables. */
   readonly takeNotes = (): readonly string[] => [...this.#modules.take(), ...this.#lost.take()];
 
   async close(): Promise<void> {
@@ -265,7 +266,7 @@ export class Environment {
     doc: (name) => this.#active?.doc(name) ?? null,
   });
 
-  /** Takes variables out of scope; it lasts once it is stored. Their versions stay. */
+  /** Takes variables out of scope, permanently once that is stored. Their versions are kept. */
   async forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
     const known = names.filter((name) => this.index.get(name)?.scope === "live");
     await this.#session.forget(known);
@@ -277,7 +278,7 @@ export class Environment {
     return { store: this.store, branchId: this.branch.branchId, session: this.#session, scopes: this.#scopes };
   }
 
-  /** Goes back to what the store has, so that no variable lives here alone. */
+  /** Reverts to the stored state, so that no variable exists only here. */
   async #undo(): Promise<void> {
     this.sound = false;
     await this.#session.reset();

@@ -5,17 +5,17 @@ import type { Router } from "../providers/router/router.ts";
 import type { Branch, Store } from "../persistence/store/store.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
 
-/** What an environment is built from; all of it belongs to the caller. */
+/** What an environment is built from; the caller owns all of it. */
 export interface EnvironmentParts {
   readonly branch: Branch;
-  /** 0, the default, for a query of the user. */
+  /** 0, the default, for a user's query. */
   readonly depth?: number;
-  /** The iteration that started the child query this is for. */
+  /** The iteration that started this child query. */
   readonly parentIterationId?: string;
   readonly store: Store;
   readonly registry: ExtensionSource;
   readonly log: Log;
-  /** Starts a confined child; throws when a required wall is missing. */
+  /** Starts a confined child; throws if a required wall is missing. */
   readonly openSandbox: (
     options: Pick<
       SandboxOptions,
@@ -31,11 +31,11 @@ export interface EnvironmentParts {
       | "signal"
     >,
   ) => Promise<Sandbox>;
-  /** Whether a query may start a child before a block needs it; always where it is left out. */
+  /** Whether a query may start a child before a block needs it; always if absent. */
   readonly mayStartEarly?: () => boolean;
-  /** Runs a program behind the wall around processes; extensions have it as `env.spawn`. */
+  /** Runs a program behind the wall around processes; extensions call it as `env.spawn`. */
   readonly spawn?: (workspace: string, argv: readonly string[], options: SpawnOptions) => Promise<Spawned>;
-  /** For what extensions may know of it. */
+  /** For the router facts that extensions see. */
   readonly router?: Pick<Router, "routes" | "current">;
   readonly now: () => number;
 }

@@ -11,7 +11,7 @@ import type { VariableIndex } from "./variables/variable_index.ts";
 import type { RouterFacts } from "../extension/environment_keys.ts";
 import type { Router } from "../providers/router/router.ts";
 
-/** What extensions may know of the router; `root` where the query has one of its own. */
+/** What extensions see of the router; `root` overrides it if the query has its own. */
 function routerFacts(
   router: Pick<Router, "routes" | "current">,
   root?: RouterFacts["root"],
@@ -42,7 +42,7 @@ export interface ViewSource {
   };
 }
 
-/** An environment as extensions see it. What changes is looked up when it is asked for. */
+/** An environment as extensions see it. Values that change are read on access. */
 export class EnvironmentViews {
   readonly #source: ViewSource;
   readonly #db: StoredHistory;
@@ -59,7 +59,7 @@ export class EnvironmentViews {
     this.#base = add(Object.create(this.#idle), this.#query());
   }
 
-  /** What only one extension has of it. */
+  /** The keys that belong to one extension. */
   readonly own = (namespace: string): Pick<EnvironmentView, "store" | "bindVar"> => {
     const known = this.#own.get(namespace);
     if (known) return known;
@@ -76,8 +76,8 @@ export class EnvironmentViews {
     return made;
   };
 
-  /** With the keys of the running query; with a signal those of a call, which can be given up, too. Made for every call,
-   * so what is the same for all of them is inherited. */
+  /** Includes the keys of the running query. With a signal, it also has those of a call, which can be abandoned.
+   * Created for every call, so what all calls share is inherited. */
   view(signal?: AbortSignal): EnvironmentView {
     const { scope } = this.#source.now();
     const base = scope ? this.#base : this.#idle;
@@ -128,7 +128,7 @@ export class EnvironmentViews {
     });
   }
 
-  /** While a query runs. */
+  /** Keys while a query runs. */
   #query(): Partial<EnvironmentView> {
     const { now, parts: { parentIterationId } } = this.#source;
     return {
@@ -142,14 +142,14 @@ export class EnvironmentViews {
     };
   }
 
-  /** Programs end with the call, elsewhere with the query, and without one with the conversation. */
+  /** Programs end with the call, or else with the query, or else with the conversation. */
   #spawn(scope: QueryScope | null, signal: AbortSignal | undefined): EnvironmentView["spawn"] {
     const { parts: { spawn, branch: { workspace } }, programs } = this.#source;
     return spawn && programs.bind(spawn, { workspace, signal: signal ?? (scope ? programs.query : programs.closed) });
   }
 }
 
-/** Getters stay getters. */
+/** Copies property descriptors, so that getters remain getters. */
 function add(to: EnvironmentView, keys: Partial<EnvironmentView>): EnvironmentView {
   return Object.defineProperties(to, Object.getOwnPropertyDescriptors(keys));
 }

@@ -15,13 +15,13 @@ const CONTROL = /\p{Cc}/u;
 type Scoped = { readonly scope?: "conversation" | "global" };
 type Options<Name extends keyof OwnStore, At extends number> = NonNullable<Parameters<OwnStore[Name]>[At]>;
 
-/** `env.store` of one extension in one conversation. Checks what the extension gives; limits are the store's. */
+/** `env.store` of one extension in one conversation. Validates what the extension passes in; the store enforces limits. */
 export class ExtensionStore implements OwnStore {
   readonly #states: StateStore;
   readonly #namespace: string;
   readonly #now: () => Omit<StatePlace, "namespace">;
 
-  /** `now` says where a change is made. */
+  /** `now` returns where a change is made. */
   constructor(states: StateStore, { namespace, now }: {
     readonly namespace: string;
     readonly now: () => Omit<StatePlace, "namespace">;

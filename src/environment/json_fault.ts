@@ -2,7 +2,7 @@ const MAX_DEPTH = 500;
 
 type Place = { readonly path?: string; readonly depth?: number };
 
-/** Why a value would not come back the same as JSON, with the place; null where it would. Runs no getter. */
+/** Why a value would not survive a JSON round trip, with the path; null if it would. Runs no getters. */
 export function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string | null {
   const at = path === "" ? "the value" : path;
   if (value === null || typeof value === "boolean" || typeof value === "string") return null;
@@ -20,7 +20,7 @@ export function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}):
   if (prototype !== Object.prototype && prototype !== null) return `${at} is ${describe(value)}, which is no JSON`;
   for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
     if (!("value" in descriptor)) return `${path}.${key} has a getter`;
-    // A key that is undefined is left out, as JSON does it.
+    // Undefined keys are left out, as in JSON.
     const fault = descriptor.value === undefined
       ? null
       : jsonFault(descriptor.value, { path: `${path}.${key}`, depth: depth + 1 });

@@ -3,39 +3,39 @@ import type { HostCallEvent } from "../domain/query/host_call.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
 
 export interface SubcallOptions {
-  /** A model's name, or "cost", "speed", "intelligence"; the query's own where absent. */
+  /** A model's name, or "cost", "speed", "intelligence"; the query's own model if absent. */
   readonly model?: string;
   readonly signal: AbortSignal;
 }
 
-/** Model calls and queries inside a query. */
+/** Model calls and child queries within a query. */
 export interface SubcallFunctions {
   /** The text of one plain reply. */
   ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string>;
   runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult>;
 }
 
-/** What exists only while a query runs; the query engine hands it to the environment and takes it back. */
+/** What exists only while a query runs. The query engine attaches it to the environment and removes it afterwards. */
 export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;
   readonly budget: () => number;
-  /** The model that serves it; that of the process where absent. */
+  /** The model that serves the query; the default of the process if absent. */
   readonly root?: () => { readonly provider: string; readonly model: string };
   /** Extends the budget by `n` iterations, up to the operator's ceiling. */
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };
-  /** Offers a final answer out of a block; only the first of an iteration counts. */
+  /** Offers a final answer from a block; only the first one in an iteration counts. */
   readonly answer: (
     text: string,
     facts: {
       readonly type: AnswerType;
       readonly confidence: Confidence;
       readonly block: number;
-      /** What the text was made of. */
+      /** The value from which the text was created. */
       readonly value: unknown;
     },
   ) => void;
-  /** Absent where nothing may be called, in tests of other parts. */
+  /** Absent if no calls are allowed, in tests of other parts. */
   readonly subcalls?: SubcallFunctions;
   readonly onCall: (call: HostCallEvent) => void;
 }

@@ -2,7 +2,7 @@ import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { SandboxOptions } from "../sandbox/sandbox.ts";
 import { BUILTIN_NAMES } from "./builtins.ts";
 
-/** What the active extensions give a sandbox, beside the functions that every one has. */
+/** What the active extensions add to a sandbox, besides the built-in functions. */
 export function realmParts(
   active: ActiveExtensions | null,
 ): Pick<SandboxOptions, "functions" | "untimed" | "constants" | "grants" | "globals"> {
@@ -15,7 +15,7 @@ export function realmParts(
   };
 }
 
-/** What a child was given, as text: where it changes, another child is needed. Functions are called by their names. */
+/** What a child was started with, as text. If it changes, a new child is needed. Functions are called by name. */
 export function boundText({ functions, untimed, grants, globals, constants, modules }: ActiveExtensions): string {
   return JSON.stringify([functions, untimed, grants, globals, constants, modules], (_key, value: unknown) => {
     if (typeof value === "bigint") return `${value}n`;

@@ -1,7 +1,7 @@
 import type { VariableHead } from "../persistence/store/store.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 
-/** Texts of the system variables that the query before has left. */
+/** Texts of the system variables as the previous query left them. */
 export async function storedSystem(
   { store, branch: { branchId } }: Pick<EnvironmentParts, "store" | "branch">,
   heads: readonly VariableHead[],

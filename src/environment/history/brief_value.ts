@@ -4,7 +4,7 @@ const MAX_CHARS = 160;
 const MAX_ITEMS = 6;
 const MAX_DEPTH = 3;
 
-/** A value that the codec brought on one short line, without walking all of it. */
+/** A value from the codec on one short line, without traversing all of it. */
 export function briefValue(value: unknown): string {
   return cut(brief(value, 0));
 }

@@ -6,15 +6,15 @@ const MAX_DIFF_CHARS = 200_000;
 
 export interface VariableDiff {
   readonly same: boolean;
-  /** By path; null where texts were compared line by line. */
+  /** By path; null if texts were compared line by line. */
   readonly changes: readonly ValueChange[] | null;
-  /** For reading, by a model too. */
+  /** For people and models to read. */
   readonly text: string;
 }
 
 const MARKS = { added: "+", removed: "-", changed: "~" } as const;
 
-/** How two versions of a variable differ. Throws `HostCallError` for texts that are too long to compare. */
+/** The differences between two versions of a variable. Throws `HostCallError` for texts that are too long to compare. */
 export function diffVersions({ name, from, to, before, after }: {
   readonly name: string;
   readonly from: number;

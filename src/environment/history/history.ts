@@ -9,8 +9,8 @@ import type { VariableDiff } from "./diff_versions.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** The value of a stored version as data: functions and classes as their source, with what they held in a comment,
- * lost ones as null. */
+/** The value of a stored version as data: functions and classes as their source, with the data they held in a comment;
+ * lost values as null. */
 export function valueOf(image: VariableImage): unknown {
   if (SYSTEM.includes(image.name)) return image.source;
   if (image.kind === "function" || image.kind === "class") {
@@ -32,7 +32,7 @@ export async function varHistory(store: Store, at: { readonly branchId: string; 
   return versions.map(({ version, image, code, createdAt }) => ({ version, value: valueOf(image), code, createdAt }));
 }
 
-/** How two versions differ: data by path, texts and functions line by line. */
+/** The differences between two versions: data by path, texts and functions line by line. */
 export async function varDiff(
   store: Store,
   at: {
@@ -51,7 +51,8 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** The version asked for, else the newest; throws with the versions that exist. `symbol` is the function that asks. */
+/** The requested version, by default the newest; the error lists the versions that exist. `symbol` is the calling
+ * function. */
 export function findVersion(
   versions: readonly VariableVersion[],
   { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },
@@ -81,7 +82,7 @@ export async function conversationHistory(
   }));
 }
 
-/** The blocks of a query, by default the newest finished one. */
+/** The blocks of a query, by default of the newest finished one. */
 export async function conversationCode(
   store: Store,
   at: { readonly branchId: string; readonly queryId: string | null },

@@ -6,7 +6,7 @@ import type { SentMessage } from "../../domain/query/sent_message.ts";
 import type { Branch, Store } from "../../persistence/store/store.ts";
 import { valueOf } from "./history.ts";
 
-/** What extensions read of the store. */
+/** Implements the read access of extensions to the store. */
 export class StoredHistory implements history.HistoryReader {
   readonly #store: Store;
 

@@ -7,20 +7,20 @@ const MAX_PATH = 300;
 
 export interface ValueChange {
   readonly change: "added" | "removed" | "changed";
-  /** As code would reach it, "" for the whole value. */
+  /** As written in code, "" for the whole value. */
   readonly path: string;
-  /** Short texts of the values; null where there was none. */
+  /** Short texts of the values; null if there was none. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
 export interface ValueChanges {
   readonly changes: readonly ValueChange[];
-  /** Whether there is, or may be, more than is listed. */
+  /** Whether there are, or may be, more than those listed. */
   readonly more: boolean;
 }
 
-/** What differs between two values that the codec brought, by path. Bounded in work and size; runs no code of theirs. */
+/** The differences between two values from the codec, by path. Bounded in work and size; runs none of their code. */
 export function valueChanges(before: unknown, after: unknown): ValueChanges {
   const comparison = new Comparison();
   try {
@@ -32,7 +32,7 @@ export function valueChanges(before: unknown, after: unknown): ValueChanges {
   }
 }
 
-/** Thrown to stop where a bound is reached. */
+/** Thrown to stop when a limit is reached. */
 const ENOUGH = new Error("Enough was compared");
 
 type List = ArrayLike<unknown>;
@@ -40,7 +40,7 @@ type Parts = ReadonlyMap<string, unknown>;
 
 class Comparison {
   readonly changes: ValueChange[] = [];
-  /** Pairs that are being or were compared: values may hold themselves. */
+  /** Pairs that are being or have been compared, since values may contain themselves. */
   readonly #met = new Map<object, Set<object>>();
   #steps = 0;
 
@@ -69,7 +69,7 @@ class Comparison {
     }
   }
 
-  /** What both begin and end with is the same; between that, items are compared one by one. */
+  /** Skips the common beginning and end, and compares the items in between one by one. */
   #lists(before: List, after: List, { path }: { readonly path: string }): void {
     const shorter = Math.min(before.length, after.length);
     let start = 0, tail = 0;
@@ -129,7 +129,7 @@ function isList(value: object): value is object & List {
   return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 }
 
-/** The bytes of what is read through a view only. */
+/** Returns the underlying bytes if the value can only be read through a view. */
 function opened(value: unknown): unknown {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   return value instanceof DataView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : value;
@@ -139,7 +139,7 @@ function kindOf(value: object): string {
   return Object.prototype.toString.call(value);
 }
 
-/** The parts of a value by how code would reach them; null for one that has none. */
+/** The parts of a value, by the code that accesses them; null if it has none. */
 function partsOf(value: object): Parts | null {
   if (value instanceof Map) return numbered([...value].map(([key, item]) => [`.get(${keyText(key)})`, item]));
   if (value instanceof Set) return numbered([...value].map((item) => [`.has(${keyText(item)})`, true]));
@@ -154,7 +154,7 @@ function keyText(key: unknown): string {
   return typeof key === "string" ? JSON.stringify(key) : briefValue(key);
 }
 
-/** Objects as keys may read the same. */
+/** Different object keys may have the same text. */
 function numbered(parts: readonly (readonly [string, unknown])[]): Parts {
   const found = new Map<string, unknown>();
   for (const [path, value] of parts) {

@@ -1,7 +1,7 @@
 const PREVIEW_CHARS = 300;
 
-/** What the model is told of a variable that a query is given: one line of text, so that nothing in it looks like a part
- * of the message, and as long for any size. */
+/** Describes an input variable of a query to the model in one line of text: nothing in it can look like part of the
+ * message, and its length does not depend on the size of the value. */
 export function describeInputVariables(
   name: string,
   { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },

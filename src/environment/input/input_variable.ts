@@ -1,6 +1,6 @@
 import type { VariableImage } from "../../domain/query/variable.ts";
 
-/** A variable that a query is given, and what the model is told of it. */
+/** An input variable of a query, with its description for the model. */
 export interface InputVariable {
   readonly image: VariableImage;
   readonly text: string;

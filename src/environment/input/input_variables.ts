@@ -1,12 +1,12 @@
 import type { VariableImage } from "../../domain/query/variable.ts";
 import type { InputVariable } from "./input_variable.ts";
 
-/** What a query is given: stored with the row of its next iteration, told of in each of its calls. */
+/** Input variables of a query: stored with the row of its next iteration, described in each of its model calls. */
 export class InputVariables {
   #unstored: readonly InputVariable[] = [];
   #texts: readonly string[] = [];
 
-  /** What no iteration has stored yet. */
+  /** Those that no iteration has stored yet. */
   get unstored(): readonly InputVariable[] {
     return this.#unstored;
   }
@@ -15,18 +15,18 @@ export class InputVariables {
     return this.#unstored.map(({ image }) => image);
   }
 
-  /** What the running query is told of them. */
+  /** The descriptions for the running query. */
   get texts(): readonly string[] {
     return this.#texts;
   }
 
   begin(given: readonly InputVariable[]): void {
-    // A query that was cut before its first row has left some.
+    // A query that was cut before its first row may have left some.
     this.#unstored = [...this.#unstored.filter((one) => !given.includes(one)), ...given];
     this.#texts = given.map(({ text }) => text);
   }
 
-  /** One that the query is not told of by itself. */
+  /** Adds one that is not described to the running query automatically. */
   add(given: InputVariable): void {
     this.#unstored = [...this.#unstored, given];
   }
@@ -35,7 +35,7 @@ export class InputVariables {
     this.#unstored = [];
   }
 
-  /** The query has ended. What is not stored is there for the next one. */
+  /** Called when the query has ended. What is not stored is kept for the next one. */
   end(): void {
     this.#texts = [];
   }

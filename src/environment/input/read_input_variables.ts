@@ -8,17 +8,17 @@ import type { InputVariable } from "./input_variable.ts";
 import { summaryOf } from "./summary_of.ts";
 import { describeInputVariables } from "./describe_input_variables.ts";
 
-/** A text up to this is a variable like any other; a larger one is never held in one piece. */
+/** Text up to this size is an ordinary variable; larger text is never held in memory as a whole. */
 const SMALL_BYTES = 1 << 20;
-/** JSON up to this is parsed; the value of more would not be kept. */
+/** JSON up to this size is parsed; the value of larger JSON would not be kept. */
 const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
-/** What a string can hold. */
+/** Maximum length of a string. */
 const MAX_CHARS = 2 ** 29 - 24;
 
-/** Makes a variable of a source: what the model is told of it has the same length, whatever its size. Throws
- * `UsageError` for what is no UTF-8 text or too long for a string. */
+/** Creates a variable from a source. Its description for the model has the same length for any size. Throws
+ * `UsageError` for text that is not UTF-8 or too long for a string. */
 export async function readInputVariables(
   name: string,
   { source, store }: { readonly source: VariableSource; readonly store: Store },
@@ -113,7 +113,7 @@ async function* joined(first: readonly Uint8Array[], rest: AsyncIterator<Uint8Ar
   for (let step = await rest.next(); !step.done; step = await rest.next()) yield step.value;
 }
 
-/** Pieces of one size, however they come. */
+/** Chunks of equal size, however they arrive. */
 async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let piece = new Uint8Array(PIECE_BYTES), used = 0;
   for await (let bytes of source) {

@@ -4,7 +4,7 @@ import { decode } from "../../sandbox/codec/codec.ts";
 import type { InputVariable } from "./input_variable.ts";
 import { describeInputVariables } from "./describe_input_variables.ts";
 
-/** What a query was given, for another run of it. */
+/** The input variables of a query, for another run of it. */
 export async function repeatInputVariables(
   image: VariableImage,
   store: Pick<Store, "largePieces">,

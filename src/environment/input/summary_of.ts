@@ -4,7 +4,7 @@ const INLINE = 120;
 const SHAPE = 200;
 const KEYS = 12;
 
-/** The facts of a value that came through the codec, as the sandbox gives them of its own; a little coarser. */
+/** Summarizes a value from the codec, as the sandbox does for its own values, but with less detail. */
 export function summaryOf(value: unknown): Omit<VariableSummary, "declaration" | "doc"> {
   if (typeof value === "string") {
     const text = JSON.stringify(value.slice(0, INLINE));

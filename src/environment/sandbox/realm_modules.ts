@@ -2,11 +2,11 @@ import type { ActiveExtensions } from "../../extension/registry/registry.ts";
 import type { Log } from "../../logging/log.ts";
 import type { FailedModule, SandboxOptions } from "../../sandbox/sandbox.ts";
 
-/** Modules of the active extensions on their way into a child, and those that did not arrive. Each failure is told once. */
+/** Passes the modules of the active extensions to a child and tracks those that failed. Each failure is reported once. */
 export class RealmModules {
   readonly #log: Log;
   readonly #conversationId: string;
-  /** Scripts that ended a child: another one is not given them. */
+  /** Scripts that ended a child; they are not passed to another one. */
   readonly #fatal = new Set<string>();
   readonly #told = new Set<string>();
   readonly #notes: string[] = [];
@@ -16,7 +16,7 @@ export class RealmModules {
     this.#conversationId = conversationId;
   }
 
-  /** For the next child. */
+  /** Options for the next child. */
   options(active: ActiveExtensions | null): Pick<SandboxOptions, "modules" | "onModuleFailed"> {
     const scripts = active?.modules ?? {};
     return {

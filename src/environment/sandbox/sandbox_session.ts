@@ -3,7 +3,7 @@ import { Cancelled, SandboxEnded } from "../../domain/errors.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import type { BlockRun, RunReport, Sandbox, VariableRestoreReport } from "../../sandbox/sandbox.ts";
 
-/** Binds a text of any size without holding it: each piece is sent when the child has taken the one before. */
+/** Binds text of any size without holding it: each chunk is sent when the child has consumed the previous one. */
 async function bindPieces(
   sandbox: Sandbox,
   { name, pieces }: { readonly name: string; readonly pieces: AsyncIterable<Uint8Array> },
@@ -19,39 +19,39 @@ async function bindPieces(
 export interface MissingVariable {
   readonly name: string;
   readonly reason: string;
-  /** What made it, where that is known. */
+  /** The statement that defined it, if known. */
   readonly statement: string;
 }
 
 export interface SessionSource {
-  /** Starts a confined child; rejects when it cannot, when a required wall is missing, or when `signal` is aborted. */
+  /** Starts a confined child. Rejects if that fails, if a required wall is missing, or if `signal` is aborted. */
   readonly open: (signal: AbortSignal) => Promise<Sandbox>;
   /** Newest stored versions of the live variables, in restore order. */
   readonly stored: () => Promise<readonly VariableImage[]>;
   /** Names and texts of the system variables. */
   readonly system: () => ReadonlyMap<string, string>;
-  /** Told after each restore that lost something. */
+  /** Called after each restore that lost something. */
   readonly onLost: (lost: readonly MissingVariable[]) => void;
-  /** UTF-8 pieces of a text that is too large to be restored with the others. */
+  /** UTF-8 chunks of a text that is too large to be restored with the others. */
   readonly pieces?: (large: string) => AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Which of these names a block may come to use. */
+  /** Which of these names a block may use. */
   readonly named?: (code: string, names: ReadonlySet<string>) => readonly string[];
 }
 
-/** Keeps one child alive for a conversation: starts it on first need and again after it ended, with the variables as
- * of the last finished block. Owns the child; `close` ends it. */
+/** Keeps one child running for a conversation. Starts it when it is first needed and again after it ended, with the
+ * variables as they were after the last finished block. Owns the child; `close` ends it. */
 export class SandboxSession {
   readonly #source: SessionSource;
-  /** What is under way; null where nothing is. */
+  /** The start in progress, or null. */
   #start: Start | null = null;
   #sandbox: Sandbox | null = null;
-  /** Whether the child has run a block, or is about to. */
+  /** Whether the child has run a block or is about to. */
   #used = false;
-  /** Settles when all children that were stopped have ended. */
+  /** Settles when all stopped children have ended. */
   #stopped: Promise<unknown> = Promise.resolve();
-  /** Versions made since the last stored iteration, by name; null for a forgotten name. */
+  /** Versions created since the last stored iteration, by name; null for a forgotten name. */
   readonly #unsaved = new Map<string, VariableImage | null>();
-  /** Large texts that the living child does not have yet: name to the store's name of the text. */
+  /** Large texts that the running child does not have yet: variable name to the store's name of the text. */
   readonly #unloaded = new Map<string, string>();
   #closed = false;
 
@@ -59,17 +59,17 @@ export class SandboxSession {
     this.#source = source;
   }
 
-  /** The living child, or null where none is. */
+  /** The running child, or null. */
   get living(): Sandbox | null {
     return this.#sandbox && !this.#sandbox.ended ? this.#sandbox : null;
   }
 
-  /** The child that lives and has run a block: another one would not be what it is. */
+  /** The child, if it is running and has run a block: a new one would not have the same state. */
   get used(): Sandbox | null {
     return this.#used ? this.living : null;
   }
 
-  /** The child, started and restored. Callers at the same time share one start. Rejects with `Cancelled` once closed. */
+  /** The child, started and restored. Concurrent callers share one start. Rejects with `Cancelled` once closed. */
   ready(): Promise<Sandbox> {
     if (this.#closed) return Promise.reject(new Cancelled("Conversation closed"));
     const living = this.living;
@@ -78,8 +78,8 @@ export class SandboxSession {
     return this.#start.child;
   }
 
-  /** Work that runs no block, in the child with the large texts that the code names, and once more in another child where
-   * it ends meanwhile. Rejects with `SandboxEnded` when that one ends as well. */
+  /** Runs work that needs no block in the child, with the large texts that the code names. If the child ends meanwhile,
+   * the work is repeated once in a new child; rejects with `SandboxEnded` if that one ends too. */
   async use<T>(code: string, work: (sandbox: Sandbox, failed: string | null) => Promise<T>): Promise<T> {
     for (let time = 1;; time++) {
       const { sandbox, failed } = await this.readyFor(code);
@@ -91,7 +91,7 @@ export class SandboxSession {
     }
   }
 
-  /** The child, with the large texts that the code names; `failed` says which one it has no room for. */
+  /** The child, with the large texts that the code names; `failed` names the one for which it has no memory. */
   async readyFor(code: string): Promise<{ readonly sandbox: Sandbox; readonly failed: string | null }> {
     const sandbox = this.living ?? await this.ready();
     const { named, pieces } = this.#source;
@@ -108,7 +108,7 @@ export class SandboxSession {
     return { sandbox, failed: null };
   }
 
-  /** Variables from outside: the living child gets them now, another one when it starts. */
+  /** Adds variables from outside: a running child gets them now, a later one when it starts. */
   async give(images: readonly VariableImage[]): Promise<void> {
     this.remember(images);
     for (const { name, large } of images) {
@@ -119,7 +119,7 @@ export class SandboxSession {
     await this.living?.restore(images.filter(({ large }) => large === undefined)).catch(unlessGone);
   }
 
-  /** Makes a version the current one; a large text when a block names it. */
+  /** Makes a version the current one; a large text is loaded only when a block names it. */
   async restore(image: VariableImage): Promise<readonly VariableRestoreReport[]> {
     const sandbox = await this.ready();
     if (image.large === undefined) return await sandbox.restore([image]);
@@ -136,12 +136,12 @@ export class SandboxSession {
     return report;
   }
 
-  /** What a child that is started before the iteration is stored must have. */
+  /** Adds versions that a child needs if it starts before the iteration is stored. */
   remember(images: readonly VariableImage[]): void {
     for (const image of images) this.#unsaved.set(image.name, image);
   }
 
-  /** Neither the child that lives nor one that is started before the iteration is stored has them. */
+  /** Removes the names from the running child, and from any child that starts before the iteration is stored. */
   async forget(names: readonly string[]): Promise<void> {
     for (const name of names) {
       this.#unsaved.set(name, null);
@@ -159,24 +159,24 @@ export class SandboxSession {
     return new Map(this.#unsaved);
   }
 
-  /** These are stored: they need not be remembered here, unless there is a newer version. */
+  /** These versions are stored: drops them here, unless there is a newer one. */
   stored(images: ReadonlyMap<string, VariableImage | null>): void {
     for (const [name, image] of images) if (this.#unsaved.get(name) === image) this.#unsaved.delete(name);
   }
 
-  /** Ends the child and forgets what is not stored. */
+  /** Ends the child and drops everything that is not stored. */
   async reset(): Promise<void> {
     await this.stop();
     this.#unsaved.clear();
     this.#unloaded.clear();
   }
 
-  /** Resolves when no start is under way. */
+  /** Resolves when no start is in progress. */
   async settled(): Promise<void> {
     await this.#start?.child.catch(() => {});
   }
 
-  /** Ends the child, also one that is still starting; the next use starts another one. */
+  /** Ends the child, even while it is starting; the next use starts a new one. */
   async stop(): Promise<void> {
     const [start, sandbox] = [this.#start, this.#sandbox];
     this.#start = this.#sandbox = null;
@@ -205,7 +205,7 @@ export class SandboxSession {
     return start;
   }
 
-  /** A child that is killed while it starts is worth another one. */
+  /** Retries once if a child is killed while it starts. */
   async #openAgain(signal: AbortSignal): Promise<Sandbox> {
     for (let time = 1;; time++) {
       try {
@@ -232,7 +232,7 @@ export class SandboxSession {
       checkWanted(signal);
       await this.#restoreAll(sandbox, stored.value);
       checkWanted(signal);
-      // From here on a system variable that changes is bound by whoever changes it; frames arrive in order.
+      // From here on, whoever changes a system variable binds it; frames arrive in order.
       this.#sandbox = sandbox;
       await Promise.all([...this.#source.system()].map(([name, text]) => sandbox.bind(name, text)));
       checkWanted(signal);
@@ -262,12 +262,12 @@ interface Start {
   readonly controller: AbortController;
 }
 
-/** Throws SandboxEnded for a start that was stopped meanwhile. */
+/** Throws SandboxGone if the start was stopped in the meantime. */
 function checkWanted({ aborted }: AbortSignal): void {
   if (aborted) throw new SandboxEnded("it was stopped while it was starting");
 }
 
-/** The next child gets what this one did not. */
+/** Ignores that a child is gone: the next one gets what this one missed. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof SandboxEnded)) throw error;
 }

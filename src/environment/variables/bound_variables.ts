@@ -15,7 +15,8 @@ const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
 const MAX_NAME = 200;
 const READ_BYTES = 1 << 20, MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
-/** The doc of a variable that an extension has bound; it stays with the variable, in a new process too. */
+/** Start of the doc of a variable that an extension has bound. It is stored with the variable, so a new process sees it
+ * too. */
 const MARK = "bound by ";
 
 export interface BoundVariablesSource {
@@ -25,12 +26,12 @@ export interface BoundVariablesSource {
   readonly given: InputVariables;
   /** The newest stored version. */
   readonly stored: (name: string) => Promise<VariableImage | null>;
-  /** Whether a block runs, whose end stores what is bound meanwhile. */
+  /** Whether a block is running; when it ends, variables bound in the meantime are stored. */
   readonly running: () => boolean;
   readonly initialNames: () => ReadonlySet<string>;
 }
 
-/** Variables as extensions read and bind them. */
+/** Lets extensions read and bind variables. */
 export class BoundVariables {
   readonly #source: BoundVariablesSource;
 
@@ -38,7 +39,7 @@ export class BoundVariables {
     this.#source = source;
   }
 
-  /** Starts no child: without one the stored version is read. */
+  /** Does not start a child: if there is none, it reads the stored version. */
   async read(name: string, { maxBytes = READ_BYTES }: { readonly maxBytes?: number } = {}): Promise<unknown> {
     const { index, session } = this.#source;
     checkName(name, "read");
@@ -48,7 +49,7 @@ export class BoundVariables {
     if (this.#isTaken(name) && !SYSTEM.includes(name)) throw absent(name);
     const most = Math.min(maxBytes, MAX_BYTES);
     const { size, type } = index.get(name)?.summary ?? {};
-    // A large text need not be brought to the child to see that it is too large.
+    // The size of a large text is known without loading it into the child.
     if (type === "string" && (size ?? 0) > most) throw tooLarge(name, most);
     if (session.living === null) return await this.#readStored(name, most);
     try {
@@ -74,7 +75,7 @@ export class BoundVariables {
     index.bump();
   }
 
-  /** Live ones, the newest first. */
+  /** Live ones, newest first. */
   list(): readonly CustomBinding[] {
     return this.#source.index.all().flatMap(({ name, scope, summary: { doc, inline, shape } }) =>
       scope === "live" && doc.startsWith(MARK)

@@ -4,16 +4,16 @@ import { encode } from "../../sandbox/codec/codec.ts";
 import { summaryOf } from "../input/summary_of.ts";
 import type { VariableIndex } from "./variable_index.ts";
 
-/** What a child query begins with. */
+/** What a child query starts with. */
 export interface Fork {
   readonly images: readonly VariableImage[];
-  /** Names whose newest stored version is copied as it stands. */
+  /** Names whose newest stored version is copied unchanged. */
   readonly copies: readonly string[];
 }
 
 export interface ForkSource {
   readonly index: VariableIndex;
-  /** The value in the living child; rejects for what the codec does not cover. */
+  /** The value in the running child; rejects for values that the codec does not support. */
   readonly read: (name: string, options: { readonly maxBytes: number }) => Promise<unknown>;
   readonly stored: (name: string) => Promise<VariableImage | null>;
 }
@@ -21,8 +21,8 @@ export interface ForkSource {
 const MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** Data as it is at this moment, also what the running block has just made; functions and classes as they were saved,
- * with what they need. */
+/** Data is copied in its current state, including what the running block has just created; functions and classes as
+ * they were saved, with their dependencies. */
 export async function forkVariables(names: readonly string[], source: ForkSource): Promise<Fork> {
   const images = new Map<string, VariableImage>();
   const copies = new Set<string>();
@@ -43,7 +43,7 @@ export async function forkVariables(names: readonly string[], source: ForkSource
   return { images: [...images.values()], copies: [...copies] };
 }
 
-/** Null where the child does not have it as data. */
+/** Null if the child does not have it as data. */
 async function dataImage(name: string, { read, index }: ForkSource): Promise<VariableImage | null> {
   try {
     const value = await read(name, { maxBytes: MAX_BYTES });

@@ -2,8 +2,8 @@ import type { VariableImage } from "../../domain/query/variable.ts";
 
 const MAX_STATEMENT = 120;
 
-/** What the model is told of a variable that did not come back; `code` is the block that made it, where no statement
- * is known. */
+/** The note to the model about a variable that was not restored; `code` is the block that defined it, for when no
+ * statement is known. */
 export function missingVariableNote(
   { name, reason, statement }: { readonly name: string; readonly reason: string; readonly statement: string },
   code: string,

@@ -1,12 +1,12 @@
 import { missingVariableNote } from "./missing_variable_note.ts";
 import type { MissingVariable } from "../sandbox/sandbox_session.ts";
 
-/** Notes for the model on variables that did not come back; each is told once, until it has a new version. */
+/** Notes for the model on variables that were not restored. Each is reported once, until it has a new version. */
 export class MissingVariableNotes {
   readonly #notes: string[] = [];
   readonly #told = new Set<string>();
 
-  /** `codeOf` gives the block that made a variable. */
+  /** `codeOf` returns the block that defined a variable. */
   add(lost: readonly MissingVariable[], codeOf: (name: string) => string): void {
     for (const one of lost) {
       if (this.#told.has(one.name)) continue;

@@ -1,6 +1,6 @@
 import type { VariableIndex } from "./variable_index.ts";
 
-/** Which of the names a block may come to use: it says them, or a function or class that it says does so in turn. */
+/** Which of the names a block may use: it names them, or it names a function or class that does, directly or not. */
 export function namesOf(
   code: string,
   { names, index }: { readonly names: ReadonlySet<string>; readonly index: VariableIndex },

@@ -4,8 +4,8 @@ import { notRestored } from "./missing_variable_note.ts";
 import type { SandboxSession } from "../sandbox/sandbox_session.ts";
 import type { ScopeChanges } from "./scope_changes.ts";
 
-/** Makes a stored version current again in the child, and with the iteration for good. Throws Error for one that cannot
- * come back. */
+/** Makes a stored version current again in the child, and permanently once the iteration is stored. Throws Error if it
+ * cannot be restored. */
 export async function restoreVariable(
   { name, version }: { readonly name: string; readonly version: number | null },
   { store, branchId, session, scopes }: {

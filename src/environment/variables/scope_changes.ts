@@ -4,7 +4,7 @@ import type { VariableIndex } from "./variable_index.ts";
 
 export interface RestoredImage {
   readonly image: VariableImage;
-  /** Not the newest version. */
+  /** Whether it is not the newest version. */
   readonly older: boolean;
 }
 
@@ -13,13 +13,13 @@ export interface ScopesNow {
   readonly live: readonly string[];
 }
 
-/** What left the scope and what came back since the last stored iteration. It is stored with that iteration, in the same
- * transaction: an iteration that is cut has changed no scope. */
+/** What left the scope and what came back since the last stored iteration. Stored with that iteration in one
+ * transaction, so an iteration that is cut changes no scope. */
 export class ScopeChanges {
   readonly #index: VariableIndex;
   readonly #forgotten = new Set<string>();
   readonly #live = new Set<string>();
-  /** What the running block brought back, and whether it was out of scope before. */
+  /** What the running block restored, and whether it was out of scope before. */
   readonly #restored = new Map<string, RestoredImage & { readonly forgotten: boolean }>();
 
   constructor(index: VariableIndex) {
@@ -41,18 +41,18 @@ export class ScopeChanges {
     this.#index.setScope(name, "forgotten");
   }
 
-  /** A block has made a version of it. */
+  /** A block created a version of it. */
   defined(name: string): void {
     this.#forgotten.delete(name);
   }
 
-  /** The running block has made a version current again. */
+  /** The running block made a version current again. */
   restore(name: string, restored: RestoredImage): void {
     this.#restored.set(name, { ...restored, forgotten: this.#index.get(name)?.scope === "forgotten" });
     this.#index.setScope(name, "live");
   }
 
-  /** What the block that has ended brought back and did not change. Where its child ended under it, nothing. */
+  /** What the finished block restored and did not change. Empty if its child ended during the block. */
   takeRestored({ saved, result }: RunReport): readonly RestoredImage[] {
     const killed = result.outcome === "killed" || result.outcome === "memory";
     const again: RestoredImage[] = [];
@@ -69,7 +69,7 @@ export class ScopeChanges {
     return again;
   }
 
-  /** What is stored now; what changed meanwhile stays to be stored. */
+  /** These changes are stored; changes made in the meantime remain to be stored. */
   stored({ forgotten, live }: ScopesNow): void {
     for (const name of forgotten) this.#forgotten.delete(name);
     for (const name of live) this.#live.delete(name);

@@ -3,32 +3,32 @@ import type { VariableHead } from "../../persistence/store/store.ts";
 
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
-/** The variables of one live conversation, newest first, with a revision that every change raises. */
+/** The variables of one live conversation, newest first, with a revision that increases with every change. */
 export class VariableIndex {
   readonly #heads = new Map<string, VariableHead>();
   readonly #now: () => number;
   #revision = 1;
   #rendered: { readonly revision: number; readonly text: string } | null = null;
 
-  /** `heads` newest first, as the store gives them. */
+  /** `heads` newest first, as the store returns them. */
   constructor(heads: readonly VariableHead[], now: () => number) {
     this.#now = now;
     for (const head of heads.toReversed()) this.#heads.set(head.name, head);
   }
 
-  /** Begins again with these, newest first. */
+  /** Replaces all of them; newest first. */
   replace(heads: readonly VariableHead[]): void {
     this.#heads.clear();
     for (const head of heads.toReversed()) this.#heads.set(head.name, head);
     this.#revision++;
   }
 
-  /** What it says was made again: a value that was changed in another way. */
+  /** Raises the revision after a value changed in another way. */
   bump(): void {
     this.#revision++;
   }
 
-  /** The text as it was rendered last, revision 0 before the first time, and what it should be of. */
+  /** The last rendered text with its revision (0 before the first time), and the current revision. */
   get facts(): { readonly index: string; readonly revision: number; readonly currentRevision: number } {
     const { revision = 0, text: index = "" } = this.#rendered ?? {};
     return Object.freeze({ index, revision, currentRevision: this.#revision });
@@ -47,14 +47,14 @@ export class VariableIndex {
     return this.#heads.get(name);
   }
 
-  /** Live variables of the user. */
+  /** Number of live variables that the user declared. */
   userCount(): number {
     let count = 0;
     for (const head of this.#heads.values()) if (head.scope === "live") count++;
     return count;
   }
 
-  /** A new version: the variable moves to the front and is live. */
+  /** Records a new version: the variable moves to the front and is live. */
   saved(image: VariableImage, code: string): void {
     const before = this.#heads.get(image.name);
     this.#put({
@@ -102,7 +102,7 @@ export class VariableIndex {
     if (head && head.scope === "live") this.#put({ ...head, kind: "lost", reason });
   }
 
-  /** The text of `render`, made again only after a change. */
+  /** The text from `render`, which is called again only after a change. */
   rendered(render: (heads: readonly VariableHead[]) => string): string {
     if (this.#rendered?.revision !== this.#revision) {
       this.#rendered = { revision: this.#revision, text: render(this.all()) };
