@@ -2,7 +2,7 @@ import type { Walls } from "./sandbox.ts";
 
 export type WallName = "realm" | "permissions" | "process" | "kernel";
 
-/** Which of the wanted walls do not hold. The kernel wall is Landlock and the system call filter together. */
+/** Which of the wanted walls are not in place. The kernel wall is Landlock and the system call filter together. */
 export function missingWalls(walls: Walls, wanted: readonly WallName[]): readonly WallName[] {
   return wanted.filter((name) => !holds(walls, name));
 }

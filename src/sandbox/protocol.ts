@@ -12,10 +12,10 @@ export const PROTOCOL_VERSION = 1;
 export const TOKEN_BYTES = 16;
 export const MAX_HEADER_BYTES = 1 << 20;
 export const MAX_PAYLOAD_BYTES = 64 << 20;
-/** Host calls that a child may have outstanding, and the bytes of their arguments together. */
+/** Maximum number of open host calls of a child, and of the bytes of their arguments together. */
 export const MAX_CALLS = 64;
 export const MAX_CALL_BYTES = 128 << 20;
-/** Text of one output frame, and how many of them a child sends in a second while a block runs. */
+/** Size of one output frame, and how many of them a child may send per second while a block runs. */
 export const MAX_OUTPUT_BYTES = 64 << 10;
 export const OUTPUT_FRAMES_PER_SECOND = 20;
 
@@ -32,7 +32,7 @@ export interface Frame {
   readonly payload: Bytes;
 }
 
-/** Bytes that are not a frame, or a frame whose fields are not what its type says. */
+/** Bytes that are not a frame, or a frame with invalid fields. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
 }
@@ -41,7 +41,7 @@ const encoder = new TextEncoder();
 const headerText = new TextDecoder("utf-8", { fatal: true });
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
-/** Random bytes in stock: asking the system for 16 at a time costs more than a whole host call may. */
+/** A pool of random bytes: requesting 16 at a time from the system costs more than a whole host call may. */
 class Random {
   readonly #bytes = new Uint8Array(RANDOM_BYTES);
   #used = RANDOM_BYTES;
@@ -59,12 +59,12 @@ class Random {
 
 const random = new Random();
 
-/** A new identifier of the wire: 16 random bytes as hexadecimal text, so that none can be guessed. */
+/** A new id for the wire: 16 random bytes as hexadecimal text, so that it cannot be guessed. */
 export function wireId(): string {
   return random.id();
 }
 
-/** The head of a frame; the payload follows it on the wire as it is, without a copy. Throws RangeError over a limit. */
+/** The head of a frame; the payload follows it on the wire without a copy. Throws RangeError over a limit. */
 export function frameHead(
   token: Uint8Array,
   { header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number },
@@ -83,7 +83,7 @@ export function frameHead(
 
 type State = "fixed" | "header" | "payload";
 
-/** Push parser: takes chunks of any size, hands over whole frames, throws ProtocolError on anything else. */
+/** Push parser: takes chunks of any size, passes on complete frames, throws ProtocolError on anything else. */
 export class FrameReader {
   readonly #token: Uint8Array;
   #state: State = "fixed";
@@ -96,7 +96,7 @@ export class FrameReader {
     this.#token = token;
   }
 
-  /** True while a frame has begun and not ended: an end of input here cut it off. */
+  /** True inside a frame: if the input ends here, the frame was cut off. */
   get inFrame(): boolean {
     return this.#filled > 0 || this.#state !== "fixed";
   }
@@ -115,7 +115,7 @@ export class FrameReader {
     }
   }
 
-  /** A frame that lies in the chunk from its first byte to its last: read in place. Returns its length, or 0. */
+  /** Reads a frame in place if it is completely inside the chunk. Returns its length, or 0. */
   #readWhole(chunk: Uint8Array, at: number, onFrame: (frame: Frame) => void): number {
     if (chunk.length - at < FIXED_BYTES) return 0;
     for (let i = 0; i < TOKEN_BYTES; i++) {
@@ -137,7 +137,7 @@ export class FrameReader {
     this.#filled = 0;
   }
 
-  /** As soon as a byte differs: a sender without the token must not keep us waiting for the rest. */
+  /** Fails as soon as a byte differs: a sender without the token must not make the reader wait for the rest. */
   #checkToken(length: number): void {
     for (let i = 0; i < length; i++) {
       if (this.#target[i] !== this.#token[i]) throw new ProtocolError("Cannot read bytes that are not a frame");
@@ -162,7 +162,7 @@ export class FrameReader {
   }
 }
 
-/** Blocking read of one frame, for the first frame of a child: its first 16 bytes are the token of the connection. */
+/** Blocking read of the first frame of a child. Its first 16 bytes are the token of the connection. */
 export function readFrameSync(
   read: (into: Uint8Array) => number | null,
 ): Frame & { readonly token: Bytes } {
@@ -181,7 +181,7 @@ export function readFrameSync(
   return { token: fixed.slice(0, TOKEN_BYTES), header, payload: exactly(payloadBytes) };
 }
 
-/** From the fixed part of a frame that begins at `at`. */
+/** Reads the fixed part of a frame that starts at `at`. */
 function lengths(bytes: Uint8Array, at = 0): { headerBytes: number; payloadBytes: number } {
   const headerBytes = uint32(bytes, at + TOKEN_BYTES), payloadBytes = uint32(bytes, at + TOKEN_BYTES + 4);
   if (headerBytes === 0 || headerBytes > MAX_HEADER_BYTES || payloadBytes > MAX_PAYLOAD_BYTES) {
@@ -213,12 +213,12 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Narrow reading of a value from the other side: every accessor checks and throws ProtocolError. */
+/** Strict access to a value from the other side: every accessor checks and throws ProtocolError. */
 export class FrameFields {
   readonly value: Readonly<Record<string, unknown>>;
   readonly #of: string;
 
-  /** `of` names the value in errors. */
+  /** `of` describes the value in errors. */
   constructor(value: unknown, of: string) {
     if (!isRecord(value)) throw new ProtocolError(`Cannot read ${of}: not an object`);
     this.value = value;
@@ -235,7 +235,7 @@ export class FrameFields {
     return /^[0-9a-f]{32}$/.test(it) ? it : this.#refuse(name);
   }
 
-  /** A finite number that is not negative. */
+  /** A finite, non-negative number. */
   amount(name: string): number {
     const it = this.value[name];
     return typeof it === "number" && it >= 0 && Number.isFinite(it) ? it : this.#refuse(name);
@@ -268,7 +268,7 @@ export class FrameFields {
       : this.#refuse(name);
   }
 
-  /** The field read by `read`, or null where it is null. */
+  /** The field as read by `read`, or null if it is null. */
   nullable<T>(name: string, read: (name: string) => T): T | null {
     return this.value[name] === null ? null : read(name);
   }

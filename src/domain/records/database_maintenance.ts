@@ -60,7 +60,7 @@ export interface PruneReport {
   /** Texts and values that nothing refers to any more; 0 in a dry run. */
   readonly contents: number;
   readonly contentBytes: number;
-  /** False if some were kept: what another process may be about to use is kept for a day. */
+  /** False while another process has the database open: then only content that is at least a day old is removed. */
   readonly everything: boolean;
 }
 

@@ -262,7 +262,7 @@ interface Start {
   readonly controller: AbortController;
 }
 
-/** Throws SandboxGone if the start was stopped in the meantime. */
+/** Throws SandboxEnded if the start was stopped in the meantime. */
 function checkWanted({ aborted }: AbortSignal): void {
   if (aborted) throw new SandboxEnded("it was stopped while it was starting");
 }

@@ -5,13 +5,13 @@
 import { type DecodeOptions, Decoder } from "./decode.ts";
 import { type EncodeOptions, Encoder } from "./encode.ts";
 
-/** Throws `CodecError` naming the path of what cannot be encoded, at depth over 1000 and over 5 million objects. */
+/** Throws `CodecError` with the path of what cannot be encoded, at a depth over 1000, and over 5 million objects. */
 export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<ArrayBuffer> {
   return new Encoder(options).encode(value);
 }
 
-/** Throws `CodecError` for bytes that `encode` does not make; safe on hostile bytes: memory stays proportional to them,
- * properties are defined and never reach a setter. */
+/** Throws `CodecError` for bytes that `encode` does not produce. Safe on hostile bytes: memory stays proportional to
+ * their size, and properties are defined, so no setter runs. */
 export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = {}): unknown {
   return new Decoder(bytes, options).decode();
 }

@@ -1,11 +1,11 @@
-/** A value cannot be encoded, or bytes are not what `encode` makes. */
+/** A value cannot be encoded, or bytes were not produced by `encode`. */
 export class CodecError extends TypeError {
   override readonly name = "CodecError";
-  /** What is wrong: the message without what could not be done. */
+  /** What is wrong: the message without the action that failed. */
   readonly what: string;
-  /** Where in the value, like `.a[3].b`; "" for the value itself; null while decoding. */
+  /** Path in the value, such as `.a[3].b`; "" for the value itself; null while decoding. */
   readonly path: string | null;
-  /** True where only the size is in the way. */
+  /** True if only the size is the problem. */
   readonly tooLarge: boolean;
   constructor(
     { what, path, tooLarge = false }: {

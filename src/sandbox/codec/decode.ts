@@ -5,8 +5,8 @@ import { badBytes, type Shape, TableReader } from "./table.ts";
 import { isIndex } from "./text.ts";
 
 export interface DecodeOptions {
-  /** The prototype for instances of a class that `instanceOf` named; null refuses the bytes. Without it instances come
-   * back as plain data. */
+  /** The prototype for instances of a class named by `instanceOf`; null refuses the bytes. If absent, instances are
+   * decoded as plain data. */
   readonly prototypeOf?: (name: string) => object | null;
 }
 
@@ -20,12 +20,12 @@ interface View {
 
 const HOLE = Symbol("hole");
 
-/** One use each. A first pass makes an empty object for each record, a second one fills them. */
+/** For one use. The first pass creates an empty object for each record, the second one fills them. */
 export class Decoder {
   readonly #options: DecodeOptions;
   readonly #table: TableReader;
   readonly #made = bareList<object>();
-  /** False where somebody put an index on Array.prototype: items are then defined one by one. */
+  /** False if an index was defined on Array.prototype: items are then defined one by one. */
   readonly #plainItems: boolean;
   readonly #views = bareList<View>();
   #next = 0;
@@ -132,7 +132,7 @@ export class Decoder {
       case "V": {
         const [node, name] = [this.#made.length, table.string()];
         this.#views[this.#views.length] = { node, name, offset: table.int(), length: table.int(), buffer: table.int() };
-        return this.#add(own.create(null)); // replaced as soon as its buffer exists
+        return this.#add(own.create(null)); // replaced once its buffer exists
       }
       case "X": {
         const base = own.errorPrototypes[table.string()] ?? badBytes("an unknown error");
@@ -176,7 +176,7 @@ export class Decoder {
     return value === HOLE ? badBytes("a hole outside an array") : value;
   }
 
-  /** Second pass: reads one record again, in the order in which it was written. */
+  /** Second pass: reads one record again, in the order of writing. */
   #fill(tag: unknown, node: number): void {
     const table = this.#table, target = this.#made[node]!;
     switch (tag) {
@@ -220,7 +220,7 @@ export class Decoder {
     const { keys, safe } = shape;
     for (let i = 0; i < keys.length; i++) {
       const value = this.#value();
-      // no prototype has a property of this name, so this defines as `defineProperty` does, ten times faster
+      // no prototype has a property of this name, so this has the effect of `defineProperty`, ten times faster
       if (safe[i]) (target as Record<string, unknown>)[keys[i]!] = value;
       else define(target, keys[i]!, { value, enumerable: true });
     }
@@ -283,7 +283,7 @@ function errorName(prototype: object | null): string {
 
 function define(target: object, key: string, what: { readonly value: unknown; readonly enumerable: boolean }): void {
   const { value, enumerable } = what;
-  // without a prototype: a `get` on Object.prototype would be taken for part of it
+  // without a prototype: a `get` on Object.prototype would count as part of the descriptor
   const descriptor: PropertyDescriptor & { __proto__: null } = {
     __proto__: null,
     value,

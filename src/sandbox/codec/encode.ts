@@ -6,10 +6,10 @@ import { writeSpecial } from "./special.ts";
 import { escaped, hasValue, isIndex, isPlain, isSparse, pathStep, sameKeys, specialNumber } from "./text.ts";
 
 export interface EncodeOptions {
-  /** Limit of the result; reached, the error's `tooLarge` is true. No limit without it. */
+  /** Limit of the result. If it is exceeded, the error's `tooLarge` is true. Unlimited if absent. */
   readonly maxBytes?: number;
-  /** Names the class of an object whose prototype is neither plain nor built in, or says why it cannot be kept.
-   * Without it such objects become plain data. Must not run code of the value. */
+  /** Names the class of an object whose prototype is neither plain nor built in, or returns why it cannot be kept. If
+   * absent, such objects become plain data. Must not run code of the value. */
   readonly instanceOf?: (value: object) => { readonly name: string } | { readonly reason: string };
 }
 
@@ -19,10 +19,11 @@ interface Shape {
 }
 
 const RECENT_SHAPES = 8;
-/** Own keys of longer arrays are not listed (it costs more than the rest): properties beside the items are dropped. */
+/** Own keys of longer arrays are not listed, which would cost more than everything else: properties besides the items
+ * are dropped. */
 const LISTED_ARRAY = 4096;
 
-/** One use each. Breadth first over a queue, so that neither depth nor cycles touch the stack. */
+/** For one use. Breadth first with a queue, so that neither depth nor cycles use the stack. */
 export class Encoder {
   readonly #options: EncodeOptions;
   readonly #limit: number;
@@ -78,7 +79,7 @@ export class Encoder {
     if (typeof slot === "string") this.#textSize += slot.length;
   }
 
-  /** Refuses the current object, or the part of it that `name` leads to. */
+  /** Refuses the current object, or the part of it at `name`. */
   refuse(what: string, name: string | number = ""): never {
     let path = pathStep(name);
     for (let i = this.#current; i >= 0; i = this.#parents[i]!) path = pathStep(this.#names[i]!) + path;
@@ -111,7 +112,7 @@ export class Encoder {
     return at === queued ? "~" : "~@" + at;
   }
 
-  /** The number of an object; a new one is queued. */
+  /** The number of an object; a new object is queued. */
   index(value: object, name: string | number): number {
     const known = own.mapGet(this.#seen, value) as number | undefined;
     if (known !== undefined) return known;
@@ -141,7 +142,7 @@ export class Encoder {
       const descriptor = own.descriptorOf(value, keys[i]!);
       if (!hasValue(descriptor)) continue;
       values[count] = descriptor.value;
-      keys[count++] = keys[i]!; // the accessors fall out
+      keys[count++] = keys[i]!; // leaves out accessors
     }
     keys.length = count;
     this.#shape(keys, bare);
@@ -183,7 +184,7 @@ export class Encoder {
     if (prototype !== own.array) this.instance(value);
   }
 
-  /** Own enumerable data properties beside what the record holds already. */
+  /** Own enumerable data properties that the record does not contain yet. */
   extras(value: object, skipItems: boolean): void {
     const keys = own.keys(value);
     if (keys.length === 0 || (skipItems && isIndex(keys[keys.length - 1]!))) return;
@@ -207,7 +208,7 @@ export class Encoder {
     this.#slots[at] = count;
   }
 
-  /** Names the class of an object with a prototype of its own, where the caller wants that. */
+  /** Names the class of an object with its own prototype, if the caller requests that. */
   instance(value: object): void {
     const { instanceOf } = this.#options;
     if (!instanceOf) return;

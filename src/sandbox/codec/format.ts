@@ -12,12 +12,12 @@
  *         enumerable)… Error; "B", at, n ArrayBuffer; "V", name, offset, length, index of its buffer; "U", href URL.
  * after a record   "+", n, (key, slot)… further own properties; "C", name: instance of that class. */
 export const FORMAT = 1;
-/** Strings from here on are segments. */
+/** Strings of at least this length are segments. */
 export const LONG = 1024;
 export const MAX_VALUE_DEPTH = 1000;
 export const MAX_NODES = 5_000_000;
 export const MAX_SLOTS = 32_000_000;
-/** A sparse array's length: whoever walks it in the main process must come to an end. */
+/** Maximum length of a sparse array: a loop over it in the main process must end. */
 export const MAX_SPARSE = 5_000_000;
 
 export type Slot = string | number | boolean | null;

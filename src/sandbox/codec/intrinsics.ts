@@ -1,22 +1,22 @@
-/** Intrinsics as they are when this module loads: the codec runs in a realm whose prototypes foreign code may replace
- * afterwards, so it calls none of them by name. */
+/** Intrinsics as they are when this module loads. The codec runs in a realm whose prototypes foreign code may replace
+ * later, so it calls none of them by name. */
 import { types } from "node:util";
 
 const { setPrototypeOf } = Object;
 
-/** `f` as a function that takes its `this` first; needs nothing from any prototype when called. */
+/** Turns `f` into a function that takes its `this` first; a call uses no prototype. */
 export function uncurry<T, A extends unknown[], R>(f: (this: T, ...args: A) => R): (self: T, ...args: A) => R {
   return Function.prototype.call.bind(f) as (self: T, ...args: A) => R;
 }
 
-/** The getter of an accessor property that this runtime is known to have. */
+/** The getter of an accessor property that exists in this runtime. */
 export function getterOf<R>(owner: object, key: PropertyKey): (self: object) => R {
   const get = Object.getOwnPropertyDescriptor(owner, key)?.get;
   if (!get) throw new TypeError(`Cannot find the getter ${String(key)}`);
   return uncurry(get) as (self: object) => R;
 }
 
-/** An array without a prototype: storing at its end runs no setter that foreign code put on Array.prototype. */
+/** An array without a prototype: appending to it runs no setter that foreign code put on Array.prototype. */
 export function bareList<T>(): T[] {
   return setPrototypeOf([], null);
 }

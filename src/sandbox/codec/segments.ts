@@ -1,19 +1,19 @@
 import { intrinsics as own } from "./intrinsics.ts";
 
-/** Room for a small table, so that one long text is not copied again for it. */
+/** Room for a small table, so that a long text is not copied again to append it. */
 const SLACK = 1024;
 const FIRST = 512;
 
-/** The bytes of an encoding while it is made: format byte, segments, then the table and its length. Text is encoded
- * straight into place, so 100 MB of it are copied once. */
+/** The bytes of an encoding under construction: format byte, segments, then the table and its length. Text is encoded
+ * in place, so 100 MB of it are copied once. */
 export class SegmentWriter {
   #bytes = new own.Uint8Array(FIRST);
-  /** Of `#bytes`; its own `length` is a getter that foreign code may replace. */
+  /** Length of `#bytes`; its own `length` is a getter that foreign code may replace. */
   #room = FIRST;
   #used = 1;
   readonly #check: (size: number) => void;
 
-  /** `check` throws when the size goes over the caller's limit. */
+  /** `check` throws if the size exceeds the caller's limit. */
   constructor(format: number, check: (size: number) => void) {
     this.#bytes[0] = format;
     this.#check = check;
@@ -37,7 +37,7 @@ export class SegmentWriter {
     return `~S${at}:${this.#used - at}`;
   }
 
-  /** Copies `bytes`; returns where they begin. */
+  /** Copies `bytes`; returns their offset. */
   bytes(bytes: Uint8Array<ArrayBuffer>): number {
     const at = this.#used;
     this.#check(at + own.viewLength(bytes));

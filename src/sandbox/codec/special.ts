@@ -82,7 +82,8 @@ function writeUrl(sink: RecordSink, value: object): object {
   return own.url;
 }
 
-/** Name, message, cause and own data properties with their enumerability; never the stack, which names our files. */
+/** Name, message, cause and own data properties with their enumerability. Never the stack, which contains our file
+ * names. */
 function writeError(sink: RecordSink, value: object): void {
   const prototype = own.prototypeOf(value);
   const base = errorBase(prototype);
@@ -109,7 +110,7 @@ function writeError(sink: RecordSink, value: object): void {
   if (prototype !== own.errorPrototypes[base]) sink.instance(value);
 }
 
-/** Comes back as an Error of that name: its own class cannot be set on an existing object. */
+/** Decoded as an Error of that name: its class cannot be set on an existing object. */
 function writeDomException(sink: RecordSink, value: object): void {
   sink.put("X");
   sink.put("Error");
@@ -163,8 +164,8 @@ function isUrl(value: object): boolean {
   return false;
 }
 
-/** What kind of built-in object this is that cannot be kept, or null for an instance of somebody's class: prototypes of
- * the language and of the host carry their name as a data property under Symbol.toStringTag. */
+/** The kind of a built-in object that cannot be kept, or null for an instance of a user's class. Prototypes of the
+ * language and of the host carry their name as a data property under Symbol.toStringTag. */
 function builtIn(value: object): string | null {
   if (own.isBoxed(value)) return "a boxed primitive";
   if (own.isPromise(value)) return "a promise";

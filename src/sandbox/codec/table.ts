@@ -6,7 +6,7 @@ const TILDE = 126, QUOTE = 34, BACKSLASH = 92, OPEN = 91, BRACE = 123;
 
 export interface Shape {
   readonly keys: readonly string[];
-  /** Whether the key can be stored by assignment: nothing of that name on Object.prototype. */
+  /** Whether the key can be stored by assignment: Object.prototype has no property of that name. */
   readonly safe: readonly boolean[];
   readonly bare: boolean;
 }
@@ -15,7 +15,7 @@ export function badBytes(what: string): never {
   throw new CodecError({ what, path: null });
 }
 
-/** A cursor over the table and the segments of an encoding, with every bound checked. */
+/** A cursor over the table and the segments of an encoding; every bound is checked. */
 export class TableReader {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #slots: readonly unknown[];
@@ -47,7 +47,7 @@ export class TableReader {
     return this.at >= this.#slots.length;
   }
 
-  /** The next slot as it stands. */
+  /** The next slot, unchanged. */
   raw(): unknown {
     return this.at < this.#slots.length ? this.#slots[this.at++] : badBytes("the table ends early");
   }
@@ -62,7 +62,7 @@ export class TableReader {
     return typeof n === "number" && n >>> 0 === n ? n : badBytes("a wrong number");
   }
 
-  /** A count that the rest of the table can hold, `width` slots for each. */
+  /** A count that fits into the rest of the table, with `width` slots each. */
   count(width: number): number {
     const n = this.int();
     return n * width <= this.#slots.length - this.at ? n : badBytes("a wrong count");
@@ -73,7 +73,7 @@ export class TableReader {
     this.at += slots;
   }
 
-  /** A new shape on the first pass, the same again on the second. */
+  /** A new shape on the first pass, the same one on the second. */
   newShape(bare: boolean): Shape {
     const keys = bareList<string>(), safe = bareList<boolean>();
     for (let n = this.count(1), i = 0; i < n; i++) {
@@ -93,7 +93,7 @@ export class TableReader {
     this.#shapes.length = 0;
   }
 
-  /** The value of a slot that refers to no object. */
+  /** The value of a slot that does not refer to an object. */
   primitive(slot: unknown): unknown {
     if (typeof slot !== "string") {
       return slot === null || typeof slot !== "object" ? slot : badBytes("a nested list");
@@ -122,7 +122,7 @@ export class TableReader {
     }
   }
 
-  /** A copy of a part of the segments. */
+  /** A copy of part of the segments. */
   copy(from: number, size: number): Uint8Array<ArrayBuffer> {
     this.#spend(size);
     const copy = new own.Uint8Array(size);
@@ -138,7 +138,7 @@ export class TableReader {
     return slot[1] === "s" ? own.utf8(part) : utf16(part, size);
   }
 
-  /** Parts that overlap would make more out of the bytes than they are. */
+  /** Limits the sum of all parts: overlapping parts would expand to more than the bytes contain. */
   #spend(size: number): void {
     this.#budget -= size;
     if (!(this.#budget >= 0)) badBytes("parts that overlap");
@@ -158,7 +158,7 @@ function bigInt(hex: string): bigint {
   return negative ? -value : value;
 }
 
-/** One list only: "[[[[" or "{},{}," would cost the reader many times the size of the bytes. */
+/** Allows one flat list only: "[[[[" or "{},{}," would cost the reader many times the size of the bytes. */
 function refuseNesting(table: Uint8Array<ArrayBuffer>, length: number): void {
   let inText = false;
   for (let i = 1; i < length; i++) {
@@ -169,7 +169,7 @@ function refuseNesting(table: Uint8Array<ArrayBuffer>, length: number): void {
   }
 }
 
-/** Not a TextDecoder: it replaces the lone surrogates for which this form exists. */
+/** Not a TextDecoder, which would replace the lone surrogates that this form preserves. */
 function utf16(bytes: Uint8Array<ArrayBuffer>, size: number): string {
   let text = "";
   for (let at = 0; at < size;) {

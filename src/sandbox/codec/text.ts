@@ -1,4 +1,4 @@
-/** Small questions about values and names, answered without any prototype's method. */
+/** Small checks of values and names that use no method of any prototype. */
 import { intrinsics as own } from "./intrinsics.ts";
 
 const TILDE = 126, ZERO = 48, NINE = 57;
@@ -13,7 +13,7 @@ export function specialNumber(value: number): string {
   return value > 0 ? "~i" : "~j";
 }
 
-/** A data property of its own; accessors are not. */
+/** Whether it is a data property; accessors are not. */
 export function hasValue(descriptor: PropertyDescriptor | undefined): descriptor is PropertyDescriptor {
   return descriptor !== undefined && own.hasOwn(descriptor, "value");
 }
@@ -33,7 +33,7 @@ export function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return true;
 }
 
-/** By a sample: walking a sparse array of length 4e9 would not end. */
+/** Checks a sample: a loop over a sparse array of length 4e9 would not end. */
 export function isSparse(value: readonly unknown[]): boolean {
   const { length } = value;
   if (length <= 64) return false;
@@ -42,7 +42,7 @@ export function isSparse(value: readonly unknown[]): boolean {
   return holes > 16;
 }
 
-/** Foreign code may have moved a built-in object to a plain prototype; read as plain data it would be lost. */
+/** Foreign code may have given a built-in object a plain prototype; encoded as plain data, its content would be lost. */
 export function isPlain(value: object): boolean {
   return !(own.isMap(value) || own.isSet(value) || own.isNativeError(value) || own.isDate(value) ||
     own.isRegExp(value) || own.isArrayBuffer(value) || own.isView(value) || own.isBoxed(value) || own.isPromise(value));

@@ -1,14 +1,14 @@
 export interface GrantedPath {
-  /** Absolute and real: no link in it. */
+  /** Absolute and real: it contains no link. */
   readonly path: string;
   readonly folder: boolean;
 }
 
-/** What the kernel wall leaves open for the grants of a child. */
+/** What the kernel wall allows for the grants of a child. */
 export interface KernelAccess {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];
-  /** TCP ports to connect to. */
+  /** TCP ports that it may connect to. */
   readonly ports: readonly number[];
 }
 

@@ -6,11 +6,11 @@ import { seccomp } from "./seccomp.ts";
 
 export interface ConfinementOptions {
   readonly parentPid: number;
-  /** Over what the idle child has mapped. */
+  /** On top of what the idle child has mapped. */
   readonly memoryBytes: number;
-  /** What the grants of the child leave open. */
+  /** What the grants of the child allow. */
   readonly access: KernelAccess;
-  /** Tests turn walls off one by one; nothing else does. */
+  /** Only tests turn walls off one by one. */
   readonly limits: boolean;
   readonly landlock: boolean;
   readonly seccomp: boolean;
@@ -23,11 +23,10 @@ export interface ConfinedWalls {
   readonly failed: readonly string[];
 }
 
-/**
- * Gives up, for this process and for good, all that a block never needs. Order: `beforeWorker` before the worker's
- * thread exists, because Landlock is inherited by new threads and not shared with old ones; `afterWorker` when it is
- * up, because its bootstrap needs calls that seccomp refuses, and seccomp reaches every thread.
- */
+/** Drops, permanently for this process, everything that a block never needs. Order: `beforeWorker` runs before the
+ * worker's thread exists, because Landlock is inherited by new threads but not applied to existing ones; `afterWorker`
+ * runs when the worker is up, because its bootstrap needs calls that seccomp refuses, and seccomp applies to every
+ * thread. */
 export class Confinement {
   readonly #options: ConfinementOptions;
   readonly #libc: Libc | null;
@@ -43,11 +42,11 @@ export class Confinement {
     this.#limits = this.#libc && options.limits ? new ProcessLimits(this.#libc) : null;
   }
 
-  /** Throws Error for an access that cannot be held to what it names. */
+  /** Throws Error if an access cannot be restricted to what it names. */
   beforeWorker(): void {
     const { access } = this.#options;
     if (opens(access) && (!this.#libc || Deno.build.arch !== "x86_64")) {
-      // The permissions alone follow a link out of a granted folder, and know nothing of native code.
+      // Deno's permissions alone follow a link out of a granted folder and do not apply to native code.
       throw new Error(
         `Cannot grant paths or net to the sandbox on ${Deno.build.target}: the kernel wall is not tried there`,
       );
@@ -61,7 +60,7 @@ export class Confinement {
     this.#note(failed);
   }
 
-  /** Throws Error where grants would be left without the system call filter. */
+  /** Throws Error if there are grants but no system call filter. */
   afterWorker(): ConfinedWalls {
     if (this.#libc && this.#limits) {
       const failed = this.#limits.setMemory(this.#options.memoryBytes);

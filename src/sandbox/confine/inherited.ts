@@ -8,10 +8,8 @@ const BATCH_BYTES = 32 << 10;
 // Offsets in struct linux_dirent64.
 const LENGTH = 16, NAME = 19;
 
-/**
- * Closes what came along from whoever started the program, but for the protocol's three: exec leaves open only what
- * is not marked close-on-exec, and the runtime marks all that it opens itself. Returns what could not be done.
- */
+/** Closes inherited descriptors except the protocol's three. exec leaves open only what is not marked close-on-exec,
+ * and the runtime marks everything that it opens itself. Returns what failed. */
 export function closeInherited(libc: Libc): string[] {
   const number = GETDENTS64[Deno.build.arch];
   const folder = number === undefined ? -1 : libc.open(FOLDER);
@@ -37,7 +35,7 @@ function isInherited(libc: Libc, descriptor: number): boolean {
   return flags >= 0 && (flags & FD_CLOEXEC) === 0;
 }
 
-/** Descriptors named by the entries; "." and ".." are none. */
+/** Descriptors named by the entries, without "." and "..". */
 function entries(batch: Uint8Array): number[] {
   const view = new DataView(batch.buffer, batch.byteOffset, batch.byteLength);
   const found: number[] = [];

@@ -15,10 +15,10 @@ const ENOSYS = 38;
 
 export const verdict = (value: number): Operation => [BPF.return, 0, 0, value];
 export const denyWith = (errno: number): Operation => verdict(0x00050000 | errno);
-/** Where the low 32 bits of an argument stand; the high ones are 4 behind. */
+/** Offset of the low 32 bits of an argument; the high ones are 4 bytes later. */
 export const argument = (index: number): number => 16 + 8 * index;
 
-/** Before every other check: leaves the number of a call of x86-64 loaded, and lets no other kind of entry pass. */
+/** Runs before every other check: loads the number of an x86-64 call and refuses any other kind of entry. */
 export const ENTRY: readonly Operation[] = [
   [BPF.load, 0, 0, ARCHITECTURE],
   [BPF.equal, 1, 0, AUDIT_ARCH_X86_64],
@@ -28,8 +28,8 @@ export const ENTRY: readonly Operation[] = [
   denyWith(ENOSYS), // the x32 numbers, likewise
 ];
 
-/** Installs a system call filter, on every thread at once or on this one alone. Needs no_new_privs. Returns what could
- * not be set. */
+/** Installs a system call filter, on all threads at once or on this one. Needs no_new_privs. Returns what could not be
+ * set. */
 export function installFilter(
   libc: Libc,
   operations: readonly Operation[],

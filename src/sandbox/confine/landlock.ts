@@ -8,18 +8,16 @@ const VERSION = 1n, PATH_BENEATH = 1n, NET_PORT = 2n;
 const AT_FDCWD = -100n, O_PATH_CLOEXEC = 0o12000000n, RESOLVE_NO_SYMLINKS = 4n, HOW_BYTES = 24n;
 
 export interface Landlock {
-  /** The kernel's ABI, 0 where the wall does not stand. */
+  /** The kernel's ABI; 0 if the wall is not in place. */
   readonly abi: number;
   readonly failed: readonly string[];
 }
 
-/**
- * Denies this thread, and every thread and process it starts from now on, all paths and TCP ports that `access` does
- * not name, abstract sockets, and signals to others. Threads that exist already are never covered: call it before the
- * worker is started. It does not see stat, readlink, chmod, unix path sockets, UDP, io_uring or memfd: the system call
- * filter does. Whoever has rules of another kind gives a function that makes them for the kernel's ABI. Throws Error for
- * an access that this kernel cannot hold to what it names.
- */
+/** Denies this thread, and every thread and process that it starts from now on, all paths and TCP ports that `access`
+ * does not name, abstract sockets, and signals to others. Existing threads are never covered, so call it before the
+ * worker is started. It does not cover stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd; the system
+ * call filter does. For other kinds of rules, pass a function that creates them for the kernel's ABI. Throws Error for
+ * an access that this kernel cannot restrict to what it names. */
 export function landlock(libc: Libc, access: KernelAccess | ((abi: number) => LandlockRules)): Landlock {
   const abi = Math.max(libc.syscall(CREATE_RULESET, [0n, 0n, VERSION]), 0);
   const rules = typeof access === "function" ? access(abi) : rulesFor(abi, access);
@@ -57,7 +55,7 @@ function addRules(libc: Libc, { ruleset, rules }: { readonly ruleset: bigint; re
   }
 }
 
-/** The path had no link in it when it was resolved; one that has been put there since is refused, not followed. */
+/** The path had no link in it when it was resolved; a link created since is refused, not followed. */
 function openReal(libc: Libc, path: string): number {
   const name = new TextEncoder().encode(`${path}\0`);
   const how = words(O_PATH_CLOEXEC, 0n, RESOLVE_NO_SYMLINKS);

@@ -1,13 +1,10 @@
 import type { GrantedPath, KernelAccess } from "./access.ts";
 
-/**
- * Access rights and scopes by the kernel's own numbers: include/uapi/linux/landlock.h, explained with the ABI that
- * brought each of them in https://docs.kernel.org/userspace-api/landlock.html ("Compatibility" and "Previous
- * limitations").
- */
+/** Access rights and scopes with the kernel's numbers: include/uapi/linux/landlock.h. The ABI that introduced each is
+ * listed in https://docs.kernel.org/userspace-api/landlock.html ("Compatibility" and "Previous limitations"). */
 const bit = (at: number): bigint => 1n << BigInt(at);
 const WRITE_FILE = bit(1), READ_FILE = bit(2), READ_DIR = bit(3), MAKE_REG = bit(8), TRUNCATE = bit(14);
-/** EXECUTE to MAKE_SYM (ABI 1), REFER (2), TRUNCATE (3), IOCTL_DEV (5): so many rights each ABI knows. */
+/** Number of rights per ABI: EXECUTE to MAKE_SYM (ABI 1), REFER (2), TRUNCATE (3), IOCTL_DEV (5). */
 const FILE_RIGHTS = [0, 13, 14, 15, 15, 16];
 const CONNECT_TCP = bit(1);
 const NET_RIGHTS = bit(0) | CONNECT_TCP; // BIND_TCP too, ABI 4
@@ -20,23 +17,21 @@ export interface PathRule {
 }
 
 export interface LandlockRules {
-  /** struct landlock_ruleset_attr; an older kernel takes only the first fields. */
+  /** struct landlock_ruleset_attr; an older kernel accepts only the first fields. */
   readonly handledFiles: bigint;
   readonly handledNet: bigint;
   readonly scoped: bigint;
   readonly attributeBytes: number;
   readonly paths: readonly PathRule[];
   readonly ports: readonly { readonly port: number; readonly rights: bigint }[];
-  /** What this kernel leaves open, in plain words. */
+  /** What this kernel cannot restrict, in plain words. */
   readonly missing: readonly string[];
-  /** Grants that this kernel cannot hold to what they name; they must not be given then. */
+  /** Grants that this kernel cannot restrict to what they name; they must be refused. */
   readonly unsafe: readonly string[];
 }
 
-/**
- * What to ask of a kernel with this ABI: everything it knows is denied, but for the grants. ABI 7 adds only what is
- * logged, which stays as the kernel has it; a newer one is used as 7. An unknown right would be EINVAL.
- */
+/** The rules for a kernel with this ABI: everything it knows is denied, except the grants. ABI 7 only adds logging
+ * options, which keep the kernel's defaults; a newer ABI is used as 7. An unknown right would be EINVAL. */
 export function rulesFor(abi: number, { read, write, ports }: KernelAccess): LandlockRules {
   const handledFiles = bit(FILE_RIGHTS[Math.min(abi, FILE_RIGHTS.length - 1)] ?? 0) - 1n;
   return {
@@ -51,14 +46,14 @@ export function rulesFor(abi: number, { read, write, ports }: KernelAccess): Lan
     ports: abi >= 4 ? ports.map((port) => ({ port, rights: CONNECT_TCP })) : [],
     missing: missing(abi),
     unsafe: [
-      // Without TRUNCATE whoever may read a file may empty it.
+      // Without TRUNCATE, read access to a file would allow emptying it.
       ...(abi < 3 && read.length + write.length > 0 ? ["paths need Landlock ABI 3"] : []),
       ...(abi < 4 && ports.length > 0 ? ["net needs Landlock ABI 4"] : []),
     ],
   };
 }
 
-/** A file takes no rights of folders: the kernel would refuse the rule. */
+/** A file takes no folder rights: the kernel would refuse the rule. */
 function pathRule(
   { path, folder }: GrantedPath,
   rights: { readonly file: bigint; readonly folder: bigint },

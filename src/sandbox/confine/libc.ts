@@ -1,14 +1,12 @@
-/**
- * Two functions only: the runtime makes code for each one at every start, and `syscall` can stand for the others that
- * confinement needs.
- */
+/** Only two functions: the runtime compiles code for each one at every start, and `syscall` can replace the others that
+ * confinement needs. */
 const SYMBOLS = {
-  // Five arguments: prctl wants all that it does not use to be zero.
+  // Five arguments: prctl requires unused ones to be zero.
   syscall: { parameters: ["i64", "u64", "u64", "u64", "u64", "u64"], result: "i64" },
   __errno_location: { parameters: [], result: "pointer" },
 } as const;
 
-/** Numbers of the system calls of Linux that have others on another architecture. */
+/** Linux system calls whose numbers depend on the architecture. */
 const CALLS = {
   x86_64: { close: 3, fcntl: 72, openat: 257, prctl: 157, pread64: 17, prlimit64: 302 },
   aarch64: { close: 57, fcntl: 25, openat: 56, prctl: 167, pread64: 67, prlimit64: 261 },
@@ -18,12 +16,12 @@ const O_CLOEXEC = 0o2000000n;
 
 type Address = bigint;
 
-/** The kernel, by libc. Opened once, closed before the first foreign byte. */
+/** Access to the kernel through libc. Opened once and closed before the first foreign byte is read. */
 export class Libc {
   readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
   readonly #calls = CALLS[Deno.build.arch];
 
-  /** Throws where there is no glibc: other systems have no wall that could be built with it. */
+  /** Throws if there is no glibc: other systems have no wall that could be built with it. */
   constructor() {
     this.#library = Deno.dlopen("libc.so.6", SYMBOLS);
   }
@@ -43,7 +41,7 @@ export class Libc {
     return Number(this.#library.symbols.syscall(BigInt(number), a, b, c, d, 0n));
   }
 
-  /** A descriptor for reading, negative where it cannot be had. */
+  /** Opens a path for reading; returns a descriptor, or a negative number on failure. */
   open(path: string): number {
     const name = new TextEncoder().encode(`${path}\0`);
     return this.syscall(this.#calls.openat, [AT_FDCWD, this.address(name), O_CLOEXEC]);
@@ -58,7 +56,7 @@ export class Libc {
     return new TextDecoder().decode(this.readAt(descriptor, { maxBytes, offset: 0 }));
   }
 
-  /** What one call gives from there on; nothing at the end. */
+  /** The bytes that one read returns at this offset; empty at the end. */
   readAt(
     descriptor: number,
     { maxBytes, offset }: { readonly maxBytes: number; readonly offset: number },
@@ -82,7 +80,7 @@ export class Libc {
     return at ? new Deno.UnsafePointerView(at).getInt32() : 0;
   }
 
-  /** The bytes must stay referenced until the call that gets it has returned. */
+  /** The bytes must stay referenced until the call that receives the address has returned. */
   address(bytes: Uint8Array<ArrayBuffer>): Address {
     return Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes));
   }

@@ -6,7 +6,7 @@ import { ALLOWED, allowedByArgument, CLONE3 } from "./system_calls.ts";
 
 const EPERM = 1, ENOSYS = 38;
 
-/** The allow-list as a chain of comparisons: each hit returns at once, what is not named gets EPERM. */
+/** The allow-list as a chain of comparisons: each match returns immediately, everything else gets EPERM. */
 function program(pid: number, access: KernelAccess): Operation[] {
   const operations: Operation[] = [
     ...ENTRY,
@@ -34,7 +34,7 @@ function program(pid: number, access: KernelAccess): Operation[] {
   return operations;
 }
 
-/** Allows the call where all of its checks hold; or answers it with an error of its own. */
+/** Allows the call if all of its checks hold, or answers it with its own error. */
 function guarded({ checks, answer }: GuardedCall): Operation[] {
   if (answer !== undefined) return [denyWith(answer)];
   const refuse = denyWith(EPERM);
@@ -50,10 +50,8 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
   return [...tests, verdict(VERDICT.allow)];
 }
 
-/**
- * Installs the system call filter on every thread of the process at once (TSYNC). Call it when the worker is up:
- * its bootstrap needs calls that are refused afterwards. Needs no_new_privs. Returns what could not be set.
- */
+/** Installs the system call filter on all threads of the process at once (TSYNC). Call it when the worker is up: its
+ * bootstrap needs calls that are refused afterwards. Needs no_new_privs. Returns what could not be set. */
 export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, program(Deno.pid, access), { everyThread: true });
 }

@@ -1,10 +1,8 @@
-/**
- * Calls of x86-64 Linux that a child may still make: what Deno 2.6 to 2.9, V8 and tokio were seen to call after their
- * start (strace -f), and the few more that other kernels and libcs use in their place. None of them reaches a file, a
- * socket or a process by name. A new Deno version needs the trace again.
- */
+/** Calls of x86-64 Linux that a child may still make: those that Deno 2.6 to 2.9, V8 and tokio were observed to make
+ * after their start (strace -f), and a few that other kernels and libcs use instead. None of them reaches a file, a
+ * socket or a process by name. A new Deno version needs a new trace. */
 export const ALLOWED = {
-  // The descriptors that exist: the protocol's pipes and the event loop's own.
+  // Existing descriptors: the protocol's pipes and the event loop's own.
   read: 0,
   write: 1,
   readv: 19,
@@ -14,7 +12,7 @@ export const ALLOWED = {
   fstat: 5,
   lseek: 8,
   recvfrom: 45,
-  // Memory. mmap can map executable pages: code in them reaches only what this list leaves.
+  // Memory. mmap can map executable pages: code in them can only do what this list allows.
   mmap: 9,
   munmap: 11,
   mprotect: 10,
@@ -22,11 +20,11 @@ export const ALLOWED = {
   madvise: 28,
   mincore: 27,
   brk: 12,
-  pkey_mprotect: 329, // V8 guards its code range with a protection key
+  pkey_mprotect: 329, // V8 protects its code range with a protection key
   pkey_alloc: 330,
   pkey_free: 331,
   membarrier: 324,
-  // Threads: each timed script starts a watchdog, the blocking pool starts its own.
+  // Threads: each script with a time limit starts a watchdog, and the blocking pool starts its own.
   futex: 202,
   set_robust_list: 273,
   rseq: 334,
@@ -53,7 +51,7 @@ export const ALLOWED = {
   nanosleep: 35,
   clock_nanosleep: 230,
   restart_syscall: 219,
-  // Clocks and chance.
+  // Clocks and random numbers.
   clock_gettime: 228,
   clock_getres: 229,
   gettimeofday: 96,
@@ -63,7 +61,7 @@ export const ALLOWED = {
   rt_sigprocmask: 14,
   rt_sigreturn: 15,
   sigaltstack: 131,
-  // Facts about the machine that memoryUsage and the collector ask for.
+  // Facts about the machine that memoryUsage and the garbage collector need.
   getcwd: 79,
   getrusage: 98,
   sysinfo: 99,
@@ -75,21 +73,21 @@ export const SECCOMP = 317;
 
 interface ByArgument {
   readonly number: number;
-  /** Of the argument; its low 32 bits are compared. */
+  /** Index of the argument; its low 32 bits are compared. */
   readonly index: number;
   readonly values: readonly number[];
-  /** Allowed where any of the bits is set, not where the value is equal. */
+  /** Matches if any of the bits is set, not if the value is equal. */
   readonly bits?: true;
   /** The argument is a pointer: its high 32 bits must be zero as well. */
   readonly pointer?: true;
 }
 
-/** Allowed for some values of one argument only. */
+/** Allowed only for some values of one argument. */
 export function allowedByArgument(pid: number): readonly ByArgument[] {
   return [
     // clone with CLONE_THREAD: threads, never processes.
     { number: 56, index: 0, values: [0x10000], bits: true },
-    // tgkill to ourselves: abort().
+    // tgkill to this process: abort().
     { number: 234, index: 0, values: [pid] },
     // ioctl FIONBIO, FIOCLEX, FIONCLEX: no terminal (TIOCSTI), no device.
     { number: 16, index: 1, values: [0x5421, 0x5451, 0x5450] },

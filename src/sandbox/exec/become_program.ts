@@ -9,7 +9,7 @@ const WORDS: Readonly<Record<number, string>> = {
   [E2BIG]: "its arguments are too long",
 };
 
-/** Replaces this process by a program; returns, with the reason in words, only where that failed. */
+/** Replaces this process with a program. Returns only on failure, with the reason as text. */
 export function becomeProgram(
   libc: Libc,
   { argv, env }: { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> },
@@ -37,7 +37,7 @@ function cString(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`${text}\0`);
 }
 
-/** A `char *[]`. It holds the bytes that it points at. */
+/** A `char *[]`. It owns the bytes that it points to. */
 class StringList {
   readonly #strings: readonly Uint8Array<ArrayBuffer>[];
   readonly #pointers: Uint8Array<ArrayBuffer>;

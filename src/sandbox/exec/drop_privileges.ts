@@ -6,22 +6,20 @@ const RLIMIT_CPU = 0, RLIMIT_FSIZE = 1, RLIMIT_CORE = 4, RLIMIT_NPROC = 6, RLIMI
 const PR_SET_PDEATHSIG = 1, PR_CAPBSET_DROP = 24, PR_SET_NO_NEW_PRIVS = 38, PR_CAP_AMBIENT = 47;
 const CLEAR_ALL = 4n, SIGKILL = 9n;
 const LAST_CAPABILITY = 63;
-// x86-64: the only architecture that the filter is for.
+// x86-64, the only architecture that the filter supports.
 const RT_SIGACTION = 13, RT_SIGPROCMASK = 14, SETSID = 112, CAPSET = 126;
 const CAPABILITY_VERSION_3 = 0x20080522;
 const SIG_SETMASK = 2n, SIGNAL_BYTES = 8n, UNCATCHABLE = [9, 19], LAST_SIGNAL = 64;
 
-/**
- * Makes of the process one that owns nothing but its uid: no capability that a program of root could get back, no new
- * privileges by set-id files, its own session without a terminal, no descriptor but the three, signals as a program
- * expects them, limits. Returns what could not be done.
- */
+/** Reduces the process to its uid: no capability that a program of root could regain, no new privileges from set-id
+ * files, its own session without a terminal, only the three standard descriptors, default signal handling, limits.
+ * Returns what failed. */
 export function dropPrivileges(libc: Libc, { limits, parentPid }: Pick<ExecPolicy, "limits" | "parentPid">): string[] {
   const failed: string[] = [];
   const must = (what: string, result: number): void => {
     if (result < 0) failed.push(`${what}: errno ${libc.errno()}`);
   };
-  // What a user without rights cannot drop it does not have.
+  // Fails for a user without privileges, who has none to drop.
   for (let one = 0n; one <= LAST_CAPABILITY; one++) libc.prctl(PR_CAPBSET_DROP, one);
   libc.prctl(PR_CAP_AMBIENT, CLEAR_ALL);
   must("no_new_privs", libc.prctl(PR_SET_NO_NEW_PRIVS, 1n));
@@ -44,7 +42,7 @@ export function dropPrivileges(libc: Libc, { limits, parentPid }: Pick<ExecPolic
   return failed;
 }
 
-/** What this program ignores (SIGPIPE) or holds back would stay so in the next one. */
+/** Signals that this process ignores (SIGPIPE) or blocks would stay so in the program. */
 function resetSignals(libc: Libc): void {
   const nothing = new Uint8Array(32); // struct sigaction: the default, no flags, no mask
   for (let signal = 1; signal <= LAST_SIGNAL; signal++) {

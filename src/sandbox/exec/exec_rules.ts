@@ -7,14 +7,14 @@ import type { ExecPolicy } from "./exec_policy.ts";
 const bit = (at: number): bigint => 1n << BigInt(at);
 const EXECUTE = bit(0), WRITE_FILE = bit(1), READ_FILE = bit(2), READ_DIR = bit(3);
 const MAKE_CHAR = bit(6), MAKE_BLOCK = bit(11), TRUNCATE = bit(14), IOCTL_DEV = bit(15);
-/** What a rule about a file may hold; the others are about folders. */
+/** Rights that a rule about a file may contain; the others are for folders. */
 const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 const READ = EXECUTE | READ_FILE | READ_DIR;
 const DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV;
-/** Below it, emptying a file is not covered. */
+/** Below this ABI, truncating a file is not covered. */
 const LEAST_ABI = 3;
 
-/** What Landlock is asked for a program, on a kernel with this ABI. Everything the kernel knows is denied, but for these. */
+/** The Landlock rules for a program on a kernel with this ABI. Everything the kernel knows is denied, except these. */
 export function execRules(
   abi: number,
   { read, list, write, devices, network }: Pick<ExecPolicy, "read" | "list" | "write" | "devices" | "network">,

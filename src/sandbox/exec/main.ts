@@ -1,4 +1,4 @@
-/** Entry of the process that confines itself and becomes another program. */
+/** Entry point of the process that confines itself and becomes another program. */
 import { installFilter } from "../confine/install_filter.ts";
 import { landlock } from "../confine/landlock.ts";
 import { Libc } from "../confine/libc.ts";
@@ -8,7 +8,8 @@ import { EXEC_ARGUMENT, EXEC_FAILED, type ExecPolicy } from "./exec_policy.ts";
 import { execRules } from "./exec_rules.ts";
 import { refusedCalls } from "./refused_calls.ts";
 
-/** Never returns. Becomes the program only when every wall stands; why it did not is on stderr, behind the token. */
+/** Never returns. Becomes the program only if every wall is in place; otherwise the reason is on stderr, after the
+ * token. */
 export function execMain(args: readonly string[]): never {
   const [text = "{}", ...argv] = args[0] === EXEC_ARGUMENT ? args.slice(1) : args;
   // Written by the main process of the same build.
@@ -23,7 +24,7 @@ export function execMain(args: readonly string[]): never {
   Deno.exit(EXEC_FAILED);
 }
 
-/** Returns why it failed. No thread but this one goes on in the program, so each step may cover it alone. */
+/** Returns why it failed. Only this thread continues in the program, so it is enough that each step covers it. */
 function confineAndRun(policy: ExecPolicy, argv: readonly string[]): string {
   const libc = new Libc();
   const privileges = dropPrivileges(libc, policy);

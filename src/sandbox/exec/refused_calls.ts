@@ -1,10 +1,10 @@
 import { argument, BPF, denyWith, ENTRY, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
 
 const EPERM = 1, ENOSYS = 38;
-/** A jump by its operand. */
+/** A jump by the operand. */
 const JUMP = 0x05;
 
-/** Calls of x86-64 Linux that no program behind the wall may make, for what they reach past Landlock. */
+/** Calls of x86-64 Linux that are refused to every program behind the wall because they bypass Landlock. */
 const REFUSED: Readonly<Record<string, readonly number[]>> = {
   "other processes": [101, 310, 311, 312, 438, 440], // ptrace, process_vm_*, kcmp, pidfd_getfd, process_madvise
   "keys of the session": [248, 249, 250],
@@ -15,22 +15,23 @@ const REFUSED: Readonly<Record<string, readonly number[]>> = {
   "memory and queues shared by number or name": [29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220, 240, 241],
   "the machine": [103, 153, 163, 164, 167, 168, 170, 171, 179, 227, 305],
 };
-/** Landlock keeps signals inside from ABI 6 on; before it there are none: kill, tkill, tgkill, sigqueue, by pidfd. */
+/** Landlock confines signals from ABI 6 on. Below that, all signal calls are refused: kill, tkill, tgkill, sigqueue, by
+ * pidfd. */
 const SIGNALS = [62, 200, 234, 129, 297, 424];
 const SIGNALS_ABI = 6;
-/** As if they did not exist: what they ask for is behind a pointer, and libraries have another way. */
+/** Reported as missing: their arguments are behind a pointer, and libraries have a fallback. */
 const ABSENT = [435, 437]; // clone3, openat2
 
 interface Check {
   readonly index: number;
-  /** True where the value is, is none of, or shares a bit with these. */
+  /** True if the value is one of these, none of these, or shares a bit with them. */
   readonly test: "is" | "noneOf" | "bits";
   readonly values: readonly number[];
 }
 
 interface RefusedWhen {
   readonly number: number;
-  /** Refused where all checks of any one of these hold. */
+  /** Refused if all checks in any one of these lists hold. */
   readonly when: readonly (readonly Check[])[];
 }
 
@@ -38,11 +39,12 @@ const check = (index: number, test: Check["test"], ...values: readonly number[])
 const refused = (number: number, ...when: readonly (readonly Check[])[]): RefusedWhen => ({ number, when });
 
 const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
-/** O_CREAT, and the bit that makes O_TMPFILE of O_DIRECTORY: only then does a mode stand behind the flags. */
+/** O_CREAT, and the bit that distinguishes O_TMPFILE from O_DIRECTORY: only with one of these does a mode follow the
+ * flags. */
 const CREATES = 0o100 | 0o20000000;
 const SET_ID = 0o6000;
 const AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6;
-/** SOCK_STREAM, with SOCK_NONBLOCK and SOCK_CLOEXEC or without. */
+/** SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const STREAM = [0x1, 0x801, 0x80001, 0x80801];
 const NOT_ITSELF = check(0, "noneOf", 0);
 
@@ -51,7 +53,7 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused(16, [check(1, "is", TIOCSTI, TIOCLINUX)]), // ioctl: keystrokes into a terminal
   refused(302, [NOT_ITSELF]), // prlimit64
   refused(141, [check(1, "noneOf", 0)]), // setpriority
-  // A file that runs with the rights of its owner, for whoever else is on this machine.
+  // A file that runs with its owner's rights, for other users of this machine.
   refused(90, [check(1, "bits", SET_ID)]), // chmod
   refused(91, [check(1, "bits", SET_ID)]), // fchmod
   refused(268, [check(2, "bits", SET_ID)]), // fchmodat
@@ -63,7 +65,7 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused(257, [check(2, "bits", CREATES), check(3, "bits", SET_ID)]), // openat
 ];
 
-/** TCP or nothing. Unix sockets, netlink and the rest lead to services of this machine in any case. */
+/** TCP or nothing. Unix sockets, netlink and the rest lead to services of this machine and are always refused. */
 function socket(network: boolean): RefusedWhen {
   if (!network) return refused(41, []);
   return refused(
@@ -74,7 +76,7 @@ function socket(network: boolean): RefusedWhen {
   );
 }
 
-/** The filter for programs: they need most of what there is, so what they must not do is named. */
+/** The filter for programs. They need most calls, so it lists those that are refused. */
 export function refusedCalls({ network, abi }: { readonly network: boolean; readonly abi: number }): Operation[] {
   const whole = [...Object.values(REFUSED).flat(), ...(abi < SIGNALS_ABI ? SIGNALS : [])];
   return [
@@ -89,19 +91,19 @@ export function refusedCalls({ network, abi }: { readonly network: boolean; read
   ];
 }
 
-/** Refuses where every check holds, goes on behind itself where one does not. */
+/** Refuses if every check holds; otherwise continues after itself. */
 function alternative(checks: readonly Check[]): Operation[] {
   let behind: Operation[] = [denyWith(EPERM)];
   for (const one of checks.toReversed()) behind = [...unless(one, behind.length), ...behind];
   return behind;
 }
 
-/** Jumps over so many operations where the check does not hold. */
+/** Jumps over this many operations if the check does not hold. */
 function unless({ index, test, values }: Check, over: number): Operation[] {
   const load: Operation = [BPF.load, 0, 0, argument(index)];
   const out: Operation = [JUMP, 0, 0, over];
   const code = test === "bits" ? BPF.anyBit : BPF.equal;
-  // A hit jumps to the last operation, or over it.
+  // A match jumps to the last operation, or over it.
   const compare = values.map((value, at): Operation => [code, values.length - at, 0, value]);
   return test === "noneOf" ? [load, ...compare, [JUMP, 0, 0, 1], out] : [load, ...compare, out];
 }

@@ -5,7 +5,7 @@ import type { ChildExit } from "./_child_exit.ts";
 import type { Observed } from "./_run_report.ts";
 import type { BlockRun, RunReport } from "../sandbox.ts";
 
-/** After grace: the child's own watch comes first, and a large result may still be on its way. */
+/** Waits beyond the grace time: the child's own watch acts first, and a large result may still be on its way. */
 const LAST_RESORT_MS = 5000, LOOK_AGAIN_MS = 50;
 
 export interface ActiveRunOptions {
@@ -14,12 +14,12 @@ export interface ActiveRunOptions {
   readonly graceMs: number;
   readonly output: BlockOutput;
   readonly desk: CallRegistry;
-  /** Tells the child that the block is to end. */
+  /** Tells the child to end the block. */
   readonly cancel: () => void;
   readonly kill: (why: string) => void;
 }
 
-/** One block while it runs, seen from the main process: its deadline, its cancellation, and how it ended if not well. */
+/** One running block, as seen from the main process: its deadline, its cancellation, and how it ended if it failed. */
 export class ActiveRun {
   readonly #options: ActiveRunOptions;
   readonly #begun = performance.now();
@@ -27,14 +27,14 @@ export class ActiveRun {
   readonly #onAbort = (): void => this.#cancel();
   readonly #untimedBefore: number;
   #cancelled = false;
-  /** Killed for its deadline. */
+  /** Killed because of its deadline. */
   #overdue = false;
 
   constructor(options: ActiveRunOptions) {
     this.#options = options;
     const { block, graceMs, desk, id } = options;
     this.#untimedBefore = desk.untimedMs;
-    // The child gives its calls up at the deadline and says so; this is for one that cannot.
+    // The child abandons its calls at the deadline and reports it; this is for a child that cannot.
     const end = block.deadlineMs + graceMs;
     this.#afterOwnTime(end, () => {
       desk.abortRun(id);
@@ -54,19 +54,19 @@ export class ActiveRun {
     return { stdout: output.stdout, stderr: output.stderr, calls: desk.callsOf(id), ms };
   }
 
-  /** Whether a frame names this run. */
+  /** Whether this is the run's id. */
   is(id: string): boolean {
     return id === this.#options.id;
   }
 
-  /** Nothing but the end of the child stops it. */
+  /** Only the end of the child can stop it. */
   stuck(): void {
     const { block, kill } = this.#options;
     this.#overdue = !this.#cancelled;
     kill(`${this.#overdue ? timeout(block) : "the block was cancelled"} and could not be stopped`);
   }
 
-  /** The child has ended under the block, or sent what cannot be read. `names`: what the block was to define. */
+  /** The child ended during the block, or sent something unreadable. `names`: what the block was going to define. */
   failed(exit: Pick<ChildExit, "why" | "outOfMemory">, names: readonly string[]): RunReport {
     const lost = "; the sandbox was killed, and what this block had changed is lost";
     const observed = { ...this.observed, lost: names };
@@ -99,8 +99,8 @@ export class ActiveRun {
     this.#timers.add(timer);
   }
 
-  /** When the run has taken `ms`, without the time in which a call with a deadline of its own was open. The child
-   * counts more exactly; this is the last resort, and looks again now and then. */
+  /** Calls `f` when the run has taken `ms`, without the time during which a call with its own deadline was open. The
+   * child counts more precisely; this is the last resort and checks again from time to time. */
   #afterOwnTime(ms: number, f: () => void): void {
     const untimed = this.#options.desk.untimedMs - this.#untimedBefore;
     const left = ms - (performance.now() - this.#begun - untimed);

@@ -6,7 +6,7 @@ import type { RenderReport, VariableRestoreReport } from "../sandbox.ts";
 
 const MAX_REPORTS = 100_000, MAX_TEXT = 4000;
 
-/** The body of an answer that is not a run's. Throws what the child says went wrong, or ProtocolError. */
+/** The body of an answer to anything but a run. Throws the error that the child reports, or ProtocolError. */
 function body({ payloads }: AnswerFrames): unknown {
   const [only, ...more] = payloads;
   if (!only || more.length > 0) throw new ProtocolError("Cannot read an answer in several parts");
@@ -17,7 +17,7 @@ function body({ payloads }: AnswerFrames): unknown {
   throw error.flag("tooLarge") ? new RangeError(message) : new Error(message);
 }
 
-/** The value that was asked for; undefined for a request that has none. */
+/** The requested value; undefined for a request without one. */
 export function readValue(answer: AnswerFrames): unknown {
   const value = body(answer);
   if (value === null) return undefined;
@@ -35,7 +35,7 @@ export function readRestoreReports(answer: AnswerFrames): VariableRestoreReport[
   });
 }
 
-/** The text is an answer and stays as it is, line ends of files included: a channel cleans what it shows. */
+/** The text is an answer and stays unchanged, including the line endings of files: a channel cleans what it shows. */
 export function readRenderReport(answer: AnswerFrames): RenderReport {
   const fields = new FrameFields(body(answer), "rendering");
   if (!fields.flag("ok")) return { ok: false, reason: cleanText(fields.text("reason", MAX_TEXT)) };

@@ -1,13 +1,13 @@
 import { SandboxEnded } from "../../domain/errors.ts";
 import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../protocol.ts";
 
-/** Of one answer over all its frames: more than a child's memory cannot be meant. */
+/** Limit of one answer over all its frames: no valid answer exceeds a child's memory. */
 const MAX_ANSWER_BYTES = 2 ** 30;
 
 /** The frames of one answer. */
 export interface AnswerFrames {
   readonly payloads: readonly Bytes[];
-  /** Of the last frame. */
+  /** Header of the last frame. */
   readonly header: Header;
 }
 
@@ -18,7 +18,7 @@ interface Ask {
   readonly reject: (error: Error) => void;
 }
 
-/** What the main process asked of a child and has no answer to yet. */
+/** Requests of the main process to a child that are not answered yet. */
 export class Asks {
   readonly #open = new Map<string, Ask>();
   #gone: SandboxEnded | null = null;
@@ -31,7 +31,7 @@ export class Asks {
     return this.#open.has(id);
   }
 
-  /** The `done` frames that answer; rejects with SandboxEnded when the child ends before. */
+  /** Resolves with the `done` frames of the answer; rejects with SandboxEnded if the child ends first. */
   begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
     const id = wireId();
     const { promise, resolve, reject } = Promise.withResolvers<AnswerFrames>();
@@ -40,12 +40,12 @@ export class Asks {
     return { id, answer: promise };
   }
 
-  /** Throws SandboxEnded where the child has ended. */
+  /** Throws SandboxEnded if the child has ended. */
   check(): void {
     if (this.#gone) throw this.#gone;
   }
 
-  /** A `done` frame. Throws ProtocolError for an answer that nobody waits for. */
+  /** Handles a `done` frame. Throws ProtocolError for an answer without a request. */
   receive({ header, payload }: Frame): void {
     const fields = new FrameFields(header, "done");
     const id = fields.id();
@@ -59,7 +59,7 @@ export class Asks {
     ask.resolve({ payloads: ask.payloads, header });
   }
 
-  /** The child has ended. */
+  /** Called when the child has ended. */
   end(why: string): void {
     this.#gone = new SandboxEnded(why);
     for (const ask of this.#open.values()) ask.reject(this.#gone);

@@ -2,11 +2,11 @@ import { cleanText } from "./clean_text.ts";
 import { type Frame, FrameFields, MAX_OUTPUT_BYTES, OUTPUT_FRAMES_PER_SECOND, ProtocolError } from "../protocol.ts";
 import type { SandboxOptions } from "../sandbox.ts";
 
-/** Frames at the end of a block may come at once. */
+/** Frames at the end of a block may arrive at once. */
 const BURST = 40;
 const SMALLEST_FULL_FRAME = 16 << 10;
 
-/** What one block printed, as far as it was kept. */
+/** What one block printed, up to the limit. */
 export class BlockOutput {
   readonly #cap: number;
   readonly #onOutput: SandboxOptions["onOutput"];
@@ -28,7 +28,7 @@ export class BlockOutput {
     return this.#texts[2];
   }
 
-  /** An `output` frame of this block's run. Throws ProtocolError for more than a child may send. */
+  /** Handles an `output` frame of this block's run. Throws ProtocolError above what a child may send. */
   receive({ header, payload }: Frame): void {
     const stream = new FrameFields(header, "output").oneOf("stream", [1, 2]);
     if (payload.length > MAX_OUTPUT_BYTES) throw new ProtocolError(`Cannot take output of ${payload.length} bytes`);

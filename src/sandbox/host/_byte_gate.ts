@@ -1,4 +1,4 @@
-/** Counts bytes that are held and lets readers wait until there are fewer. */
+/** Counts bytes in memory and makes readers wait while there are too many. */
 export class ByteGate {
   readonly #limit: number;
   #held = 0;
@@ -20,7 +20,7 @@ export class ByteGate {
     for (const go of waiting) go();
   }
 
-  /** Null where there is room now. */
+  /** Null if there is room now. */
   room(): Promise<void> | null {
     return this.#held < this.#limit ? null : new Promise((resolve) => this.#waiting.push(resolve));
   }

@@ -17,10 +17,10 @@ import { CodecError } from "../codec/codec_error.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 
 const MAX_RECORDED = 1000;
-/** Blocks whose background work may still call; more than a query ever has. */
+/** Blocks whose background work may still make calls; more than a query ever has. */
 const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
-/** Arguments of all children together that the host has taken and not yet answered. */
+/** Arguments of all children together that the host has accepted and not yet answered. */
 const ALL_CHILDREN = new ByteGate(512 << 20);
 
 interface Run {
@@ -36,13 +36,13 @@ interface Call {
 
 export interface CallRegistryOptions {
   readonly functions: readonly string[];
-  /** Names of functions with deadlines of their own. */
+  /** Names of functions with their own deadlines. */
   readonly untimed?: readonly string[];
   readonly onCall: SandboxOptions["onCall"];
   readonly send: (header: Header, payload: Bytes) => void;
 }
 
-/** Host calls of one child: checked, run, aborted, answered exactly once each. */
+/** Host calls of one child: checked, run, aborted, and answered exactly once each. */
 export class CallRegistry {
   readonly #options: CallRegistryOptions;
   readonly #functions: ReadonlySet<string>;
@@ -51,7 +51,7 @@ export class CallRegistry {
   readonly #used = new Set<string>();
   readonly #gate = new ByteGate(MAX_CALL_BYTES);
   readonly #untimed: ReadonlySet<string>;
-  /** How many untimed calls are open, since when, and for how long some were before that. */
+  /** How many untimed calls are open, since when, and the total time of earlier ones. */
   readonly #patience = { open: 0, since: 0, before: 0 };
   #bytes = 0;
   #closed = false;
@@ -62,28 +62,28 @@ export class CallRegistry {
     this.#untimed = new Set(options.untimed);
   }
 
-  /** From now on calls may name this run. */
+  /** Allows calls for this run from now on. */
   beginRun(id: string, block: number): void {
     this.#runs.set(id, { block, calls: [], ended: false });
   }
 
-  /** What the run called and got answered so far. */
+  /** The answered calls of the run so far. */
   callsOf(id: string): readonly BlockCall[] {
     return this.#runs.get(id)?.calls.slice() ?? [];
   }
 
-  /** Milliseconds, over the child's life, in which it had a call open that has a deadline of its own. */
+  /** Milliseconds, over the child's life, during which a call with its own deadline was open. */
   get untimedMs(): number {
     const { open, since, before } = this.#patience;
     return before + (open > 0 ? performance.now() - since : 0);
   }
 
-  /** Waits while too much is undelivered; null where the child may be read on. */
+  /** Resolves when reading from the child may continue; null if it may now. */
   room(): Promise<void> | null {
     return this.#gate.room() ?? ALL_CHILDREN.room();
   }
 
-  /** A `call` frame. Throws ProtocolError for one that cannot be. */
+  /** Handles a `call` frame. Throws ProtocolError for an invalid one. */
   receive({ header, payload }: Frame): void {
     const fields = new FrameFields(header, "call");
     const id = fields.id(), run = fields.id("run"), name = fields.text("name", 200);
@@ -103,22 +103,22 @@ export class CallRegistry {
     void this.#serve({ id, run: known, name, payload, signal: abort.signal });
   }
 
-  /** A `cancel` frame: the caller gave up. One that crossed the answer on the wire is late, not wrong. */
+  /** Handles a `cancel` frame: the caller gave up. If the answer crossed it on the way, the frame is late but valid. */
   cancel({ header }: Frame): void {
     const id = new FrameFields(header, "cancel").id();
     if (!this.#used.has(id)) throw new ProtocolError("Cannot cancel a call that was not made");
     this.#calls.get(id)?.abort.abort();
   }
 
-  /** Aborts what the run started; it may start nothing more. */
+  /** Aborts what the run started and lets it start nothing more. */
   abortRun(id: string): void {
     const run = this.#runs.get(id);
     if (run) run.ended = true;
     for (const call of this.#calls.values()) if (call.run === id) call.abort.abort();
   }
 
-  /** Aborts everything. What it returns is to be called once no more frames of the query can come, which the child says:
-   * then all of it is forgotten, but for calls that are not answered yet. */
+  /** Aborts everything. Call the returned function when the child reports that no more frames of the query can come: it
+   * drops everything except calls that are not answered yet. */
   endQuery(): () => void {
     this.#abortAll();
     const runs = [...this.#runs.keys()], ids = [...this.#used];
@@ -133,7 +133,7 @@ export class CallRegistry {
     for (const id of this.#runs.keys()) this.abortRun(id);
   }
 
-  /** The child has ended: nobody waits for an answer. */
+  /** The child has ended, so no answer is expected. */
   close(): void {
     this.#closed = true;
     this.#abortAll();
@@ -187,7 +187,7 @@ export class CallRegistry {
     }
     this.#calls.delete(id);
     if (untimed && --this.#patience.open === 0) this.#patience.before += performance.now() - this.#patience.since;
-    // Before the answer is written: a child that waits for us to read on could not take it.
+    // Freed before the answer is written: a child that waits for the main process to read could not receive it.
     this.#release(payload.length);
     if (run.calls.length < MAX_RECORDED) run.calls.push({ name, ms: performance.now() - begun, ok });
     if (!this.#closed) this.#options.send({ t: "answer", id, ok }, answer);
@@ -203,7 +203,7 @@ function encodeResult(name: string, value: unknown): Bytes {
   }
 }
 
-/** What the model may see of a failure: never a stack. */
+/** What the model may see of a failure; never a stack. */
 function errorFacts(error: unknown): { name: string; message: string; hint?: string } {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const { name, message } = error;

@@ -1,9 +1,9 @@
-/** Signals by which V8 and the allocator end a process that is out of memory. */
+/** Signals with which V8 and the allocator end a process that is out of memory. */
 const MEMORY_SIGNALS: ReadonlySet<string> = new Set(["SIGTRAP", "SIGABRT", "SIGSEGV", "SIGILL", "SIGBUS"]);
-/** The last: a thread for the next deadline, whose stack no longer fits under the limit. */
+/** The last one: a thread for the next deadline, whose stack no longer fits into the limit. */
 const MEMORY_TEXT =
   /out of memory|memory allocation of|Failed to reserve virtual memory|Cannot allocate memory|unable to create worker threads/i;
-/** A shell that stands between says 128 + the signal's number. */
+/** A shell in between reports 128 plus the signal's number. */
 const SIGNALS_OF_CODES: Readonly<Record<number, string>> = {
   132: "SIGILL",
   133: "SIGTRAP",
@@ -18,7 +18,7 @@ export interface ChildExitFacts {
   readonly status: Deno.CommandStatus;
   /** Clean text. */
   readonly stderr: string;
-  /** Why we killed it, null where we did not. */
+  /** Why Vis killed it; null if it did not. */
   readonly killedFor: string | null;
 }
 
@@ -30,11 +30,9 @@ export class ChildExit {
     this.#facts = facts;
   }
 
-  /**
-   * Whether it ran out of memory. V8 aborts by a trap, the allocator by SIGABRT, and most of the time one of them
-   * says so on stderr; near the limit there may be no memory left to say it, so such a signal without a panic's text
-   * counts as well.
-   */
+  /** Whether it ran out of memory. V8 aborts with a trap, the allocator with SIGABRT, and usually one of them reports
+   * it on stderr. Near the limit there may be no memory left for the report, so such a signal without the text of a
+   * panic counts too. */
   get outOfMemory(): boolean {
     const { stderr, killedFor } = this.#facts;
     if (killedFor !== null) return false;

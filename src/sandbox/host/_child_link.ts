@@ -4,22 +4,23 @@ import { ChildExit } from "./_child_exit.ts";
 import type { ChildProgram } from "../launch/program.ts";
 import { type Bytes, type Frame, frameHead, FrameReader, type Header, TOKEN_BYTES } from "../protocol.ts";
 
-/** Up to here one write of a copy is cheaper than two. */
+/** Up to this size, one write of a copy is cheaper than two writes. */
 const COPIED_BYTES = 64 << 10;
 const READ_BYTES = 256 << 10;
 const STDERR_CHARS = 16_384;
 const NOTHING: Bytes = new Uint8Array(0);
-/** Nothing of ours: no path, no key, no locale. The name of a folder that cannot be made keeps Deno from a cache. */
+/** Contains nothing from this process: no path, no key, no locale. A folder that cannot be created prevents a Deno
+ * cache. */
 const ENVIRONMENT = { DENO_DIR: "/dev/null/deno", NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", TZ: "UTC" };
 
 export interface ChildLinkOptions {
   readonly program: ChildProgram;
   readonly cwd: string;
-  /** May throw: what the child sent is then held against it, and it is killed. */
+  /** May throw: the child is then killed for what it sent. */
   readonly onFrame: (frame: Frame) => void;
-  /** Before each chunk is read: lets the main process stop reading while too much is undelivered. */
+  /** Called before each chunk is read, so that the main process can stop reading while too much is undelivered. */
   readonly mayRead: () => Promise<void> | null;
-  /** Once, after the process has been reaped. */
+  /** Called once, after the process has been reaped. */
   readonly onEnd: (exit: ChildExit) => void;
 }
 
@@ -30,7 +31,7 @@ export class ChildLink {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #options: ChildLinkOptions;
   readonly #ended: Promise<ChildExit>;
-  /** Frames that wait for the write before them, and are then written as one. */
+  /** Frames that wait for the previous write, to be written together. */
   #waiting: Bytes[] = [];
   #writing = false;
   #stderr = "";
@@ -62,13 +63,14 @@ export class ChildLink {
     return this.#ended;
   }
 
-  /** Never rejects: whoever waits for an answer learns of the end by `onEnd`. Throws RangeError over a frame's limits. */
+  /** Never rejects: whoever waits for an answer learns about the end through `onEnd`. Throws RangeError if a limit of
+   * frames is exceeded. */
   send(header: Header, payload: Bytes = NOTHING): void {
     this.sendLater(header, payload);
     if (!this.#writing) void this.#write();
   }
 
-  /** With the next frame that is sent: by itself it is not worth waking the child. */
+  /** Sends it with the next frame: alone, it is not worth waking the child. */
   sendLater(header: Header, payload: Bytes = NOTHING): void {
     const head = frameHead(this.#token, { header, payloadBytes: payload.length });
     this.#waiting.push(head);
@@ -77,7 +79,7 @@ export class ChildLink {
 
   async #write(): Promise<void> {
     this.#writing = true;
-    await null; // what is sent in the same breath goes as one write
+    await null; // everything sent in the same turn becomes one write
     try {
       while (this.#waiting.length > 0) {
         const parts = this.#waiting;
@@ -88,7 +90,7 @@ export class ChildLink {
     this.#writing = false;
   }
 
-  /** SIGKILL, which no loop can hold up. The first reason counts. */
+  /** SIGKILL, which no loop can delay. The first reason counts. */
   kill(why: string): void {
     this.#killedFor ??= why;
     try {
@@ -99,7 +101,7 @@ export class ChildLink {
   async #watch(): Promise<ChildExit> {
     const reading = Promise.all([this.#readFrames(), this.#readErrors().catch(() => {})]);
     const status = await this.#process.status;
-    // A child that outlives its launcher learns of the end by the end of its input.
+    // A child that outlives its launcher notices the end when its input ends.
     const closing = this.#writer.abort().catch(() => {});
     await reading;
     await closing;
@@ -116,7 +118,7 @@ export class ChildLink {
       for (; chunk && chunk.length > 0; { value: chunk } = await reader.read(new Uint8Array(chunk.buffer))) {
         frames.push(chunk, this.#options.onFrame);
         const wait = this.#options.mayRead();
-        // A host function that never gives its bytes back must not hold up the end of the child.
+        // A host function that never releases its bytes must not delay the end of the child.
         if (wait) await Promise.race([wait, this.#process.status]);
       }
       if (frames.inFrame) this.kill("it ended in the middle of a message");
@@ -135,7 +137,7 @@ export class ChildLink {
   }
 }
 
-/** Frames as few writes: small neighbours are copied into one, a large payload is written as it is. */
+/** Joins frames into few writes: small neighbours are copied into one, a large payload is written without a copy. */
 function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
   const joined: Bytes[] = [];
   for (let at = 0; at < parts.length;) {

@@ -32,18 +32,18 @@ import type {
 } from "../sandbox.ts";
 
 const START_MS = 30_000, RENDER_MS = 60_000;
-/** A larger value is answered, so that not too many of them are on their way. */
+/** Larger values are acknowledged, so that not too many of them are in flight. */
 const QUIET_BYTES = 16 << 10;
 
 export interface ConfinedSandboxOptions {
   readonly sandbox: SandboxOptions;
   readonly setup: Setup;
   readonly program: ChildProgram;
-  /** Empty, and owned by this object from now on. */
+  /** Empty; this object owns it from now on. */
   readonly folder: WorkFolder;
 }
 
-/** One child and everything that the main process asks of it. */
+/** One child and all requests of the main process to it. */
 export class ConfinedSandbox implements Sandbox {
   readonly #options: SandboxOptions;
   readonly #setup: Setup;
@@ -58,7 +58,7 @@ export class ConfinedSandbox implements Sandbox {
   #walls: Walls | null = null;
   #startMs = 0;
   #active: ActiveRun | null = null;
-  /** Whether its last block has left nothing that continues; only the child knows. */
+  /** Whether the last block left nothing running; only the child knows. */
   #rests = true;
   #exit: ChildExit | null = null;
 
@@ -100,7 +100,7 @@ export class ConfinedSandbox implements Sandbox {
     return this.#exit !== null;
   }
 
-  /** Once, before anything else: rejects with SandboxEnded when the child does not come up, and has cleaned up then. */
+  /** Call once, before anything else. If the child does not start, it cleans up and rejects with SandboxEnded. */
   async start(): Promise<void> {
     const timer = setTimeout(() => this.#link.kill(`it was not ready within ${START_MS / 1000} s`), START_MS);
     try {
@@ -152,7 +152,7 @@ export class ConfinedSandbox implements Sandbox {
       this.#rests = answered.header["rests"] === true;
       return this.#read(() => readRunReport(answered, active.observed));
     } catch {
-      // It has ended, or was killed for what it sent: who asks afterwards must see that it has.
+      // It has ended, or was killed for what it sent. Wait for the end, so that later callers see it.
       return active.failed(await this.#link.ended, await declaredNames(block.code));
     } finally {
       active.end();
@@ -170,7 +170,7 @@ export class ConfinedSandbox implements Sandbox {
     this.#rests = false; // sources are evaluated
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
-    // Code is for the child's main thread as well, which looks at what it refers to.
+    // Code also goes to the child's main thread, which checks what it refers to.
     const plain = parts.length === 1 && !images.some(({ kind }) => kind === "function" || kind === "class");
     parts.forEach((part, i) => this.#link.send({ t: "restore", id, plain, more: i < parts.length - 1 }, part));
     const answered = await this.#requests.within(answer);
@@ -226,7 +226,7 @@ export class ConfinedSandbox implements Sandbox {
     return this.#active;
   }
 
-  /** Reads what the child sent; what cannot be read is held against it. */
+  /** Reads what the child sent; the child is killed if that is unreadable. */
   #read<T>(read: () => T): T {
     try {
       return read();
@@ -274,7 +274,7 @@ export class ConfinedSandbox implements Sandbox {
     if (this.#walls) throw new ProtocolError("Cannot become ready twice");
     this.#walls = readReady(header);
     this.#startMs = performance.now() - this.#begun;
-    // Given up meanwhile: behind a launcher that was killed the child comes up nevertheless, and ends with its input.
+    // If the start was abandoned, a child behind a killed launcher still comes up, and ends when its input ends.
     if (!this.#options.signal?.aborted) this.#ready.resolve();
   }
 

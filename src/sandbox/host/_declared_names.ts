@@ -1,10 +1,10 @@
 import { sucraseText } from "../modules/sucrase_text.ts";
 import type { PreparedBlock } from "../child/prepare/prepare_block.ts";
 
-/** More than a model writes: parsing it again is not worth the main process's time. */
+/** Longer than what a model writes; parsing it again is not worth the main process's time. */
 const MAX_CHARS = 1 << 20;
-/** Names that a block would have defined, for one whose child died before it could say. The parser is loaded only
- * then. Never rejects. */
+/** Names that a block would have defined, for a block whose child died before it could report them. Loads the parser
+ * only then. Never rejects. */
 export async function declaredNames(code: string): Promise<string[]> {
   if (code.length > MAX_CHARS) return [];
   try {

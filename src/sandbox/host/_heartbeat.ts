@@ -4,15 +4,15 @@ const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;
 
 export interface HeartbeatOptions {
   readonly send: (header: Header) => void;
-  /** Whether nothing is asked of the child: a block may keep it busy for as long as its deadline says. */
+  /** Whether no request to the child is open: a block may keep it busy until its deadline. */
   readonly isIdle: () => boolean;
   readonly onDead: () => void;
-  /** Other times in tests. */
+  /** Tests set other times. */
   readonly everyMs?: number;
   readonly deadAfterMs?: number;
 }
 
-/** Asks an idle child, main thread and worker, every second whether it is there, where it has said nothing meanwhile. */
+/** Pings an idle child, both its main thread and its worker, every second in which it sent nothing. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #everyMs: number;
@@ -30,14 +30,14 @@ export class Heartbeat {
     Deno.unrefTimer(Number(this.#timer));
   }
 
-  /** A `pong` frame. Throws ProtocolError for one that was not asked for. */
+  /** Handles a `pong` frame. Throws ProtocolError for one without a ping. */
   receive({ header }: Frame): void {
     if (!this.#sent.delete(new FrameFields(header, "pong").id())) {
       throw new ProtocolError("Cannot take a pong that nobody asked for");
     }
   }
 
-  /** The child has answered something else. */
+  /** Called when the child has answered something else. */
   heard(): void {
     this.#heard = performance.now();
   }
@@ -48,7 +48,7 @@ export class Heartbeat {
 
   #tick(): void {
     const now = performance.now();
-    // A tick this late says that the main process itself was held up, which is not the child's fault.
+    // A tick this late means that the main process itself was delayed, which is not the child's fault.
     const late = now - this.#lastTick > this.#everyMs * 1.5;
     this.#lastTick = now;
     const idle = this.#options.isIdle();

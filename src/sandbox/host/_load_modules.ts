@@ -4,8 +4,8 @@ import { encode } from "../codec/codec.ts";
 import { type Bytes, MAX_PAYLOAD_BYTES } from "../protocol.ts";
 import type { SandboxOptions } from "../sandbox.ts";
 
-/** Gives a child its modules, in order. Rejects with SandboxEnded where one of them ended it; another one that fails is
- * reported and left out. */
+/** Loads modules into a child, in order. Rejects with SandboxEnded if one of them ended it; any other that fails is
+ * reported and skipped. */
 export async function loadModules(
   { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
   ask: (header: { readonly t: "module"; readonly name: string }, payload: Bytes) => Promise<unknown>,

@@ -1,6 +1,6 @@
 import type { Walls } from "../sandbox.ts";
 
-/** Of a child that is not ready. */
+/** The walls of a child that is not ready. */
 export const NO_WALLS: Walls = {
   realm: false,
   permissions: false,

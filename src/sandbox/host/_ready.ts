@@ -2,7 +2,7 @@ import { cleanText } from "./clean_text.ts";
 import { FrameFields, type Header, PROTOCOL_VERSION } from "../protocol.ts";
 import type { Walls } from "../sandbox.ts";
 
-/** The walls that a child says it has set. Throws ProtocolError. */
+/** The walls that a child reports. Throws ProtocolError. */
 export function readReady(header: Header): Walls {
   const fields = new FrameFields(header, "ready");
   fields.oneOf("version", [PROTOCOL_VERSION]);

@@ -4,7 +4,7 @@ import type { Bytes, Frame, Header } from "../protocol.ts";
 
 const ASK_MS = 60_000;
 
-/** What the main process asks of one child besides host calls: sent, timed and answered once. */
+/** Requests of the main process to one child, other than host calls: sent, timed and answered once. */
 export class Requests {
   readonly #link: Pick<ChildLink, "send" | "sendLater" | "kill">;
   readonly #asks = new Asks();
@@ -13,12 +13,12 @@ export class Requests {
     this.#link = link;
   }
 
-  /** Whether nothing is unanswered. */
+  /** Whether every request is answered. */
   get idle(): boolean {
     return this.#asks.idle;
   }
 
-  /** For a request in several frames; rejects with SandboxEnded when the child ends before. */
+  /** For a request in several frames; rejects with SandboxEnded if the child ends first. */
   begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
     return this.#asks.begin();
   }
@@ -29,7 +29,7 @@ export class Requests {
     return await this.within(answer, ms);
   }
 
-  /** Nobody waits for an answer: it goes with the next frame. Throws SandboxEnded where the child has ended. */
+  /** For messages without an answer: sent with the next frame. Throws SandboxEnded if the child has ended. */
   tell(header: Header, payload?: Bytes): void {
     this.#asks.check();
     this.#link.sendLater({ ...header, id: null }, payload);
@@ -44,12 +44,12 @@ export class Requests {
     }
   }
 
-  /** A `done` frame. Throws ProtocolError for an answer that nobody waits for. */
+  /** Handles a `done` frame. Throws ProtocolError for an answer without a request. */
   receive(frame: Frame): void {
     this.#asks.receive(frame);
   }
 
-  /** The child has ended. */
+  /** Called when the child has ended. */
   end(why: string): void {
     this.#asks.end(why);
   }

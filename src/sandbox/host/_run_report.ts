@@ -12,7 +12,7 @@ const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 const MAX_TEXT = 1 << 20, MAX_VALUE_BYTES = 1 << 20;
 const OUTCOMES = ["value", "none", "error", "refused", "timeout", "cancelled"] as const;
 
-/** What the main process knows about the run by itself. */
+/** What the main process itself observed about the run. */
 export interface Observed {
   readonly stdout: string;
   readonly stderr: string;
@@ -21,7 +21,7 @@ export interface Observed {
 }
 
 /** Reads the `done` frames of a run: saved variables in all of them, the result in the last. Throws ProtocolError or
- * CodecError for anything that a child of ours does not send. */
+ * CodecError for anything that a genuine child does not send. */
 export function readRunReport({ payloads, header }: AnswerFrames, observed: Observed): RunReport {
   const last = payloads[payloads.length - 1];
   if (!last) throw new ProtocolError("Cannot read a report without a result");
@@ -78,13 +78,13 @@ function names(fields: FrameFields, name: string): string[] {
   return fields.texts(name, NAMES).map(checkedName);
 }
 
-/** Names go into prompts and lists: only what a block can declare. */
+/** Names go into prompts and lists, so only names that a block can declare are accepted. */
 function checkedName(name: string): string {
   if (!NAME.test(name)) throw new ProtocolError("Cannot take a variable with such a name");
   return name;
 }
 
-/** The source stays as it is, since it is evaluated again; what is shown is cleaned. */
+/** The source stays unchanged, since it is evaluated again; everything that is shown is cleaned. */
 function checkedImage(image: VariableImage): VariableImage {
   const { summary } = image;
   return {

@@ -8,23 +8,21 @@ import { PROTOCOL_VERSION } from "../protocol.ts";
 import { resolveGrants } from "../launch/resolve_grants.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox.ts";
 
-/** Only tests and the probe of `vis doctor` pass these: they show what each wall stops by itself. */
+/** Only for tests and the probe of `vis doctor`, which show what each wall blocks alone. */
 export interface SandboxTestOptions {
   readonly walls?: Partial<WallSwitches>;
-  /** Where the child's working folder is made; the temporary folder otherwise. */
+  /** Where the child's working folder is created; by default the temporary folder. */
   readonly folderRoot?: string;
-  /** Something else in place of the child: one that lies. */
+  /** A program to run instead of the child, for example one that lies. */
   readonly program?: ChildProgram;
 }
 
-/** Starting a child is work for the processor: more at once than there are cores only delay each other. */
+/** Starting a child keeps a processor busy: starting more at once than there are cores only delays all of them. */
 const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnded("the caller gave it up"));
 
-/**
- * Starts one confined child and waits until its walls stand. The caller owns it and must `close` it. Rejects with
- * SandboxEnded when it does not come up, and with Error when its bundles are missing or a grant cannot be given.
- * Walls that this platform lacks are reported in `walls`, never skipped silently.
- */
+/** Starts one confined child and waits until its walls are in place. The caller owns it and must `close` it. Rejects
+ * with SandboxEnded if it does not start, and with Error if its bundles are missing or a grant is impossible. Walls
+ * that this platform lacks are reported in `walls`, never skipped silently. */
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
   return slots.run(async () => {
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
@@ -55,7 +53,7 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
   }, options.signal);
 }
 
-/** A program that is not there throws at once, before anybody owns the folder. */
+/** A missing program throws immediately, while the folder has no owner yet. */
 function spawned(options: ConfinedSandboxOptions): ConfinedSandbox {
   try {
     return new ConfinedSandbox(options);

@@ -3,7 +3,7 @@ import { openSandbox } from "./open_sandbox.ts";
 import { missingWalls, type WallName } from "../missing_walls.ts";
 import type { RunReport, Sandbox } from "../sandbox.ts";
 
-/** What trying one wall by itself showed. */
+/** The result of testing one wall alone. */
 export interface WallProbe {
   readonly wall: WallName;
   readonly holds: boolean;
@@ -12,9 +12,9 @@ export interface WallProbe {
 
 interface Probe {
   readonly wall: WallName;
-  /** Which walls stand while it is tried. */
+  /** Which walls are in place during the test. */
   readonly walls: NonNullable<Parameters<typeof openSandbox>[1]>["walls"];
-  /** Evaluates to a list of what got through. */
+  /** Evaluates to a list of the attempts that succeeded. */
   readonly code: (secret: string, options: { readonly carried: boolean }) => string;
   readonly text: (sandbox: Sandbox) => string;
   readonly mend: string;
@@ -22,13 +22,13 @@ interface Probe {
 
 const OFF = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
 
-/** Each attempt is a name and an expression that throws, or is false, where the wall stops it. */
+/** Each attempt is a name and an expression that throws or is false if the wall blocks it. */
 const attempts = (list: Readonly<Record<string, string>>): string =>
   `const through = [];\n${
     Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
   }\nthrough`;
 
-/** A launcher may carry the child to where the secret is not: a file of every system stands for it there. */
+/** A launcher may run the child where the secret does not exist: a file that every system has replaces it there. */
 const FILES = (secret: string): Readonly<Record<string, string>> => ({
   "read a file": `Deno.readTextFileSync(${JSON.stringify(secret)})`,
   "read a file of the system": `Deno.readTextFileSync("/etc/passwd")`,
@@ -61,7 +61,7 @@ const PROBES: readonly Probe[] = [
   {
     wall: "process",
     walls: { ...OFF, limits: true },
-    // A launcher sets variables and a folder of its own: only what is ours must not come through it.
+    // A launcher sets its own variables and folder: only ours must not get through.
     code: (_secret, { carried }) =>
       attempts({
         "see the environment": `Object.keys(Deno.env.toObject()).some((key) => ${
@@ -77,7 +77,7 @@ const PROBES: readonly Probe[] = [
   },
   {
     wall: "kernel",
-    // With the limits: they give up new privileges, without which a process of an ordinary user cannot confine itself.
+    // With the limits: they set no_new_privs, without which a process of an ordinary user cannot confine itself.
     walls: { ...OFF, limits: true, landlock: true, seccomp: true },
     code: (secret) =>
       attempts({ ...FILES(secret), "look at a file": `Deno.statSync(${JSON.stringify(secret)}).size > 0` }),
@@ -92,16 +92,16 @@ const PROBES: readonly Probe[] = [
 ];
 
 export interface ProbeOptions {
-  /** The command that carries a sandbox, as blocks will have it. */
+  /** The launcher command of a sandbox, as blocks will use it. */
   readonly launcher?: readonly string[];
-  /** Ends the children; the probe then rejects with its reason, once nothing of it is left. */
+  /** Ends the children; the probe then rejects with its reason, after everything is cleaned up. */
   readonly signal?: AbortSignal | undefined;
-  /** Where the secret is put; the temporary folder otherwise. */
+  /** Where the secret is written; by default the temporary folder. */
   readonly folderRoot?: string;
 }
 
-/** Tries each wall by itself, with the others down, by what gets through: a file read, written or looked at, a port, a
- * process. Takes a few child starts. Rejects when no child starts at all. */
+/** Tests each wall alone, with the others down: tries to read, write and look at files, reach a port, start a process.
+ * Needs a few child starts. Rejects if no child starts at all. */
 export async function probeWalls(options: ProbeOptions = {}): Promise<readonly WallProbe[]> {
   const { signal, folderRoot } = options;
   signal?.throwIfAborted();
@@ -112,7 +112,7 @@ export async function probeWalls(options: ProbeOptions = {}): Promise<readonly W
   try {
     const secret = `${folder}/secret`;
     await Deno.writeTextFile(secret, "secret");
-    // All of them have ended before anybody leaves: each has a child and a folder to take away.
+    // Wait for all of them, since each has a child and a folder to remove.
     const tried = await Promise.allSettled(PROBES.map((probe) => tryWall(probe, secret, options)));
     signal?.throwIfAborted();
     return tried.map((one) => {
@@ -151,7 +151,7 @@ async function tryWall(
   }
 }
 
-/** What got through, in words; "" where nothing did. A child that died of the attempt let nothing through. */
+/** The successful attempts, as text; "" if there were none. A child that died in the attempt let nothing through. */
 function throughOf({ result }: RunReport): string {
   if (result.outcome === "killed" || result.outcome === "memory") return "";
   if (result.outcome !== "value") return result.error?.message ?? result.outcome;

@@ -5,36 +5,36 @@ import { EXEC_ARGUMENT } from "../exec/exec_policy.ts";
 /** Hidden first argument that makes the executable a sandbox child (src/app.ts). */
 export const CHILD_ARGUMENT = "__sandbox_child";
 
-/** Without its cache of compiled scripts: it holds every block for good, and finds none again, as each has a file name
- * of its own. And with a young heap of 4 MB in each of the two threads, as in the main process. */
+/** No compilation cache: it would hold every block forever and never match, as each has its own file name. A young heap
+ * of 4 MB in each of the two threads, as in the main process. */
 const V8_FLAGS = ["--disallow-code-generation-from-strings", "--no-compilation-cache", "--max-semi-space-size=4"];
-/** The collector gives up well below the memory limit: near the limit it would thrash for seconds before the end. */
+/** The garbage collector gives up well below the memory limit: near the limit it would thrash for seconds first. */
 const HEAP_SHARE = 0.75;
 const MIB = 1 << 20;
-/** build/sandbox/ as seen from src/sandbox/ and from a bundle of the program in build/compile/. */
+/** build/sandbox/, relative to src/sandbox/ and to a bundle of the program in build/compile/. */
 const FOLDERS = ["../../../build/sandbox/", "../sandbox/"];
 
 export interface ChildProgram {
   readonly path: string;
   readonly args: readonly string[];
-  /** Besides the child's own environment; tests of other programs. */
+  /** Added to the child's own environment; tests of other programs. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface ChildProgramOptions {
   readonly memoryBytes: number;
-  /** In tests of other walls alone: the child keeps every permission of Deno. */
+  /** Only for tests of other walls: the child keeps all Deno permissions. */
   readonly allPermissions: boolean;
-  /** The child's main thread must hold what it hands to its worker. */
+  /** The child's main thread needs every permission that it passes to its worker. */
   readonly access?: ChildAccess;
 }
 
-/** The same child behind a command that gives it stdio; the child itself where there is none. */
+/** The same child behind a launcher that passes stdio through; the child itself if there is no launcher. */
 export function launched(program: ChildProgram, [path, ...args]: readonly string[]): ChildProgram {
   return path === undefined ? program : { ...program, path, args: [...args, program.path, ...program.args] };
 }
 
-/** How the child is started. Throws when its bundles have not been built. */
+/** How the child is started. Throws if its bundles have not been built. */
 export function childProgram({ memoryBytes, allPermissions, access }: ChildProgramOptions): ChildProgram {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { path, args: [CHILD_ARGUMENT] };
@@ -46,7 +46,7 @@ export function childProgram({ memoryBytes, allPermissions, access }: ChildProgr
     args: [
       "run",
       "--quiet",
-      // Without these three an import() of npm or http ignores every permission and contacts the registry.
+      // Without these three, an import() of npm or http ignores all permissions and contacts the registry.
       "--no-npm",
       "--no-remote",
       "--cached-only",
@@ -62,7 +62,7 @@ export function childProgram({ memoryBytes, allPermissions, access }: ChildProgr
   };
 }
 
-/** How a process is started that confines itself and becomes another program. Throws as `childProgram` does. */
+/** How to start a process that confines itself and becomes another program. Throws as `childProgram` does. */
 export function execProgram(): ChildProgram {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { path, args: [EXEC_ARGUMENT] };

@@ -8,19 +8,19 @@ import type { Grants } from "../grants.ts";
 export interface GrantOptions {
   readonly grants: Grants;
   readonly globals?: readonly string[];
-  /** Where relative paths begin; without it they are refused. */
+  /** Base of relative paths; if absent, they are refused. */
   readonly workspace?: string;
   /** Values of the variables that `grants.env` may name. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Other processes and the machine itself show there. */
+/** These show other processes and the machine itself. */
 const MACHINE = ["/proc", "/sys", "/dev"];
 const KINDS = new Set(Object.values<string>(REALM_GLOBALS));
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
-/** Grants as every wall takes them: addresses parsed, paths made absolute and real. Throws for one that cannot be
- * given as it is; nothing wider is given in its place. */
+/** Grants in the form that every wall takes: addresses parsed, paths absolute and real. Throws for a grant that is not
+ * possible exactly as requested; it is never widened. */
 export function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): ChildAccess {
   for (const [kind, names] of Object.entries(grants)) {
     if (!KINDS.has(kind) && names.length > 0) {

@@ -1,6 +1,6 @@
 import { WorkFolder } from "./work_folder.ts";
 
-/** Throws `ConfigError` where a sandbox would have no folder to run in. */
+/** Throws `ConfigError` if a sandbox would have no folder to run in. */
 export function tryWorkFolder(): void {
   new WorkFolder().remove();
 }

@@ -5,18 +5,18 @@ import { fileFault } from "../../domain/text/file_fault.ts";
 import { Libc } from "../confine/libc.ts";
 
 const PREFIX = "vis-sandbox-";
-/** A folder that is just being made is not locked yet. */
+/** A folder that was just created is not locked yet. */
 const LEFTOVER_MS = 60_000;
 const FLOCK = { x86_64: 73, aarch64: 32 }[Deno.build.arch];
 const LOCK_EX_NB = 0b110n;
 
-/** An empty folder for one child, readable by its owner only. It is locked while this process lives: the kernel ends the
- * lock with the process, and sees it from every container that shares the folder, where a process id misleads. */
+/** An empty folder for one child, readable only by its owner. It is locked while this process runs. The kernel releases
+ * the lock with the process, and the lock works across containers that share the folder, where process ids mislead. */
 export class WorkFolder {
   readonly path: string;
   readonly #lock: Deno.FsFile | null;
 
-  /** `root` is the temporary folder unless a test says otherwise. Throws `ConfigError` where no folder can be made. */
+  /** `root` is the temporary folder except in tests. Throws `ConfigError` if no folder can be created. */
   constructor(root: string = temporaryFolder()) {
     try {
       this.path = Deno.makeTempDirSync({ dir: root, prefix: PREFIX });
@@ -31,7 +31,7 @@ export class WorkFolder {
     this.#lock = locked(this.path);
   }
 
-  /** Removes what processes left behind that were killed before they could. */
+  /** Removes folders of processes that were killed before they could do so. */
   static sweep(root: string = temporaryFolder()): void {
     try {
       for (const { name, isDirectory } of Deno.readDirSync(root)) {
@@ -47,12 +47,12 @@ export class WorkFolder {
   }
 }
 
-/** A relative TMPDIR counts from where the program runs. */
+/** A relative TMPDIR is relative to the current directory of the program. */
 function temporaryFolder(): string {
   return resolve(tmpdir());
 }
 
-/** Null where the system has no such locks: what is left there nobody sweeps. */
+/** Null if the system has no such locks: leftovers there are not swept. */
 function locked(path: string): Deno.FsFile | null {
   try {
     const folder = Deno.openSync(path);
@@ -63,7 +63,7 @@ function locked(path: string): Deno.FsFile | null {
   }
 }
 
-/** One that is gone already, or cannot go, is not the caller's concern. */
+/** Ignores a folder that is already gone or cannot be removed. */
 function remove(path: string): void {
   try {
     Deno.removeSync(path, { recursive: true });
@@ -80,7 +80,7 @@ function isLeftover(path: string): boolean {
   }
 }
 
-/** Throws where this cannot be asked. */
+/** Throws if that cannot be determined. */
 function isLocked(path: string): boolean {
   const libc = new Libc();
   const folder = libc.open(path);

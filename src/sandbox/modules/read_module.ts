@@ -8,7 +8,7 @@ export interface ModuleSource {
   readonly imports: readonly ModuleImport[];
 }
 
-/** Reads modules for who imports them at run time: an executable strips no types. */
+/** Reads modules that are imported at run time, since an executable does not strip types. */
 export function moduleReader(): (source: string, path: string) => ModuleSource {
   const sucrase = sucraseLoader({ text: sucraseText() });
   return (source, path) => {

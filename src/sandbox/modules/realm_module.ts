@@ -2,11 +2,11 @@ import { sucraseText } from "./sucrase_text.ts";
 import { moduleScript } from "../child/syntax/module_script.ts";
 import { sucraseLoader } from "../child/prepare/sucrase_loader.ts";
 
-/** Of one module. */
+/** Limit per module. */
 const MAX_CHARS = 1 << 20;
 
-/** Makes a script of a self-contained module, for `SandboxOptions.modules`. What it gives throws Error that says why a
- * module cannot be one. */
+/** Turns a self-contained module into a script for `SandboxOptions.modules`. The returned function throws Error with
+ * the reason if that is impossible. */
 export function realmModuleReader(): (source: string, path: string) => string {
   const sucrase = sucraseLoader({ text: sucraseText() });
   return (source, path) => {

@@ -1,4 +1,4 @@
-/** Beside this file in an executable; built, as seen from this folder and from a bundle of the program. */
+/** Beside this file in an executable; otherwise the built file, relative to this folder or to a bundle of the program. */
 const SUCRASE = ["./sucrase.js", "../../../build/sandbox/sucrase.js", "../sandbox/sucrase.js"];
 
 /** The built script that strips types. */
