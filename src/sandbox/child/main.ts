@@ -1,4 +1,4 @@
-/** Entry of the sandbox child, and its main thread: confines the process, starts the worker, relays frames. */
+/** Entry point and main thread of the sandbox child: confines the process, starts the worker, relays frames. */
 import { Confinement } from "../confine/confinement.ts";
 import { FrameReader, PROTOCOL_VERSION, readFrameSync } from "../protocol.ts";
 import { fail } from "./relay/fail.ts";
@@ -14,20 +14,18 @@ import { sucraseLoader } from "./prepare/sucrase_loader.ts";
 const READ_BYTES = 256 << 10;
 const PERMISSIONS = ["run", "read", "write", "net", "env", "sys", "ffi", "import"] as const;
 
-/** Files beside this one, however it was started: build/sandbox/ or inside the executable. */
+/** Files beside this one, however it was started: in build/sandbox/ or inside the executable. */
 const beside = (name: string): URL => new URL(`./${name}`, import.meta.url);
 
-/**
- * From source the worker's file cannot be read once Landlock holds, so its text is read before and started as a blob;
- * inside an executable blob workers do not load, but the embedded file does. Both need it in one file.
- */
+/** From source, the worker's file cannot be read once Landlock is in place, so its text is read earlier and started as
+ * a blob. Inside an executable, blob workers do not load, but the embedded file does. Both need it in one file. */
 function workerUrl(): string {
   if (Deno.build.standalone) return beside("worker.js").href;
   const text = Deno.readTextFileSync(beside("worker.js"));
   return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 }
 
-/** A bundle that is evaluated as a script, with the code cache that an executable has beside it. */
+/** A bundle that is evaluated as a script, with the code cache that is beside it in an executable. */
 function scriptOf(name: string): ScriptSource {
   return { text: Deno.readTextFileSync(beside(`${name}.js`)), cache: Deno.build.standalone ? cacheOf(name) : null };
 }
@@ -36,7 +34,7 @@ function cacheOf(name: string): Uint8Array<ArrayBuffer> | null {
   try {
     return Deno.readFileSync(beside(`${name}.cache`));
   } catch {
-    return null; // made for another platform, where nothing could make one
+    return null; // built for another platform, on which the cache could not be created
   }
 }
 
@@ -44,7 +42,7 @@ function startWorker(url: string, permissions: "none" | "inherit" | Deno.Permiss
   return new Worker(url, { type: "module", deno: { permissions } });
 }
 
-/** Never returns. What it cannot do it says on stderr, in a sentence that the main process reads. */
+/** Never returns. Failures are reported on stderr, in a sentence that the main process reads. */
 export async function childMain(): Promise<void> {
   try {
     await confinedChild();
@@ -70,7 +68,7 @@ async function confinedChild(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   const { functions, untimed, outputBytes, previewChars } = setup;
   const shared = { functions, untimed, constants, outputBytes, previewChars, access };
-  // It waits in the worker's queue until the worker's own code has run: asking first would cost a turn of both threads.
+  // Waits in the worker's queue until the worker's own code has run: asking first would cost a turn of both threads.
   const given = { ...shared, emptyRealm: setup.walls.realm, port: port2 };
   worker.postMessage({ script: workerScript, setup: given } satisfies WorkerStart, [port2]);
   const relay = loadRelay(relayScript, { setup, writer, port: port1, loadSucrase });
@@ -97,7 +95,7 @@ async function confinedChild(): Promise<void> {
   await serve(new FrameReader(first.token), relay);
 }
 
-/** Passes on what comes from the main process until its end, and then ends the child. */
+/** Passes on frames from the main process until its input ends, then ends the child. */
 async function serve(reader: FrameReader, relay: Relay): Promise<never> {
   const buffer = new Uint8Array(READ_BYTES);
   for (let got = await Deno.stdin.read(buffer); got !== null; got = await Deno.stdin.read(buffer)) {

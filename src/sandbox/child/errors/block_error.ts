@@ -7,11 +7,10 @@ import type { ThrownError, ThrownFrame } from "./thrown_error.ts";
 
 const MAX_STACK = 2000;
 
-/**
- * What the worker says was thrown, in positions of the model's text. Runs on the child's main thread, where no block
- * has replaced anything; what comes from the worker is checked as text and numbers only. Line and column are of the
- * block that ran; where the error came out of a function of an earlier block, the excerpt shows that place as well.
- */
+/** Describes what the worker reports as thrown, with positions in the model's text. Runs on the child's main thread,
+ * where no block has replaced anything; data from the worker is accepted only as text and numbers. Line and column
+ * refer to the block that ran. If the error comes from a function of an earlier block, the excerpt shows that place
+ * too. */
 export function blockError(
   thrown: ThrownError,
   { block, blocks }: { readonly block: RanBlock; readonly blocks: RanBlocks },

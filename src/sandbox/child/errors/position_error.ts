@@ -3,7 +3,7 @@ import { positionAt } from "../syntax/position_map.ts";
 
 const MAX_LINE = 200;
 
-/** An error at an offset of the text that the model wrote. */
+/** An error at an offset in the text that the model wrote. */
 export function positionError(
   { name, message }: { readonly name: string; readonly message: string },
   { source, offset }: { readonly source: string; readonly offset: number },
@@ -12,7 +12,7 @@ export function positionError(
   return { name, message, line, column, excerpt: excerptOf(source, { line, column }), stack: "" };
 }
 
-/** The line with a caret under the column; of a long line the part around it. */
+/** The line with a caret under the column; of a long line, only the part around it. */
 function excerptOf(source: string, { line, column }: { readonly line: number; readonly column: number }): string {
   const text = source.split("\n", line)[line - 1]?.replace(/\r$/, "") ?? "";
   const start = Math.max(0, Math.min(column - MAX_LINE / 2, text.length - MAX_LINE));

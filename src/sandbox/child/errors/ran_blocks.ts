@@ -1,8 +1,8 @@
 import type { PositionMap } from "../syntax/position_map.ts";
 
-/** Text that was handed to the worker, found again by the file name that frames of a stack give. */
+/** Text that was sent to the worker. It is looked up by the file name in the frames of a stack. */
 export interface RanBlock {
-  /** File name that its code was compiled with. */
+  /** File name under which its code was compiled. */
   readonly file: string;
   readonly code: string;
   readonly map: PositionMap;
@@ -12,20 +12,20 @@ export interface RanBlock {
   readonly label: string;
 }
 
-/** Of texts, with the room that a block takes beside its text. */
+/** Limit for the texts, including the overhead of each block. */
 const MAX_SIZE = 1 << 20;
 const BLOCK_SIZE = 1024;
 const RESTORED = "kept.";
 const ALWAYS = -1;
 
-/** Blocks of this child and sources it restored, the newest of them: errors may come out of functions of any. */
+/** The latest blocks of this child and sources that it restored: errors may come from functions of any of them. */
 export class RanBlocks {
   readonly #blocks = new Map<string, RanBlock & { readonly query: number }>();
   #size = 0;
   #count = 0;
   #query = 0;
 
-  /** Gives a block its file name; the same number in two queries does not make the same name. */
+  /** Assigns a block its file name; the same number in two queries results in different names. */
   add(
     block: Omit<RanBlock, "file" | "label">,
     place: { readonly iteration: number; readonly index: number },
@@ -34,7 +34,8 @@ export class RanBlocks {
     return this.#keep({ ...block, file: `block${++this.#count}`, label, query: this.#query });
   }
 
-  /** The source of a restored function or class: evaluated under `fileOfRestored(name)`, from its second line on. */
+  /** Adds the source of a restored function or class: evaluated under `fileOfRestored(name)`, starting on its second
+   * line. */
   addRestored(name: string, source: string): void {
     const map = [0, 0, 0, 1, 0, source.length + 1];
     this.#keep({ file: fileOfRestored(name), code: `\n${source}`, source, map, label: "its source", query: ALWAYS });

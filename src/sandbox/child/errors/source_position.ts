@@ -1,6 +1,6 @@
 import { mapOffset, offsetOf, type Position, positionAt, type PositionMap } from "../syntax/position_map.ts";
 
-/** A position in the code of a prepared block (a frame of a stack) as a position in the text that the model wrote. */
+/** Maps a position in the code of a prepared block (a stack frame) to the text that the model wrote. */
 export function sourcePosition(
   position: Position,
   block: { readonly code: string; readonly map: PositionMap; readonly source: string },

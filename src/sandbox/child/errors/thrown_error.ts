@@ -2,7 +2,8 @@ import { captured } from "../intrinsics/captured.ts";
 import { errorText } from "../view/object_kind.ts";
 
 const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
-/** V8 makes `stack` an accessor of the object or of the prototype, by version; a block cannot replace this one. */
+/** V8 makes `stack` an accessor of the object or of the prototype, depending on the version; a block cannot replace
+ * this one. */
 const stackGetter: unknown = Object.getOwnPropertyDescriptor(withoutFrames(), "stack")?.get ??
   Object.getOwnPropertyDescriptor(Error.prototype, "stack")?.get;
 const FRAME = /^\s+at (?:async )?(?:(.{1,200}?) \()?((?:block|kept)[^\s():]{0,200}):(\d+):(\d+)\)?$/;
@@ -12,7 +13,8 @@ const match = RegExp.prototype.exec;
 const errorPrototype = Error.prototype;
 const isPrototypeOf = Object.prototype.isPrototypeOf;
 
-/** To know where a frame is V8 reads the text of its function again: here, of the whole bundle. */
+/** Without frames: to find the position of a frame, V8 reads the text of its function again, which here is the whole
+ * bundle. */
 function withoutFrames(): Error {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -21,7 +23,7 @@ function withoutFrames(): Error {
   return error;
 }
 
-/** A frame inside the code of a block, in positions of that code. */
+/** A frame inside the code of a block, with positions in that code. */
 export interface ThrownFrame {
   /** Name of the function, "" at the top level. */
   readonly where: string;
@@ -30,14 +32,14 @@ export interface ThrownFrame {
   readonly column: number;
 }
 
-/** What a block threw, as text; positions are mapped by the main thread, which knows the text of the model. */
+/** What a block threw, as text. The main thread maps positions, since it knows the model's text. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;
   readonly frames: readonly ThrownFrame[];
 }
 
-/** Describes what was thrown, whatever it is, without running a getter or a trap of it. */
+/** Describes anything that was thrown, without running a getter or a trap of it. */
 export function thrownError(thrown: unknown, preview: (value: unknown) => string): ThrownError {
   if (!isError(thrown)) return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), frames: [] };
   const { name, message } = errorText(thrown), hint = textOf(thrown, "hint");
@@ -49,7 +51,7 @@ export function thrownError(thrown: unknown, preview: (value: unknown) => string
   };
 }
 
-/** What the error was made from, shortened. */
+/** The chain of the error's causes, shortened. */
 function causesOf(thrown: object, preview: (value: unknown) => string): string {
   const cause: unknown = captured.getOwnPropertyDescriptor(thrown, "cause")?.value;
   const errors: unknown = captured.getOwnPropertyDescriptor(thrown, "errors")?.value;
@@ -64,7 +66,7 @@ function isError(thrown: unknown): thrown is object {
 
 const cut = (text: string, max: number): string => captured.apply(slice, text, [0, max]);
 
-/** A data property of the value or of what it inherits from; accessors are not run. */
+/** A data property of the value or of an object that it inherits from; accessors are not run. */
 function textOf(value: object, key: string): string | null {
   let at: unknown = value;
   for (let depth = 0; depth < 20 && typeof at === "object" && at !== null && !captured.isProxy(at); depth++) {

@@ -1,8 +1,6 @@
-/**
- * What the worker itself needs from the runtime, taken before its global is emptied and before foreign code can
- * replace anything. Modules of the worker that run after foreign code use these, null-prototype objects and classes
- * of their own: never methods of shared prototypes, iteration protocols or globals looked up at the time of use.
- */
+/** What the worker itself needs from the runtime, captured before its global is emptied and before foreign code can
+ * replace anything. Modules of the worker that run after foreign code use these, null-prototype objects and their own
+ * classes. They never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate } from "node:timers";
 import { types } from "node:util";
@@ -10,7 +8,7 @@ import vm from "node:vm";
 
 const { apply, get } = Reflect;
 
-/** Drains the microtask queue at once. It does nothing inside a microtask: call it from a timer or an immediate. */
+/** Drains the microtask queue immediately. It does nothing inside a microtask: call it from a timer or an immediate. */
 function microtaskDrain(): () => void {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const drain: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "runMicrotasks") : undefined;
@@ -20,7 +18,8 @@ function microtaskDrain(): () => void {
 
 const setProperty = Reflect.set;
 
-/** Without the empty argument list that the runtime would spread, by an iterator that a block may have replaced. */
+/** Calls without the empty argument list, which the runtime would spread with an iterator that a block may have
+ * replaced. */
 function immediate(f: () => void): void {
   setProperty(setImmediate(f), "_argv", undefined);
 }
@@ -49,7 +48,7 @@ export const captured = {
   clearTimeout: globalThis.clearTimeout.bind(globalThis),
   setImmediate: immediate,
   runMicrotasks: microtaskDrain(),
-  /** Who started the code that runs now: follows promises and timers, unlike a variable. */
+  /** Which run started the current code: follows promises and timers, unlike a variable. */
   context: {
     get: (): unknown => context.getStore(),
     run: (store: unknown, f: () => void): void => context.run(store, f),

@@ -1,10 +1,10 @@
-/** What looking at values needs, taken before foreign code can replace it. Nothing here runs code of a value. */
+/** What inspecting values needs, captured before foreign code can replace it. Nothing here runs code of a value. */
 import { types } from "node:util";
 import { getterOf, intrinsics, uncurry } from "../../codec/intrinsics.ts";
 
 type TextOf = (self: object) => string;
 
-/** `toString` of the Temporal classes, where the runtime has them. */
+/** `toString` of the Temporal classes, if the runtime has them. */
 function temporalTexts(): Readonly<Record<string, TextOf>> {
   const table: Record<string, TextOf> = Object.create(null);
   const temporal: unknown = Reflect.get(globalThis, "Temporal");
@@ -17,7 +17,8 @@ function temporalTexts(): Readonly<Record<string, TextOf>> {
   return table;
 }
 
-/** State (0 pending, 1 fulfilled, 2 rejected) and result of a promise, from the runtime: nothing of it runs. */
+/** State (0 pending, 1 fulfilled, 2 rejected) and result of a promise, read by the runtime without running any of its
+ * code. */
 function promiseDetails(): (promise: object) => readonly unknown[] {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const details: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "getPromiseDetails") : null;
@@ -66,6 +67,6 @@ export const look = {
   functionText: uncurry(Function.prototype.toString) as (self: object) => string,
   repeat: uncurry(String.prototype.repeat),
   temporalTexts: temporalTexts(),
-  /** Marks of the runtime on objects of the web's classes. */
+  /** The runtime's marks on objects of web classes. */
   internalKeys: Reflect.ownKeys(new URLSearchParams()).filter((key) => key.toString() !== "Symbol(list)"),
 } as const;

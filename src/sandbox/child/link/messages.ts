@@ -1,4 +1,4 @@
-/** What the child's main thread and its worker say to each other over a MessagePort. */
+/** The messages between the child's main thread and its worker, sent over a MessagePort. */
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { Bytes } from "../../protocol.ts";
 import type { ChildAccess } from "../setup/child_access.ts";
@@ -14,12 +14,12 @@ export interface WorkerSetup {
   readonly outputBytes: number;
   readonly previewChars: number;
   readonly access: ChildAccess;
-  /** False in tests of the other walls alone. */
+  /** False only in tests of the other walls. */
   readonly emptyRealm: boolean;
   readonly port: MessagePort;
 }
 
-/** The only message that comes by the worker's own channel. */
+/** The only message sent over the worker's own channel. */
 export interface WorkerStart {
   readonly script: ScriptSource;
   readonly setup: WorkerSetup;
@@ -44,15 +44,15 @@ export interface RunMessage {
   readonly iteration: number;
   readonly index: number;
   readonly deadlineMs: number;
-  /** Where its code comes from is kept here. */
+  /** The main thread keeps the position map. */
   readonly block: Omit<RunnableBlock, "map">;
-  /** Names that the block declares and that are not the sandbox's own. */
+  /** Names that the block declares, without the sandbox's own. */
   readonly defined: readonly string[];
-  /** File name to compile the code with. */
+  /** File name under which the code is compiled. */
   readonly file: string;
 }
 
-/** `id` is the wire's, except in answers, where it is the worker's own; null where nobody waits for an answer. */
+/** `id` is the one from the wire, except in answers, where it is the worker's own; null if no answer is expected. */
 export type ToWorker =
   | RunMessage
   | { readonly t: "cancel"; readonly id: string }
@@ -60,14 +60,14 @@ export type ToWorker =
   /** Several at once: the worker settles them in one turn. */
   | { readonly t: "answers"; readonly answers: readonly CallAnswer[] }
   | { readonly t: "restore"; readonly id: string; readonly images: readonly VariableImage[] }
-  /** The same, as codec bytes that came from the main process. */
+  /** The same, as codec bytes from the main process. */
   | { readonly t: "restoreBytes"; readonly id: string; readonly payload: Bytes }
   | {
     readonly t: "bind";
     readonly id: string | null;
     readonly name: string;
     readonly user: boolean;
-    /** Of a text that comes in several. */
+    /** For a text that arrives in parts. */
     readonly part: "whole" | "more" | "last";
     readonly payload: Bytes;
   }
@@ -79,13 +79,13 @@ export type ToWorker =
   | { readonly t: "ping"; readonly id: string };
 
 export type FromWorker =
-  /** `left`: what could not be taken from the realm; `names`: what it got from us. */
+  /** `left`: what could not be removed from the realm; `names`: what Vis added to it. */
   | { readonly t: "up"; readonly left: readonly string[]; readonly names: readonly string[] }
-  /** Names of modules that the realm got. */
+  /** Names of the modules in the realm. */
   | { readonly t: "named"; readonly names: readonly string[] }
-  /** The run waits for nothing but calls with deadlines of their own, or does so no longer. */
+  /** The run waits only for calls with their own deadlines, or no longer does so. */
   | { readonly t: "paused" | "resumed"; readonly id: string }
-  /** Foreign code of the run has ended: only our own work is left, which no deadline ends. */
+  /** Foreign code of the run has ended: only internal work is left, which has no deadline. */
   | { readonly t: "settled"; readonly id: string }
   | ({ readonly t: "call" } & CallMessage)
   | { readonly t: "calls"; readonly calls: readonly CallMessage[] }
@@ -103,12 +103,12 @@ export type FromWorker =
     readonly more: boolean;
     /** What the block threw, or why it was stopped. */
     readonly error?: ThrownError | null;
-    /** Of a block: nothing continues, so that nothing has to be ended with the query. */
+    /** For a block: nothing continues, so nothing has to be ended with the query. */
     readonly rests?: boolean;
     readonly payload: Bytes;
   }
   | { readonly t: "pong"; readonly id: string }
-  /** The worker cannot report: what a block did to the realm went too deep. */
+  /** The worker cannot report, because a block damaged the realm too much. */
   | { readonly t: "broken"; readonly why: string };
 
 export type Post = (message: FromWorker) => void;

@@ -1,7 +1,7 @@
 import type { CallAnswer, FromWorker, ToWorker } from "./messages.ts";
 import { transferable } from "./transferable.ts";
 
-/** Larger answers go to the worker separately, without a copy. */
+/** Larger answers are sent to the worker separately, without a copy. */
 const SMALL_BYTES = 4096;
 
 /** The main thread's end of the port to the worker. What arrives is not trusted. */
@@ -18,13 +18,13 @@ export class RelayLink {
     this.#port.postMessage(message, transferable(message));
   }
 
-  /** A small answer waits for `forward`. */
+  /** Sends an answer; a small one waits for `forward`. */
   answer(answer: CallAnswer): void {
     if (answer.payload.length <= SMALL_BYTES) this.#answers.push(answer);
     else this.post({ t: "answer", ...answer });
   }
 
-  /** Call it when all frames that arrived together have been received: their answers are posted as one message. */
+  /** Call after all frames that arrived together have been received: their answers are posted as one message. */
   forward(): void {
     const answers = this.#answers;
     if (answers.length === 0) return;

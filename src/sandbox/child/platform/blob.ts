@@ -1,6 +1,6 @@
 export type BlobPart = string | ArrayBuffer | ArrayBufferView | RealmBlob;
 
-/** Blob for the realm: bytes of its own. */
+/** Blob for the realm; owns its bytes. */
 export class RealmBlob {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
@@ -36,7 +36,7 @@ export class RealmBlob {
     return Promise.resolve(new TextDecoder().decode(this.#bytes));
   }
 
-  /** At once, for bodies. */
+  /** Reads synchronously, for bodies. */
   static read(blob: RealmBlob): Uint8Array<ArrayBuffer> {
     return blob.#bytes;
   }

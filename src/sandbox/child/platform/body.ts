@@ -2,13 +2,13 @@ import { RealmBlob } from "./blob.ts";
 import { RealmForm } from "./form.ts";
 import type { RealmHeaders } from "./headers.ts";
 
-/** What Request and Response of the realm share: a whole body, read once. */
+/** What Request and Response of the realm share: a complete body that can be read once. */
 export class RealmBody {
   readonly headers: RealmHeaders;
   readonly #body: RealmBlob | null;
   #used = false;
 
-  /** Names the content's type in `headers`, where it is known and they say none. */
+  /** Sets the content type in `headers`, if it is known and they have none. */
   constructor(body: unknown, headers: RealmHeaders) {
     this.headers = headers;
     this.#body = body === undefined || body === null ? null : blobOf(body);
@@ -39,7 +39,7 @@ export class RealmBody {
     return new RealmBlob([await this.bytes()], { type: this.headers.get("content-type") ?? "" });
   }
 
-  /** For a copy or for sending; does not use the body up. */
+  /** For a copy or for sending; does not consume the body. */
   static peek(of: RealmBody): RealmBlob | null {
     if (of.#used) throw new TypeError("Cannot read a body twice");
     return of.#body;

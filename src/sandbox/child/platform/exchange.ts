@@ -12,7 +12,7 @@ export interface HeaderNode {
   readonly next: HeaderNode | null;
 }
 
-/** All that crosses to the runtime: strings and bytes. */
+/** Everything that is passed to the runtime: strings and bytes. */
 export interface SentRequest {
   readonly url: string;
   readonly method: string;
@@ -30,12 +30,12 @@ export interface Received {
 
 export type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Received>;
 
-/** One request by the runtime's own fetch, and its whole response; redirects are not followed. Made before foreign code
- * runs: it finds out first how this runtime looks for its Request. */
+/** One request with the runtime's own fetch, and its whole response; redirects are not followed. Created before foreign
+ * code runs, since it first checks how this runtime looks up its Request. */
 export function makeExchange(): FetchExchange {
   const call = looksUpRequest() ? fetchWithRequest : nativeFetch;
   return async ({ url, method, headers, body }, signal) => {
-    // A plain record: a list would be walked by an iterator that a block may have replaced.
+    // A plain record: a list would be traversed by an iterator that a block may have replaced.
     const record: Record<string, string> = Object.create(null);
     for (let node = headers; node; node = node.next) record[node.name] = node.value;
     const init: RequestInit = Object.assign(Object.create(null), {
@@ -53,7 +53,7 @@ export function makeExchange(): FetchExchange {
   };
 }
 
-/** Runtimes of 2.7 look for Request in the global at each call. */
+/** Deno 2.7 looks up Request in the global at each call. */
 function looksUpRequest(): boolean {
   let looked = false;
   const restore = replaceRequest(() => looked = true);
@@ -63,10 +63,8 @@ function looksUpRequest(): boolean {
   return looked;
 }
 
-/**
- * In such a runtime a block's own Request would be handed the runtime's signal. So the first look at the global, and
- * no other, finds the runtime's class; no foreign code runs between the start of the call and that look.
- */
+/** In such a runtime, a block's own Request would receive the runtime's signal. Therefore only the first lookup in the
+ * global finds the runtime's class; no foreign code runs between the start of the call and that lookup. */
 function fetchWithRequest(url: string, init: RequestInit): Promise<Response> {
   const restore = replaceRequest(() => {});
   try {
@@ -76,7 +74,7 @@ function fetchWithRequest(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** Throws TypeError where a block has locked the name. Restores by itself at the first look. */
+/** Throws TypeError if a block has locked the name. The first lookup restores the original. */
 function replaceRequest(onLook: () => void): () => void {
   const before = captured.getOwnPropertyDescriptor(globalThis, "Request");
   let replaced = true;

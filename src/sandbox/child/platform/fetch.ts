@@ -13,11 +13,9 @@ const MAX_REDIRECTS = 20;
 type Plain = Record<string, unknown>;
 type Send = (request: RealmRequest) => Promise<Received>;
 
-/**
- * `fetch` and its classes for the realm. The classes are ordinary code over data of their own, with no more rights than
- * a block; Deno's would run a block's code outside its time limit. Only `exchange` touches the runtime. Which address
- * may be reached is for the other walls to say.
- */
+/** `fetch` and its classes for the realm. The classes are ordinary code with their own data and have no more rights
+ * than a block; Deno's would run a block's code outside its time limit. Only `exchange` uses the runtime. The other
+ * walls decide which addresses can be reached. */
 export function realmFetch(work: OutsideWork): Plain {
   const exchange = makeExchange();
   const send = async (request: RealmRequest): Promise<Received> => {
@@ -64,7 +62,7 @@ function throwIfAborted(signal: RealmSignal | null): void {
   if (signal?.aborted) throw signal.reason;
 }
 
-/** Credentials stay with the address that they were meant for. */
+/** Credentials are not sent to any other address. */
 function redirected(
   request: RealmRequest,
   { location, status }: { readonly location: string; readonly status: number },
@@ -84,7 +82,7 @@ function redirected(
 
 function plain(request: RealmRequest): SentRequest {
   const url = new URL(request.url);
-  // The grant is for the address: names cannot be looked up here.
+  // The grant is for the address: names cannot be resolved here.
   if (url.hostname === "localhost") url.hostname = "127.0.0.1";
   const body = RealmBody.peek(request);
   let headers: HeaderNode | null = null;

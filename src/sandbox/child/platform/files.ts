@@ -7,7 +7,7 @@ const clone = globalThis.structuredClone.bind(globalThis);
 const NativeDate = Date;
 type Plain = Record<string, unknown>;
 
-/** The functions of Deno that are granted, by their names below it. Who may what is for the other walls to say. */
+/** The granted functions of Deno, by their names below it. The other walls decide about access. */
 export function realmFiles(work: OutsideWork, { globals, workspace, env }: ChildAccess): Plain {
   const full = (path: unknown): string => {
     if (typeof path !== "string") throw new captured.TypeError("Cannot open a file: its path must be a string");
@@ -28,7 +28,7 @@ export function realmFiles(work: OutsideWork, { globals, workspace, env }: Child
       return once("write", path, (real) => writeTextFile(real, text, how));
     },
     writeFile: (path: unknown, bytes: unknown, options?: unknown) => {
-      const copy: unknown = clone(bytes); // as it is now
+      const copy: unknown = clone(bytes); // the current bytes
       if (!(copy instanceof Uint8Array)) throw new captured.TypeError("Cannot write a file: no Uint8Array");
       const how = writeOptions(options);
       return once("write", path, (real) => writeFile(real, copy, how));
@@ -64,7 +64,7 @@ function writeOptions(options: unknown): Deno.WriteFileOptions {
   return { append: flag("append"), createNew: flag("createNew") };
 }
 
-/** Through a descriptor: the system call filter knows no stat by path. */
+/** Uses a descriptor: the system call filter allows no stat by path. */
 async function look(path: string): Promise<Plain> {
   const file = await open(path, { read: true });
   try {
@@ -83,10 +83,10 @@ interface Entry {
   readonly next: Entry | null;
 }
 
-/** Newest first, as a plain list: the methods of Array may be a block's by now. */
+/** Newest first, as a linked list: a block may have replaced the methods of Array. */
 async function list(path: string): Promise<Entry | null> {
   const entries = readDir(path)[Symbol.asyncIterator]();
-  // Either a generator or an object with a function of its own, by the version of the runtime.
+  // A generator or an object with its own function, depending on the version of the runtime.
   const nextEntry = captured.getOwnPropertyDescriptor(entries, "next")?.value ?? NEXT;
   let first: Entry | null = null;
   for (;;) {
@@ -97,12 +97,12 @@ async function list(path: string): Promise<Entry | null> {
   }
 }
 
-/** `next` of every asynchronous generator, before a block can replace it. */
+/** `next` of every asynchronous generator, captured before a block can replace it. */
 const NEXT: ((this: unknown) => Promise<IteratorResult<Deno.DirEntry>>) | undefined = captured.getPrototypeOf(
   async function* () {}.prototype,
 )?.next;
 
-/** What Deno.readDir gives: to be walked with `for await`. */
+/** The result of Deno.readDir: to be traversed with `for await`. */
 function listing(entries: Promise<unknown>): Plain {
   async function* walk(): AsyncGenerator<unknown> {
     const names = await entries as Entry | null;
@@ -111,6 +111,6 @@ function listing(entries: Promise<unknown>): Plain {
       yield { name, isFile, isDirectory, isSymlink };
     }
   }
-  void captured.apply(captured.then, entries, [undefined, () => {}]); // told to whoever walks
+  void captured.apply(captured.then, entries, [undefined, () => {}]); // reported to the code that iterates
   return captured.freeze({ __proto__: null, [Symbol.asyncIterator]: walk });
 }

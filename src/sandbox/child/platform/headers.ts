@@ -1,10 +1,10 @@
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** No line ends: they would begin another header. */
+/** No line breaks: they would start another header. */
 const VALUE = /^[^\0\r\n]*$/;
 
 export type HeadersInput = RealmHeaders | Iterable<readonly [string, string]> | Readonly<Record<string, unknown>>;
 
-/** Headers for the realm: plain data of its own. */
+/** Headers for the realm, which own their data. */
 export class RealmHeaders {
   readonly #values = new Map<string, string>();
 

@@ -2,7 +2,7 @@ import { captured } from "../intrinsics/captured.ts";
 import type { RunContext } from "../run/context.ts";
 
 const MAX_WORK = 64;
-/** Deno's own; a block never holds one, so its methods are as the runtime made them. */
+/** Deno's own; a block never gets one, so its methods are the original ones. */
 const NativeController = globalThis.AbortController;
 
 interface Work {
@@ -13,7 +13,7 @@ interface Work {
 }
 
 export interface OutsideWorkOptions {
-  /** Enters foreign code: settling a promise runs what awaits it. */
+  /** Enters foreign code: settling a promise runs the code that awaits it. */
   readonly soon: (task: () => void) => void;
   /** Leaves foreign code first. */
   readonly afterwards: (task: () => void) => void;
@@ -23,11 +23,12 @@ export interface OutsideWorkOptions {
 export interface OutsideTask {
   /** For errors: "read /a/b". */
   readonly what: string;
-  /** Starts the operation of the runtime, outside of foreign code. */
+  /** Starts the runtime's operation outside of foreign code. */
   readonly begin: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Files and connections that a block uses by a grant: bounded, ended with the block's time and with the query. */
+/** Files and connections that a block uses by a grant: limited in number, ended with the block's time and with the
+ * query. */
 export class OutsideWork {
   readonly #options: OutsideWorkOptions;
   #first: Work | null = null;
@@ -41,11 +42,11 @@ export class OutsideWork {
     return this.#count;
   }
 
-  /** `stop` gives it up; the promise is then rejected. */
+  /** `stop` abandons it; the promise then rejects. */
   start({ what, begin }: OutsideTask): { readonly done: Promise<unknown>; readonly stop: (why: string) => void } {
     let stop = (_why: string): void => {};
     const done = new captured.Promise((resolve, reject) => {
-      const error = new captured.Error(what); // here, so that its stack names the line of the block
+      const error = new captured.Error(what); // created here, so that its stack names the line of the block
       const run = this.#options.current();
       const refused = this.#refusal(run);
       if (refused || !run) return reject(named(error, { name: "Error", message: `Cannot ${what}: ${refused}` }));
@@ -74,7 +75,7 @@ export class OutsideWork {
     return { done, stop };
   }
 
-  /** Gives up what the run started, or all of it. */
+  /** Abandons what the run started, or everything. */
   abort(run: RunContext | null, why: string): void {
     for (let work = this.#first, next: Work | null = null; work; work = next) {
       next = work.next;
@@ -106,7 +107,7 @@ interface Facts {
   readonly message: string;
 }
 
-/** An error of the runtime said again: its own object would lead to classes of the runtime. */
+/** Copies the facts of a runtime error: the original object would lead to classes of the runtime. */
 function facts(cause: unknown, what: string): Facts {
   const isError = typeof cause === "object" && cause !== null;
   const name: unknown = isError && "name" in cause ? cause.name : "";

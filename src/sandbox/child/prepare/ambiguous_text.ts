@@ -1,10 +1,10 @@
-/** Text that can be read in two ways: as JavaScript or TypeScript, as a module or as the script that a block runs as. */
+/** Text with two readings: as JavaScript or TypeScript, as a module or as the script that a block runs as. */
 import { type AnyNode, type Options, parse, type Token } from "acorn";
 import { childNodes } from "../syntax/analysis.ts";
 import { applyEdits } from "../syntax/edits.ts";
 import type { PositionMap } from "../syntax/position_map.ts";
 
-/** `f<T>(x)` and `new Set<string>(list)` are comparisons to JavaScript and calls to TypeScript: a block is TypeScript. */
+/** `f<T>(x)` and `new Set<string>(list)` are comparisons in JavaScript and calls in TypeScript. A block is TypeScript. */
 export function hasTypeArguments(program: AnyNode, js: string): boolean {
   return /<[^;]*>\s*[(`]/.test(js) && compared(program, js);
 }
@@ -18,8 +18,8 @@ function compared(node: AnyNode, js: string): boolean {
   return childNodes(node).some((child) => compared(child, js));
 }
 
-/** `a <!--b` is three operators in a module and a comment in a script: a space keeps it what the parser read. Null
- * where there is none. */
+/** `a <!--b` is three operators in a module and a comment in a script. A space preserves the parser's reading. Null if
+ * there is none. */
 export function spacedComments(
   js: string,
   options: Options,

@@ -2,8 +2,8 @@ import type { AnyNode, Program } from "acorn";
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import { childNodes, freeNames, isClass, isFunction } from "../syntax/analysis.ts";
 
-/** Names that functions and classes of this child refer to: code that may run in the middle of a statement, by a
- * getter or a conversion, can see these and no others. */
+/** Names that functions and classes of this child refer to. Code that may run in the middle of a statement, through a
+ * getter or a conversion, can see only these. */
 export class FunctionNames {
   readonly #names = new Set<string>();
 
@@ -17,14 +17,14 @@ export class FunctionNames {
     else childNodes(node).forEach((child) => this.#add(child));
   }
 
-  /** Functions and classes that come back from a snapshot. */
+  /** Adds functions and classes restored from a snapshot. */
   addImages(images: readonly Pick<VariableImage, "name" | "kind" | "requires">[]): void {
     for (const { name, kind, requires } of images) {
       if (kind === "function" || kind === "class") [name, ...requires].forEach((one) => this.#names.add(one));
     }
   }
 
-  /** Whether a function may refer to it. Whoever has the global object can refer to everything. */
+  /** Whether a function may refer to the name. Code that has the global object can refer to everything. */
   has(name: string): boolean {
     return this.#names.has(name) || this.#names.has("globalThis");
   }

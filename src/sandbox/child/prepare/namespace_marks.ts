@@ -1,7 +1,7 @@
 import { applyEdits, type SourceEdit } from "../syntax/edits.ts";
 import type { PositionMap } from "../syntax/position_map.ts";
 
-/** A namespace of the text, by the name of the function that stands in its place while types are stripped. */
+/** A namespace in the text, by the name of the function that replaces it while types are stripped. */
 export interface Marked {
   readonly text: string;
   readonly map: PositionMap;
@@ -17,9 +17,9 @@ const HEADER = new RegExp(
   "gu",
 );
 
-/** The stripper takes a namespace for a type and drops it. `namespace A {` becomes `function marker(){`, where it
- * does what it should. Found by its look: text in a string may look the same, and is found out when what comes is
- * parsed (`isMarker` says which of them are asked for then). Null where there is none. */
+/** The stripper treats a namespace as a type and drops it. `namespace A {` therefore becomes `function marker(){`,
+ * which it handles correctly. Namespaces are found by pattern; text in a string may match too, which is detected when
+ * the result is parsed (`isMarker` then says which ones are real). Null if there is none. */
 export function markNamespaces(text: string, isMarker: (marker: string) => boolean): Marked | null {
   let prefix = "namespace\u200d";
   while (text.includes(prefix)) prefix += "\u200d";

@@ -29,15 +29,15 @@ export interface Parsed {
   readonly ok: true;
   readonly program: Program;
   readonly comments: readonly Comment[];
-  /** The text that the program's offsets are of: JavaScript. */
+  /** The JavaScript text to which the program's offsets refer. */
   readonly js: string;
   /** From `js` to the text that was parsed. */
   readonly map: PositionMap;
-  /** Whether types were stripped: then nothing left to run is fine. */
+  /** Whether types were stripped: then it is fine if nothing is left to run. */
   readonly stripped: boolean;
-  /** What was parsed, its types in it. */
+  /** What was parsed, including types. */
   readonly typed: string;
-  /** Namespaces of the top level, with what they export. */
+  /** Top-level namespaces with their exports. */
   readonly namespaces: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -54,7 +54,7 @@ const OPTIONS: Options = {
   allowAwaitOutsideFunction: true,
   allowReturnOutsideFunction: true,
 };
-/** Syntax of TypeScript that the stripper drops or turns into what a block cannot run, and says nothing. */
+/** TypeScript syntax that the stripper silently drops or turns into something that a block cannot run. */
 const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
   [
     /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/g,
@@ -63,10 +63,10 @@ const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
 ];
 const NO_NAMESPACES: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** As JavaScript, and only where that fails or is not what was meant with the types stripped: plain JavaScript never
- * meets the stripper. */
+/** Parses as JavaScript. Only if that fails, or is not what was meant, it strips the types first: plain JavaScript
+ * never reaches the stripper. */
 export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
-  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // a script that is compiled alone has no such line
+  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // a script that is compiled separately has no such line
   const plain = parseScript(text);
   if (!plain.ok) return stripped(text, { plain, loadSucrase });
   if (!hasTypeArguments(plain.program, text)) return plain;
@@ -109,7 +109,7 @@ function withoutTypes(text: string, how: Stripping): Parsed | Unparsed {
   return later(how.plain, { ...parsed, offset: mapOffset(map, parsed.offset) });
 }
 
-/** Types are stripped with functions in the place of namespaces, which are then unfolded. */
+/** Strips types with functions instead of namespaces, which are then unfolded. */
 function withNamespaces(text: string, how: Stripping & { readonly marked: Marked }): Parsed | Unparsed {
   const { marked: { text: given, map: toText, paths }, plain } = how;
   const js = strip(given, { ...how, plain: { ok: false, message: "", offset: 0 } });
@@ -150,7 +150,7 @@ function isFunctionIn(node: AnyNode, name: string): boolean {
   return childNodes(node).some((child) => isFunctionIn(child, name));
 }
 
-/** The parser that came further met the fault; the other one met what it does not know. */
+/** The parser that got further reports the real error; the other one failed at syntax that it does not know. */
 function later(a: Unparsed, b: Unparsed): Unparsed {
   return b.offset >= a.offset ? b : a;
 }
@@ -170,7 +170,7 @@ function parseScript(js: string): Parsed | Unparsed {
   }
 }
 
-/** `{ a: 1 }` alone is meant as an object; the language reads a block with a label. */
+/** `{ a: 1 }` alone is meant as an object, but the language reads it as a block with a label. */
 function parseObject(js: string): Program | null {
   if (!/^\s*\{/.test(js)) return null;
   const start = js.search(/\{/);

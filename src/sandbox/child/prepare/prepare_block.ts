@@ -10,22 +10,22 @@ import { rewrite } from "../rewrite/rewrite.ts";
 import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "../rewrite/declarations.ts";
 import { composeMaps, IDENTITY, mapOffset, type PositionMap } from "../syntax/position_map.ts";
 
-/** A block ready to run, as plain data. */
+/** A block that is ready to run, as plain data. */
 export interface RunnableBlock {
   readonly ok: true;
-  /** A script whose value is a function that gives the block's value, or a promise of it. Its declarations must exist
-   * as global properties when that is called. */
+  /** A script whose value is a function that returns the block's value or a promise of it. Its declarations must exist
+   * as global properties before that is called. */
   readonly code: string;
   readonly isAsync: boolean;
-  /** In order of definition, one for each name. */
+  /** In order of definition, one per name. */
   readonly declarations: readonly Declaration[];
-  /** What statements of its top level assign to names, in order; `declaration` says nothing here. */
+  /** Assignments to names at its top level, in order; `declaration` has no meaning here. */
   readonly assigned: readonly Declaration[];
-  /** Names that the block refers to and does not declare, without the language's own. */
+  /** Names that the block refers to but does not declare, without those of the language. */
   readonly reads: readonly string[];
-  /** The variable whose value is the block's where the last statement declares one: `const n = 6` shows 6. */
+  /** The variable that provides the block's value if the last statement declares one: `const n = 6` shows 6. */
   readonly shows: string | null;
-  /** True for a data literal alone. */
+  /** True if the block is nothing but a data literal. */
   readonly literal: boolean;
   readonly repaired: string | null;
   /** From `code` to the text that the model wrote; for `sourcePosition`. */
@@ -42,20 +42,21 @@ export interface RefusedBlock {
 export type PreparedBlock = RunnableBlock | RefusedBlock;
 
 export interface PrepareOptions {
-  /** Called only for text that is no plain JavaScript; the first call may be costly. */
+  /** Called only for text that is not plain JavaScript; the first call may be slow. */
   readonly loadSucrase: () => StripTypes;
-  /** What functions of earlier blocks refer to; this block's are added. Without it loops run on global variables. */
+  /** Names that functions of earlier blocks refer to; those of this block are added. If absent, loops use global
+   * variables. */
   readonly functionNames?: FunctionNames;
 }
 
 interface Attempt {
   readonly parsed: Parsed | Unparsed;
-  /** From the text that was parsed to the model's. */
+  /** From the text that was parsed to the model's text. */
   readonly map: PositionMap;
   readonly note: string | null;
 }
 
-/** Strips types, looks for what cannot run, and rewrites the rest so that what it declares persists. Never throws. */
+/** Strips types, checks for what cannot run, and rewrites the rest so that its declarations persist. Never throws. */
 export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
   const { parsed, map, note } = read(source, options.loadSucrase);
   const refuse = (name: string, { message, offset }: { message: string; offset: number }): RefusedBlock => ({
@@ -87,7 +88,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   };
 }
 
-/** The text as it is; where it cannot be read, with one repair or two that make it readable. */
+/** The text as it is; if it cannot be parsed, with one or two repairs that make it parse. */
 function read(source: string, loadSucrase: () => StripTypes): Attempt {
   const fenced = repairFence(source, { leading: true });
   const whole = fenced
@@ -107,7 +108,7 @@ function attempt(repaired: Repaired, loadSucrase: () => StripTypes): Attempt {
   return { parsed: parseText(text, loadSucrase), map, note };
 }
 
-/** `a &lt; b;` can be read: as `a & lt; b`. */
+/** `a &lt; b;` parses as `a & lt; b`. */
 function looksEscaped({ program }: Parsed, text: string): boolean {
   if (!/&(lt|gt|amp);/.test(text)) return false;
   return freeNames(program).some((name) => name === "lt" || name === "gt" || name === "amp");

@@ -11,7 +11,7 @@ const NO_IMPORT = `import is not available, as a block is no module: ${IN_SCOPE}
 const NO_EXPORT = "A block is no module: leave out export, what a block declares stays anyway";
 const FIXED_NAMES: ReadonlySet<string> = new Set(["undefined", "NaN", "Infinity", "globalThis"]);
 
-/** Why a program that can be read is not run, or null. `stripped`: types were taken out of it. */
+/** Why a program that parses is refused, or null. `stripped`: types were removed from it. */
 export function refusalOf(program: Program, { stripped }: { readonly stripped: boolean }): BlockRefusal | null {
   const body = program.body.filter((node) => node.type !== "EmptyStatement");
   const [first] = body;
@@ -41,7 +41,7 @@ function fixedName(program: Program): BlockRefusal | null {
   return null;
 }
 
-/** Outside of functions there are none, and no parser says so. */
+/** `arguments` does not exist outside of functions, but no parser reports it. */
 function topLevelArguments(program: Program): BlockRefusal | null {
   if (!freeNames(program).includes("arguments")) return null;
   const message = "arguments exists only inside a function: the block itself is called with none";
@@ -58,7 +58,7 @@ function outsideFunctions(node: AnyNode, name: string): AnyNode | null {
   return null;
 }
 
-/** `import { type A } from "x"` once its types are stripped. */
+/** What is left of `import { type A } from "x"` after its types are stripped. */
 export function isEmptyImport(node: AnyNode): boolean {
   return node.type === "ImportDeclaration" && node.specifiers.length === 0 && node.source.start - node.start >= 12;
 }
@@ -80,7 +80,7 @@ function moduleSyntax(node: AnyNode): BlockRefusal | null {
   return null;
 }
 
-/** A block that is one data literal and nothing else. */
+/** Whether a block is a single data literal. */
 export function isDataLiteral(program: Program): boolean {
   const [only, ...more] = program.body.filter((node) => node.type !== "EmptyStatement");
   return only?.type === "ExpressionStatement" && more.length === 0 && isData(only.expression);

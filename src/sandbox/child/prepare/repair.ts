@@ -2,9 +2,9 @@ import { IDENTITY, type PositionMap } from "../syntax/position_map.ts";
 
 export interface Repaired {
   readonly text: string;
-  /** From the repaired text to the one that was given. */
+  /** From the repaired text to the original. */
   readonly map: PositionMap;
-  /** What was done, for the model. */
+  /** What was repaired, for the model. */
   readonly note: string;
 }
 
@@ -18,8 +18,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&apos;": "'",
 };
 
-/** Text that begins with a fence: taken off before anything is parsed, as it is a (useless) tagged template to the
- * language. Null where there is none. */
+/** Removes a fence at the beginning before anything is parsed, since the language would read it as a (useless) tagged
+ * template. Null if there is none. */
 export function repairFence(text: string, { leading }: { readonly leading: boolean }): Repaired | null {
   if (leading && !/^\s*(```|~~~)/.test(text)) return null;
   const found = FENCE.exec(text);
@@ -28,7 +28,7 @@ export function repairFence(text: string, { leading }: { readonly leading: boole
   return { text: inside, map: [0, start, inside.length + 1], note: "took the code out of a Markdown fence" };
 }
 
-/** Operators that were escaped for HTML. */
+/** Restores operators that were escaped for HTML. */
 export function repairEntities(text: string): Repaired | null {
   let out = "", at = 0;
   const map: number[] = [];
@@ -44,7 +44,7 @@ export function repairEntities(text: string): Repaired | null {
   return { text: out + text.slice(at), map, note: "replaced HTML entities by their operators" };
 }
 
-/** One bracket that the text's end leaves open. */
+/** Closes one bracket that is still open at the end of the text. */
 export function repairEnd(text: string): Repaired[] {
   return ["}", ")", "]"].map((closer) => ({
     text: `${text}\n${closer}`,

@@ -1,7 +1,5 @@
-/**
- * Entry of the third bundle: the stripper of types, as a script without exports. The child's main thread reads its
- * text before Landlock shuts the files and evaluates it when a block first needs it, so that start-up does not pay.
- */
+/** Entry point of the third bundle: the type stripper, as a script without exports. The child's main thread reads its
+ * text before Landlock blocks files and evaluates it when a block first needs it, so that it does not slow the start. */
 import { transform } from "sucrase";
 
 Reflect.set(globalThis, Symbol.for("sandbox.sucrase"), transform);

@@ -3,7 +3,7 @@ import { type ScriptSource, scriptValue } from "../setup/script_value.ts";
 
 export type SucraseTransform = typeof transform;
 
-/** Evaluates the bundle of sucrase.ts on the first call; later calls give the same function. */
+/** Evaluates the bundle of sucrase.ts on the first call; later calls return the same function. */
 export function sucraseLoader(script: ScriptSource): () => SucraseTransform {
   let loaded: SucraseTransform | null = null;
   return () => loaded ??= evaluate(script);

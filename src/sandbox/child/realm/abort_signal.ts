@@ -7,7 +7,7 @@ interface Entry {
   next: Entry | null;
 }
 
-/** Only this module makes signals and aborts them. */
+/** Only this module creates and aborts signals. */
 const KEY = {};
 const internals = { abort: (_signal: RealmAbortSignal, _reason: unknown): void => {} };
 
@@ -17,10 +17,8 @@ function namedError(name: string, message: string): Error {
   return error;
 }
 
-/**
- * AbortSignal for the realm: Deno's leads by its symbols to lists of timers and listeners. Covers what programs use:
- * reason, onabort, listeners, throwIfAborted, abort, timeout, any.
- */
+/** AbortSignal for the realm: the symbols of Deno's lead to lists of timers and listeners. Covers what programs use:
+ * reason, onabort, listeners, throwIfAborted, abort, timeout, any. */
 class RealmAbortSignal {
   #aborted = false;
   #reason: unknown = undefined;
@@ -86,7 +84,7 @@ class RealmAbortSignal {
       if (typeof listener === "function") captured.apply(listener, this, [event]);
       else listener.handleEvent(event);
     } catch (error) {
-      void captured.Promise.reject(error); // becomes a note, as every stray rejection does
+      void captured.Promise.reject(error); // becomes a note, like every stray rejection
     }
   }
 
@@ -118,7 +116,7 @@ class RealmAbortController {
   }
 }
 
-/** The two classes under the names that programs know. `setTimeout` is the realm's own. Once per worker. */
+/** The two classes under their usual names. `setTimeout` is the realm's own. Call once per worker. */
 export function abortClasses(setTimeout: (f: () => void, ms: number) => unknown): Record<string, unknown> {
   const timeout = (ms: number): RealmAbortSignal => {
     const signal = new RealmAbortSignal(KEY);

@@ -1,7 +1,7 @@
 import { captured } from "../intrinsics/captured.ts";
 import type { Output } from "../run/output.ts";
 
-/** One line for each call; objects as bounded previews, so that nothing printed can hang or run a getter. */
+/** Prints one line per call. Objects are bounded previews, so that printing cannot hang or run a getter. */
 export function makeConsole(output: Output, preview: (value: unknown) => string): {
   readonly console: object;
   readonly print: (...values: unknown[]) => void;

@@ -1,4 +1,4 @@
-/** Empties the worker's global of all but ECMAScript and a short list. Blocks run in what is left. */
+/** Removes everything from the worker's global except ECMAScript and a short list. Blocks run in what is left. */
 import { captured } from "../intrinsics/captured.ts";
 
 const ECMASCRIPT = new Set(
@@ -10,13 +10,11 @@ const ECMASCRIPT = new Set(
   encodeURIComponent escape unescape isFinite isNaN parseFloat parseInt undefined globalThis queueMicrotask`
     .split(/\s+/),
 );
-/**
- * Deno's own that lead nowhere: walked over values, getters, prototypes and symbols. Not Event, EventTarget and
- * AbortSignal, whose symbols lead to listeners and to Node's list of timers.
- */
+/** Safe parts of Deno: checked by traversing values, getters, prototypes and symbols. Not Event, EventTarget and
+ * AbortSignal, whose symbols lead to listeners and to Node's list of timers. */
 const WEB = ["structuredClone", "TextEncoder", "TextDecoder", "URL", "URLSearchParams", "atob", "btoa"];
 const STACK_FRAMES = 24;
-/** Defined away for good: runtimes keep a second set of some of them that only a script sees. */
+/** Defined as absent permanently: runtimes keep a second set of some of them that only scripts see. */
 const ABSENT = [
   "process",
   "Buffer",
@@ -37,10 +35,8 @@ const ABSENT = [
   "close",
 ];
 
-/**
- * Runs as a block does. A compiled runtime keeps two sets of the names that Node and Deno share (process, Buffer,
- * the timers) and shows a script that is no Deno module the other one: defining them from a module would miss it.
- */
+/** Runs as a block does. A compiled runtime has two sets of the names that Node and Deno share (process, Buffer,
+ * timers) and shows the other set to a script that is not a Deno module: definitions in a module would miss it. */
 const DEFINE = `(absent, added, fixed) => {
   const define = (key, value, free) => {
     delete globalThis[key];
@@ -58,15 +54,15 @@ export interface RealmNames {
   readonly fixed: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the keys that could not be deleted; none is expected. */
+/** Returns the keys that could not be deleted; normally none. */
 export function emptyRealm({ added, fixed }: RealmNames): string[] {
   lock();
   const kept: Record<string, unknown> = {};
-  // Some are getters that load on first use, when nothing can be loaded any more: make values of them now.
+  // Some are getters that load on first use, when loading is no longer possible: replace them with values now.
   for (const name of WEB) kept[name] = Reflect.get(globalThis, name);
   for (const name of ["createObjectURL", "revokeObjectURL"]) Reflect.deleteProperty(URL, name);
   const left: string[] = [];
-  // Own keys only: the inherited ones live on EventTarget.prototype, which ports need.
+  // Only own keys: the inherited ones are on EventTarget.prototype, which ports need.
   for (const key of Reflect.ownKeys(globalThis)) {
     if (typeof key === "string" && ECMASCRIPT.has(key)) continue;
     if (!Reflect.deleteProperty(globalThis, key)) left.push(String(key));
@@ -82,24 +78,24 @@ export function emptyRealm({ added, fixed }: RealmNames): string[] {
   return left;
 }
 
-/** What evaluation relies on cannot be replaced by a block. Never the prototypes that ordinary code assigns to. */
+/** Prevents a block from replacing what evaluation relies on. Never the prototypes that ordinary code assigns to. */
 function lock(): void {
-  // Half of the default ten are frames of ours below a block's, and what awaits it comes last of all.
+  // Half of the default ten are our frames below a block's, and awaiting code comes last.
   Error.stackTraceLimit = STACK_FRAMES;
   for (const name of ["prepareStackTrace", "captureStackTrace"]) {
-    // A prepareStackTrace of a block would be handed call sites of our frames, with their functions and receivers.
+    // A block's prepareStackTrace would receive call sites of our frames, with their functions and receivers.
     captured.defineProperty(Error, name, { value: undefined, writable: false, configurable: false });
   }
   // Our own code looks up the global by this name.
   captured.defineProperty(globalThis, "globalThis", { value: globalThis, writable: false, configurable: false });
-  // Messages are delivered through these; whoever replaced dispatchEvent would be handed the port as `this`.
+  // Messages are delivered through these: a replaced dispatchEvent would get the port as `this`.
   const shared = [Promise, EventTarget, Event, MessagePort, MessageEvent, ErrorEvent, PromiseRejectionEvent];
   for (const constructor of shared) {
     Object.freeze(constructor);
     Object.freeze(constructor.prototype);
   }
-  // A getter or an indexed setter there would be handed internal objects whenever the runtime reads an option that is
-  // absent or appends to a list. Existing methods stay assignable; measured, arrays are as fast as before.
+  // A getter or an indexed setter there would receive internal objects whenever the runtime reads an absent option or
+  // appends to a list. Existing methods stay assignable; measured, arrays are as fast as before.
   Object.preventExtensions(Object.prototype);
   Object.preventExtensions(Array.prototype);
   for (const key of Reflect.ownKeys(Symbol)) {

@@ -14,7 +14,7 @@ export interface RealmFunctionsOptions {
   readonly calls: HostCalls;
 }
 
-/** The host's functions and constants under their names, and the two helpers that work in the realm itself. */
+/** The host's functions and constants under their names, and the two helpers that run in the realm itself. */
 export function realmFunctions({ functions, constants, calls }: RealmFunctionsOptions): Plain {
   const roots: Plain = Object.create(null);
   const byName: Record<string, unknown> = Object.create(null);
@@ -34,7 +34,7 @@ export function realmFunctions({ functions, constants, calls }: RealmFunctionsOp
   return roots;
 }
 
-/** A host function by itself or by its name; anything else is passed on for the host to refuse. */
+/** Accepts a host function or its name; anything else is passed on for the host to refuse. */
 function nameOf(of: unknown, byName: Readonly<Record<string, unknown>>): unknown {
   if (typeof of !== "function") return of;
   for (const name in byName) if (byName[name] === of) return name;

@@ -2,7 +2,7 @@ import { captured } from "../intrinsics/captured.ts";
 
 type Plain = Record<string, unknown>;
 
-/** No prototype of ours, frozen, and so are its functions. */
+/** A frozen object without a prototype of ours; its functions are frozen too. */
 function bare(members: Plain): Plain {
   for (const key of Object.keys(members)) captured.freeze(members[key]);
   return captured.freeze(Object.assign(Object.create(null), members));
@@ -13,14 +13,12 @@ export interface RealmTurns {
   soon(task: () => void): void;
   /** Leaves foreign code first. */
   afterwards(task: () => void): void;
-  /** An operation of the runtime has begun, or ended: `soon` follows from it without anything else. */
+  /** An operation of the runtime has started or ended: `soon` follows without anything else. */
   operations(change: 1 | -1): void;
 }
 
-/**
- * Own objects in place of Deno's: `performance`, `crypto` and FinalizationRegistry of the runtime lead to what a
- * block must not reach, or run a block's code outside a time limit.
- */
+/** Replaces Deno's objects: the runtime's `performance`, `crypto` and FinalizationRegistry lead to objects that a block
+ * must not reach, or run a block's code outside its time limit. */
 export function realmGlobals(turns: RealmTurns): Plain {
   const { subtle } = crypto;
   const digest = subtle.digest.bind(subtle);
@@ -31,7 +29,7 @@ export function realmGlobals(turns: RealmTurns): Plain {
 
   const digestLater = (name: string, data: BufferSource): Promise<unknown> =>
     new captured.Promise((resolve, reject) => {
-      const copy = clone(data); // as it is now: the operation starts when this turn has ended
+      const copy = clone(data); // the current bytes: the operation starts after this turn
       const end = (settle: () => void): void => {
         turns.operations(-1);
         turns.soon(settle);

@@ -1,6 +1,6 @@
 import { captured } from "../intrinsics/captured.ts";
 
-/** Names that the realm has from us. A block may overwrite them while it runs; afterwards they are as before. */
+/** Names that Vis adds to the realm. A block may overwrite them while it runs; afterwards they are restored. */
 export class InjectedNames {
   readonly #values: Record<string, unknown> = Object.create(null);
 
@@ -8,13 +8,13 @@ export class InjectedNames {
     return name in this.#values;
   }
 
-  /** Gives the realm a name, or a new value for it. */
+  /** Adds a name to the realm, or sets its value. */
   set(name: string, value: unknown): void {
     this.#values[name] = value;
     define(name, value);
   }
 
-  /** Puts back what was overwritten or deleted; says what it put back, and once what a block made permanent. */
+  /** Restores what was overwritten or deleted. Reports what it restored, and once what a block made permanent. */
   restore(on: { readonly restored: (name: string) => void; readonly fixed: (name: string) => void }): void {
     for (const name in this.#values) {
       const value = this.#values[name];

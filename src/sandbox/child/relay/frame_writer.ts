@@ -1,10 +1,10 @@
 import { type Bytes, frameHead, type Header } from "../../protocol.ts";
 
-/** What a pipe takes at once; more is written without blocking the thread that watches deadlines. */
+/** How much a pipe accepts at once; more is written without blocking the thread that watches deadlines. */
 const AT_ONCE_BYTES = 60_000;
 const NOTHING: Bytes = new Uint8Array(0);
 
-/** Frames to stdout, in order. Small ones are written at once, which saves a turn of the event loop each. */
+/** Writes frames to stdout, in order. Small ones are written immediately, which saves a turn of the event loop each. */
 export class FrameWriter {
   readonly #token: Uint8Array;
   #tail: Promise<void> = Promise.resolve();
@@ -21,7 +21,7 @@ export class FrameWriter {
     else this.#write([head, payload]);
   }
 
-  /** What `send` is given meanwhile is written as one. */
+  /** Joins everything that `send` writes into one write. */
   together(send: () => void): void {
     const held: Bytes[] = this.#held = [];
     try {

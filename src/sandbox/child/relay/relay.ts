@@ -24,7 +24,7 @@ export interface RelayOptions {
 const MAX_NAME = 1000;
 const NAMES = { items: 100_000, length: MAX_NAME } as const;
 
-/** Between the wire and the worker: checks and translates, gives calls their ids, watches deadlines. */
+/** Between the wire and the worker: checks and translates, assigns ids to calls, watches deadlines. */
 export class Relay {
   readonly #options: RelayOptions;
   readonly #functionNames = new FunctionNames();
@@ -41,12 +41,12 @@ export class Relay {
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    // Nothing but the end of the child stops such a block. The main process kills: it also reaps and reports.
+    // Only the end of the child stops such a block. The main process kills it, since it also reaps and reports.
     this.#watch = new RunWatch(options.setup.graceMs, (id) => this.#send({ t: "stuck", id }));
     this.link = new RelayLink(options.port, (message) => this.#fromWorker(message));
   }
 
-  /** A frame of the main process. Throws ProtocolError. */
+  /** Handles a frame from the main process. Throws ProtocolError. */
   receive({ header, payload }: Frame): void {
     const fields = new FrameFields(header, header.t);
     switch (header.t) {
@@ -140,7 +140,7 @@ export class Relay {
     this.link.post({ t: "read", id: fields.id(), name, maxBytes });
   }
 
-  /** Without an id nobody waits for an answer. */
+  /** Without an id, no answer is expected. */
   #bind(fields: FrameFields, payload: Bytes): void {
     const id = fields.nullable("id", (key) => fields.id(key));
     const name = fields.text("name", MAX_NAME), user = fields.flag("user");

@@ -4,22 +4,22 @@ import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
 import { codeOnly } from "../syntax/code_only.ts";
 import { enumKeys, type Filling, fillingsOf } from "./fillings.ts";
 
-/** A name that a block gives a value at its top level. */
+/** A name to which a block gives a value at its top level. */
 export interface Declaration {
   readonly name: string;
   readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum" | "namespace";
   /** First line of the comment right before the statement, at most 80 characters. */
   readonly doc: string;
-  /** JavaScript that evaluates to it where it is a function, class, enum or namespace written down here, else "". */
+  /** JavaScript that evaluates to it if it is a function, class, enum or namespace written here, else "". */
   readonly source: string;
   /** The statement, at most 500 characters. */
   readonly statement: string;
-  /** Names that the function, class or initial value refers to, without the language's own. */
+  /** Names that the function, class or initial value refers to, without those of the language. */
   readonly requires: readonly string[];
-  /** Of an enum or namespace: what it adds, where it may go on with what an earlier block declared. Its source ends in
-   * `({})` then, in the place of what it goes on with. */
+  /** For an enum or namespace that may extend what an earlier block declared: what it adds. Its source then ends in
+   * `({})`, which is replaced by the object to extend. */
   readonly adds?: readonly string[];
-  /** Of another name: `import B = A.B`. */
+  /** For an alias: `import B = A.B`. */
   readonly isAlias?: true;
 }
 
@@ -27,19 +27,19 @@ export interface Text {
   readonly program: Program;
   readonly js: string;
   readonly comments: readonly Comment[];
-  /** What was parsed, its types in it. */
+  /** What was parsed, including types. */
   readonly typed: string;
   readonly namespaces: ReadonlyMap<string, readonly string[]>;
 }
 
 const MAX_STATEMENT = 500, MAX_DOC = 80;
 
-/** What a block declares at its top level, `var` in nested blocks and loops included, once for each name. */
+/** What a block declares at its top level, including `var` in nested blocks and loops, once per name. */
 export function topLevelDeclarations(text: Text): Declaration[] {
   const found = new Map<string, Declaration>();
   for (const node of text.program.body) {
     for (const one of declarationsOf(node, text)) {
-      found.delete(one.name); // the last one counts, and its place
+      found.delete(one.name); // the last declaration and its position count
       found.set(one.name, one);
     }
   }
@@ -51,7 +51,7 @@ export function topLevelDeclarations(text: Text): Declaration[] {
   return [...found.values()];
 }
 
-/** `import B = A.B`, which the stripper writes as `const B = A.B`: what it names is found again by that name. */
+/** `import B = A.B`, which the stripper writes as `const B = A.B`: its target is found by that name. */
 function aliases(found: ReadonlyMap<string, Declaration>, { typed }: Text): Declaration[] {
   return [...codeOnly(typed).matchAll(/(?<![\w$.])import\s+([\w$]+)\s*=\s*([\w$.\s]+)/g)].flatMap((match) => {
     const [, name = "", path = ""] = match;
@@ -62,7 +62,7 @@ function aliases(found: ReadonlyMap<string, Declaration>, { typed }: Text): Decl
   });
 }
 
-/** An enum or namespace, and the class or function that it adds to. */
+/** An enum or namespace, and the class or function that it extends. */
 function filled(
   declared: Declaration,
   { fillings, text }: { readonly fillings: readonly Filling[]; readonly text: Text },
@@ -90,13 +90,13 @@ function filled(
   };
 }
 
-/** Only an enum whose first member has a value may go on with another. */
+/** Only an enum whose first member has a value can extend another one. */
 function eachBegins(name: string, typed: string): boolean {
   const found = [...codeOnly(typed).matchAll(/\benum\s+([\w$]+)\s*\{\s*[\w$]*\s*(=?)/g)];
   return found.every(([, one, value]) => one !== name || value === "=");
 }
 
-/** What the top level assigns to names, its own or others: `f = () => 1`. */
+/** Assignments to names at the top level, declared here or not: `f = () => 1`. */
 export function topLevelAssignments(text: Text): Declaration[] {
   return text.program.body.flatMap((node) => {
     if (node.type !== "ExpressionStatement" || node.expression.type !== "AssignmentExpression") return [];
@@ -106,7 +106,7 @@ export function topLevelAssignments(text: Text): Declaration[] {
   });
 }
 
-/** The name that the last statement gives a value as a variable, null where it does something else. */
+/** The variable that the last statement sets; null if it does something else. */
 export function declaredLast(program: Program): string | null {
   const last = program.body.findLast((node) => node.type !== "EmptyStatement");
   if (last?.type !== "VariableDeclaration" || !["const", "let", "var"].includes(last.kind)) return null;
@@ -134,7 +134,7 @@ function variablesOf(node: VariableDeclaration, text: Text, statement: AnyNode =
   });
 }
 
-/** `var` declarations inside a statement, functions and classes left out. */
+/** `var` declarations inside a statement, without those in functions and classes. */
 export function nestedVars(node: AnyNode): VariableDeclaration[] {
   if (isFunction(node) || isClass(node)) return [];
   if (node.type === "VariableDeclaration" && node.kind === "var") return [node];
@@ -144,7 +144,7 @@ export function nestedVars(node: AnyNode): VariableDeclaration[] {
 interface Found {
   readonly name: string;
   readonly declaration: Declaration["declaration"];
-  /** What its value is made by. */
+  /** The expression that produces its value. */
   readonly value: AnyNode;
   readonly node: AnyNode;
 }
@@ -161,11 +161,11 @@ function describe({ name, declaration, value, node }: Found, text: Text): Declar
 }
 
 function sourceOf(value: AnyNode | Expression | Statement, js: string): string {
-  // a class whose heritage or keys await something cannot be evaluated by itself
+  // a class whose heritage or keys await something cannot be evaluated separately
   return isFunction(value) || (isClass(value) && !awaits(value)) ? js.slice(value.start, value.end) : "";
 }
 
-/** The comment must stand on its own line and touch the statement; of several lines the first that says something. */
+/** The comment must be on its own lines directly above the statement; uses its first line with text. */
 function docBefore(node: AnyNode, { js, comments }: Text): string {
   let end = node.start, first: Comment | null = null;
   for (let i = comments.length - 1; i >= 0; i--) {

@@ -8,7 +8,7 @@ export interface Filling {
   readonly fill: AnyNode;
 }
 
-/** What the stripper makes of an enum, and unfolding of a namespace; a name without `var` before it is declared
+/** What the stripper outputs for an enum, and unfolding for a namespace. A name without a preceding `var` is declared
  * elsewhere in the block. */
 export function fillingOf(node: AnyNode | undefined): Filling | null {
   if (node?.type !== "ExpressionStatement") return null;
@@ -21,7 +21,7 @@ export function fillingOf(node: AnyNode | undefined): Filling | null {
   return param.name.replace(/\u200d+$/, "") === name ? { name, fill: call.callee } : null;
 }
 
-/** Statements that fill objects, by name; empty for the most blocks. */
+/** Statements that fill objects, by name; empty for most blocks. */
 export function fillingsOf(program: Program): ReadonlyMap<string, readonly Filling[]> {
   const found = new Map<string, Filling[]>();
   for (const node of program.body) {

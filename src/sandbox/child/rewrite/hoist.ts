@@ -1,8 +1,8 @@
 import type { FunctionDeclaration, Program } from "acorn";
 import { freeNames } from "../syntax/analysis.ts";
 
-/** Functions of the top level that something before them may call, directly or through other functions: these must
- * exist from the beginning. The others may come into being where they stand, so that they keep their place. */
+/** Top-level functions that earlier code may call, directly or through other functions: these must exist from the
+ * beginning. The others can be created at their position, which preserves their order. */
 export function calledBefore(program: Program): ReadonlySet<FunctionDeclaration> {
   const functions = new Map<string, { readonly node: FunctionDeclaration; readonly refers: readonly string[] }>();
   for (const node of program.body) {
@@ -11,7 +11,7 @@ export function calledBefore(program: Program): ReadonlySet<FunctionDeclaration>
   const early = new Set<FunctionDeclaration>();
   if (functions.size === 0) return early;
   for (const node of program.body.slice(valueStatement(program) + 1)) {
-    if (node.type === "FunctionDeclaration") early.add(node); // what comes after `return` is not run
+    if (node.type === "FunctionDeclaration") early.add(node); // code after `return` is not run
   }
   const reached = new Set<string>();
   const reach = (name: string): void => {
@@ -31,7 +31,7 @@ export function calledBefore(program: Program): ReadonlySet<FunctionDeclaration>
   return early;
 }
 
-/** Index of the statement whose value is the block's: the last one, functions after it left out; it may have none. */
+/** Index of the statement that provides the block's value: the last one that is not a function; it may have no value. */
 export function valueStatement({ body }: Program): number {
   return body.findLastIndex((node) => node.type !== "EmptyStatement" && node.type !== "FunctionDeclaration");
 }

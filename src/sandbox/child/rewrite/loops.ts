@@ -8,11 +8,11 @@ export interface LoopOptions {
   readonly declared: ReadonlySet<string>;
   /** Whether a function may refer to a name. */
   readonly isSeen: (name: string) => boolean;
-  /** What no name of the block ends in. */
+  /** A suffix that no name in the block has. */
   readonly suffix: string;
 }
 
-/** Name of the block's parameter that numbers are put into, without its suffix. */
+/** Name of the block's parameter for numbers, without its suffix. */
 export const NUMBERS = "numbers";
 const MAX_NAMES = 8;
 const LOOPS: ReadonlySet<string> = new Set(["ForStatement", "WhileStatement", "ForOfStatement", "ForInStatement"]);
@@ -22,11 +22,11 @@ const UNFIT: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** A store to a global property makes a new object for every number that is no small integer. Loops therefore
- * work on local variables of the same names. No function refers to these, so that nothing sees the difference while
- * the loop runs; when it ends, however it ends, the global ones get their values. A loop that is stopped from outside
- * runs no `finally`: it can be stopped between two rounds and inside of calls, and before each of these the numbers
- * are put into a list that outlives it. */
+/** Storing a number that is not a small integer in a global property creates a new object. Loops therefore work on
+ * local variables of the same names. No function refers to these, so nothing sees the difference while the loop runs;
+ * when it ends in any way, the global variables get their values. A loop that is stopped from outside runs no
+ * `finally`. It can be stopped between two rounds and inside calls, and before each of these the numbers are written to
+ * a list that outlives it. */
 export function loopEdits(statement: AnyNode, options: LoopOptions): SourceEdit[] {
   const locals = new Set<string>();
   addLocals(statement, locals);
@@ -34,7 +34,7 @@ export function loopEdits(statement: AnyNode, options: LoopOptions): SourceEdit[
 }
 
 interface Search extends LoopOptions {
-  /** Names that something in the statement binds for a part of itself. */
+  /** Names that part of the statement binds for itself. */
   readonly locals: ReadonlySet<string>;
 }
 
@@ -51,7 +51,7 @@ function isLoop(node: AnyNode): boolean {
   return LOOPS.has(node.type) || (node.type === "LabeledStatement" && isLoop(node.body));
 }
 
-/** The variables that a loop may keep to itself, null where it may not. */
+/** The variables that a loop may keep local; null if it must not. */
 function fitNames(loop: AnyNode, { declared, isSeen, locals }: Search): readonly string[] | null {
   if (!isFit(loop, { nearest: false, any: false })) return null;
   const free = new Set(freeNames(loop)),
@@ -64,13 +64,14 @@ function fitNames(loop: AnyNode, { declared, isSeen, locals }: Search): readonly
   return allowed && outer.length <= MAX_NAMES ? outer : null;
 }
 
-/** Whether a loop around has no place after each round that `continue` leads through. */
+/** Whether an enclosing loop has no point after each round that `continue` passes through. */
 interface Rounds {
   readonly nearest: boolean;
   readonly any: boolean;
 }
 
-/** Whether there is a place before each call, with no assignment between the two. What Math has is no call. */
+/** Whether there is a point before each call, without an assignment between the two. Functions of Math do not count as
+ * calls. */
 function isFit(node: AnyNode, rounds: Rounds): boolean {
   if (isCalling(node)) return callsFirst(node) && !hasUnfit(node);
   if (UNFIT.has(node.type)) return false;
@@ -100,7 +101,7 @@ function hasUnfit(node: AnyNode): boolean {
   return UNFIT.has(node.type) || childNodes(node).some(hasUnfit);
 }
 
-/** A statement without statements in it that calls something. */
+/** A statement without nested statements that contains a call. */
 function isCalling(node: AnyNode): boolean {
   return (node.type === "ExpressionStatement" || node.type === "VariableDeclaration") && hasCall(node);
 }
@@ -173,8 +174,9 @@ function localEdits(loop: AnyNode, kept: Kept): SourceEdit[] {
   ];
 }
 
-/** Puts the numbers down, after a 0; where not all are numbers, all values go where they belong, and a 1 says so.
- * Measured: this costs a fifth of a round that only adds, and a variable that remembers the kind half of one. */
+/** Writes the numbers after a 0. If some values are not numbers, all values are written back to their variables, and a
+ * 1 marks that. Measured: this costs a fifth of a round that only adds; a variable that remembers the kind would cost
+ * half of one. */
 function note({ names, suffix }: Kept): string {
   const are = names.map((name) => `typeof ${name}==="number"`).join("&&");
   const store = names.map((name, i) => `,list${suffix}[${i + 1}]=${name}`).join("");
@@ -185,13 +187,13 @@ function isList({ type }: AnyNode): boolean {
   return type === "BlockStatement" || type === "SwitchCase";
 }
 
-/** Before a statement that calls something. */
+/** Before a statement that contains a call. */
 function callEdits({ start, end }: AnyNode, kept: Kept & { readonly inList: boolean }): SourceEdit[] {
   const before = { start, end: start, text: `${kept.inList ? ";" : "{"}${note(kept)};` };
   return kept.inList ? [before] : [before, { start: end, end, text: "}" }];
 }
 
-/** After every round of this loop and those in it. */
+/** After every round of this loop and nested ones. */
 function roundEdits(node: AnyNode, kept: Kept): SourceEdit[] {
   const inner = childNodes(node).flatMap((child) => [
     ...roundEdits(child, kept),

@@ -9,13 +9,13 @@ export function exportedNames({ declaration }: ExportNamedDeclaration): string[]
   return [declaration.id.name];
 }
 
-/** Of an export those that are names in the body as well: functions and classes. */
+/** The names of an export that also exist in the body: functions and classes. */
 export function localExports(node: AnyNode): string[] {
   if (node.type !== "ExportNamedDeclaration" || node.declaration?.type === "VariableDeclaration") return [];
   return exportedNames(node);
 }
 
-/** `export const x = 1` is `A.x = 1`, `export function f() {}` is `function f() {}A.f=f;`. */
+/** `export const x = 1` becomes `A.x = 1`, `export function f() {}` becomes `function f() {}A.f=f;`. */
 export function exportEdits(node: ExportNamedDeclaration, object: string): SourceEdit[] {
   const { declaration, start, end } = node;
   if (!declaration) return [];

@@ -4,12 +4,12 @@ import type { SourceEdit } from "../syntax/edits.ts";
 
 interface References {
   readonly nodes: ReadonlySet<Identifier>;
-  /** What goes before each: `A.`. */
+  /** The text before each name: `A.`. */
   readonly prefix: string;
 }
 
-/** Turns names in a part of a program into properties: `x` into `A.x`, `{ x }` into `{ x: A.x }`, and `x()` into
- * `(0,A.x)()`, which is called without an object as before. */
+/** Turns names in part of a program into properties: `x` into `A.x`, `{ x }` into `{ x: A.x }`, and `x()` into
+ * `(0,A.x)()`, so that it is still called without an object. */
 export function referenceEdits(part: AnyNode, references: References): SourceEdit[] {
   const edits: SourceEdit[] = [];
   if (references.nodes.size > 0) visit(part, { references, edits });
@@ -57,7 +57,7 @@ function isList(node: AnyNode): boolean {
     node.type === "Program";
 }
 
-/** A statement that begins with such a call begins with "(" now: what is before it must have ended. */
+/** A statement that starts with such a call now starts with "(", so the previous one must be terminated. */
 function separate(statement: AnyNode, { references, edits }: Visit): void {
   if (statement.type === "ExpressionStatement" && beginsWithCall(statement.expression, references.nodes)) {
     edits.push({ start: statement.start, end: statement.start, text: ";" });

@@ -11,7 +11,7 @@ export interface Unfolded {
   readonly js: string;
   /** From `js` to the text with the markers. */
   readonly map: PositionMap;
-  /** What each namespace of the top level exports, inner namespaces left out. */
+  /** The exports of each top-level namespace, without nested namespaces. */
   readonly exports: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -24,23 +24,23 @@ export interface NotUnfolded {
 type Paths = ReadonlyMap<string, readonly string[]>;
 type List = readonly AnyNode[];
 
-/** One name of a namespace's path, around one body. */
+/** One name in a namespace's path, for one body. */
 export interface Level {
   readonly name: string;
-  /** What its object is called inside. */
+  /** Name of its object inside the body. */
   readonly param: string;
   readonly body: FunctionDeclaration;
   /** The same for all bodies that fill one object. */
   readonly key: string;
   readonly outer: Level | null;
-  /** Whether it is a property of the outer one's object. */
+  /** Whether it is a property of the outer namespace's object. */
   readonly exported: boolean;
 }
 
 export const DECLARATIONS_ONLY = "A namespace exports declarations only: write export before each";
 const PLACE = "A namespace stands at the top level of a block or directly in another namespace";
 
-/** Does what the language's own compiler does with namespaces. `program` was parsed with exports allowed everywhere. */
+/** Compiles namespaces as the TypeScript compiler does. `program` was parsed with exports allowed everywhere. */
 export function unfoldNamespaces(
   program: Program,
   { js, paths }: { readonly js: string; readonly paths: Paths },
@@ -60,7 +60,7 @@ class Unfolding {
   readonly #js: string;
   readonly #paths: Paths;
   readonly edits: SourceEdit[] = [];
-  /** The chain of each body, the innermost level. */
+  /** Innermost level of each body, which leads to the others. */
   readonly #levels = new Map<AnyNode, Level>();
   readonly #exports = new Map<string, Set<string>>();
   readonly #claimed = new Set<Identifier>();
@@ -88,7 +88,7 @@ class Unfolding {
     return null;
   }
 
-  /** What every namespace exports, before any body is written: bodies of one namespace see each other's. */
+  /** Collects the exports of every namespace before any body is written: bodies of one namespace see each other's. */
   collect(list: List, outer: Level | null): void {
     for (const node of list) {
       const body = this.#marked(node);
@@ -165,7 +165,7 @@ class Unfolding {
         break;
       }
     }
-    const start = outer ? node.start : body.start; // exports of the top level are refused as ever
+    const start = outer ? node.start : body.start; // top-level exports are refused as usual
     this.edits.push({ start, end: body.body.start + 1, text: open });
     this.edits.push({ start: body.end - 1, end: body.end, text: close });
     for (let at: Level | null = level; at && at !== outer; at = at.outer) this.#references(at);
@@ -177,13 +177,13 @@ class Unfolding {
     return `${object}||(${object}={})`;
   }
 
-  /** At the top level always: the rewriter knows a namespace by it. */
+  /** Always present at the top level: the rewriter recognizes a namespace by it. */
   #declaration({ name, outer, exported }: Level, declared: ReadonlySet<string>): string {
     if (outer ? exported || declared.has(name) : declared.has(name)) return "";
     return `var ${name}`;
   }
 
-  /** Names in a body that mean what a namespace around it exports. Inner levels come first and claim theirs. */
+  /** Names in a body that refer to exports of an enclosing namespace. Inner levels come first and claim theirs. */
   #references(level: Level): void {
     const isInner = this.#levels.get(level.body) === level;
     const local = new Set<string>(isInner ? level.body.body.body.flatMap(localExports) : []);
@@ -208,7 +208,7 @@ interface Place {
   readonly declared: ReadonlySet<string>;
 }
 
-/** One of types alone is nothing at run time. */
+/** A namespace of types only does not exist at run time. */
 function hasCode(body: FunctionDeclaration, paths: Paths): boolean {
   return body.body.body.some((node: AnyNode) => {
     const inner = node.type === "ExportNamedDeclaration" && node.declaration ? node.declaration : node;
@@ -223,7 +223,7 @@ function declaredNames(node: AnyNode): string[] {
   return isOne && inner.id ? [inner.id.name] : [];
 }
 
-/** Whether something in a body may hide the name. */
+/** Whether something in a body may shadow the name. */
 function bindsName(node: AnyNode, name: string): boolean {
   if (node.type === "VariableDeclarator" && boundNames(node.id).includes(name)) return true;
   if (node.type === "CatchClause" && node.param && boundNames(node.param).includes(name)) return true;

@@ -10,22 +10,22 @@ import type { PositionMap } from "../syntax/position_map.ts";
 type TopLevel = Program["body"][number];
 
 export interface RewriteOptions {
-  /** The text that the program was parsed from. */
+  /** The text from which the program was parsed. */
   readonly js: string;
-  /** Whether a function, of this block or an earlier one, may refer to a name. */
+  /** Whether a function of this block or an earlier one may refer to a name. */
   readonly isSeen: (name: string) => boolean;
 }
 
 export interface Rewritten {
   readonly code: string;
   readonly isAsync: boolean;
-  /** From `code` back to the text that the program was parsed from. */
+  /** From `code` to the text from which the program was parsed. */
   readonly map: PositionMap;
 }
 
-/** A program as a script whose value is a function that does the block's work: declarations of the top level become
- * assignments to global properties that exist already, the last expression is returned. Lines stay what they are, and columns where the
- * language allows: `const x` becomes `      x`, `function f(` becomes `f=function(`. */
+/** Turns a program into a script whose value is a function that runs the block: top-level declarations become
+ * assignments to existing global properties, and the last expression is returned. Lines do not change, nor do columns
+ * if the language allows it: `const x` becomes `      x`, `function f(` becomes `f=function(`. */
 export function rewrite(program: Program, { js, isSeen }: RewriteOptions): Rewritten {
   const isAsync = program.body.some(awaits);
   const writer = new Rewriter(program, { js, isSeen });
@@ -34,7 +34,7 @@ export function rewrite(program: Program, { js, isSeen }: RewriteOptions): Rewri
   return { code: `${header}${text}\n})`, isAsync, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
 }
 
-/** The enum or namespace that a declaration is of: `var A; (function (A) {…})(A || (A = {}));`. */
+/** The enum or namespace that a declaration belongs to: `var A; (function (A) {…})(A || (A = {}));`. */
 function filledName(node: TopLevel, next: TopLevel | undefined): string | null {
   if (node.type !== "VariableDeclaration" || node.kind !== "var") return null;
   const [only] = node.declarations;
@@ -42,7 +42,7 @@ function filledName(node: TopLevel, next: TopLevel | undefined): string | null {
   return fillingOf(next)?.name === only.id.name ? only.id.name : null;
 }
 
-/** Names that a block declares as variables and as nothing else. */
+/** Names that a block declares only as variables. */
 function variablesOf(program: Program): ReadonlySet<string> {
   const all = program.body.flatMap((node) => node.type === "VariableDeclaration" ? [node] : nestedVars(node));
   const names = new Set(
@@ -61,13 +61,13 @@ class Rewriter {
   readonly #js: string;
   readonly #edits: SourceEdit[] = [];
   readonly #early: ReadonlySet<FunctionDeclaration>;
-  /** Names that the block has declared so far, of enums, namespaces and what these may add to. */
+  /** Names that the block has declared so far: enums, namespaces and what these may extend. */
   readonly #filled = new Set<string>();
-  /** Statements that run before the block's first. */
+  /** Statements that run before the block's first one. */
   header = "";
   readonly #isSeen: (name: string) => boolean;
   readonly #declared: ReadonlySet<string>;
-  /** What no name of the block ends in. */
+  /** A suffix that no name in the block has. */
   #suffix = "\u200d";
   #usesParams = false;
 
@@ -80,8 +80,8 @@ class Rewriter {
     this.#declared = variablesOf(program);
   }
 
-  /** Of the block's function: which of its enums and namespaces go on where earlier blocks left them, and which are
-   * filled; where its loops put numbers. */
+  /** Parameters of the block's function: which of its enums and namespaces extend those of earlier blocks, which are
+   * filled, and where its loops write numbers. */
   get params(): string {
     return this.#usesParams ? `${this.#goesOn},${NUMBERS}${this.#suffix}` : "";
   }
@@ -118,12 +118,12 @@ class Rewriter {
     this.#edits.push({ start: at, end: at, text });
   }
 
-  /** Of what only types were imported; lines stay. */
+  /** Blanks out an import of types only; lines are kept. */
   #blank({ start, end }: AnyNode): void {
     this.#edits.push({ start, end, text: this.#js.slice(start, end).replace(/[^\n]/g, " ") });
   }
 
-  /** `inList`: in a list of statements, where a statement that begins with "(" needs its separator. */
+  /** `inList`: in a list of statements, where a statement that starts with "(" needs a separator. */
   #variables(node: VariableDeclaration, how: { readonly inList: boolean; readonly filled?: string | null }): void {
     const { kind, start } = node;
     if (kind !== "const" && kind !== "let" && kind !== "var") return;
@@ -141,13 +141,13 @@ class Rewriter {
     if (how.inList && this.#js[node.end - 1] !== ";") this.#insert(node.end, ";");
   }
 
-  /** An object that is filled begins anew with each block, unless it goes on with what the name holds. */
+  /** A filled object starts empty in each block, unless it extends the name's existing value. */
   #fill(name: string, end: number): void {
     if (!this.#filled.has(name)) this.#insert(end, `=${this.#goesOn}.${name}?${name}:undefined`);
     this.#filled.add(name);
   }
 
-  /** An object that its code did not fill to the end is not known by that code. */
+  /** An object that its code did not completely fill is not known by that code. */
   #note(node: TopLevel, rest: readonly TopLevel[]): void {
     const name = fillingOf(node)?.name;
     if (!name || rest.some((other) => fillingOf(other)?.name === name)) return;
@@ -169,7 +169,7 @@ class Rewriter {
     this.#insert(node.end, ";");
   }
 
-  /** The last expression: `return (` stands on the line before where there is room, so that columns stay. */
+  /** The last expression. `return (` is put on the previous line if there is room, so that columns do not change. */
   #value(node: ExpressionStatement, previousEnd: number): void {
     const gap = this.#js.slice(previousEnd, node.start);
     const before = gap.includes("\n") && !gap.includes("/");
@@ -185,7 +185,7 @@ class Rewriter {
     this.#edits.push(...edits);
   }
 
-  /** `var` inside a statement is a variable of the block as well. */
+  /** `var` inside a statement is a variable of the block too. */
   #nested(node: AnyNode): void {
     const vars = new Set<AnyNode>(nestedVars(node));
     if (vars.size > 0) this.#nestedIn(node, vars);

@@ -1,7 +1,7 @@
-/** The block that started the code which runs now; background work of earlier blocks keeps its own. */
+/** The block that started the current code; background work of earlier blocks keeps its own. */
 export interface RunContext {
   /** The wire's id of the run. */
   readonly id: string;
-  /** Why it may start nothing more: its deadline passed, it was cancelled, or its query ended. "" while it may. */
+  /** Why it must start nothing more: its deadline passed, it was cancelled, or its query ended. "" while it may. */
   ended: string;
 }

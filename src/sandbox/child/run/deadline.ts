@@ -5,8 +5,8 @@ export interface DeadlineOptions<Handle> {
   readonly onDue: () => void;
 }
 
-/** One point in time that is set and taken back for every block. A timer of the runtime that is early enough stays as
- * it is, and asks for the rest when it comes: starting and ending one each time costs more than a short block. */
+/** A deadline that is set and cleared for every block. A runtime timer that is early enough is kept and waits for the
+ * rest when it fires: creating and clearing one each time costs more than a short block. */
 export class BlockDeadline<Handle> {
   readonly #options: DeadlineOptions<Handle>;
   #at: number | null = null;
@@ -16,7 +16,7 @@ export class BlockDeadline<Handle> {
     this.#options = options;
   }
 
-  /** By the clock of `now`; null for none. */
+  /** In time of `now`; null for none. */
   set(at: number | null): void {
     this.#at = at;
     if (at === null || (this.#timer && this.#timer.at <= at)) return;

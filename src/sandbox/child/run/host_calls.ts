@@ -7,14 +7,14 @@ import { look } from "../intrinsics/look.ts";
 import { refusedArgument } from "./refused_argument.ts";
 import type { RunContext } from "./context.ts";
 
-/** Larger arguments go by themselves, without a copy. */
+/** Larger arguments are sent separately, without a copy. */
 const SMALL_BYTES = 4096;
 
 interface Call {
   readonly id: number;
   readonly name: string;
   readonly run: RunContext;
-  /** Made where the function was called, so that its stack names the line of the block. */
+  /** Created where the function was called, so that its stack names the line of the block. */
   readonly error: Error;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
@@ -28,17 +28,17 @@ interface Call {
 
 export interface HostCallsOptions {
   readonly post: Post;
-  /** Names of functions with deadlines of their own. */
+  /** Names of functions with their own deadlines. */
   readonly untimed: readonly string[];
-  /** Enters foreign code: settling a promise runs what awaits it. */
+  /** Enters foreign code: settling a promise runs the code that awaits it. */
   readonly soon: (task: () => void) => void;
-  /** Whether foreign code runs: `turnEnded` follows then, however it ends. */
+  /** Whether foreign code is running: `turnEnded` follows, however it ends. */
   readonly inTurn: () => boolean;
-  /** The run that asks now, null where no block did. */
+  /** The run of the current code; null if no block started it. */
   readonly current: () => RunContext | null;
 }
 
-/** Calls of host functions: each is a promise that the main process settles. What is over the limits waits here. */
+/** Calls of host functions: each is a promise that the main process settles. Calls above the limits wait here. */
 export class HostCalls {
   readonly #options: HostCallsOptions;
   // Plain dictionary and linked list: foreign code may have replaced the methods of Map and Array.
@@ -49,7 +49,7 @@ export class HostCalls {
   #outstanding = 0;
   #outstandingBytes = 0;
   readonly #untimed: Record<string, true> = Object.create(null);
-  /** Calls that something may wait for, queued ones included. */
+  /** Calls that something may wait for, including queued ones. */
   #open = 0;
   #openUntimed = 0;
   #enabled = true;
@@ -62,17 +62,17 @@ export class HostCalls {
     for (let i = 0; i < untimed.length; i++) this.#untimed[untimed[i]!] = true;
   }
 
-  /** Whether there are open calls, and all of them have deadlines of their own. */
+  /** Whether there are open calls, all with their own deadlines. */
   get onlyUntimed(): boolean {
     return this.#openUntimed > 0 && this.#openUntimed === this.#open;
   }
 
-  /** Whether none is open, and none was given up that the main process has yet to answer. */
+  /** Whether no call is open, and no abandoned call still needs an answer from the main process. */
   get areNone(): boolean {
     return this.#open === 0 && this.#outstanding === 0;
   }
 
-  /** Off while variables are restored: a source that is evaluated again must not repeat a side effect. */
+  /** Disabled while variables are restored: a source that is evaluated again must not repeat a side effect. */
   enable(on: boolean): void {
     this.#enabled = on;
   }
@@ -110,7 +110,7 @@ export class HostCalls {
     });
   }
 
-  /** The main process answered; an unknown id is one that was given up here. */
+  /** Handles an answer of the main process; an unknown id belongs to a call that was abandoned here. */
   answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
     if (!call) return;
@@ -128,14 +128,14 @@ export class HostCalls {
     this.#options.soon(() => failed ? call.reject(describe(call.error, value)) : call.resolve(value));
   }
 
-  /** Calls that were waiting for room go out together. */
+  /** Calls that waited for room are sent together. */
   answerAll(answers: readonly CallAnswer[]): void {
     this.#gathering = true;
     for (let i = 0; i < answers.length; i++) this.answer(answers[i]!);
     if (!this.#options.inTurn()) this.turnEnded();
   }
 
-  /** Rejects the calls of the run, or of all runs, and tells the main process that nobody waits for them. */
+  /** Rejects the calls of the run, or of all runs, and tells the main process that their answers are not needed. */
   abort(run: RunContext | null, why: string): void {
     this.#postNow();
     for (let call = this.#first; call; call = call.next) {
@@ -207,7 +207,7 @@ export class HostCalls {
     call.sent = true;
   }
 
-  /** The first call of a turn is on its way at once; those that follow it go together when the turn ends. */
+  /** The first call of a turn is sent immediately; later ones are sent together when the turn ends. */
   #post(call: CallMessage): void {
     if (this.#gathering && look.viewLength(call.payload) <= SMALL_BYTES) {
       this.#gathered[this.#gathered.length] = call;
@@ -232,7 +232,7 @@ export class HostCalls {
   }
 }
 
-/** The error that was made at the call, with what the main process says about it. */
+/** Adds what the main process reports to the error that was created at the call. */
 function describe(error: Error, facts: unknown): Error {
   const set = (key: string, from: unknown, fallback: string): void => {
     const value = typeof from === "string" ? from : fallback;

@@ -2,7 +2,7 @@ import { captured } from "../intrinsics/captured.ts";
 
 const MAX_NOTES = 20;
 
-/** Stray errors and other facts since the last report, bounded. */
+/** Stray errors and other facts since the last report; bounded. */
 export class Notes {
   #list: string[] = [];
   #count = 0;

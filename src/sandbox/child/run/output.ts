@@ -15,17 +15,15 @@ export interface OutputChunk {
 }
 
 export interface OutputOptions {
-  /** Characters of one block. */
+  /** Limit for one block, in characters. */
   readonly cap: number;
   readonly send: (chunk: OutputChunk) => void;
   /** Leaves foreign code first. */
   readonly afterwards: (task: () => void) => void;
 }
 
-/**
- * What a block prints: kept up to a cap, counted beyond it, sent in few frames. A block that loops is never idle,
- * so writing itself sends what has waited long enough.
- */
+/** What a block prints: kept up to a limit, counted beyond it, sent in few frames. A block in a loop is never idle, so
+ * writing also sends what has waited long enough. */
 export class Output {
   readonly #options: OutputOptions;
   readonly #encoder = new captured.TextEncoder();
@@ -34,7 +32,7 @@ export class Output {
   #dropped = 0;
   #sentAt = 0;
   #open = false;
-  /** A block that waits sends what it has printed. */
+  /** Sends what a waiting block has printed. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #asked = false;
 
@@ -42,7 +40,7 @@ export class Output {
     this.#options = options;
   }
 
-  /** A block begins: what background work printed before it comes with it. */
+  /** Starts a block; includes what background work printed before it. */
   begin(): void {
     this.#open = true;
     this.#sentAt = captured.now();
@@ -60,7 +58,7 @@ export class Output {
     else this.#flushLater();
   }
 
-  /** The block has ended; returns how many characters were not kept. */
+  /** Ends the block; returns how many characters were dropped. */
   end(): number {
     this.#flush();
     const dropped = this.#dropped;
@@ -102,7 +100,7 @@ export class Output {
   }
 }
 
-/** A slice that does not cut a surrogate pair in two. */
+/** A slice that does not split a surrogate pair. */
 function piece(text: string, from: number, to: number): string {
   const last = to < text.length ? captured.apply(codeAt, text, [to - 1]) : 0;
   const end = last >= 0xd800 && last <= 0xdbff && to - 1 > from ? to - 1 : to;

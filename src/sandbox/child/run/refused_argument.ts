@@ -1,6 +1,6 @@
 import { look } from "../intrinsics/look.ts";
 
-/** What to pass instead, by how the codec names what it refuses. */
+/** What to pass instead, by the codec's name for what it refuses. */
 const MENDS: readonly (readonly [what: string, mend: string])[] = [
   ["a function", "pass its result or its text, String(f)"],
   ["a Proxy", "pass a plain copy"],

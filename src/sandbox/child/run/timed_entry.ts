@@ -1,14 +1,12 @@
 import { captured } from "../intrinsics/captured.ts";
 
-/** Foreign code may call it, and then nothing happens: the task is taken out before it runs. */
+/** Foreign code may call it without effect: the task is taken out before it runs. */
 const TRAMPOLINE = "$sandboxTurn";
 
-/**
- * The only door into foreign code. The timeout of a script stops loops and regular expressions and keeps all
- * variables, but not what runs after an `await`. So a task is run by a script of ours that afterwards drains the
- * microtasks inside the same limit: loops after an await and loops of microtasks are stopped as well.
- * What a stopped drain leaves in the microtask queue is dropped by V8.
- */
+/** The only entry point into foreign code. The timeout of a script stops loops and regular expressions and keeps all
+ * variables, but does not cover code after an `await`. Therefore a script of ours runs the task and then drains the
+ * microtasks inside the same limit, so that loops after an await and loops of microtasks are stopped too. V8 drops what
+ * a stopped drain leaves in the microtask queue. */
 export class TimedEntry {
   readonly #script: InstanceType<typeof captured.Script>;
   #task: (() => void) | null = null;
@@ -31,15 +29,15 @@ export class TimedEntry {
     this.#script = new captured.Script(`${TRAMPOLINE}()`, { filename: "sandbox" });
   }
 
-  /** To be called from a timer or an immediate. `task` must not throw. False when the limit stopped the turn. */
+  /** Call from a timer or an immediate. `task` must not throw. Returns false if the limit stopped the turn. */
   run(limitMs: number, task: () => void): boolean {
     this.#task = task;
     this.#finished = false;
     try {
       this.#script.runInThisContext({ timeout: limitMs | 0 });
     } catch {
-      this.#task = null; // the limit, or a stack or memory that foreign code used up
-      captured.context.leave(); // a stopped script has run no `finally` of the context it was in
+      this.#task = null; // the limit was reached, or foreign code used up the stack or memory
+      captured.context.leave(); // a stopped script has not run the `finally` of its context
     }
     return this.#finished;
   }

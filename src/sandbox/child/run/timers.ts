@@ -22,7 +22,7 @@ export interface TimersOptions {
 
 type Callback = (...args: unknown[]) => unknown;
 
-/** The realm's own timers: numbered, bounded, entered under a time limit, gone with the query. */
+/** The realm's own timers: numbered, limited, run under a time limit, removed with the query. */
 export class Timers {
   readonly #options: TimersOptions;
   readonly #live: Record<number, Timer> = Object.create(null);

@@ -33,26 +33,23 @@ class Tasks {
 }
 
 export interface TurnOptions {
-  /** Milliseconds that the next turn may take. */
+  /** How many milliseconds the next turn may take. */
   readonly limitMs: () => number;
-  /** A turn was stopped at its limit. */
+  /** Called when a turn was stopped at its limit. */
   readonly onStopped: () => void;
-  /** Foreign code has been left, however a turn ended. */
+  /** Called when foreign code has been left, however a turn ended. */
   readonly onLeft: () => void;
-  /** No turn waits: the event loop goes on when something arrives. */
+  /** Called when no turn waits: the event loop continues when something arrives. */
   readonly onIdle: () => void;
 }
 
-/**
- * A limit that runs out just when the turn ends leaves its termination to whatever runs next, and nothing can catch
- * that. So no limit is so short that an ordinary turn comes near it; who is out of time is told before the turn.
- */
+/** If a limit expires just when the turn ends, its termination hits whatever runs next, and nothing can catch that.
+ * Therefore no limit is so short that an ordinary turn comes close to it; a block that is out of time is told before
+ * the turn. */
 const SHORTEST_MS = 50;
 
-/**
- * Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where nothing
- * can be drained, so a task runs in the next immediate. Tasks that wait together share one entry.
- */
+/** Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where nothing can
+ * be drained, so a task runs in the next immediate. Tasks that wait together share one entry. */
 export class TimedTasks {
   readonly #entry = new TimedEntry();
   readonly #options: TurnOptions;
@@ -70,7 +67,7 @@ export class TimedTasks {
     return this.#inside;
   }
 
-  /** Whether there are tasks, or operations of the runtime that will bring some. */
+  /** Whether there are tasks, or runtime operations that will add some. */
   get areWaiting(): boolean {
     return this.#tasks.waiting || this.#operations > 0;
   }
@@ -85,16 +82,14 @@ export class TimedTasks {
     if (!this.#inside) this.#schedule();
   }
 
-  /**
-   * For what touches the runtime's own lists (timers, immediates, asynchronous operations): a limit that stops a turn
-   * in the middle of such a change would leave them broken. Runs when the turn has ended; at once outside of one.
-   */
+  /** For changes to the runtime's own lists (timers, immediates, asynchronous operations): a limit that stops a turn in
+   * the middle of such a change would corrupt them. Runs when the turn has ended, or immediately outside of one. */
   afterwards(run: () => void): void {
     if (this.#inside) this.#afterwards.add(run);
     else run();
   }
 
-  /** A turn with a limit of its own; `after` runs when it has ended, stopped or not. */
+  /** Runs a turn with its own limit; `after` runs when it has ended, stopped or not. */
   alone(entry: { readonly limitMs: number; readonly task: () => void; readonly after: () => void }): void {
     captured.setImmediate(() => {
       this.#enter(entry.limitMs, entry.task);

@@ -1,16 +1,14 @@
 import { BlockDeadline } from "./deadline.ts";
 
 interface Watched {
-  /** When it counts as stuck; null while its time stands still. */
+  /** When it counts as stuck; null while its time is paused. */
   due: number | null;
-  /** Milliseconds that are left then. */
+  /** Milliseconds left when it resumes. */
   left: number;
 }
 
-/**
- * Deadlines seen from the main thread of the child, which no loop of the worker can starve. The worker ends its
- * blocks itself; a block that it has not ended `graceMs` after its deadline cannot be stopped, and the child must go.
- */
+/** Deadlines, watched from the child's main thread, which no loop of the worker can starve. The worker ends its blocks
+ * itself; a block that has not ended `graceMs` after its deadline cannot be stopped, and the child must be killed. */
 export class RunWatch {
   readonly #graceMs: number;
   readonly #onStuck: (id: string) => void;
@@ -32,12 +30,12 @@ export class RunWatch {
     this.resume(id);
   }
 
-  /** A cancelled run has only the time of grace. */
+  /** A cancelled run has only the grace time left. */
   cancel(id: string): void {
     if (this.#watched.has(id)) this.begin(id, 0);
   }
 
-  /** Its time stands still. A worker that says so before it computes on says `resume` first. */
+  /** Pauses its time. A worker sends `resume` before it continues to compute. */
   pause(id: string): void {
     const watched = this.#watched.get(id);
     if (!watched || watched.due === null) return;
@@ -63,7 +61,7 @@ export class RunWatch {
     this.#deadline.set(first);
   }
 
-  /** Each once. */
+  /** Reports each run once. */
   #onDue(): void {
     const now = performance.now();
     for (const [id, watched] of this.#watched) {

@@ -1,14 +1,14 @@
 import type { GrantedPath, KernelAccess } from "../../confine/access.ts";
 import { FrameFields } from "../../protocol.ts";
 
-/** The grants of a child as all walls get them: resolved by the main process (resolve_grants.ts). */
+/** The grants of a child as all walls receive them: resolved by the main process (resolve_grants.ts). */
 export interface ChildAccess extends KernelAccess {
   /** "127.0.0.1:8080" or "[::1]:8080". */
   readonly net: readonly string[];
-  /** Values that the realm may ask for, null where a variable is not set. They are never in the child's environment. */
+  /** Values that the realm may read; null if a variable is not set. They are never in the child's environment. */
   readonly env: readonly { readonly name: string; readonly value: string | null }[];
   readonly globals: readonly string[];
-  /** Relative paths begin here. */
+  /** Base of relative paths. */
   readonly workspace: string;
 }
 
@@ -36,7 +36,7 @@ export function readAccess(value: unknown): ChildAccess {
   };
 }
 
-/** What the worker may do by Deno's own permissions. Values of the environment need none. */
+/** The worker's Deno permissions. Values of the environment need none. */
 export function workerPermissions({ net, read, write }: ChildAccess): "none" | Deno.PermissionOptionsObject {
   if (net.length + read.length + write.length === 0) return "none";
   const some = (names: readonly string[]): string[] | false => names.length > 0 ? [...names] : false;

@@ -1,23 +1,21 @@
 import process from "node:process";
 
-/** A bundle that is evaluated as a script: one function, which gets `require`. */
+/** A bundle that is evaluated as a script: one function, which receives `require`. */
 export interface ScriptSource {
   readonly text: string;
-  /** V8's code cache of the text, made with the executable; what another V8 or other flags made is not used. */
+  /** V8's code cache of the text, built with the executable. A cache from another V8 or with other flags is not used. */
   readonly cache?: Uint8Array<ArrayBuffer> | null;
 }
 
 export interface ScriptName {
-  /** The bundle stores what it makes under `Symbol.for(name)`. */
+  /** The bundle stores its result under `Symbol.for(name)`. */
   readonly name: string;
-  /** A URL where the globals of a Deno module are needed: a compiled runtime shows Node's to scripts without one. */
+  /** A URL if the globals of a Deno module are needed: to scripts without one, a compiled runtime shows Node's. */
   readonly filename?: string;
 }
 
-/**
- * Evaluates a bundle and gives what it made. A script and not a module: its text is read before Landlock shuts the
- * files, it runs when it is needed, and only scripts can bring their own code cache.
- */
+/** Evaluates a bundle and returns its result. It is a script instead of a module because its text is read before
+ * Landlock blocks files, it runs only when needed, and only scripts can have their own code cache. */
 export function scriptValue({ text, cache }: ScriptSource, { name, filename = name }: ScriptName): unknown {
   const vm = process.getBuiltinModule("node:vm");
   const script = new vm.Script(text, { filename, ...cache && { cachedData: cache } });

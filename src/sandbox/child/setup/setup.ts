@@ -1,7 +1,7 @@
 import { type ChildAccess, readAccess } from "./child_access.ts";
 import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../../protocol.ts";
 
-/** Walls wanted. All of them, but in tests that show what each stops by itself. */
+/** Which walls to set: all of them, except in tests that show what each one blocks alone. */
 export interface WallSwitches {
   readonly realm: boolean;
   readonly permissions: boolean;
@@ -22,15 +22,16 @@ export const ALL_WALLS: WallSwitches = {
 export interface Setup {
   readonly version: typeof PROTOCOL_VERSION;
   readonly walls: WallSwitches;
-  /** The main process: the child ends with it. 0 where a launcher stands between the two, whose end is then its own. */
+  /** The main process; the child ends with it. 0 if a launcher is in between; the launcher must then end with the main
+   * process. */
   readonly parentPid: number;
   readonly memoryBytes: number;
   readonly outputBytes: number;
   readonly previewChars: number;
-  /** After a block's deadline. */
+  /** Time after a block's deadline. */
   readonly graceMs: number;
   readonly functions: readonly string[];
-  /** Those whose time does not count to a deadline. */
+  /** Functions whose time does not count against a deadline. */
   readonly untimed: readonly string[];
   readonly access: ChildAccess;
 }

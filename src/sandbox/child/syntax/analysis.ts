@@ -2,10 +2,10 @@ import type { AnyNode, Class, Function as FunctionNode, Identifier, Pattern, Pro
 
 type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
 
-/** Most trees are walked ten times, and asking each node for its fields would take most of it. */
+/** Most trees are traversed ten times, and listing the fields of each node would take most of that time. */
 const CHILDREN = new WeakMap<AnyNode, readonly AnyNode[]>();
 
-/** Every node that hangs directly on this one, in the order of the text. */
+/** The direct children of this node, in the order of the text. */
 export function childNodes(node: AnyNode): readonly AnyNode[] {
   const known = CHILDREN.get(node);
   if (known) return known;
@@ -42,13 +42,13 @@ export function boundNames(pattern: Pattern): string[] {
   }
 }
 
-/** Names that a part of a program refers to and does not bind itself, in order of appearance. What the part declares
- * at its own top level counts as bound; names inside functions that are never called count as well. */
+/** Names that part of a program refers to and does not bind itself, in order of appearance. What it declares at its own
+ * top level counts as bound. Names inside functions that are never called are included. */
 export function freeNames(part: AnyNode): string[] {
   return [...new Set(freeIdentifiers(part).map(({ name }) => name))];
 }
 
-/** Where a part refers to these names. */
+/** Where part of a program refers to these names. */
 export function freeIdentifiers(part: AnyNode): Identifier[] {
   const walk = new FreeNames();
   walk.visit(part, part.type === "Program" ? programScope(part) : { names: ownNames(part), outer: null });
@@ -62,15 +62,14 @@ function programScope(program: Program): Scope {
   return { names, outer: null };
 }
 
-/** A top-level declaration looked at alone binds its names only for the statements beside it. */
+/** A top-level declaration, viewed alone, binds its names only for the statements beside it. */
 function ownNames(part: AnyNode): Set<string> {
   const names = new Set<string>();
   if (part.type !== "VariableDeclaration") varNames(part, names);
   return names;
 }
 
-/** `var` is function scoped: found in nested blocks and loops, not in functions. What is exported is a property of a
- * namespace. */
+/** `var` is function-scoped: found in nested blocks and loops, not in functions. Exports are properties of a namespace. */
 function varNames(node: AnyNode, names: Set<string>): void {
   if (isFunction(node) || isClass(node) || node.type === "ExportNamedDeclaration") return;
   if (node.type === "VariableDeclaration" && node.kind === "var") {
@@ -89,7 +88,7 @@ function lexicalNames(body: readonly (Statement | AnyNode)[], names: Set<string>
   }
 }
 
-/** Whether something in it is awaited, functions in it left out. */
+/** Whether it contains an `await` outside of nested functions. */
 export function awaits(node: AnyNode): boolean {
   if (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await)) return true;
   if (node.type === "VariableDeclaration" && node.kind === "await using") return true;
@@ -192,7 +191,7 @@ class FreeNames {
     }
   }
 
-  /** Adds what a parameter binds; its default values may refer to names. */
+  /** Adds the names that a parameter binds; its default values may refer to names. */
   #bind(pattern: Pattern, scope: Scope): void {
     for (const name of boundNames(pattern)) scope.names.add(name);
     this.#pattern(pattern, scope);

@@ -1,5 +1,5 @@
-/** The text with strings, templates and comments blanked out, every other character in its place. Regular expressions
- * are not recognised: enough for a question that a wrong yes does not hurt. */
+/** Blanks out strings, templates and comments; all other characters keep their positions. Regular expressions are not
+ * recognized, which is enough where a false positive does no harm. */
 export function codeOnly(text: string): string {
   return text.replace(
     /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|`(?:[^`\\]|\\[\s\S])*`?/g,

@@ -6,7 +6,8 @@ export interface SourceEdit {
   readonly text: string;
 }
 
-/** Applies edits that do not overlap; those at one place keep their order. The map leads from the result back. */
+/** Applies edits that do not overlap; edits at the same position keep their order. The map leads from the result to the
+ * original. */
 export function applyEdits(
   text: string,
   edits: readonly SourceEdit[],

@@ -1,4 +1,4 @@
-/** Names of the language itself: no dependency of a block, whatever it does with them. */
+/** Names of the language itself, which are never dependencies of a block. */
 export const LANGUAGE_NAMES: ReadonlySet<string> = new Set(
   `AggregateError Array ArrayBuffer AsyncDisposableStack Atomics BigInt BigInt64Array BigUint64Array Boolean DataView Date
   DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array

@@ -1,13 +1,13 @@
 import { type Node, parse } from "acorn";
 
-/** A specifier in a module, with the place of its quotes. */
+/** A specifier in a module, with the position of its quotes. */
 export interface ModuleImport {
   readonly specifier: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** What a module of plain JavaScript imports by a literal, in order; throws SyntaxError for what is no module. */
+/** The literal imports of a plain JavaScript module, in order. Throws SyntaxError if the text is not a module. */
 export function moduleImports(code: string): readonly ModuleImport[] {
   const found: ModuleImport[] = [];
   const visit = (value: unknown): void => {

@@ -2,12 +2,12 @@ import { type AnyNode, type ExportDefaultDeclaration, type ExportNamedDeclaratio
 import { awaits, boundNames, childNodes } from "./analysis.ts";
 import { applyEdits, type SourceEdit } from "./edits.ts";
 
-/** A name that no module uses: it holds a default export that has none of its own. */
+/** A name that no module uses, for a default export without a name. */
 const DEFAULT = "default\u200d";
 
-/** A module of plain JavaScript that stands alone, as a script whose value is what it exports: its default export,
- * or an object without prototype of the named ones. Line numbers stay. Throws Error for one that imports, waits at its
- * top level, exports nothing, or exports a default beside others. */
+/** Turns a self-contained plain JavaScript module into a script whose value is its default export, or an object without
+ * prototype of its named exports. Line numbers do not change. Throws Error if the module imports, awaits at its top
+ * level, exports nothing, or has both default and named exports. */
 export function moduleScript(code: string, path: string): string {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
   const fault = faultOf(program);
@@ -39,9 +39,9 @@ function nestedFault(node: AnyNode): string | null {
 
 class Exports {
   readonly edits: SourceEdit[] = [];
-  /** Exported name to the expression that gives it. */
+  /** Exported name to the expression that returns it. */
   readonly #names = new Map<string, string>();
-  /** Names that the module may give another value later. */
+  /** Names that the module may reassign later. */
   readonly #live = new Set<string>();
 
   take(node: Program["body"][number]): void {
@@ -57,7 +57,7 @@ class Exports {
     return isMixed ? "it exports a default beside others; export one or the other" : null;
   }
 
-  /** An expression of what the module exports. */
+  /** An expression for what the module exports. */
   get value(): string {
     const fields = [...this.#names].map(([name, local]) => {
       const key = JSON.stringify(name);
@@ -71,7 +71,7 @@ class Exports {
       declaration.id;
     this.#names.set("default", isNamed ? isNamed.name : DEFAULT);
     this.edits.push({ start, end: declaration.start, text: isNamed ? "" : `const ${DEFAULT} = ` });
-    // What was a declaration is an expression now, which the next line would go on with.
+    // A former declaration is now an expression, which the next line would continue.
     if (!isNamed) this.edits.push({ start: declaration.end, end: declaration.end, text: ";" });
   }
 

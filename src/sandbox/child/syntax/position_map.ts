@@ -1,9 +1,9 @@
-/** Which piece of one text came from where in another: triples `from, to, length`, ascending in `from`. */
+/** Maps parts of one text to parts of another: triples `from, to, length`, ascending in `from`. */
 export type PositionMap = readonly number[];
 
 export const IDENTITY: PositionMap = [0, 0, Number.MAX_SAFE_INTEGER];
 
-/** Where an offset came from: inside a kept piece exactly, else the end of the piece before. */
+/** The original position of an offset: exact inside a kept part, otherwise the end of the previous part. */
 export function mapOffset(map: PositionMap, offset: number): number {
   let low = 0, high = map.length / 3 - 1;
   while (low < high) {
@@ -15,7 +15,7 @@ export function mapOffset(map: PositionMap, offset: number): number {
   return to + Math.max(0, Math.min(offset - from, length));
 }
 
-/** `first` leads from a text to a middle one, `second` on from there. */
+/** `first` leads from a text to a middle one, `second` from there to the last. */
 export function composeMaps(first: PositionMap, second: PositionMap): PositionMap {
   if (second === IDENTITY) return first;
   const out: number[] = [];
@@ -54,7 +54,7 @@ export function positionAt(text: string, offset: number): Position {
   return { line, column: before.length - start + 1 };
 }
 
-/** Aligns two texts of the same lines where one is the other with parts taken out (types) or put in (enums). */
+/** Aligns two texts with the same lines, where one is the other with parts removed (types) or inserted (enums). */
 export function alignLines(made: string, origin: string): PositionMap {
   const map: number[] = [];
   const [madeLines, originLines] = [made.split("\n"), origin.split("\n")];

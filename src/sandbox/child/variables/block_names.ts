@@ -1,6 +1,6 @@
 import type { Declaration } from "../rewrite/declarations.ts";
 
-/** What a block said about names: the part of a prepared block that matters here. */
+/** What a block contains about names: the relevant part of a prepared block. */
 export interface BlockNames {
   readonly declarations: readonly Declaration[];
   readonly assigned?: readonly Declaration[];

@@ -1,32 +1,32 @@
 import type { VariableKind } from "../../../domain/query/variable.ts";
 
-/** Variables that may share objects: found by walking them, or not known to be apart. */
+/** Variables that may share objects: sharing was found, or could not be excluded. */
 export interface Group {
   readonly members: string[];
-  /** True where the walk came to its limit: sharing is assumed, not found. */
+  /** True if the search reached its limit: sharing is assumed, not found. */
   readonly coarse: boolean;
 }
 
 /** What is known about a variable besides its value. */
 export interface VariableRecord {
   readonly name: string;
-  /** The word it was declared with. */
+  /** The keyword with which it was declared. */
   declaration: string;
   doc: string;
-  /** The statement that made it, shortened. */
+  /** The statement that defined it, shortened. */
   statement: string;
-  /** Text of the function or class that the statement wrote down for it, else "". */
+  /** Source of the function or class that the statement contains, else "". */
   source: string;
   /** Names that its function, class or initial value refers to. */
   requires: readonly string[];
   kind: VariableKind;
   /** Classes of the instances in its value: their methods can be called through it. */
   classes: readonly string[];
-  /** Of what was saved last; "" when nothing was. */
+  /** Hash of what was saved last; "" if nothing was. */
   hash: string;
-  /** Of the table shared with others that was saved last; "" when it was saved alone. */
+  /** Hash of the shared table that was saved last; "" if the variable was saved alone. */
   tableHash: string;
-  /** The value saved last where it is no object: the same again needs no look. */
+  /** The primitive value saved last: if it is unchanged, nothing else needs checking. */
   primitive: unknown;
   size: number;
   group: Group | null;
@@ -50,5 +50,5 @@ export function newEntry(name: string): VariableRecord {
   };
 }
 
-/** No value is this one. */
+/** Not equal to any value. */
 export const UNSAVED: unique symbol = Symbol("unsaved");

@@ -4,8 +4,8 @@ import type { Declaration } from "../rewrite/declarations.ts";
 import type { VariableRecord } from "./entry.ts";
 import { addOnce } from "./save.ts";
 
-/** Whether an enum or namespace goes on with what an earlier block declared: where one file may hold both. Else it
- * takes the name anew, as every declaration does. */
+/** Whether an enum or namespace extends what an earlier block declared, as it could in one file. Otherwise it redefines
+ * the name, as every declaration does. */
 export function goesOn(
   { declaration, adds }: Declaration,
   { entry, value }: { readonly entry: VariableRecord; readonly value: unknown },
@@ -22,7 +22,7 @@ function hasNone(value: object, names: readonly string[]): boolean {
   return true;
 }
 
-/** Notes in the entry how an enum or namespace was made; `on`: what it goes on with. */
+/** Records in the entry how an enum or namespace was created; `on`: what it extends. */
 export function describeFilled(
   entry: VariableRecord,
   described: Declaration & { readonly on: VariableRecord | null },

@@ -12,7 +12,7 @@ interface KnownClass {
   readonly hidden: boolean;
 }
 
-/** Functions and classes whose text says all about them, because it stands at the top level of a block. */
+/** Functions and classes that are fully described by their text, because it is at the top level of a block. */
 export class KnownFunctions {
   readonly #functions = new look.WeakMap<object, KnownFunction>();
   /** By prototype object. */
@@ -30,7 +30,7 @@ export class KnownFunctions {
     this.add(value, { name, source, requires });
   }
 
-  /** The same for a value that was evaluated from the source just now. */
+  /** The same for a value that was just evaluated from the source. */
   add(
     value: object,
     made: { readonly name: string; readonly source: string; readonly requires: readonly string[] },
@@ -44,7 +44,7 @@ export class KnownFunctions {
     }
   }
 
-  /** A namespace; of a class or function that it adds to, both. */
+  /** Adds a namespace; if it extends a class or function, both. */
   addNamespace(
     value: object,
     made: { readonly name: string; readonly source: string; readonly requires: readonly string[] },
@@ -58,7 +58,7 @@ export class KnownFunctions {
     return look.weakGet(this.#functions, value) as KnownFunction | undefined;
   }
 
-  /** The class of an instance, or why instances of it cannot be kept. */
+  /** The class of an instance, or why its instances cannot be kept. */
   classOf(value: object): { readonly name: string } | { readonly reason: string } {
     let name = "", at = look.prototypeOf(value);
     for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -73,7 +73,7 @@ export class KnownFunctions {
   }
 }
 
-/** A declaration runs without its name (`f=function(a) {…}`), so texts are compared from the parameters on. */
+/** A declaration runs without its name (`f=function(a) {…}`), so texts are compared starting at the parameters. */
 function sameFunction(text: string, source: string): boolean {
   if (text === source) return true;
   const head = look.slice(source, 0, 5);

@@ -1,6 +1,6 @@
 import { look } from "../intrinsics/look.ts";
 
-/** 64 bits and the length: enough to tell a changed value, no protection against one made to collide. */
+/** 64 bits and the length: enough to detect a change, not a protection against deliberate collisions. */
 export function changeHash(bytes: Uint8Array<ArrayBuffer>): string {
   const length = look.viewLength(bytes), byteOffset = look.viewOffset(bytes);
   let a = 0x9e3779b9 ^ length, b = 0x85ebca6b, at = 0;

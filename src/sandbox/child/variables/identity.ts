@@ -8,8 +8,8 @@ export interface WalkLimits {
 
 const CHECK_EVERY = 512;
 
-/** Finds which of several values share an object. One walk over all of them together is bounded; beyond the bounds
- * nothing more is found and `exceeded` says so. Runs nothing of the values. */
+/** Finds which of several values share an object. One bounded traversal covers all of them; beyond the bounds nothing
+ * more is found and `exceeded` is set. Runs no code of the values. */
 export class IdentityWalk {
   readonly #owners = new look.Map<object, string>();
   readonly #limits: WalkLimits;
@@ -30,7 +30,7 @@ export class IdentityWalk {
     return this.#exceeded;
   }
 
-  /** Walks the value of one name; returns the names walked before that it shares an object with. */
+  /** Traverses the value of one name; returns earlier names with which it shares an object. */
   add(name: string, value: unknown): string[] {
     this.#name = name;
     this.#queue = bareList();

@@ -3,11 +3,11 @@ import { MAX_PAYLOAD_BYTES } from "../../protocol.ts";
 import { look } from "../intrinsics/look.ts";
 
 const { defineProperty } = Object;
-/** Room for names, sources and summaries beside the values of a part. */
+/** The rest is for names, sources and summaries beside the values of a part. */
 const PART_BYTES = MAX_PAYLOAD_BYTES / 2;
 const OVERHEAD_BYTES = 500;
 
-/** Variables in parts that fit one frame each; those that share a table stay together, as it is sent once. */
+/** Splits variables into parts that fit one frame each. Those that share a table stay together, since it is sent once. */
 export function imageParts(images: readonly VariableImage[]): VariableImage[][] {
   const parts: VariableImage[][] = [];
   let part: VariableImage[] = [], size = 0, last: VariableImage | null = null;
@@ -30,7 +30,7 @@ export function imageParts(images: readonly VariableImage[]): VariableImage[][] 
   return parts;
 }
 
-/** Not `push`: in the worker a block may have replaced it, or put a setter on the prototype of arrays. */
+/** Not `push`: in the worker, a block may have replaced it or put a setter on the prototype of arrays. */
 function add<T>(list: T[], item: T): void {
   defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }

@@ -6,8 +6,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const MAX_BYTES = 64 << 20;
 
-/** What a function or class has beside its code: `f.cache = {}`, the values of static fields. Functions among them
- * come back with the code or not at all. Null where there is nothing. */
+/** What a function or class has besides its code: `f.cache = {}`, the values of static fields. Functions among them are
+ * restored with the code or not at all. Null if there is nothing. */
 export function encodeOwn(value: object, functions: KnownFunctions): Bytes | null {
   const own = ownData(value);
   if (!own) return null;
@@ -28,7 +28,7 @@ function ownData(value: object): Record<string, unknown> | null {
   return own;
 }
 
-/** Those that the codec takes by themselves. */
+/** Those that the codec accepts individually. */
 function covered(own: Record<string, unknown>, functions: KnownFunctions): Record<string, unknown> | null {
   let left: Record<string, unknown> | null = null;
   for (const key in own) {
@@ -50,7 +50,7 @@ function tryEncode(own: Record<string, unknown> | null, functions: KnownFunction
   }
 }
 
-/** Gives a function or class that was evaluated anew what it had. */
+/** Gives a function or class that was evaluated again its own data. */
 export function bindOwn(value: object, own: object): void {
   const keys = look.keys(own);
   for (let i = 0; i < keys.length; i++) {

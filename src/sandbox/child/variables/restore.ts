@@ -8,7 +8,7 @@ import { changeHash } from "./hash.ts";
 import { bindOwn } from "./own.ts";
 import { isObject, type SaveParts, snapshot } from "./save.ts";
 
-/** What became of one variable; the `RestoreReport` of the sandbox. */
+/** The result for one variable; the sandbox's `RestoreReport`. */
 export interface RestoredVariable {
   readonly name: string;
   readonly how: "data" | "eval" | "skipped" | "lost";
@@ -16,16 +16,16 @@ export interface RestoredVariable {
 }
 
 export interface RestoreParts extends SaveParts {
-  /** Runs a script of ours in the realm. */
+  /** Runs one of our scripts in the realm. */
   readonly evaluate: (code: string, name: string) => unknown;
-  /** Makes the name exist and gives its record. May throw. */
+  /** Creates the name and returns its record. May throw. */
   readonly declare: (image: VariableImage) => VariableRecord;
   readonly get: (name: string) => unknown;
   readonly set: (name: string, value: unknown) => void;
   readonly remove: (name: string) => void;
 }
 
-/** Brings variables back: values are bound, sources evaluated, each after what it requires. Never throws. One use. */
+/** Restores variables: binds values and evaluates sources, each after its requirements. Never throws. For one use. */
 export class Restoring {
   readonly #parts: RestoreParts;
   readonly #images: Record<string, VariableImage> = look.create(null);
@@ -34,7 +34,7 @@ export class Restoring {
   readonly #missing: Record<string, true> = look.create(null);
   /** Records of the values that were bound. */
   readonly #bound: Record<string, VariableRecord> = look.create(null);
-  /** Names that came out of one table, by its hash. */
+  /** Names that came from one table, by its hash. */
   readonly shared: Record<string, string[]> = look.create(null);
 
   constructor(images: readonly VariableImage[], parts: RestoreParts) {
@@ -42,7 +42,7 @@ export class Restoring {
     for (let i = 0; i < images.length; i++) this.#images[images[i]!.name] = images[i]!;
   }
 
-  /** Classes are needed by what comes after them, functions by nothing but calls: these first, as they run nothing. */
+  /** Functions first, since evaluating them runs nothing; classes are needed by what comes after them. */
   run(images: readonly VariableImage[]): RestoredVariable[] {
     for (let i = 0; i < images.length; i++) if (images[i]!.kind === "function") this.#visit(images[i]!.name);
     const reports = bareList<RestoredVariable>();
@@ -122,7 +122,7 @@ export class Restoring {
     entry.hash = snapshot(entry, value, this.#parts)?.hash ?? "";
   }
 
-  /** Evaluating a class runs its static fields and blocks: what they changed of the data is as it was kept again. */
+  /** Evaluating a class runs its static fields and blocks: data that they changed is restored again. */
   #undo(images: readonly VariableImage[]): void {
     const reached: Record<string, true> = look.create(null);
     for (let i = 0; i < images.length; i++) {
@@ -165,7 +165,7 @@ export class Restoring {
       const isThere = typeof value === "function" || (typeof value === "object" && value !== null);
       if (isThere && typeof own === "object" && own !== null) bindOwn(value, own);
     } catch {
-      return; // instances in it of a class that is lost: it has what its code gives it
+      return; // it contains instances of a lost class: it keeps what its code gives it
     }
   }
 
@@ -173,7 +173,7 @@ export class Restoring {
     return decode(bytes, { prototypeOf: (name) => this.#prototypeOf(name) });
   }
 
-  /** Values of several variables. A class that is missing takes away those that need it, not the others. */
+  /** Values of several variables. A missing class drops the values that need it, not the others. */
   #table(hash: string, bytes: VariableImage["bytes"]): unknown {
     if (hash in this.#tables) return this.#tables[hash];
     for (const name in this.#images) {
@@ -198,7 +198,7 @@ export class Restoring {
   }
 }
 
-/** A function declaration binds its name in the shared scope, not inside itself: `fib` calls what `fib` is then. */
+/** A function declaration binds its name in the shared scope, not inside itself: `fib` calls the current `fib`. */
 function withoutName(source: string, name: string): string {
   const open = look.indexOf(source, "(");
   const head = look.slice(source, 0, open);
@@ -206,7 +206,7 @@ function withoutName(source: string, name: string): string {
   if (open < 0 || at < 0 || look.indexOf(head, name) < 0) return source;
   const star = look.indexOf(head, "*") >= 0 ? "*" : "";
   const bare = `${look.slice(head, 0, at)}function${star}`;
-  const left = open - bare.length; // columns stay what they are
+  const left = open - bare.length; // keeps the columns
   return bare + (left > 0 ? look.repeat(" ", left) : "") + look.slice(source, open);
 }
 

@@ -10,7 +10,7 @@ import type { KnownFunctions } from "./functions.ts";
 import { changeHash } from "./hash.ts";
 import { encodeOwn } from "./own.ts";
 
-/** What a variable is at the end of a block. */
+/** The state of a variable at the end of a block. */
 export interface VariableSnapshot {
   readonly entry: VariableRecord;
   readonly value: unknown;
@@ -29,7 +29,7 @@ export interface SaveParts {
   readonly functions: KnownFunctions;
 }
 
-/** Looks at one variable. Null where it is certainly as it was saved. */
+/** Inspects one variable. Null if it is certainly unchanged since it was saved. */
 export function snapshot(entry: VariableRecord, value: unknown, parts: SaveParts): VariableSnapshot | null {
   if (!isObject(value)) {
     if (typeof value === "symbol") return lost(entry, value, "a symbol is not kept");
@@ -104,12 +104,12 @@ export function isObject(value: unknown): value is object {
   return value !== null && (typeof value === "object" || typeof value === "function");
 }
 
-/** Of a value that is known to be another one than the entry's: reading a large text for that would take a while. */
+/** For a value that is known to differ from the entry's: reading a large text to find out would take a while. */
 function changedHash(entry: VariableRecord): string {
   return entry.hash === "data" ? "data again" : "data";
 }
 
-/** Why the codec refused it, as what is known of the variable. */
+/** The codec's reason for refusing it, phrased for a variable. */
 function reasonOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "it cannot be kept";
   if (look.descriptorOf(error, "tooLarge")?.value === true) return "it is larger than 64 MiB";
@@ -124,7 +124,7 @@ export function addOnce(list: string[], name: string): void {
   list[list.length] = name;
 }
 
-/** Values that share objects in one table, each under its name. Null where they are too large together. */
+/** Values that share objects in one table, each under its name. Null if they are too large together. */
 export function encodeTogether(snapshots: readonly VariableSnapshot[], { functions }: SaveParts): Bytes | null {
   const table: Record<string, unknown> = look.create(null);
   for (let i = 0; i < snapshots.length; i++) table[snapshots[i]!.entry.name] = snapshots[i]!.value;
@@ -135,7 +135,7 @@ export function encodeTogether(snapshots: readonly VariableSnapshot[], { functio
   }
 }
 
-/** Notes in the entry what is saved now, and makes its image. */
+/** Records in the entry what is saved now, and creates its image. */
 export function imageOf(
   shot: VariableSnapshot,
   table: { readonly bytes: Bytes; readonly hash: string } | null,

@@ -22,10 +22,10 @@ interface Named {
 
 const WALK = { objects: 50_000, ms: 5 };
 const LARGE = 64 << 10;
-/** Whoever names one of these can reach every variable. */
+/** Code that names one of these can reach every variable. */
 const REACH_ALL = ["globalThis", "results"];
 
-/** The end of one block: which variables it can have changed, which did, and what is to be stored of them. One use. */
+/** The end of one block: which variables it can have changed, which of them did change, and what to store. For one use. */
 export class Saving {
   readonly #parts: SavingParts;
   readonly #named: Record<string, true> = look.create(null);
@@ -71,7 +71,7 @@ export class Saving {
     for (let i = 0; i < assigned.length; i++) this.#named[assigned[i]!.name] = true;
   }
 
-  /** A variable, what its code can reach, and what may share an object with it. */
+  /** Adds a variable, what its code can reach, and what may share an object with it. */
   #reach(first: string): void {
     const queue = bareList<string>();
     queue[0] = first;
@@ -91,7 +91,7 @@ export class Saving {
     }
   }
 
-  /** Functions and classes first: the others' values may be instances of them. */
+  /** Functions and classes first: the values of the others may be their instances. */
   #look(): void {
     for (const name in this.#candidates) if (typeof this.#parts.get(name) === "function") this.#lookAt(name);
     for (const name in this.#candidates) if (typeof this.#parts.get(name) !== "function") this.#lookAt(name);
@@ -108,7 +108,7 @@ export class Saving {
     this.#shots[name] = shot;
   }
 
-  /** Only what the block could reach can have come to share objects, or ceased to. */
+  /** Only what the block could reach can have started or stopped sharing objects. */
   #regroup(): void {
     const walk = new IdentityWalk(WALK);
     const groups: Record<string, Group> = look.create(null);
@@ -126,7 +126,7 @@ export class Saving {
     }
   }
 
-  /** What a closure holds is not seen from outside: it goes with what it was made from and made together with. */
+  /** What a closure holds is not visible: it is grouped with what it was created from and together with. */
   #joinMakers(groups: Record<string, Group>, name: string): void {
     const { requires, statement, kind } = this.#candidates[name]!;
     for (const other in groups) {
@@ -140,8 +140,8 @@ export class Saving {
     }
   }
 
-  /** The image of a changed variable; with others of its table where they share objects. Of a group that is only
-   * assumed some are not looked at, so that its table says nothing about who is unchanged. */
+  /** The image of a changed variable, in a common table with those that share objects with it. In a group that is only
+   * assumed, some variables are not inspected, so the table does not show which ones are unchanged. */
   #image(shot: VariableSnapshot): VariableImage | null {
     const { entry, hash } = shot;
     if (hash === entry.hash && entry.group?.coarse) return null;
@@ -199,7 +199,7 @@ function join(groups: Record<string, Group>, a: string, b: string): void {
   }
 }
 
-/** So that the same values make the same table, whichever was named first. */
+/** Makes the table independent of the order of names. */
 function sortByName(list: VariableSnapshot[]): void {
   for (let i = 1; i < list.length; i++) {
     const one = list[i]!;

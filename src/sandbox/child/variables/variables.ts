@@ -14,9 +14,9 @@ import { addOnce, codeHash } from "./save.ts";
 import { Saving } from "./saving.ts";
 
 export interface VariablesOptions {
-  /** The object whose properties are the variables; globalThis if left out. */
+  /** The object whose properties are the variables; globalThis by default. */
   readonly global?: object;
-  /** Runs a script in the realm; host calls are off meanwhile. */
+  /** Runs a script in the realm, with host calls disabled. */
   readonly evaluate?: (code: string, name: string) => unknown;
 }
 
@@ -25,7 +25,7 @@ export interface BlockEnd {
   readonly saved: readonly VariableImage[];
   /** Names that changed without being declared by the block. */
   readonly touched: readonly string[];
-  /** Names that hold a promise which has not settled. */
+  /** Names that hold a promise that has not settled. */
   readonly pending: readonly string[];
   /** Names whose new value cannot be kept. */
   readonly lost: readonly string[];
@@ -35,23 +35,23 @@ function runScript(code: string, name: string): unknown {
   return new captured.Script(code, { filename: fileOfRestored(name) }).runInThisContext();
 }
 
-/** The user's variables: global properties of the realm, with what must be known to keep them. */
+/** The user's variables: global properties of the realm, with what is needed to store them. */
 export class RealmVariables {
   readonly #global: object;
   readonly #evaluate: (code: string, name: string) => unknown;
   readonly #entries: Record<string, VariableRecord> = look.create(null);
   /** What the realm had under a name that a variable took. */
   readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
-  /** Names that `declare` made and no block has finished with. */
+  /** Names that `declare` created and that no finished block has used. */
   readonly #fresh: Record<string, true> = look.create(null);
   readonly #system: Record<string, true> = look.create(null);
-  /** Bound from outside and not saved yet. */
+  /** Names bound from outside and not saved yet. */
   #bound = bareList<string>();
-  /** Enums and namespaces of the block that runs which go on with what is there. */
+  /** Enums and namespaces of the running block that extend existing ones. */
   #goingOn: Record<string, true> = look.create(null);
-  /** The same, and "filled" once the block has filled them. */
+  /** The same; "filled" once the block has filled them. */
   #filled: Record<string, unknown> = look.create(null);
-  /** What the names that it declares held before it. */
+  /** Previous values of the names that the block declares. */
   #before: Record<string, unknown> = look.create(null);
   readonly #functions = new KnownFunctions();
 
@@ -60,8 +60,8 @@ export class RealmVariables {
     this.#evaluate = options.evaluate ?? runScript;
   }
 
-  /** Makes the names exist before a block that declares them runs; a name that exists keeps its value. Throws
-   * SyntaxError for a name that the realm does not give away. */
+  /** Creates the names before the block that declares them runs; an existing name keeps its value. Throws SyntaxError
+   * for a name that the realm reserves. */
   declare(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) this.#declare(names[i]!);
   }
@@ -93,7 +93,7 @@ export class RealmVariables {
     look.defineProperty(this.#global, name, descriptor);
   }
 
-  /** Call it when a block has ended. `ok: false`: names that it declared and did not come to are taken back. */
+  /** Call after a block has ended. `ok: false`: names that it declared but did not reach are removed. */
   afterBlock(block: BlockNames, { ok = true }: { readonly ok?: boolean } = {}): BlockEnd {
     const { declarations, assigned = [], reads } = block;
     for (let i = 0; i < declarations.length; i++) this.#describe(declarations[i]!, declarations[i]!.declaration);
@@ -112,8 +112,8 @@ export class RealmVariables {
     }).run({ declarations, assigned, reads: all });
   }
 
-  /** Which enums and namespaces of a block go on with what an earlier one declared, as they would in one file. The
-   * block notes in it which it has filled. */
+  /** Which enums and namespaces of a block extend those of an earlier one, as they would in one file. The block records
+   * in the result which of them it has filled. */
   goingOn(declarations: readonly Declaration[]): Readonly<Record<string, unknown>> {
     const found: Record<string, true> = look.create(null);
     this.#filled = look.create(null);
@@ -128,7 +128,7 @@ export class RealmVariables {
     return this.#filled;
   }
 
-  /** An assignment gives a new value and leaves the declaration's word and comment. */
+  /** An assignment changes the value and keeps the declaration's keyword and comment. */
   #describe(described: Declaration, declaration: string | null): void {
     const { name, doc, source, statement, requires } = described;
     const entry = this.#entries[name];
@@ -149,7 +149,7 @@ export class RealmVariables {
     const { name, isAlias = false } = described;
     const value = this.#get(name), on = this.#goingOn[name] ? entry : null;
     const isDone = isAlias || this.#filled[name] === "filled";
-    if (value === undefined || (!on && value === this.#before[name])) return true; // the block did not come to it
+    if (value === undefined || (!on && value === this.#before[name])) return true; // the block did not reach it
     if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
     if (!isDone || look.isProxy(value)) {
       if (!on) describeFilled(entry, { ...described, source: "", on });
@@ -164,7 +164,7 @@ export class RealmVariables {
     for (const name in this.#fresh) if (this.#get(name) === undefined) this.#remove(name);
   }
 
-  /** The value, accessors not run. */
+  /** The value, without running accessors. */
   #get(name: string): unknown {
     const descriptor = look.descriptorOf(this.#global, name);
     return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
@@ -187,7 +187,7 @@ export class RealmVariables {
     this.#drop(name);
   }
 
-  /** Values are bound, sources evaluated in the order of what they require. One report for each image; never throws. */
+  /** Binds values and evaluates sources in the order of their requirements. One report per image; never throws. */
   restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
       functions: this.#functions,
@@ -227,7 +227,7 @@ export class RealmVariables {
     }
   }
 
-  /** Removes variables; what the realm had under the name is there again. Unknown names are ignored. */
+  /** Removes variables and restores what the realm had under their names. Unknown names are ignored. */
   forget(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) if (this.#entries[names[i]!]) this.#remove(names[i]!);
   }
@@ -243,7 +243,7 @@ export class RealmVariables {
     return this.#get(name);
   }
 
-  /** Sets a name; of the user's variables the next block's end saves it. */
+  /** Sets a name; a user variable is saved at the end of the next block. */
   bind(name: string, value: unknown, { user = false }: { readonly user?: boolean } = {}): void {
     if (!user) {
       this.#system[name] = true;
@@ -256,7 +256,7 @@ export class RealmVariables {
     this.#define(name, value);
   }
 
-  /** A text that the main process keeps: no block saves it while it is the same. */
+  /** Binds a text that the main process stores: no block saves it while it is unchanged. */
   bindKept(name: string, text: string): void {
     const entry = this.#declare(name);
     delete this.#fresh[name];
@@ -278,14 +278,14 @@ export class RealmVariables {
     return look.keys(this.#entries);
   }
 
-  /** The user's variables and the names that were bound beside them. */
+  /** The user's variables and all other bound names. */
   allNames(): string[] {
     const names = this.names();
     for (const name in this.#system) if (!this.#entries[name]) names[names.length] = name;
     return names;
   }
 
-  /** Null for a name that is no variable. */
+  /** Null for a name that is not a variable. */
   summaryOf(name: string): VariableSummary | null {
     const entry = this.#entries[name];
     if (!entry) return null;

@@ -9,7 +9,7 @@ export interface Bounds {
   readonly ms: number;
 }
 
-/** Where a value stands: its level, and how many characters of text it may take. */
+/** The place of a value: its level, and how many characters of text it may use. */
 export interface Share {
   readonly level: number;
   readonly share: number;
@@ -24,7 +24,7 @@ export interface Container {
   readonly list: boolean;
 }
 
-/** Parts on one line where they fit, else indented lines. */
+/** Parts on one line if they fit, else on indented lines. */
 export function layOut({ open, close, parts, level, list }: Container): string {
   if (parts.length === 0) return open + close;
   let size = open.length + level * 2, longest = 0, oneLine = true;

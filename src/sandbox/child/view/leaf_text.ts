@@ -1,10 +1,10 @@
 import { look } from "../intrinsics/look.ts";
 import { bytesOf, classNameOf, hrefOf, inheritedText, type ObjectKind, ownData } from "./object_kind.ts";
 
-/** Larger ones take too long to write in decimal. */
+/** Larger ones take too long to convert to decimal. */
 const MAX_BIGINT = 2n ** 4096n;
 
-/** A value that is no object, text aside. */
+/** A primitive value other than text. */
 export function primitiveText(value: unknown): string {
   if (typeof value === "bigint") {
     return value < MAX_BIGINT && value > -MAX_BIGINT ? `${value}n` : "[BigInt of more than 1233 digits]";
@@ -13,7 +13,7 @@ export function primitiveText(value: unknown): string {
   return look.is(value, -0) ? "-0" : `${value as number | boolean | null | undefined}`;
 }
 
-/** Quoted; beyond `max` characters its head and tail, and how much is between. */
+/** Quoted; longer than `max` characters, its beginning and end, and how much is in between. */
 export function quoted(text: string, max: number): string {
   if (text.length <= max) return look.stringify(text);
   const tail = max >= 200 ? (max / 3) | 0 : 0, head = max - tail;
@@ -64,7 +64,7 @@ export function regExpText(value: object): string {
   return `/${look.slice(look.source(value), 0, 1000)}/${flags}`;
 }
 
-/** An object whose insides are one text or none. */
+/** An object whose content is one text or nothing. */
 export function closedText(value: object, { kind, max }: { readonly kind: ObjectKind; readonly max: number }): string {
   switch (kind) {
     case "boxed":

@@ -1,11 +1,11 @@
 import { look } from "../intrinsics/look.ts";
 
-/** One control character in so many, and the text is not for reading. */
+/** At one control character per this many, the text is not meant for reading. */
 const READABLE = 20;
 const FENCE = '"""';
 
-/** Text of several lines as a reader wants it, between `"""` and otherwise as it is; beyond `max` characters its first
- * and last lines. Null where quoting on one line says more: no line break, or a text of control characters. */
+/** Multi-line text between `"""`, otherwise unchanged; longer than `max` characters, its first and last lines. Null if
+ * quoting on one line is better: no line break, or a text of control characters. */
 export function linesText(text: string, max: number): string | null {
   if (look.indexOf(text, "\n") < 0) return null;
   const whole = text.length <= max;
@@ -18,7 +18,7 @@ export function linesText(text: string, max: number): string | null {
   return `${FENCE}\n${withoutReturns(first)}\n... ${left} characters left out ...\n${withoutReturns(last)}${end}`;
 }
 
-/** Lone surrogates and control characters other than those of lines do not show; a few are no harm. */
+/** Lone surrogates and control characters other than line breaks are invisible; a few do no harm. */
 function isReadable(text: string): boolean {
   let odd = 0;
   for (let i = 0; i < text.length; i++) {

@@ -20,7 +20,7 @@ export type ObjectKind =
   | "url"
   | "object";
 
-/** What an object or function is by its internal slots, whatever its prototype says. */
+/** The kind of an object or function by its internal slots, whatever its prototype claims. */
 export function kindOf(value: object): ObjectKind {
   if (look.isProxy(value)) return "proxy";
   if (typeof value === "function") return isClassText(look.functionText(value)) ? "class" : "function";
@@ -41,7 +41,7 @@ export function kindOf(value: object): ObjectKind {
   return prototype === look.url && hrefOf(value) !== null ? "url" : "object";
 }
 
-/** Where a promise stands, without waiting for it or counting as somebody who handles its rejection. */
+/** The state of a promise, without waiting for it or counting as a handler of its rejection. */
 export function promiseState(
   promise: object,
 ): { readonly state: "pending" | "fulfilled" | "rejected"; readonly result: unknown } {
@@ -50,7 +50,7 @@ export function promiseState(
   return { state, result: state === "pending" ? undefined : details[1] };
 }
 
-/** Text of a function: `class` is its first word where it is one. */
+/** Whether the source of a function starts with `class`. */
 export function isClassText(text: string): boolean {
   if (look.slice(text, 0, 5) !== "class") return false;
   const next = look.charCodeAt(text, 5);
@@ -65,13 +65,13 @@ export function hrefOf(value: object): string | null {
   }
 }
 
-/** An own data property; accessors are not run and give undefined. */
+/** An own data property; accessors are not run and return undefined. */
 export function ownData(value: object, key: PropertyKey): unknown {
   const descriptor = look.descriptorOf(value, key);
   return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
 }
 
-/** The first text under a key on the object or what it inherits from, accessors and proxies left out. */
+/** The first text under a key on the object or its prototypes, without accessors and proxies. */
 export function inheritedText(value: object, key: PropertyKey): string | null {
   let at: object | null = value;
   for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -85,7 +85,7 @@ export function inheritedText(value: object, key: PropertyKey): string | null {
   return null;
 }
 
-/** The name of the nearest constructor, "" for null prototypes and where there is none to see. */
+/** The name of the nearest constructor; "" for null prototypes, or if none is visible. */
 export function classNameOf(value: object): string {
   let at = look.prototypeOf(value);
   for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -99,13 +99,13 @@ export function classNameOf(value: object): string {
   return "";
 }
 
-/** "Generator", "Map Iterator", "Intl.NumberFormat" …: what the language and the host call their own objects. */
+/** "Generator", "Map Iterator", "Intl.NumberFormat" …: names that the language and the host use for their objects. */
 export function tagOf(value: object): string {
   const tag = inheritedText(value, look.toStringTag);
   return tag === null ? "" : look.slice(tag, 0, 100);
 }
 
-/** Name and message of an error, from data properties alone. */
+/** Name and message of an error, from data properties only. */
 export function errorText(value: object): { readonly name: string; readonly message: string } {
   if (look.prototypeOf(value) === look.domException) {
     return { name: look.domExceptionName(value), message: look.domExceptionMessage(value) };
@@ -115,14 +115,14 @@ export function errorText(value: object): { readonly name: string; readonly mess
   return { name: classNameOf(value) || name, message };
 }
 
-/** Items of an array or a view, from its own length. */
+/** Number of items of an array or a view, from its own length. */
 export function lengthOf(value: object): number {
   if (look.isTypedArray(value)) return look.viewLength(value);
   const length: unknown = look.descriptorOf(value, "length")?.value;
   return typeof length === "number" ? length : 0;
 }
 
-/** Bytes of a buffer or a DataView; 0 when it was given away. */
+/** Bytes of a buffer or a DataView; 0 if it is detached. */
 export function bytesOf(value: object, kind: ObjectKind): number {
   try {
     if (kind === "dataview") return look.dataBytes(value);
@@ -143,7 +143,7 @@ export function isDigits(key: string): boolean {
 /** Own properties of errors that are shown although they are not enumerable. */
 export const ERROR_PARTS: readonly string[] = ["cause", "errors", "error", "suppressed"];
 
-/** Keys under which the runtime's own classes note what is of no use to a reader. */
+/** Keys under which the runtime's classes store what is useless to a reader. */
 export function isInternal(key: symbol): boolean {
   for (let i = 0; i < look.internalKeys.length; i++) if (look.internalKeys[i] === key) return true;
   return false;

@@ -30,11 +30,11 @@ const CHECK_EVERY = 64;
 const LISTED_ARRAY = 4096;
 const MAX_HOLES = 10_000;
 
-/** One use each. */
+/** For one use. */
 export class Previewer {
   readonly #bounds: Bounds;
   readonly #deadline: number;
-  /** Objects on the way to the current one; the number is that of a reference to them, 0 without one. */
+  /** Objects on the path to the current one; the number of the reference to each, 0 if there is none. */
   readonly #open = new look.Map<object, number>();
   #left: number;
   #references = 0;
@@ -51,7 +51,7 @@ export class Previewer {
     return this.#value(value, { level: 0, share: this.#bounds.chars });
   }
 
-  /** False when anything was left out of the text. */
+  /** False if anything was omitted from the text. */
   get complete(): boolean {
     return this.#complete && this.#left >= 0;
   }
@@ -66,7 +66,7 @@ export class Previewer {
     return text;
   }
 
-  /** Whether the characters or the time are used up. */
+  /** Whether the limit of characters or time is reached. */
   get #full(): boolean {
     if (++this.#steps % CHECK_EVERY === 0 && look.now() > this.#deadline) this.#left = 0;
     return this.#left <= 0;
@@ -121,7 +121,7 @@ export class Previewer {
     }
   }
 
-  /** Objects that are shown with what they hold. */
+  /** Objects that are shown with their content. */
   #opened(value: object, kind: ObjectKind, place: Share): string {
     const name = classNameOf(value);
     if (place.level >= this.#bounds.depth) return this.#cut(`[${name || "Object"}]`);

@@ -2,7 +2,7 @@ import { look } from "../intrinsics/look.ts";
 import { primitiveText } from "./leaf_text.ts";
 import { preview } from "./preview.ts";
 
-/** A value as a reader wants it in an answer: text as it is, lists of plain values with commas, the rest as a preview. */
+/** A value as shown in an answer: text unchanged, lists of plain values with commas, everything else as a preview. */
 export function answerText(value: unknown, chars: number): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";

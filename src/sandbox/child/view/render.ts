@@ -3,21 +3,21 @@ import { follow, MISSING } from "./template_path.ts";
 import { answerText } from "./reader_text.ts";
 import { parseTemplate, pathOf, type TemplateToken } from "./template_tokens.ts";
 
-/** How the text resolved; the `RenderReport` of the sandbox. */
+/** How the text was resolved; the sandbox's `RenderReport`. */
 export type Rendered =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };
 
 export interface RenderOptions {
   readonly lookup: (name: string) => unknown;
-  /** Names that `lookup` has a value for. */
+  /** Names for which `lookup` has a value. */
   readonly names: readonly string[];
 }
 
 const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
 
-/** Resolves the text of a final answer: a variable's name, a Mustache template over variables, or the text itself.
- * Nothing is escaped, no function or getter is called, there are no partials. Never throws. */
+/** Resolves the text of a final answer: the name of a variable, a Mustache template over variables, or plain text.
+ * Nothing is escaped, no function or getter is called, and there are no partials. Never throws. */
 export function render(template: string, { lookup, names }: RenderOptions): Rendered {
   const known = new Set(names);
   const single = template.trim();
@@ -44,7 +44,7 @@ function ofVariable(name: string, value: unknown): Rendered {
   return { ok: true, from: "variable", text: answerText(value, MAX_CHARS) };
 }
 
-/** Some tag of a template that cannot be parsed begins with a variable's name. */
+/** Whether a tag in an invalid template starts with a variable's name. */
 function mentions(template: string, known: ReadonlySet<string>): boolean {
   for (const [, name] of template.matchAll(/\{\{\{?[#^&]?\s*([\p{ID_Start}$_][\p{ID_Continue}$]*)\s*[.}]/gu)) {
     if (name !== undefined && known.has(name)) return true;
@@ -145,7 +145,7 @@ class Renderer {
     throw new Refusal(`{{${tag}}} names no variable`);
   }
 
-  /** From the innermost section outwards, then among the variables. */
+  /** Searches from the innermost section outwards, then among the variables. */
   #resolve(tag: string, context: Context | null): unknown {
     if (tag === ".") return context ? context.value : MISSING;
     const path = pathOf(tag);
@@ -159,7 +159,7 @@ class Renderer {
   }
 }
 
-/** What a section repeats over: nothing for what is empty or false, the items of a list, else the value once. */
+/** What a section iterates over: nothing for an empty or false value, the items of a list, else the value once. */
 function items(value: unknown): unknown[] {
   if (value === undefined || value === null || value === false || value === "" || value === 0) return [];
   if (typeof value === "function") throw new Refusal("A section cannot call a function: give its result a name");

@@ -15,8 +15,8 @@ export interface ShapeOptions {
   readonly chars?: number;
 }
 
-/** What a value is made of, as `Array(7) of {path: string, line?: number}`: a sample, bounded in depth, keys and items.
- * Runs nothing of the value. Never throws. */
+/** The structure of a value, such as `Array(7) of {path: string, line?: number}`, from a sample bounded in depth, keys
+ * and items. Runs no code of the value. Never throws. */
 export function shape(value: unknown, options: ShapeOptions = {}): string {
   const { terse = false, chars = 2000 } = options;
   try {

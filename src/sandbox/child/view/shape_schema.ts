@@ -2,7 +2,7 @@ import { bareList } from "../../codec/intrinsics.ts";
 import { look } from "../intrinsics/look.ts";
 import { classNameOf, kindOf, lengthOf, type ObjectKind, tagOf } from "./object_kind.ts";
 
-/** What was seen at one place of a value: several kinds where they differ. */
+/** What was found at one place of a value: several kinds if they differ. */
 export interface ValueShape {
   /** "string", "null", "Date", "() => " … in order of appearance. */
   readonly plain: string[];
@@ -15,7 +15,7 @@ export interface ListSchema {
   /** "Array", "Set" or the name of a typed array or a class. */
   readonly name: string;
   readonly length: number;
-  /** False where lists of different lengths met. */
+  /** False if lists of different lengths were found. */
   fixed: boolean;
   readonly items: ValueShape;
 }
@@ -25,7 +25,7 @@ export interface ObjectSchema {
   readonly name: string;
   readonly keys: string[];
   readonly fields: Record<string, { readonly schema: ValueShape; seen: number }>;
-  /** How many objects met here. */
+  /** How many objects were found here. */
   count: number;
   /** Keys that are not in `keys`. */
   more: number;
@@ -43,7 +43,7 @@ export function emptySchema(): ValueShape {
   return { plain: bareList(), list: null, object: null, map: null };
 }
 
-/** Looks at a value to a bounded depth and width; runs nothing of it. One use each. */
+/** Inspects a value to a bounded depth and width; runs no code of it. For one use. */
 export class SchemaReader {
   #steps = 0;
   #depth = 0;

@@ -8,7 +8,7 @@ import { typeOf } from "./value_type.ts";
 export interface SummaryFacts {
   readonly declaration: string;
   readonly doc: string;
-  /** Text of a function or class, for its parameters. */
+  /** Source of a function or class, for its parameters. */
   readonly source?: string;
   /** The variable's name, for signatures. */
   readonly name?: string;
@@ -16,7 +16,7 @@ export interface SummaryFacts {
 
 const MAX_SHAPE = 200, MAX_INLINE = 120, MAX_DOC = 80;
 
-/** One line of facts about a value for the index; bounded, runs nothing of the value. Never throws. */
+/** Facts about a value on one line for the index; bounded, runs no code of the value. Never throws. */
 export function summarize(value: unknown, facts: SummaryFacts): VariableSummary {
   const { declaration } = facts;
   const doc = look.slice(facts.doc, 0, MAX_DOC);
@@ -60,7 +60,7 @@ function cut(text: string): string {
   return text.length <= MAX_SHAPE ? text : `${look.slice(text, 0, MAX_SHAPE - 3)}...`;
 }
 
-/** The parameter list as it is written: from the first "(" to the one that closes it, strings not looked into. */
+/** The parameter list as written: from the first "(" to the one that closes it, ignoring strings. */
 function parameters(source: string): string {
   const arrow = look.indexOf(source, "=>"), open = look.indexOf(source, "(");
   if (open < 0 || (arrow >= 0 && arrow < open)) {
@@ -92,7 +92,7 @@ function oneLine(text: string): string {
   return out;
 }
 
-/** The whole value on one line, or null where it is longer, a function, or something was left out. */
+/** The whole value on one line; null if it is longer, a function, or incomplete. */
 function inlineText(value: unknown): string | null {
   if (typeof value === "function" || (typeof value === "string" && value.length > MAX_INLINE)) return null;
   const previewer = new Previewer({ depth: 6, items: 60, chars: 200, ms: 10 });

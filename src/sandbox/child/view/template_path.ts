@@ -1,10 +1,10 @@
 import { look } from "../intrinsics/look.ts";
 import { ownData } from "./object_kind.ts";
 
-/** Nothing of that name. */
+/** There is nothing of that name. */
 export const MISSING: unique symbol = Symbol("missing");
 
-/** The value under `a.b.length` of a value: own data properties and lengths, nothing inherited and nothing run. */
+/** The value at `a.b.length` within a value: own data properties and lengths only; nothing is inherited or run. */
 export function follow(value: unknown, path: readonly string[]): unknown {
   let at = value;
   for (let i = 0; i < path.length; i++) {

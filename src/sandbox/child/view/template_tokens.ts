@@ -1,6 +1,6 @@
 import Mustache from "mustache";
 
-/** One part of a template: text, a tag with its name, or a section with what is inside. */
+/** One part of a template: text, a tag with its name, or a section with its content. */
 export interface TemplateToken {
   readonly type: "text" | "name" | "&" | "#" | "^" | ">" | "!" | "=";
   readonly value: string;
@@ -9,7 +9,7 @@ export interface TemplateToken {
 
 const TYPES: readonly string[] = ["text", "name", "&", "#", "^", ">", "!", "="];
 
-/** Throws Error for a template whose sections do not close. */
+/** Throws Error if a section is not closed. */
 export function parseTemplate(template: string): TemplateToken[] {
   const parse: (text: string) => unknown = Mustache.parse;
   return tokensOf(parse(template));
@@ -28,7 +28,7 @@ function isType(type: unknown): type is TemplateToken["type"] {
   return typeof type === "string" && TYPES.includes(type);
 }
 
-/** `a.b.c` as its names, or null where the tag holds something else (`x | upper`, `.Values.x`, `if a`). */
+/** `a.b.c` as a list of names; null for other tags (`x | upper`, `.Values.x`, `if a`). */
 export function pathOf(tag: string): string[] | null {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Continue}$]+)*$/u.test(tag) ? tag.split(".") : null;
 }

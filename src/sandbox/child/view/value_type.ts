@@ -8,7 +8,7 @@ export interface ValueType {
   readonly size: number | null;
 }
 
-/** What a value is and how much of it there is; runs nothing of the value. */
+/** The type and size of a value; runs no code of it. */
 export function typeOf(value: unknown): ValueType {
   if (value === null) return { type: "null", size: null };
   if (typeof value === "string") return { type: "string", size: value.length };

@@ -21,7 +21,7 @@ interface Active {
   readonly context: RunContext;
   readonly begun: number;
   deadline: number;
-  /** Since when its time stands still, null while it runs. */
+  /** When its time was paused; null while it counts. */
   pausedAt: number | null;
   ending: Ending | null;
 }
@@ -31,11 +31,11 @@ interface ContextEntry {
   readonly next: ContextEntry | null;
 }
 
-/** Turns of background work while no block runs, and of a block's own handlers after its end. */
+/** Limits for turns of background work while no block runs, and of a block's own handlers after its end. */
 const BACKGROUND_MS = 1000, AFTER_END_MS = 100;
 const NO_VALUE = undefined;
 
-/** Runs blocks, one at a time, and reports each once: by its value, its error, its deadline or its cancellation. */
+/** Runs blocks, one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
 export class Blocks {
   readonly #parts: WorkerParts;
   readonly #deadline = new BlockDeadline({ ...captured, onDue: () => this.#onDue() });
@@ -44,20 +44,20 @@ export class Blocks {
   #iteration = -1;
   #results: unknown[] = [];
   readonly #numbers = new KeptNumbers();
-  /** Contexts of this query's blocks, whose background work may still go on. */
+  /** Contexts of this query's blocks, whose background work may still be running. */
   #contexts: ContextEntry | null = null;
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
   }
 
-  /** Id of the block that runs, or ran last. */
+  /** Id of the block that is running or ran last. */
   get currentId(): string {
     return this.#lastId;
   }
 
-  /** How long the next turn may take. A block whose time is over ends here too: turns that follow each other without a
-   * pause may keep its timer from coming. */
+  /** How long the next turn may take. A block that is out of time is ended here too: turns that follow each other
+   * without a pause may delay its timer. */
   limitMs(): number {
     const active = this.#active;
     if (!active) return BACKGROUND_MS;
@@ -67,7 +67,7 @@ export class Blocks {
     return active.ending ? AFTER_END_MS : left;
   }
 
-  /** The time of a block stands still while all that it can wait for are calls with deadlines of their own. */
+  /** Pauses the time of a block while it can wait only for calls with their own deadlines. */
   onIdle(): void {
     const active = this.#active;
     const { calls, timers, post } = this.#parts;
@@ -77,14 +77,14 @@ export class Blocks {
     post({ t: "paused", id: active.run.id });
   }
 
-  /** A turn was stopped at that limit. */
+  /** Called when a turn was stopped at that limit. */
   onStopped(): void {
     this.#numbers.giveBack((name, value) => this.#parts.variables.assign(name, value));
     const active = this.#active;
     const outcome = active?.ending?.outcome;
     if (active && !outcome) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
     if (active && outcome !== "timeout" && outcome !== "cancelled") {
-      // It gave a value and left a loop of microtasks behind: its report is still to come.
+      // It returned a value and left a loop of microtasks behind: its report is still pending.
       active.ending = { outcome: "timeout", value: NO_VALUE };
       return this.#abandon(active, "timeout");
     }
@@ -117,7 +117,7 @@ export class Blocks {
     if (active?.run.id === id) this.#end(active, { outcome: "cancelled", value: NO_VALUE });
   }
 
-  /** Nothing that this query's blocks left behind may call or wait any longer. */
+  /** Stops everything that this query's blocks left running. */
   endQuery(): void {
     const why = "the query has ended";
     for (let entry = this.#contexts; entry; entry = entry.next) entry.context.ended ||= why;
@@ -172,7 +172,7 @@ export class Blocks {
     this.#end(active, { outcome: value === undefined ? "none" : "value", value });
   }
 
-  /** What the last statement declared: shown, so that it need not be named again. A promise is not waited for. */
+  /** What the last statement declared is shown, so that it need not be repeated. A promise is not awaited. */
   #declared(name: string | null): unknown {
     const value = name === null ? NO_VALUE : this.#parts.variables.lookup(name);
     return typeof value === "function" || captured.isPromise(value) ? NO_VALUE : value;
@@ -188,7 +188,7 @@ export class Blocks {
     this.#deadline.set(null);
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
-    // In a further turn of the event loop: a loop of microtasks that the block left behind is still under its limit.
+    // In another turn of the event loop: a loop of microtasks that the block left behind is still under its limit.
     captured.setImmediate(() => {
       try {
         this.#report(active, active.ending ?? ending);

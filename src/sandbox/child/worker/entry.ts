@@ -1,19 +1,17 @@
-/**
- * Entry of the worker: evaluates the bundle of worker.ts, which comes with the setup. As a module that bundle could
- * have no code cache, and reading it anew would take a quarter of the child's start.
- */
+/** Entry point of the worker: evaluates the bundle of worker.ts, which arrives with the setup. As a module, that bundle
+ * could not have a code cache, and compiling it again would take a quarter of the child's start. */
 import type { WorkerStart } from "../link/messages.ts";
 import { scriptValue } from "../setup/script_value.ts";
 import type { WorkerTools } from "./tools.ts";
 
-// Only for attacks that are tried without the realm's wall.
+// Only for tests of attacks without the realm's wall.
 const importer: WorkerTools["import"] = (specifier, options) => import(specifier, options);
 
 function isStart(value: unknown): value is (setup: WorkerStart["setup"], tools: WorkerTools) => void {
   return typeof value === "function";
 }
 
-// A worker's global; the types are those of a page's.
+// The global of a worker; the types are those of a page.
 const scope = globalThis as unknown as Pick<Worker, "addEventListener">;
 scope.addEventListener("message", (event) => {
   if (!(event instanceof MessageEvent)) return;

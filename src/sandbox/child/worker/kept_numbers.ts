@@ -3,15 +3,15 @@ import { look } from "../intrinsics/look.ts";
 const List = Float64Array;
 const ROOM = 8;
 
-/** Where a loop of a block puts the numbers of its variables after every round; see rewrite/loops.ts, whose code sets
- * the fields. One for a realm, as only one loop runs at a time. */
+/** Where a loop in a block stores the numbers of its variables after every round; the code from rewrite/loops.ts sets
+ * the fields. One per realm, as only one loop runs at a time. */
 export class KeptNumbers {
-  /** Names of the variables, with commas; "" while no such loop runs. */
+  /** Names of the variables, separated by commas; "" while no such loop runs. */
   names = "";
-  /** First 0, then their values; first 1 while the variables have their values themselves. */
+  /** Starts with 0 and their values; starts with 1 while the variables hold their values themselves. */
   readonly list = new List(1 + ROOM);
 
-  /** A loop that was stopped could not give its variables their values. */
+  /** Writes back the values of a loop that was stopped before it could do so. */
   giveBack(give: (name: string, value: number) => void): void {
     const { names, list } = this;
     this.names = "";

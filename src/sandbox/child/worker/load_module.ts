@@ -2,7 +2,7 @@ import { captured } from "../intrinsics/captured.ts";
 import { thrownError } from "../errors/thrown_error.ts";
 import type { WorkerParts } from "./parts.ts";
 
-/** Evaluating one module. */
+/** Time limit for evaluating one module. */
 const MODULE_MS = 2000;
 
 export interface RealmModuleRequest {
@@ -11,8 +11,8 @@ export interface RealmModuleRequest {
   readonly script: string;
 }
 
-/** Gives the realm a module under its name, evaluated as a block is: within a time limit, host calls off. `done` gets
- * null, or an error where it threw or was stopped; the name is then not there. */
+/** Adds a module to the realm under its name. It is evaluated like a block: within a time limit, with host calls
+ * disabled. `done` receives null, or an error if the module threw or was stopped; the name is then missing. */
 export function loadModule(
   { turns, calls, names, post, preview }: WorkerParts,
   { name, script, done }: RealmModuleRequest & { readonly done: (failure: Error | null) => void },
@@ -40,7 +40,7 @@ export function loadModule(
   });
 }
 
-/** What the script made of named exports, and not a class or an object of the module's own. */
+/** The script's object of named exports, as opposed to a class or an object of the module. */
 function isBare(value: unknown): value is object {
   return typeof value === "object" && value !== null && !captured.isProxy(value) &&
     captured.getPrototypeOf(value) === null;

@@ -8,10 +8,10 @@ import type { Timers } from "../run/timers.ts";
 import type { TimedTasks } from "../run/turns.ts";
 import type { RealmVariables } from "../variables/variables.ts";
 
-/** What the parts of the worker share. Made once, in worker.ts. */
+/** What the parts of the worker share. Created once, in worker.ts. */
 export interface WorkerParts {
   readonly post: Post;
-  /** Whether nothing that a block started continues. */
+  /** Whether nothing that a block started is still running. */
   readonly isQuiet: () => boolean;
   readonly turns: TimedTasks;
   readonly output: Output;
@@ -21,6 +21,6 @@ export interface WorkerParts {
   readonly names: InjectedNames;
   readonly notes: Notes;
   readonly variables: RealmVariables;
-  /** Bounded text of any value; runs nothing of it. */
+  /** Bounded text of any value; runs no code of it. */
   readonly preview: (value: unknown) => string;
 }

@@ -16,7 +16,7 @@ export interface Finished {
   readonly ms: number;
 }
 
-/** The block's variables and result, in frames of a size that the wire takes. */
+/** Sends the block's variables and result, in frames that fit the wire's limits. */
 export function sendReport(parts: WorkerParts, { run, ending, error, ms }: Finished): void {
   const { post, output, notes, preview, variables, isQuiet } = parts;
   const { id, block, defined } = run;
@@ -49,7 +49,7 @@ export function sendReport(parts: WorkerParts, { run, ending, error, ms }: Finis
   post({ t: "done", id, more: false, error, rests: isQuiet(), payload });
 }
 
-/** Null for a value that is too large or that the codec does not cover. */
+/** Null if the value is too large or the codec does not support it. */
 function valueBytes(value: unknown): Bytes | null {
   try {
     return encode(value, { maxBytes: MAX_VALUE_BYTES });

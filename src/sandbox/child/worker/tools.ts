@@ -1,4 +1,4 @@
-/** What a script cannot have of its own. */
+/** What a script cannot provide itself. */
 export interface WorkerTools {
   readonly import: (specifier: string, options?: ImportCallOptions) => Promise<unknown>;
 }

@@ -12,20 +12,20 @@ export type VariableRequest = Extract<
 >;
 type Render = Extract<VariableRequest, { t: "render" }>;
 
-/** Evaluating the sources of all restored variables together. */
+/** Time limit for evaluating the sources of all restored variables. */
 const RESTORE_MS = 5000;
 
-/** Everything that the main process asks about variables and modules besides running blocks. */
+/** All requests of the main process about variables and modules, other than running blocks. */
 export class VariableRequests {
   readonly #parts: WorkerParts;
-  /** What has come of a text in parts. */
+  /** The received part of a text that arrives in parts. */
   #text = "";
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
   }
 
-  /** Answers when what was started before has had a turn of the event loop. */
+  /** Answers after everything that was started earlier has had a turn of the event loop. */
   acknowledge(id: string | null): void {
     if (id === null) return;
     captured.setImmediate(() => this.#answer(id, null));
@@ -51,7 +51,7 @@ export class VariableRequests {
         return this.#answer(request.id, null);
       case "restore":
         return this.#restore(request.id, request.images);
-      case "restoreBytes": // made by the main process, whom the child trusts
+      case "restoreBytes": // from the main process, which the child trusts
         return this.#restore(request.id, decode(request.payload) as readonly VariableImage[]);
       case "render":
         return this.#render(request);
@@ -74,7 +74,7 @@ export class VariableRequests {
     this.#answer(id, null);
   }
 
-  /** Joined by the engine's own means: no method of a string that a block may have replaced. */
+  /** Joined by the engine itself: a block may have replaced the methods of strings. */
   #bindPart(
     { id, name, text, part }: {
       readonly id: string | null;
@@ -92,7 +92,7 @@ export class VariableRequests {
     this.#answer(id, null);
   }
 
-  /** Sources are evaluated with host calls off: resuming never repeats a side effect. */
+  /** Sources are evaluated with host calls disabled: resuming never repeats a side effect. */
   #restore(id: string, images: readonly VariableImage[]): void {
     let reports: unknown = null;
     let failure: unknown = new captured.Error(`Cannot restore the variables within ${RESTORE_MS / 1000} s`);

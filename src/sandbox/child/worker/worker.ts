@@ -1,7 +1,5 @@
-/**
- * The worker: empties its global, then runs the blocks that the child's main thread sends. Its bundle is a script that
- * entry.ts evaluates.
- */
+/** The worker: empties its global, then runs the blocks that the child's main thread sends. Its bundle is a script that
+ * entry.ts evaluates. */
 import { abortClasses } from "../realm/abort_signal.ts";
 import { Blocks } from "./blocks.ts";
 import { captured } from "../intrinsics/captured.ts";
@@ -28,7 +26,7 @@ import type { ChildAccess } from "../setup/child_access.ts";
 import { realmFetch } from "../platform/fetch.ts";
 import { realmFiles } from "../platform/files.ts";
 
-/** The platform globals that active extensions asked for; none without a grant. */
+/** The platform globals that active extensions requested; none without a grant. */
 function grantedGlobals(work: OutsideWork, access: ChildAccess): Record<string, unknown> {
   return {
     ...(access.globals.includes("fetch") ? realmFetch(work) : {}),
@@ -47,7 +45,7 @@ function isRun(value: unknown): value is RunContext {
   return typeof value === "object" && value !== null && "id" in value && "ended" in value;
 }
 
-/** What nobody caught: no block's error, as it may come from any block of the query. */
+/** An error that nothing caught. It is attributed to no block, as any block of the query may have caused it. */
 function strayText(error: unknown): string {
   return `Nothing caught this in background work: ${preview(error, { chars: NOTE_CHARS })}`;
 }
@@ -77,7 +75,7 @@ class SandboxWorker {
     const left = this.#setup.emptyRealm ? this.#emptyRealm() : this.#keepRealm();
     const receive = ({ data }: MessageEvent<ToWorker>): void => this.#receive(data);
     port.onmessage = receive; // starts the port
-    // The runtime's own dispatch makes a list of targets, with the port in it, by methods that a block may replace.
+    // The runtime's own dispatch creates a list of targets, including the port, with methods that a block may replace.
     captured.defineProperty(port, "dispatchEvent", { value: receive });
     this.#post({ t: "up", left, names: Object.keys(this.#own) });
   }
@@ -121,7 +119,7 @@ class SandboxWorker {
     };
   }
 
-  /** What the realm gets from us; a model that overwrites one gets it back after the block. */
+  /** What Vis adds to the realm. If the model overwrites something, it is restored after the block. */
   #makeOwn(): Record<string, unknown> {
     const { turns, timers, output, calls, outside, preview: show } = this.#parts;
     const { functions, constants, access } = this.#setup;
