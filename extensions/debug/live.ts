@@ -1,9 +1,9 @@
-/** What of the extension depends on the conversation; loads nothing. */
+/** The parts of the extension that depend on the conversation; loads nothing. */
 import type { EnvironmentView } from "@vis/extension";
 
 const live = {
   activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
-  /** Who wants it names it: no call carries a word of it. */
+  /** Empty: no call mentions it, and whoever needs it names it. */
   prompt: (): string => "",
 };
 export default live;

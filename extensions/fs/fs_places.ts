@@ -10,9 +10,9 @@ import type { Tree } from "./tree/tree.ts";
 interface Known {
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
-  /** Of changes. */
+  /** Queue of changes. */
   readonly queue: Semaphore;
-  /** What an earlier process left half done is put back before anything else. */
+  /** Reverts what an earlier process left half done, before anything else. */
   readonly ready: Promise<unknown>;
 }
 
@@ -23,14 +23,14 @@ type View = Pick<
 
 const MAX_PLACES = 64;
 
-/** What `fs` keeps for the time of the process: workspaces, and what conversations have read. */
+/** What `fs` keeps while the process runs: workspaces, and what conversations have read. */
 export class FsPlaces {
   readonly #ledger = new ReadLedger();
   readonly #guard = new FolderGuard();
   readonly #known = new BoundedMap<string, Known>(MAX_PLACES);
   readonly #queries = new BoundedMap<string, Promise<string | null>>(MAX_PLACES);
 
-  /** Recovers the workspace first, where that is not done yet. */
+  /** Recovers the workspace first, if that has not happened yet. */
   async of(env: View): Promise<FsContext> {
     const { workspace: root, conversationId, spawn, signal } = env;
     signal?.throwIfAborted();
@@ -40,7 +40,7 @@ export class FsPlaces {
     return { root, tree, conversationId, ledger: this.#ledger, guard: this.#guard, checkpoints, source, spawn, signal };
   }
 
-  /** Changes files; one such call after the other in a workspace. */
+  /** Changes files; such calls run one at a time per workspace. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env);
     return await this.#place(env.workspace, env.home ?? null).queue.run(() => make(context));
@@ -63,7 +63,7 @@ export class FsPlaces {
     return place;
   }
 
-  /** The newest query of a conversation is the one that runs; it is asked for once per iteration. */
+  /** The newest query of a conversation is the running one; looked up once per iteration. */
   async #source({ conversationId, currentIterationId: iterationId = null, db }: View) {
     if (iterationId === null || !db) return { conversationId, iterationId, queryId: null };
     const key = `${conversationId}\0${iterationId}`;

@@ -187,7 +187,7 @@ export default defineExtension({
   }],
 });
 
-/** `fs.edit(path, edits)` answers with one result, `fs.edit([{path, …}])` with one per file. */
+/** `fs.edit(path, edits)` returns one result, `fs.edit([{path, …}])` one per file. */
 async function edit(
   env: EnvironmentView,
   where: string | readonly FileEdit[],
@@ -214,13 +214,13 @@ async function undo(at: FsContext, options: UndoOptions = {}) {
   return files;
 }
 
-/** The linear-time engine is a third of the program's code: it loads with the first search. */
+/** The linear-time engine is a third of the program's code, so it is loaded by the first search. */
 async function search(env: EnvironmentView, pattern: string, options?: GrepOptions): Promise<unknown> {
   const { grep } = await import("./search/grep.ts");
   return await grep(await places.of(env), pattern, options);
 }
 
-/** Models also write `fs.grep(/todo/i, "src", {glob: "*.ts"})`: what is meant is clear, so it is taken. */
+/** Models also write `fs.grep(/todo/i, "src", {glob: "*.ts"})`; the meaning is clear, so it is accepted. */
 function grepArguments(args: readonly unknown[]): unknown[] {
   const [pattern, where, more, ...rest] = args;
   const flags = pattern instanceof RegExp && pattern.ignoreCase ? { ignoreCase: true } : {};

@@ -19,7 +19,7 @@ interface Place {
   readonly home: string | null;
 }
 
-/** Takes back changes of any conversation in a workspace; what came of it is printed as JSON. */
+/** Undoes changes of any conversation in a workspace and prints the result as JSON. */
 export async function undoCli(
   { list = false, scope = "query", ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, home, places }: Place & { readonly places: FsPlaces },

@@ -1,9 +1,9 @@
 import { type DoctorCheck, type DoctorContext, messageOf } from "@vis/extension";
 
-/** Below it, names of filters in a repository's settings cannot be overridden. */
+/** In older versions, names of filters in a repository's settings cannot be overridden. */
 const MAJOR = 2, MINOR = 31;
 
-/** Whether git is there, and new enough. */
+/** Whether git is installed and new enough. */
 export async function checkGit({ spawn }: DoctorContext): Promise<readonly DoctorCheck[]> {
   if (!spawn) return [];
   const name = "git";

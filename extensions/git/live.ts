@@ -1,10 +1,10 @@
-/** What of the extension depends on the conversation; loads little. */
+/** The parts of the extension that depend on the conversation; loads little. */
 import type { EnvironmentView } from "@vis/extension";
 
-/** Folders of programs that the wall around processes opens, as PATH names them where it says nothing. */
+/** Where git is searched: the default folders of PATH, which the wall around processes allows. */
 const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
-/** Asked at each query: a call that waits wakes no thread of the runtime, and loads none of Node's modules. */
+/** Called for each query. Synchronous, so it wakes no thread of the runtime, and it loads no Node modules. */
 function isThere(path: string): boolean {
   try {
     Deno.statSync(path);
@@ -14,7 +14,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** Whether a workspace is the top of a repository, and git is on this machine, where a wall can stand around it. */
+/** Whether the workspace is the top of a repository, git is installed, and the machine has a wall for it. */
 export function isRepository(workspace: string, programs: readonly string[] = PROGRAMS): boolean {
   if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") return false;
   return isThere(`${workspace}/.git`) && programs.some((path) => isThere(path));

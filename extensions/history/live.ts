@@ -1,15 +1,16 @@
-/** What of the extension depends on the conversation; loads nothing. */
+/** The parts of the extension that depend on the conversation; loads nothing. */
 import type { EnvironmentView } from "@vis/extension";
 
 const HINT = "Earlier conversations, their results and variables: history.search(text); doc(history) has the rest.";
 
-/** Readers that found some: what lists them looks at every conversation, and this is asked for with every request. */
+/** Readers that have found earlier conversations: listing them looks at every one, and this is called with every
+ * request. */
 const FOUND = new WeakSet<object>();
 
 const live = {
-  /** A child query has its task and nothing before it. */
+  /** A child query has only its task and no history. */
   activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
-  /** Said only where there is something to be found. */
+  /** Empty unless there is something to find. */
   prompt: async ({ db }: EnvironmentView): Promise<string> => {
     if (db === undefined) return "";
     if (!FOUND.has(db) && (await db.conversations({ limit: 2 })).length > 1) FOUND.add(db);

@@ -15,7 +15,7 @@ export interface HistoryHit extends Omit<Hit, "at" | "branchId" | "position" | "
   readonly at: Date;
 }
 
-/** `history.search`. Throws for a time that is none. */
+/** `history.search`. Throws for an invalid time. */
 export async function searchHistory(
   env: EnvironmentView,
   text: string,

@@ -3,10 +3,10 @@ import { enabledServers } from "./server_config.ts";
 import { serverExtension } from "./server_extension.ts";
 import { ToolCache } from "./tool_cache.ts";
 
-/** Servers whose functions an environment has in its running query. */
+/** Servers whose functions are available in an environment's running query. */
 const BOUND = new Map<string, ReadonlySet<string>>();
 
-/** An alias for each server whose tools were seen before; no server is started for it. */
+/** One alias per server whose tools are cached; does not start servers. */
 export async function aliases(env: EnvironmentView): Promise<readonly Extension[]> {
   const cache = new ToolCache(env.home);
   const found: Extension[] = [];

@@ -3,14 +3,14 @@ import type { ServerLink } from "./server_link.ts";
 import { type McpTool, requiredKeys, toolUsage } from "./tool.ts";
 import { resultMessage, toolData } from "./tool_result.ts";
 
-/** Calls a tool by its own name or the one behind the dot. A failure shows how it is called. */
+/** Calls a tool by its own name or by its symbol. A failure shows its signature. */
 export async function callTool(
   env: EnvironmentView,
   { link, tool: name, args, bound }: {
     readonly link: ServerLink;
     readonly tool: string;
     readonly args: Readonly<Record<string, unknown>>;
-    /** Whether this query has the alias of the server. */
+    /** Whether this query has the server's alias. */
     readonly bound: boolean;
   },
 ): Promise<unknown> {
@@ -22,7 +22,7 @@ export async function callTool(
     try {
       return { result: await client.callTool({ name: tool.name, arguments: { ...args } }, options), wrong: "" };
     } catch (error) {
-      // What the server says of the arguments is of use with the signature beside it.
+      // The server's message about the arguments is most useful next to the signature.
       if (error instanceof Error && "code" in error && error.code === INVALID_PARAMS) return { wrong: error.message };
       throw error;
     }

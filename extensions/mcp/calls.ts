@@ -32,7 +32,7 @@ export async function call(
   return result;
 }
 
-/** A call through the alias of a server, whose extension has no settings of its own. */
+/** A call through a server's alias, whose extension has no settings of its own. */
 export async function callByAlias(
   env: EnvironmentView,
   server: string,

@@ -7,7 +7,7 @@ import { StdioTransport } from "./stdio_transport.ts";
 
 export interface McpConnection {
   readonly client: Client;
-  /** What is known of why it is of no use; "" where nothing is. */
+  /** The known reason why it is unusable; "" if there is none. */
   readonly why: string;
   close(): Promise<void>;
 }
@@ -22,17 +22,16 @@ export interface ConnectOptions {
 
 type Validator = NonNullable<ClientOptions["jsonSchemaValidator"]>;
 
-/** Results are data for code: no schema of a server runs here, where its patterns could hang the process, and none is
- * compiled. */
+/** Results are data for code: no schema of a server is compiled or run here, where its patterns could hang the process. */
 const UNCHECKED: Validator = {
   getValidator:
     (() => (data: unknown) => ({ valid: true, data, errorMessage: undefined })) as Validator["getValidator"],
 };
 const CLOSE_MS = 3_000;
-/** A server that knows only the older protocol may leave the first question unanswered. */
+/** A server that supports only the older protocol may not answer the first request. */
 const PROBE_MS = 3_000;
 
-/** Starts a server and agrees on the version of the protocol. Rejects with Error, and nothing of it is left then. */
+/** Starts a server and negotiates the protocol version. If it rejects with Error, everything is cleaned up. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
   const { config, onToolsChanged, onEnd } = options;
   const client = new Client({ name: "vis", version: "1.0.0" }, {
@@ -42,7 +41,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, config.startMs / 4) } },
   });
   client.onclose = onEnd;
-  client.onerror = () => {}; // what matters comes out of a request
+  client.onerror = () => {}; // relevant errors surface through requests
   const transport = "url" in config ? httpTransport(config) : stdioTransport(env, { ...options, config });
   const closeAll = async (): Promise<void> => {
     if ("terminateSession" in transport) await settledWithin(transport.terminateSession(), CLOSE_MS);
@@ -54,7 +53,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     await client.connect(transport, { timeout: config.startMs });
   } catch (error) {
     const message = messageOf(error);
-    const known = why(); // before it is ended for that
+    const known = why(); // read before the server is ended because of it
     const told = ended() ? [known] : [message, known].filter((one) => one !== "");
     await settledWithin(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
     throw new Error(`It did not start: ${told.join("; ")}`);

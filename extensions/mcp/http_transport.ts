@@ -3,7 +3,7 @@ import type { HttpConfig } from "./server_config.ts";
 
 const MAX_ANSWER = 64 << 20;
 
-/** A server over streamable HTTP. What one answer may hold is bounded; redirects stay within the server's origin. */
+/** A server over streamable HTTP. The size of an answer is bounded; redirects stay within the server's origin. */
 export function httpTransport({ url, headers }: HttpConfig): StreamableHTTPClientTransport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },

@@ -1,4 +1,4 @@
-/** Cuts a stream of bytes into lines; one that grows too long, and a flood of them, is an error. */
+/** Splits a byte stream into lines. Too long lines and floods of lines are errors. */
 export class LineSplitter {
   readonly #maxLine: number;
   readonly #maxUnasked: number;
@@ -11,7 +11,7 @@ export class LineSplitter {
     this.#maxUnasked = maxUnasked;
   }
 
-  /** Something was asked: what comes now may be the answer. */
+  /** Call when a request was sent: the next line may be the answer. */
   asked(): void {
     this.#unasked = 0;
   }

@@ -3,11 +3,11 @@ import { ServerError } from "./server_error.ts";
 import { ServerLink } from "./server_link.ts";
 import { enabledServers, type ServerConfig } from "./server_config.ts";
 
-/** Servers of all living conversations. */
+/** Servers of all live conversations. */
 export class Links {
   readonly #conversations = new Map<string, Map<string, ServerLink>>();
 
-  /** The one of this name for the conversation; throws Error naming those that there are. */
+  /** The conversation's server of this name; throws Error that lists the existing ones. */
   find(env: EnvironmentView, name: string): ServerLink {
     const servers = enabledServers(env.config);
     const config = servers.get(name);
@@ -15,7 +15,7 @@ export class Links {
     throw new ServerError(name, `there are ${[...servers.keys()].join(", ") || "none"}`);
   }
 
-  /** The running one, null where it was not used yet. */
+  /** The running server; null if it was not used yet. */
   known(env: EnvironmentView, name: string): ServerLink | null {
     return this.#conversations.get(env.envId)?.get(name) ?? null;
   }

@@ -4,7 +4,7 @@ import { symbolNames } from "./tool_names.ts";
 
 const MOST_TOOLS = 1_000, MAX_DESCRIPTION = 4_000, MAX_SCHEMA = 100_000;
 
-/** The tools of a server, each name once. */
+/** The tools of a server, without duplicate names. */
 export async function listTools(
   client: Client,
   options: { readonly timeout: number },
@@ -13,7 +13,7 @@ export async function listTools(
   return toTools(tools);
 }
 
-/** Bounded, whatever the server or a file says. */
+/** Bounded, whatever the server or a file contains. */
 export function toTools(
   listed: readonly {
     readonly name: string;

@@ -1,4 +1,4 @@
-/** What of the extension depends on the configuration; loads nothing. */
+/** The parts of the extension that depend on the configuration; loads nothing. */
 import type { EnvironmentView } from "@vis/extension";
 
 interface Servers {
@@ -11,7 +11,7 @@ const names = ({ config }: EnvironmentView): readonly string[] =>
   );
 
 const live = {
-  /** Not there unless the user configured a server. */
+  /** Inactive unless the user configured a server. */
   activate: (env: EnvironmentView): boolean => names(env).length > 0,
   prompt: (env: EnvironmentView): string => {
     const listed = names(env).join(", ");

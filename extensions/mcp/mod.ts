@@ -6,7 +6,7 @@ const text = z.string().min(1);
 const server = text.describe("server");
 const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: "object" }).optional();
 
-/** Everything that needs the protocol's library is loaded with the first call. */
+/** Everything that needs the MCP library is loaded with the first call. */
 const calls = () => import("./calls.ts");
 
 export default defineExtension({

@@ -3,14 +3,14 @@ type Schema = Readonly<Record<string, unknown>>;
 interface Place {
   readonly root: Schema;
   readonly depth: number;
-  /** Counted down over the whole type. */
+  /** Remaining space for the whole type. */
   readonly room: { left: number };
 }
 
 const MAX_DEPTH = 8, MAX_KEYS = 60, MAX_ENUM = 30, ROOM = 300, MAX_CHARS = 6_000, MAX_NOTE = 120;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
-/** TypeScript for a JSON Schema, with what it says of its keys; bounded, whatever the schema. */
+/** Converts a JSON Schema to a TypeScript type, with descriptions of its keys; bounded for any schema. */
 export function schemaText(schema: unknown): string {
   const root = asSchema(schema);
   const text = typeText(root, { root, depth: 0, room: { left: ROOM } });
@@ -54,7 +54,7 @@ function objectText(schema: Schema, place: Place): string {
   return record === null ? `{${keys.join(", ")}}` : `{${keys.join(", ")}} & ${record}`;
 }
 
-/** Descriptions of the uppermost keys. */
+/** Descriptions of top-level keys. */
 function note({ description }: Schema, { depth }: Place): string {
   if (depth > 1 || typeof description !== "string" || description.trim() === "") return "";
   const text = description.slice(0, MAX_NOTE + 1).replaceAll("*/", "* /").replace(/\s+/g, " ").trim();
@@ -79,7 +79,7 @@ function literal(value: unknown): string {
   return text.length > 200 ? "unknown" : text;
 }
 
-/** `#/$defs/Name`, and other places of the same schema. */
+/** Resolves `#/$defs/Name` and other references within the schema. */
 function referred(reference: string, root: Schema): Schema {
   if (!reference.startsWith("#")) return {};
   let found: unknown = root;

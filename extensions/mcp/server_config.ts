@@ -1,12 +1,12 @@
-/** One server as the user's configuration has it; variables are filled in already. */
+/** One server in the user's configuration, with variables filled in. */
 import { ServerError } from "./server_error.ts";
 export type ServerConfig = StdioConfig | HttpConfig;
 
 interface Common {
   readonly disabled: boolean;
-  /** Of one call. */
+  /** Limit of one call. */
   readonly timeoutMs: number;
-  /** Of the start and the first exchange. */
+  /** Limit of the start and the first exchange. */
   readonly startMs: number;
 }
 
@@ -16,7 +16,7 @@ export interface StdioConfig extends Common {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly network: boolean;
-  /** Absolute paths that it may read beside the workspace. */
+  /** Absolute paths that it may read in addition to the workspace. */
   readonly read: readonly string[];
   /** Paths that it may change, relative to the workspace or absolute. */
   readonly write: readonly string[];
@@ -27,28 +27,28 @@ export interface HttpConfig extends Common {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** In arguments and variables of a program: the path of the workspace. */
+/** Placeholder for the path of the workspace, in arguments and variables of a program. */
 export const WORKSPACE = "${workspace}";
 
-/** Name to server; those that are switched off are left out. */
+/** Name to server, without disabled ones. */
 export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfig> {
   const { servers = {} } = (config ?? {}) as { readonly servers?: Readonly<Record<string, ServerConfig>> };
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
 }
 
-/** What must not be shown: values of headers and of variables. */
+/** Values that must not be shown: those of headers and variables. */
 export function secretsOf(config: ServerConfig): readonly string[] {
   const values = Object.values("url" in config ? config.headers : config.env);
   const words = values.flatMap((value) => [value, ...value.split(/\s+/)]);
   return [...new Set(words.filter((value) => value.length >= 6))].sort((a, b) => b.length - a.length);
 }
 
-/** The text without them. */
+/** The text without the secrets. */
 export function redacted(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, "[secret]"), text);
 }
 
-/** Throws Error for a variable that the environment does not have. */
+/** Throws Error for a variable that is missing in the environment. */
 export function checkVariables(name: string, config: ServerConfig): void {
   for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
     const missing = /\$\{[^{}]*\}/.exec(value.replaceAll(WORKSPACE, ""))?.[0];

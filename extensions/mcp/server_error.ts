@@ -1,4 +1,4 @@
-/** A server cannot be used; the message names it and holds no secret. */
+/** A server cannot be used. The message names it and contains no secrets. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
   constructor(server: string, why: string) {

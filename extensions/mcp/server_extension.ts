@@ -2,12 +2,12 @@ import { type EnvironmentView, type Extension, fn, z } from "@vis/extension";
 import { argumentText, type McpTool, resultType, toolDoc } from "./tool.ts";
 import { aliasName } from "./tool_names.ts";
 
-/** Functions of one alias; the others are called by `mcp.call`. */
+/** Maximum functions of one alias; the others are called with `mcp.call`. */
 const MOST_SYMBOLS = 300;
 
 type Call = (env: EnvironmentView, tool: string, args: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
-/** The alias of a server: one function for each of its tools, and not a word of the prompt. */
+/** The alias of a server: one function per tool, and no prompt. */
 export function serverExtension(
   server: string,
   { tools, call }: { readonly tools: readonly McpTool[]; readonly call: Call },
@@ -30,7 +30,7 @@ export function serverExtension(
   };
 }
 
-/** One object, checked by the server; its type is what the server says. */
+/** One object, validated by the server; its type comes from the server's schema. */
 function argumentsOf(tool: McpTool): z.ZodType {
   const told = argumentText(tool);
   const at = told.indexOf(": ");

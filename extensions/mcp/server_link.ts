@@ -6,11 +6,10 @@ import { ServerError } from "./server_error.ts";
 import type { McpTool } from "./tool.ts";
 import { listTools } from "./list_tools.ts";
 
-/** After two ends without an answer in between, a server rests for so long. */
+/** After two ends without an answer in between, a server is not started again for this long. */
 const REST_MS = 60_000, MOST_FAILURES = 2;
 
-/** One server for one conversation: started with its first use, started again once where it ends, ended with the
- * conversation. */
+/** One server for one conversation: started when first used, restarted once if it ends, ended with the conversation. */
 export class ServerLink {
   readonly name: string;
   readonly config: ServerConfig;
@@ -33,7 +32,7 @@ export class ServerLink {
     return this.#connecting ? "starting" : "stopped";
   }
 
-  /** Tools of the server, read again where it said that they changed. */
+  /** Tools of the server, read again after it reported a change. */
   async tools(env: EnvironmentView): Promise<readonly McpTool[]> {
     const connection = await this.#ready(env);
     this.#tools ??= listTools(connection.client, { timeout: this.config.startMs }).catch((error: unknown) => {
@@ -43,7 +42,7 @@ export class ServerLink {
     return await this.#answered(this.#tools, { env, connection });
   }
 
-  /** One request. Rejects with Error that names the server, holds no secret, and says where the server ended. */
+  /** Sends one request. Rejects with Error that names the server, contains no secrets, and says if the server ended. */
   async request<T>(
     env: EnvironmentView,
     run: (client: Client, options: { readonly signal?: AbortSignal; readonly timeout: number }) => Promise<T>,
@@ -84,7 +83,7 @@ export class ServerLink {
     return await abortable(this.#connecting ??= this.#start(env), env.signal);
   }
 
-  /** A second time where the first one failed. */
+  /** Tries a second time if the first one failed. */
   async #start(env: EnvironmentView): Promise<McpConnection> {
     try {
       checkVariables(this.name, this.config);

@@ -29,7 +29,7 @@ const Http = z.strictObject({
 const Server = z.union([Stdio, Http], "needs either a command or a url, and no key that neither has");
 const NAME = /^[A-Za-z][\w-]{0,40}$/;
 
-/** `-` becomes `_` in an alias. */
+/** Whether aliases are distinct: `-` becomes `_` in an alias. */
 function apart(servers: Readonly<Record<string, unknown>>): boolean {
   const names = Object.keys(servers);
   return new Set(names.map((name) => name.replaceAll("-", "_"))).size === names.length;

@@ -7,15 +7,16 @@ import { type StdioConfig, WORKSPACE } from "./server_config.ts";
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const MAX_LINE = 16 << 20, MAX_UNASKED = 64 << 20;
-/** Characters of its error output that are kept for messages, and that go to the log. */
+/** How many characters of its error output are kept for messages, and how many go to the log. */
 const KEPT_STDERR = 4_000, LOGGED_STDERR = 64_000;
-/** Messages without a question in between: each costs its time to check. */
+/** Messages without a request in between: checking each one takes time. */
 const MOST_UNASKED = 10_000;
 const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
 
-/** A server as a program behind the wall, one message a line. It goes on between calls and ends with the conversation. */
+/** A server as a program behind the wall, with one message per line. It keeps running between calls and ends with the
+ * conversation. */
 export class StdioTransport implements Transport {
-  /** By these two the library knows a program: one that leaves the first question open speaks the older protocol. */
+  /** These two identify a program to the library: one that does not answer the first request speaks the older protocol. */
   readonly stderr = null;
   readonly pid = null;
   onclose?: () => void;
@@ -53,7 +54,7 @@ export class StdioTransport implements Transport {
     this.#onStderr = onStderr;
   }
 
-  /** Why it is of no use any longer, or what is strange about it; "" where nothing is. */
+  /** Why it is unusable, or what is unusual about it; "" if nothing is. */
   get why(): string {
     const wrong = this.#garbage[0] === undefined
       ? ""
@@ -94,7 +95,7 @@ export class StdioTransport implements Transport {
     if (this.#why !== null) throw new Error(`Cannot send: ${this.#why}`);
     this.#lines.asked();
     this.#messages = 0;
-    // One that reads nothing must not hold up whoever asks: the time limit of the request is what ends it.
+    // A server that reads nothing must not block the caller: the time limit of the request ends it.
     this.#input.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
     await Promise.resolve();
   }
@@ -140,7 +141,7 @@ export class StdioTransport implements Transport {
     return lines === "" ? "" : `: ${lines}`;
   }
 
-  /** Ends it at once. */
+  /** Ends it immediately. */
   #fail(why: string): void {
     this.#why ??= why;
     this.#kill.abort(new Error(why));

@@ -4,7 +4,7 @@ import { aliasName } from "./tool_names.ts";
 /** A tool as its server describes it. */
 export interface McpTool {
   readonly name: string;
-  /** Behind the dot of the alias. */
+  /** Its name after the dot of the alias. */
   readonly symbol: string;
   readonly description: string;
   readonly inputSchema: unknown;
@@ -18,7 +18,7 @@ export function toolSignature(call: string, tool: McpTool): string {
   return `${call}(${argumentText(tool)}): Promise<${resultType(tool)}>`;
 }
 
-/** How a tool is called now: through the alias of its server, where this query has that. */
+/** How to call a tool: through its server's alias if this query has it. */
 export function toolUsage(
   tool: McpTool,
   { server, bound }: { readonly server: string; readonly bound: boolean },
@@ -28,7 +28,7 @@ export function toolUsage(
   return `mcp.call(${args.join(", ")})`;
 }
 
-/** `args: {title: string}`, `args?` where nothing is required, nothing where there is nothing to say. */
+/** `args: {title: string}`, `args?` if nothing is required, empty if there are no arguments to describe. */
 export function argumentText({ inputSchema }: McpTool): string {
   const type = schemaText(inputSchema);
   if (type === "object" || type === "unknown") return hasRequired(inputSchema) ? "args: object" : "";

@@ -5,8 +5,8 @@ import type { McpTool } from "./tool.ts";
 
 const MAX_BYTES = 4 << 20;
 
-/** Tools of servers as they were last seen, below Vis's own folder: with them an alias has its functions before the
- * server is started. Nothing of it is a secret, and no failure of it is told. */
+/** Tools of servers as last seen, stored in Vis's own folder: with them, an alias has its functions before the server
+ * is started. Contains no secrets; failures are ignored. */
 export class ToolCache {
   readonly #folder: string | null;
 
@@ -14,7 +14,7 @@ export class ToolCache {
     this.#folder = home ? `${home}/cache/mcp` : null;
   }
 
-  /** Null where they were never seen, or the server is set up otherwise now. */
+  /** Null if they were never seen, or if the server's configuration has changed. */
   async read(name: string, config: ServerConfig): Promise<readonly McpTool[] | null> {
     if (this.#folder === null) return null;
     try {
@@ -43,7 +43,7 @@ export class ToolCache {
     } catch { /* the next conversation asks the server */ }
   }
 
-  /** By what decides about the tools, headers and variables aside. */
+  /** Depends on everything that determines the tools, but not on headers and variables. */
   #path(name: string, config: ServerConfig): string {
     const facts = "url" in config ? [config.url] : [config.command, ...config.args];
     const hash = createHash("sha256").update(JSON.stringify([name, ...facts])).digest("hex");

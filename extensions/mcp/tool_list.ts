@@ -3,7 +3,7 @@ import { aliasName } from "./tool_names.ts";
 
 const MAX_CHARS = 40_000;
 
-/** Signatures of tools as text, those that hold all words of `search`; what does not fit is named. */
+/** Signatures of tools as text, filtered by all words of `search`; tools that do not fit are only named. */
 export function toolList(
   server: string,
   { tools, bound, search = "" }: {

@@ -1,12 +1,12 @@
 import { validate } from "@vis/extension";
 
-/** What every object has, or what would make the alias a promise. */
+/** Names that every object has, or that would turn the alias into a promise. */
 const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 
-/** Names of tools to names that can stand behind a dot: others become `_`, and one that is taken gets a number. */
+/** Maps names of tools to valid identifiers: other characters become `_`, and duplicates get a number. */
 export function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  // A name that needs no change keeps it, whatever else would become the same.
+  // A valid name is kept, even if others would be mapped to it.
   const taken = new Set(names.filter((name) => identifier(name) === name));
   for (const name of names) {
     if (found.has(name)) continue;
@@ -21,13 +21,13 @@ export function symbolNames(names: readonly string[]): ReadonlyMap<string, strin
 
 const SHIPPED = ["fs", "shell", "git", "web", "rlm", "history", "mcp", "skills", "memo", "debug"];
 
-/** The alias of a server; names that Vis or the sandbox use themselves get an end. */
+/** The alias of a server; a name that Vis or the sandbox uses gets a suffix. */
 export function aliasName(server: string): string {
   const name = identifier(server);
   return SHIPPED.includes(name) || !isFree(name) ? `${name}_mcp` : name;
 }
 
-/** Whether an extension may have it as its alias. */
+/** Whether an extension may use it as its alias. */
 function isFree(alias: string): boolean {
   try {
     validate({ namespace: "vis.mcp.server", alias: { ns: "vis.ext.mcp.server", alias }, doc: "-", version: "1.0.0" });

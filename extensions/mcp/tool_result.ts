@@ -1,4 +1,4 @@
-/** What a server gave, as data. A piece that is not text keeps its kind: `{type: "image", mimeType, bytes}`. */
+/** A server's result as data. A part that is not text keeps its type: `{type: "image", mimeType, bytes}`. */
 export type ToolResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly mimeType: string; readonly bytes: Uint8Array }
@@ -13,7 +13,7 @@ export type ToolResultPart =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `structuredContent` where there is some, else text (parsed where it is JSON), else a list of pieces. */
+/** `structuredContent` if there is any, else text (parsed if it is JSON), else a list of parts. */
 export function toolData(result: { readonly content?: unknown; readonly structuredContent?: unknown }): unknown {
   const pieces = piecesOf(result.content);
   const onlyText = pieces.every(({ type }) => type === "text");
@@ -34,7 +34,7 @@ export function piecesOf(content: unknown): readonly ToolResultPart[] {
   return Array.isArray(content) ? content.map(pieceOf).filter((piece) => piece !== null) : [];
 }
 
-/** A resource's contents, or one that stands in a result. */
+/** The contents of a resource, standalone or embedded in a result. */
 export function resourcePiece(value: unknown): ToolResultPart {
   const { uri, mimeType, text, blob } = fields(value);
   return {
@@ -74,7 +74,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Nothing where it is no base64. */
+/** Empty if it is not valid base64. */
 function bytesOf(base64: string): Uint8Array {
   try {
     return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));

@@ -1,14 +1,14 @@
-/** What of the extension depends on the conversation; loads little. */
+/** The parts of the extension that depend on the conversation; loads little. */
 import type { EnvironmentView } from "@vis/extension";
 import type { Note } from "./notes.ts";
 
-/** Every call of a query carries them; the newest are shown. */
+/** Limit: every call of a query carries them, and the newest are shown. */
 const MAX_CHARS = 2_000;
 
 const live = {
-  /** A child query has its task and nothing before it. */
+  /** A child query has only its task and no history. */
   activate: ({ home, depth }: EnvironmentView): boolean => typeof home === "string" && depth === 0,
-  /** Nothing before there is a note. */
+  /** Empty until there is a note. */
   prompt: async (env: EnvironmentView): Promise<string> => {
     if (!isThere(`${env.home}/memo`)) return "";
     const { readNotes } = await import("./notes.ts");
@@ -23,7 +23,7 @@ const live = {
 };
 export default live;
 
-/** Asked at each query: a call that waits wakes no thread of the runtime. */
+/** Called for each query. Synchronous, so it wakes no thread of the runtime. */
 function isThere(path: string): boolean {
   try {
     Deno.statSync(path);

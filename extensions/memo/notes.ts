@@ -9,13 +9,13 @@ export interface Note {
 export const MAX_NOTE_CHARS = 1_000;
 const MAX_NOTES = 200;
 
-/** Where notes are: below Vis's own folder, never in the project. */
+/** Where notes are stored: in Vis's own folder, never in the project. */
 export interface NotePlace {
   readonly home?: string | null;
   readonly workspace: string;
 }
 
-/** Notes of a scope, oldest first; none where there is no file. Rejects for a file that holds no notes. */
+/** Notes of a scope, oldest first; empty if there is no file. Rejects for an invalid file. */
 export async function readNotes(place: NotePlace, scope: NoteScope): Promise<readonly Note[]> {
   const file = await fileOf(place, scope);
   if (file === null) return [];
@@ -29,7 +29,7 @@ export async function readNotes(place: NotePlace, scope: NoteScope): Promise<rea
   return parsed(text, file);
 }
 
-/** Adds a note and gives it; the same text is kept once. */
+/** Adds a note and returns it; the same text is stored once. */
 export async function addNote(
   place: NotePlace,
   { text, scope }: { readonly text: string; readonly scope: NoteScope },
@@ -49,7 +49,7 @@ export async function addNote(
   });
 }
 
-/** False where there is no such note. */
+/** False if there is no such note. */
 export async function removeNote(place: NotePlace, id: string): Promise<boolean> {
   for (const scope of ["project", "user"] as const) {
     if (!(await readNotes(place, scope)).some((note) => note.id === id)) continue;
@@ -58,7 +58,7 @@ export async function removeNote(place: NotePlace, id: string): Promise<boolean>
   return false;
 }
 
-/** One writer at a time, over all processes; readers see the old file or the new one. */
+/** One writer at a time, across all processes; readers see either the old file or the new one. */
 async function change<T>(
   place: NotePlace,
   scope: NoteScope,

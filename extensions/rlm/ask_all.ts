@@ -5,7 +5,7 @@ export interface AskAllOptions {
   readonly system?: string;
 }
 
-/** What stands in the place of an answer that failed. */
+/** Takes the place of an answer that failed. */
 export interface Failure {
   readonly error: string;
 }
@@ -16,7 +16,7 @@ export async function askOne(env: EnvironmentView, prompt: string, options: AskA
   return await env.ask(prompt, options);
 }
 
-/** One answer for each prompt, in their order; only a cancelled query fails as a whole. */
+/** One answer per prompt, in order; only a cancelled query fails as a whole. */
 export async function askAll(
   env: EnvironmentView,
   prompts: readonly string[],

@@ -1,13 +1,13 @@
 export interface ChunkOptions {
-  /** Most characters of a piece. */
+  /** Maximum characters of a chunk. */
   readonly size?: number;
-  /** Characters that a piece repeats of the one before it. */
+  /** Characters that a chunk repeats from the previous one. */
   readonly overlap?: number;
 }
 
 const SIZE = 100_000;
 
-/** The text in pieces; without overlap, joined they are the text. No surrogate pair is cut. */
+/** Splits the text into chunks; without overlap, joined they are the text. Surrogate pairs are not split. */
 export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions = {}): string[] {
   if (overlap > size / 2) throw new RangeError(`Cannot cut with an overlap of ${overlap}: at most half of ${size}`);
   const pieces: string[] = [];
@@ -20,7 +20,7 @@ export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions =
   return pieces;
 }
 
-/** After the last line end in the last quarter, else after the last blank there, else at the end. */
+/** After the last line break in the last quarter, else after the last blank there, else at the end. */
 function cut(text: string, { from, to }: { readonly from: number; readonly to: number }): number {
   const least = to - Math.floor((to - from) / 4);
   for (const mark of ["\n", " "]) {

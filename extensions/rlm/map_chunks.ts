@@ -4,7 +4,7 @@ import { chunk, type ChunkOptions } from "./chunk.ts";
 
 export type MapOptions = AskAllOptions & ChunkOptions;
 
-/** One answer for each piece, in their order. */
+/** One answer per chunk, in order. */
 export async function mapChunks(
   env: EnvironmentView,
   text: string | readonly string[],

@@ -5,8 +5,8 @@ import type { MapOptions } from "./map_chunks.ts";
 const SIZE = 100_000;
 const BETWEEN = "\n\n---\n\n";
 
-/** Asks the instruction of as many texts as fit one prompt, at least two, until one is left. Throws when a text, or an
- * answer on the way, is a failure. */
+/** Applies the instruction to as many texts as fit one prompt, at least two, until one is left. Throws if a text, or an
+ * intermediate answer, is a failure. */
 export async function reduceChunks(
   env: EnvironmentView,
   texts: readonly unknown[],
@@ -40,7 +40,7 @@ function groups(texts: readonly string[], size: number): string[][] {
     group.push(text);
     chars += text.length + BETWEEN.length;
   }
-  // One alone joins those before it: every round must make fewer of them.
+  // A single one joins the group before it: every round must reduce their number.
   const last = all.at(-1);
   if (group.length === 1 && last) last.push(...group);
   else all.push(group);

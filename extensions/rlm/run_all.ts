@@ -11,7 +11,7 @@ export type Task = string | (ChildRunOptions & { readonly task: string });
 
 const SHOWN_ANSWER = 500;
 
-/** The answer of one child query; throws with its reason where it has none. */
+/** The answer of one child query; throws the reason if there is none. */
 export async function runOne(env: EnvironmentView, task: string, options: ChildRunOptions = {}): Promise<string> {
   if (!env.runChild) throw new Error("Cannot run a child query: no query is running");
   const { status, reason, answer } = await env.runChild(task, options);
@@ -19,7 +19,7 @@ export async function runOne(env: EnvironmentView, task: string, options: ChildR
   throw new Error(`The child query ended without an answer (${reason}): ${answer.slice(0, SHOWN_ANSWER)}`);
 }
 
-/** One answer for each task, in their order. What a task does not say comes from `options`. */
+/** One answer per task, in order. `options` are the defaults of each task. */
 export async function runAll(
   env: EnvironmentView,
   tasks: readonly Task[],

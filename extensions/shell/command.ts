@@ -1,10 +1,10 @@
 import type { EnvironmentView } from "@vis/extension";
 import { type CommandRules, refusedBy } from "./rules.ts";
 
-/** A text for `/bin/sh`, or a program with its arguments. */
+/** A command line for `/bin/sh`, or a program with its arguments. */
 export type ShellCommand = string | readonly string[];
 
-/** What is given to a command. */
+/** Options of a command. */
 export interface CommandOptions {
   readonly timeoutMs?: number;
   readonly cwd?: string;
@@ -14,7 +14,7 @@ export interface CommandOptions {
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
-/** A way to run it. Throws where a rule refuses it, and where none can run. */
+/** How to run a command. Throws if a rule refuses it, or if commands cannot run. */
 export function allowed(
   env: EnvironmentView,
   command: ShellCommand,
@@ -27,7 +27,7 @@ export function allowed(
   return (options) => spawn(argv, options);
 }
 
-/** As the wall calls them. */
+/** The same options under the names of `spawn`. */
 export function spawnOptions({ stdin, ...options }: CommandOptions): NonNullable<Parameters<Spawn>[1]> {
   return stdin === undefined ? options : { ...options, input: stdin };
 }

@@ -1,7 +1,7 @@
 import type { DoctorCheck, DoctorContext, z } from "@vis/extension";
 import type settings from "./settings.ts";
 
-/** Whether commands may run, and how far they reach. */
+/** Whether commands can run, and what they can access. */
 export function checkShell({ config, spawn }: DoctorContext): readonly DoctorCheck[] {
   const { enabled, network, allow, deny } = config as z.infer<typeof settings>;
   const name = "shell";

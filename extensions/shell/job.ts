@@ -5,14 +5,14 @@ type Spawn = NonNullable<EnvironmentView["spawn"]>;
 type Ended = Awaited<ReturnType<Spawn>>;
 type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 
-/** Of both outputs together, in the order in which they came. */
+/** Limit for both outputs together, in order of arrival. */
 const KEPT_BYTES = 256 << 10;
 const DEFAULT_BYTES = 64 << 10;
 
 export interface ReadOutputOptions {
-  /** How long to wait for something new, or for `until`. */
+  /** How long to wait for new output, or for `until`. */
   readonly waitMs?: number;
-  /** A text that is waited for. */
+  /** A text to wait for. */
   readonly until?: string;
   readonly maxBytes?: number;
 }
@@ -23,17 +23,17 @@ export interface JobReport {
   readonly code: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
-  /** What came since the last read, of both outputs. */
+  /** New output since the last read, of both outputs. */
   readonly output: string;
-  /** Bytes before it that were dropped, since nobody read them in time. */
+  /** Bytes before it that were dropped because they were not read in time. */
   readonly missed: number;
-  /** Bytes that came since and are still to be read. */
+  /** New bytes that are still to be read. */
   readonly left: number;
   readonly ms: number;
   readonly notes?: readonly string[];
 }
 
-/** A command that goes on between calls. */
+/** A command that keeps running between calls. */
 export class Job {
   readonly id: string;
   readonly command: string;
@@ -73,12 +73,12 @@ export class Job {
     return this.#ended === null && this.#failed === null;
   }
 
-  /** No program ran, or it was ended with the conversation. */
+  /** The program did not run, or was ended with the conversation. */
   get failed(): boolean {
     return this.#failed !== null;
   }
 
-  /** Waits as it was asked to, then gives what is new. Throws why no program ran. */
+  /** Waits as requested, then returns new output. Throws the reason if no program ran. */
   async read(
     { waitMs = 0, until, maxBytes = DEFAULT_BYTES }: ReadOutputOptions,
     signal?: AbortSignal,
@@ -92,7 +92,7 @@ export class Job {
     return this.#report(maxBytes);
   }
 
-  /** Asks it to end, makes it end where it does not, and gives what is new. */
+  /** Asks the command to end, kills it if it does not, and returns new output. */
   async stop(): Promise<JobReport> {
     this.#stop.abort();
     await this.#done;

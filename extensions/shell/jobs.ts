@@ -2,15 +2,15 @@ import type { EnvironmentView } from "@vis/extension";
 import type { Job, JobReport, ReadOutputOptions } from "./job.ts";
 
 const MOST_RUNNING = 8;
-/** Commands that have ended, kept to be read. */
+/** How many ended commands are kept for reading. */
 const MOST_ENDED = 8;
 
-/** The commands of one conversation that go on between calls. */
+/** The commands of one conversation that keep running between calls. */
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
   #next = 1;
 
-  /** Throws Error where too many run. */
+  /** Throws Error if too many are running. */
   add(make: (id: string) => Job): Job {
     const running = this.running;
     if (running.length >= MOST_RUNNING) {
@@ -59,7 +59,7 @@ export class Jobs {
 
 const ALL = new Map<string, Jobs>();
 
-/** Those of a conversation, until it is closed; made where there are none yet. */
+/** The commands of a conversation, kept until it is closed; created if there are none yet. */
 export function jobsOf({ envId, closed }: Pick<EnvironmentView, "envId" | "closed">): Jobs {
   const found = ALL.get(envId);
   if (found) return found;
@@ -69,7 +69,7 @@ export function jobsOf({ envId, closed }: Pick<EnvironmentView, "envId" | "close
   return jobs;
 }
 
-/** Commands of a conversation that run, without making anything. */
+/** Running commands of a conversation; creates nothing. */
 export function runningIn(envId: string): readonly Job[] {
   return ALL.get(envId)?.running ?? [];
 }

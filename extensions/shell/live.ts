@@ -1,4 +1,4 @@
-/** What of the extension depends on the conversation; loads little. */
+/** The parts of the extension that depend on the conversation; loads little. */
 import type { EnvironmentView } from "@vis/extension";
 import { runningIn } from "./jobs.ts";
 

@@ -1,13 +1,13 @@
-/** A piece of an output, by places in bytes since its begin. */
+/** Part of an output; positions are bytes since its start. */
 export interface OutputPart {
   readonly text: string;
-  /** Where it ends: where the next piece begins. */
+  /** Its end, where the next part starts. */
   readonly to: number;
-  /** Bytes before it that are no longer kept. */
+  /** Bytes before it that are no longer available. */
   readonly missed: number;
 }
 
-/** The newest bytes of an output that may go on for days. */
+/** The newest bytes of an output that may continue for days. */
 export class OutputRing {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   #total = 0;
@@ -16,7 +16,7 @@ export class OutputRing {
     this.#bytes = new Uint8Array(size);
   }
 
-  /** Bytes since the begin, kept or not. */
+  /** Bytes since the start, kept or not. */
   get total(): number {
     return this.#total;
   }
@@ -31,12 +31,13 @@ export class OutputRing {
     this.#total += chunk.length;
   }
 
-  /** What is kept from a place on. `whole`: nothing more will come, so that a character cut at the end stays cut. */
+  /** What is kept from a position on. `whole`: the output is complete, so a character cut at the end is not completed
+   * later. */
   from(place: number, { maxBytes, whole }: { readonly maxBytes: number; readonly whole: boolean }): OutputPart {
     const size = this.#bytes.length;
     let begin = Math.max(place, this.#total - size, 0);
     let end = Math.min(this.#total, begin + maxBytes);
-    // Not into the middle of a character: the bytes that go on with one are 10xxxxxx.
+    // Not inside a character: continuation bytes are 10xxxxxx.
     if (begin > place) { while (begin < end && this.#goesOn(begin)) begin++; }
     if (end < this.#total || !whole) end = this.#characterEnd(begin, end);
     const bytes = new Uint8Array(end - begin);
@@ -52,7 +53,7 @@ export class OutputRing {
     return (this.#at(place) & 0xc0) === 0x80;
   }
 
-  /** The place before a character that is not there as a whole; text that is no UTF-8 is cut anywhere. */
+  /** The position before an incomplete character; text that is not UTF-8 is cut anywhere. */
   #characterEnd(begin: number, end: number): number {
     for (let lead = end - 1; lead >= begin && lead > end - 4; lead--) {
       if (this.#goesOn(lead)) continue;

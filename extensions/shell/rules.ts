@@ -3,11 +3,9 @@ export interface CommandRules {
   readonly deny: readonly string[];
 }
 
-/**
- * Why a command may not run, null where it may. Patterns are about the text that the model wrote, a list of arguments
- * joined by blanks; each part of a command line between `;`, `&`, `|`, line ends and the like must pass by itself. Rules
- * keep honest commands apart: what keeps a dishonest one in is the wall.
- */
+/** Returns why a command must not run, or null if it may. Patterns match the text that the model wrote, with a list of
+ * arguments joined by blanks. Each part of a command line between `;`, `&`, `|`, line breaks and the like must pass
+ * separately. Rules are for honest commands; the wall confines dishonest ones. */
 export function refusedBy(rules: CommandRules | undefined, command: string | readonly string[]): string | null {
   if (!rules || rules.allow.length + rules.deny.length === 0) return null;
   for (const part of partsOf(command)) {
@@ -20,7 +18,7 @@ export function refusedBy(rules: CommandRules | undefined, command: string | rea
   return null;
 }
 
-/** Text in quotes is cut as well: it may be a command line of another shell, and a part too many only refuses more. */
+/** Quoted text is split too: it may be a command line for another shell, and an extra part can only refuse more. */
 function partsOf(command: string | readonly string[]): readonly string[] {
   const text = typeof command === "string" ? command : command.join(" ");
   const parts = text.split(/[;&|\n\r(){}`]|\$\(/).map(trimmed).filter((part) => part !== "");
@@ -29,7 +27,7 @@ function partsOf(command: string | readonly string[]): readonly string[] {
 
 const trimmed = (text: string): string => text.trim().replace(/\s+/g, " ");
 
-/** `*` stands for any text, and a blank and a star at the end for nothing too. Linear: no pattern can hang it. */
+/** `*` matches any text; a trailing blank and star also match nothing. Linear: no pattern can hang it. */
 function matches(pattern: string, text: string): boolean {
   const plain = trimmed(pattern);
   if (plain.endsWith(" *") && matches(plain.slice(0, -2), text)) return true;

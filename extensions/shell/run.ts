@@ -5,7 +5,7 @@ export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
 }
 
-/** Runs a command; one that fails is a result. Throws where a rule refuses it, and where none can run. */
+/** Runs a command; a failed command is a result. Throws if a rule refuses it, or if commands cannot run. */
 export async function run(
   env: EnvironmentView,
   command: ShellCommand,

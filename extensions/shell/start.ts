@@ -8,11 +8,11 @@ export interface StartOptions extends CommandOptions {
   readonly until?: string;
 }
 
-/** Long enough for a command that cannot run to say so. */
+/** Long enough for a command that cannot run to report it. */
 const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
-/** Starts a command that goes on after the call, and reads its first output. Throws as `run` does. */
+/** Starts a command that keeps running after the call, and reads its first output. Throws as `run` does. */
 export async function start(
   env: EnvironmentView,
   command: ShellCommand,

@@ -4,7 +4,7 @@ import { readProjectFile } from "./project_file.ts";
 export interface Skill {
   readonly name: string;
   readonly description: string;
-  /** Folder of its SKILL.md. */
+  /** The folder of its SKILL.md. */
   readonly folder: string;
 }
 
@@ -12,7 +12,7 @@ const MAX_SKILLS = 100;
 const MAX_HEAD = 4_000;
 const PLACES = [".vis/skills", ".claude/skills", "skills"];
 
-/** Skills of the project, then the user's own ones that have other names; by name. */
+/** Skills of the project, then the user's own ones with other names; sorted by name. */
 export async function findSkills(
   { workspace, home = null }: { readonly workspace: string; readonly home?: string | null },
 ): Promise<readonly Skill[]> {
@@ -41,7 +41,7 @@ async function skillsIn(root: string): Promise<readonly Skill[]> {
   return skills.filter((skill) => skill !== null);
 }
 
-/** Name and description stand in the lines between the first two `---`. */
+/** Name and description are in the lines between the first two `---`. */
 function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | null {
   const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
   if (head === undefined) return null;
@@ -51,7 +51,7 @@ function skillOf(text: string, { name, folder }: { readonly name: string; readon
   return { name: /^[\w.-]{1,64}$/.test(own) ? own : name, description: oneLine(description, 300), folder };
 }
 
-/** A value on the line of its key, quoted or not, or on the indented lines below. */
+/** A value on the line of its key, quoted or not, or on the indented lines that follow. */
 function field(head: string, key: string): string {
   const lines = head.split(/\r?\n/);
   const at = lines.findIndex((line) => line.startsWith(`${key}:`));

@@ -1,5 +1,5 @@
-/** Whether a path leads to something. Mostly there is nothing: a call that waits wakes no thread of the runtime, and
- * loads none of Node's modules. */
+/** Whether a path exists. Usually it does not. Synchronous, so it wakes no thread of the runtime, and it loads no Node
+ * modules. */
 export function isThere(path: string): boolean {
   try {
     Deno.statSync(path);

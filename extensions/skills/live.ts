@@ -1,10 +1,10 @@
-/** What of the extension depends on the conversation; loads little. */
+/** The parts of the extension that depend on the conversation; loads little. */
 import type { EnvironmentView } from "@vis/extension";
 import { findSkills, type Skill } from "./find_skills.ts";
 import { readProjectFile } from "./project_file.ts";
 
 const FILES = ["AGENTS.md", "CLAUDE.md"];
-/** Of each file. Every call of a query carries it. */
+/** Limit per file, since every call of a query carries it. */
 const MAX_CHARS = 6_000;
 const MAX_LIST = 2_000;
 
@@ -13,10 +13,10 @@ interface Found {
   readonly skills: readonly Skill[];
 }
 
-/** `activate` and `prompt` of one query are asked with one view: the files are read once. */
+/** `activate` and `prompt` of one query receive the same view, so the files are read once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
-/** Of a workspace and a home: queries that begin while the files are being read share what is read. */
+/** Keyed by workspace and home: queries that start while the files are being read share the result. */
 const READING = new Map<string, Promise<Found>>();
 
 function find(env: EnvironmentView): Promise<Found> {
@@ -51,7 +51,7 @@ async function search({ workspace, home = null }: EnvironmentView): Promise<Foun
 }
 
 const live = {
-  /** A child query has its task and nothing before it. */
+  /** A child query has only its task and no history. */
   activate: async (env: EnvironmentView): Promise<boolean> => {
     if (env.depth > 0) return false;
     const { notes, skills } = await find(env);

@@ -1,7 +1,7 @@
 import { isThere } from "./is_there.ts";
 
-/** Text of a file below a folder, cut to `maxChars`; null where there is none, or where its links lead outside: a
- * repository may be anybody's. */
+/** Text of a file below a folder, cut to `maxChars`; null if it is missing, or if its links lead outside, since a
+ * repository may come from anyone. */
 export async function readProjectFile(
   root: string,
   { path, maxChars }: { readonly path: string; readonly maxChars: number },
@@ -14,7 +14,7 @@ export async function readProjectFile(
       return null;
     }
     using file = await Deno.open(real);
-    // A character is at most four bytes, and at least one.
+    // A character is one to four bytes.
     const bytes = new Uint8Array(maxChars * 4 + 1);
     let length = 0;
     for (let read = await file.read(bytes); read !== null; read = await file.read(bytes.subarray(length))) {

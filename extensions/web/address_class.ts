@@ -1,9 +1,9 @@
-/** `never` is for nobody: of the machine itself or its link, of many at once, or of no one. `private` may be reached
- * where the user names host and port. */
+/** `never` cannot be reached at all: addresses of the machine itself or its link, multicast and unassigned ones.
+ * `private` can be reached if the user names host and port. */
 export type AddressClass = "public" | "private" | "never";
 
 const NEVER_4: readonly string[] = ["0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"];
-/** Not the internet: IANA's special-purpose addresses. */
+/** IANA's special-purpose addresses, which are not on the internet. */
 const PRIVATE_4: readonly string[] = [
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -18,7 +18,7 @@ const PRIVATE_4: readonly string[] = [
   "203.0.113.0/24",
 ];
 
-/** What an address, as text, is. One that cannot be read is `never`. */
+/** Classifies an address, given as text. One that cannot be parsed is `never`. */
 export function addressClass(address: string): AddressClass {
   const four = parse4(address);
   if (four !== null) return class4(four);
@@ -52,7 +52,7 @@ function class6(groups: readonly number[]): AddressClass {
   return first === 0x3fff && second < 0x1000 ? "never" : "public";
 }
 
-/** Four decimal numbers and nothing else: other spellings are for the parser of URLs. */
+/** Exactly four decimal numbers: other spellings are handled by the URL parser. */
 function parse4(text: string): number | null {
   const parts = text.split(".");
   if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) {

@@ -2,7 +2,8 @@ import type { Body } from "./read_body.ts";
 
 export type BodyKind = "text" | "json" | "bytes";
 
-/** A body as data: `json` where it says so and is whole, text in its own character set, other kinds as bytes. */
+/** A body as data: parsed `json` if its type says so and it is complete, text in its character set, other types as
+ * bytes. */
 export function bodyData(
   { bytes, truncated }: Body,
   { type, as }: { readonly type: string; readonly as: BodyKind | undefined },
@@ -18,7 +19,7 @@ export function bodyData(
   }
 }
 
-/** Text in the character set that the type names, or that the page names itself; else UTF-8. */
+/** Text in the character set that the type or the page itself names; else UTF-8. */
 export function bodyText(bytes: Uint8Array, type: string): string {
   const told = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(type)?.[1] ?? (isHtml(type) ? ownCharset(bytes) : undefined);
   return decoderFor(told ?? "utf-8").decode(bytes);

@@ -1,6 +1,6 @@
 const CHUNK = 16 << 10;
 
-/** Reads a connection by lines and by lengths; nothing is kept beyond what was asked for. */
+/** Reads a connection by lines and by lengths; buffers nothing beyond what was requested. */
 export class ByteReader {
   readonly #source: { read(into: Uint8Array): Promise<number | null> };
   #left: Uint8Array<ArrayBuffer> = new Uint8Array();
@@ -9,7 +9,7 @@ export class ByteReader {
     this.#source = source;
   }
 
-  /** A line without its end. Throws RangeError for one over `most` bytes, and Error where the input ends first. */
+  /** A line without its ending. Throws RangeError for a line over `most` bytes, and Error if the input ends first. */
   async line(most: number): Promise<string> {
     let line = new Uint8Array();
     for (;;) {
@@ -19,7 +19,7 @@ export class ByteReader {
       line = joined(line, part);
       if (end >= 0) {
         this.#left = this.#left.subarray(end + 1);
-        // Headers are bytes: each becomes the character of its number.
+        // Headers are bytes: each becomes the character with its number.
         return String.fromCharCode(...(line.at(-1) === 13 ? line.subarray(0, -1) : line));
       }
       if (!await this.#fill()) throw new Error("The answer ended in the middle of a line");

@@ -1,9 +1,9 @@
-/** They hold nothing and have no end. */
+/** Elements without content and end tag. */
 export const VOID: ReadonlySet<string> = new Set(
   "area base basefont br col embed frame hr img input keygen link meta param source track wbr".split(" "),
 );
 
-/** What no reader of the text wants. */
+/** Elements that are useless to a reader of the text. */
 const SKIPPED: ReadonlySet<string> = new Set(
   "script style noscript template svg iframe object canvas audio video button select textarea dialog nav footer aside noembed noframes"
     .split(" "),
@@ -12,13 +12,13 @@ const SKIPPED_ROLES: ReadonlySet<string> = new Set(
   "navigation banner contentinfo search dialog alertdialog menu menubar toolbar tooltip".split(" "),
 );
 
-/** They stand in a paragraph; all others begin and end one. */
+/** Inline elements; all others start and end a paragraph. */
 export const INLINE: ReadonlySet<string> = new Set(
   "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr"
     .split(" "),
 );
 
-/** What a tag ends that was left open, up to the element that holds both. */
+/** Which open elements a tag closes, up to the element that contains both. */
 export const ENDS: Readonly<Record<string, { readonly names: readonly string[]; readonly within: readonly string[] }>> =
   {
     li: { names: ["li"], within: ["ul", "ol"] },
@@ -31,7 +31,7 @@ export const ENDS: Readonly<Record<string, { readonly names: readonly string[]; 
     option: { names: ["option"], within: ["select"] },
     body: { names: ["head"], within: [] },
   };
-/** A paragraph ends before each of these. */
+/** Each of these ends an open paragraph. */
 export const ENDS_PARAGRAPH: ReadonlySet<string> = new Set(
   "p h1 h2 h3 h4 h5 h6 div section article main header footer aside nav ul ol dl table pre blockquote form figure hr"
     .split(" "),

@@ -13,7 +13,7 @@ export interface FetchOptions {
   readonly maxBytes: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** Where the user writes the rules. */
+  /** The file in which the user writes the rules. */
   readonly configFile: string;
   readonly outside?: Outside;
 }
@@ -28,7 +28,7 @@ export interface Fetched extends Body {
 const MOST_REDIRECTS = 5, MAX_URL = 8_000;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** Reads an address that is written by a model. Rejects with Error for one that may not be reached. */
+/** Parses an address written by a model. Rejects with Error if it must not be reached. */
 export function parseUrl(text: string, base?: URL): URL {
   if (text.length > MAX_URL || !URL.canParse(text, base)) throw new Error("It is no address: https://host/path");
   const url = new URL(text, base);
@@ -39,8 +39,8 @@ export function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** One request with its redirects, each of them checked and connected to as if it were the first. Rejects with Error
- * whose message says why, and with the signal's reason. */
+/** Sends one request and follows redirects, each of which is checked and connected to like the first. Rejects with
+ * Error that contains the reason, and with the signal's reason. */
 export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promise<Fetched> {
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;
@@ -105,7 +105,7 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   );
 }
 
-/** What is plainly of this machine or its network; other names show it with their addresses. */
+/** Hosts that obviously belong to this machine or its network; for other names, the addresses decide. */
 function isOwn(host: string): boolean {
   if (isAddress(host)) return addressClass(host) !== "public";
   return host === "localhost" || host.endsWith(".localhost");
@@ -114,7 +114,7 @@ function isOwn(host: string): boolean {
 const plainHost = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
 
-/** The request that a redirect asks for, null where the answer is none. */
+/** The request that a redirect asks for; null if the answer is not a redirect. */
 function redirected(request: HttpRequest, { status, headers }: HttpAnswer): HttpRequest | null {
   const location = headers.get("location");
   if (!REDIRECTS.includes(status) || location === undefined) return null;

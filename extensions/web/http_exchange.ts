@@ -9,9 +9,9 @@ export interface HttpRequest {
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Names in lower case; several of one name are joined. */
+  /** Names in lower case; repeated headers are joined. */
   readonly headers: ReadonlyMap<string, string>;
-  /** As it comes, still compressed. Throws where it ends early. */
+  /** Streamed, still compressed. Throws if it ends early. */
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>>;
 }
 
@@ -19,9 +19,9 @@ const MAX_LINE = 16 << 10, MAX_HEADERS = 200, MAX_HEAD = 64 << 10, MOST_INTERIM 
 const MAX_CHUNK_LINE = 256, PART = 64 << 10;
 const WITHOUT_BODY = [204, 304];
 
-/** One request and its answer over a connection that is used for nothing else (HTTP/1.1, `connection: close`). */
+/** Sends one request and reads its answer over a dedicated connection (HTTP/1.1, `connection: close`). */
 export async function exchange(connection: Deno.Conn, request: HttpRequest): Promise<HttpAnswer> {
-  // A server may answer before it has read everything; what matters is the answer.
+  // A server may answer before it has read everything; only the answer matters.
   const writing = writeAll(connection, request).then(() => null, (error: unknown) => error);
   const reader = new ByteReader(connection);
   try {
@@ -75,7 +75,7 @@ function bodyOf(reader: ByteReader, { status, headers }: Pick<HttpAnswer, "statu
   return measured(reader, Number(length));
 }
 
-/** Null: to the end of the connection. */
+/** Null: until the connection ends. */
 async function* measured(reader: ByteReader, length: number | null): HttpAnswer["body"] {
   for (let left = length ?? Infinity; left > 0;) {
     const part = await reader.some(Math.min(left, PART));
@@ -91,7 +91,7 @@ async function* chunked(reader: ByteReader): HttpAnswer["body"] {
     const [, size] = /^([\da-f]{1,8})[ \t]*(?:;.*)?$/i.exec(await reader.line(MAX_CHUNK_LINE)) ?? [];
     if (size === undefined) throw new Error("The answer has a chunk without a length");
     const length = parseInt(size, 16);
-    if (length === 0) return; // what may come after it is of no use
+    if (length === 0) return; // anything after it is ignored
     yield* measured(reader, length);
     if (await reader.line(MAX_CHUNK_LINE) !== "") {
       throw new Error("The answer has a chunk of another length than it says");

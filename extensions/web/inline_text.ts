@@ -1,11 +1,11 @@
-/** The text of one paragraph, cell or heading while it is being read. */
+/** The text of a paragraph, cell or heading that is being read. */
 export class InlineText {
   #parts: string[] = [];
-  /** Characters that are seen. */
+  /** Number of visible characters. */
   #ink = 0;
   #spaceAtEnd = true;
 
-  /** Runs of white space count as one. */
+  /** Collapses white space. */
   add(text: string): void {
     const collapsed = text.replace(/[\s\u200b]+/g, " ");
     const shown = this.#spaceAtEnd ? collapsed.replace(/^ /, "") : collapsed;
@@ -22,14 +22,14 @@ export class InlineText {
     return this.#ink;
   }
 
-  /** Begins what `marked` or `linked` ends. */
+  /** Starts a range for `marked` or `linked`. */
   begin(marker = ""): Mark {
     const mark = { at: this.#parts.length, ink: this.#ink, spaceBefore: this.#spaceAtEnd };
     if (marker !== "") this.#parts.push(marker);
     return mark;
   }
 
-  /** Ends what is marked; the marks go where there is nothing between them. */
+  /** Ends a marked range; removes the marks if it is empty. */
   marked(mark: Mark, marker: string): void {
     if (this.#ink === mark.ink) return void this.#cut(mark);
     const last = this.#parts.at(-1) ?? "";
@@ -37,7 +37,7 @@ export class InlineText {
     this.#parts.push(marker, ...(last.trimEnd() === last ? [] : [" "]));
   }
 
-  /** Puts a link around the text since the mark; gives that text. */
+  /** Turns the text since the mark into a link; returns that text. */
   linked(mark: Mark, href: string | null): string {
     if (this.#ink === mark.ink || this.#parts.length < mark.at) return "";
     const parts = this.#parts.splice(mark.at);
@@ -48,7 +48,7 @@ export class InlineText {
     return label;
   }
 
-  /** All of it, and begins anew. */
+  /** Returns the text and starts again. */
   take(): string {
     const text = this.#parts.join("").replace(/ *\n */g, "\n").trim();
     this.#parts = [];

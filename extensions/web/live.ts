@@ -1,11 +1,11 @@
-/** What of the extension depends on the configuration; loads nothing. */
+/** The parts of the extension that depend on the configuration; loads nothing. */
 import type { EnvironmentView } from "@vis/extension";
 
 const MAX_NAMES = 600;
 
 const live = {
   activate: (): boolean => true,
-  /** Nothing before the user allowed something: an error says how. */
+  /** Empty until the user allows something: an error explains how. */
   prompt: ({ config }: EnvironmentView): string => {
     const { hosts = [], local = [] } = (config ?? {}) as Partial<Record<"hosts" | "local", readonly string[]>>;
     const names = [...hosts, ...local].join(", ");

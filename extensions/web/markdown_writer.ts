@@ -11,7 +11,7 @@ interface Element {
 
 interface Block {
   readonly text: string;
-  /** 2 in what the page calls its main part, 1 in an article, else 0. */
+  /** 2 in the page's main element, 1 in an article, else 0. */
   readonly rank: number;
 }
 
@@ -21,7 +21,7 @@ export interface PageLink {
 }
 
 const MAX_DEPTH = 256, MAX_LINKS = 1_000, MAX_LABEL = 300;
-/** Less text than this, and a part that calls itself the main one is not believed. */
+/** A main element with less text than this is ignored. */
 const ENOUGH = 140;
 const MARKERS: Readonly<Record<string, string>> = {
   b: "**",
@@ -36,7 +36,7 @@ const MARKERS: Readonly<Record<string, string>> = {
   s: "~~",
 };
 
-/** Makes Markdown of a page's tags. What it costs is bounded by the page's length, however it is nested. */
+/** Converts a page's tags to Markdown. The cost is bounded by the page's length, however it is nested. */
 export class MarkdownWriter implements PageHandler {
   readonly #base: URL;
   readonly #maxChars: number;
@@ -44,7 +44,7 @@ export class MarkdownWriter implements PageHandler {
   readonly #blocks: Block[] = [];
   readonly #links = new Map<string, string>();
   readonly #inline = new InlineText();
-  /** Prefixes of lists and quotes around the place: the first line's, and that of the others. */
+  /** Prefixes of the enclosing lists and quotes: for the first line and for the others. */
   readonly #prefixes: { first: string; readonly rest: string; readonly owner: Element }[] = [];
   readonly #numbers: number[] = [];
   #skipped = 0;
@@ -70,12 +70,12 @@ export class MarkdownWriter implements PageHandler {
     return this.#chars > this.#maxChars;
   }
 
-  /** Links of the text, each address once. */
+  /** Links in the text, each address once. */
   links(): readonly PageLink[] {
     return [...this.#links].map(([url, text]) => ({ text, url }));
   }
 
-  /** The main part where the page names one, else all of it. */
+  /** The main part if the page has one, else everything. */
   markdown(): string {
     while (this.#stack.length > 0) this.#pop();
     this.#flush();
@@ -218,7 +218,7 @@ export class MarkdownWriter implements PageHandler {
     }
   }
 
-  /** Null for what leads to no page: scripts, mail, data, a place of the same page. */
+  /** Null for links that lead to no other page: scripts, mail, data, anchors. */
   #resolved(href: string | undefined): string | null {
     const told = href?.trim() ?? "";
     if (told === "" || told.startsWith("#") || !URL.canParse(told, this.#base)) return null;
@@ -226,7 +226,7 @@ export class MarkdownWriter implements PageHandler {
     return /^https?:$/.test(url.protocol) && url.href.length <= 2_000 ? url.href : null;
   }
 
-  /** The end of a paragraph; in a cell, where there are none, a blank. */
+  /** Ends a paragraph; in a cell, which has none, adds a blank. */
   #break(): void {
     if (this.#pre) return;
     if (this.#table) this.#inline.add(" ");
@@ -260,7 +260,7 @@ function startOf(attributes: ReadonlyMap<string, string>): number {
   return /^\d{1,6}$/.test(start) ? Number(start) : 1;
 }
 
-/** Items of a list stand below each other, other blocks apart. */
+/** List items are on consecutive lines, other blocks are separated. */
 function joined(blocks: readonly Block[]): string {
   let text = "";
   let last = "";

@@ -5,9 +5,9 @@ import { portOf, type Reach } from "./web_rules.ts";
 
 const MOST_ADDRESSES = 32, TRIED = 3;
 
-/** A connection for one request to the host of a URL. Its name is resolved here, every address is checked, and one of
- * those is connected to: who answers the resolver differently a moment later gains nothing. Rejects with Error, and with
- * the signal's reason. */
+/** Opens a connection to a URL's host for one request. The name is resolved here, every address is checked, and the
+ * connection goes to one of them, so a DNS answer that changes a moment later has no effect. Rejects with Error, and
+ * with the signal's reason. */
 export async function openConnection(
   url: URL,
   { reach, outside, signal }: { readonly reach: Reach; readonly outside: Outside; readonly signal: AbortSignal },
@@ -66,7 +66,7 @@ async function found(
   return addresses;
 }
 
-/** One that comes too late is closed. */
+/** Closes a connection that is opened too late. */
 async function opened(connecting: Promise<Deno.Conn>, signal: AbortSignal): Promise<Deno.Conn> {
   try {
     return await abortable(connecting, signal);
@@ -76,7 +76,7 @@ async function opened(connecting: Promise<Deno.Conn>, signal: AbortSignal): Prom
   }
 }
 
-/** TLS for the name of the URL, whatever address was connected to. */
+/** TLS for the URL's host name, whatever the address. */
 async function secured(
   connection: Deno.Conn,
   { url, outside, signal }: { readonly url: URL; readonly outside: Outside; readonly signal: AbortSignal },
@@ -102,7 +102,7 @@ async function secured(
   }
 }
 
-/** One that TLS took over, or that is closed already, cannot be closed. */
+/** A connection that TLS took over or that is already closed cannot be closed. */
 function closeQuietly(connection: Deno.Conn): void {
   try {
     connection.close();

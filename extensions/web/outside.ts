@@ -1,12 +1,12 @@
 import { lookup } from "node:dns/promises";
 
-/** The few ways out, so that tests can stand in for them. */
+/** All access to the network, so that tests can replace it. */
 export interface Outside {
   /** All addresses of a name. */
   resolve(host: string): Promise<readonly string[]>;
-  /** To an address, never to a name. */
+  /** Connects to an address, never to a name. */
   connect(address: string, port: number): Promise<Deno.TcpConn>;
-  /** Certificates beside the system's, as PEM. */
+  /** Certificates in addition to the system's, as PEM. */
   readonly caCerts: readonly string[];
 }
 

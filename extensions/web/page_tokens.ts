@@ -10,8 +10,8 @@ export interface PageHandler {
 const SLICE = 32 << 10, SLICE_MS = 6;
 const MAX_VALUE = 8_000, MAX_ATTRIBUTES = 100;
 
-/** Tells a handler the tags and the text of a page, in time that grows with its length alone, and in pieces, so that
- * nothing else waits. The library's parser is not used: its stack costs the square of a page's depth. */
+/** Passes the tags and text of a page to a handler, in time linear in its length and in pieces, so that other work is
+ * not delayed. The library's parser is not used: its stack takes quadratic time in the depth of a page. */
 export async function readTokens(
   page: string,
   handler: PageHandler,
@@ -30,7 +30,7 @@ export async function readTokens(
   tokenizer.end();
 }
 
-/** What the tokenizer calls; its places are those of the whole page. */
+/** Callbacks of the tokenizer; positions refer to the whole page. */
 class Callbacks {
   readonly #page: string;
   readonly #handler: PageHandler;

@@ -4,11 +4,11 @@ import type { HttpAnswer } from "./http_exchange.ts";
 
 export interface Body {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Whether there is more than was asked for. */
+  /** Whether there is more than requested. */
   readonly truncated: boolean;
 }
 
-/** Up to `maxBytes` of a body, after decompression: no more than that is ever unpacked. */
+/** Up to `maxBytes` of a body, after decompression: no more than that is ever decompressed. */
 export async function readResponseBody(
   { headers, body }: HttpAnswer,
   { maxBytes }: { readonly maxBytes: number },
@@ -19,7 +19,7 @@ export async function readResponseBody(
     throw new Error(`The answer is encoded as ${coding.slice(0, 40)}, which was not asked for`);
   }
   const unzip = createUnzip({ chunkSize: 64 << 10 });
-  pipeline(Readable.from(body), unzip, () => {}); // a failure shows in what reads
+  pipeline(Readable.from(body), unzip, () => {}); // a failure surfaces when it is read
   return await collect(unzip, maxBytes);
 }
 

@@ -6,7 +6,7 @@ import { facts, fetchPage, type WebCallOptions } from "./web_call.ts";
 
 const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
 
-/** What `web.readable` gives: a page as Markdown; other text stays as it is. */
+/** The result of `web.readable`: a page as Markdown; other text unchanged. */
 export async function readablePage(
   env: EnvironmentView,
   address: string,

@@ -1,6 +1,6 @@
 const LONG_CELL = 400, MAX_ROWS = 2_000, MAX_CELLS = 50;
 
-/** A table while it is being read. One that only places things on the page becomes paragraphs. */
+/** A table that is being read. A table used only for layout becomes paragraphs. */
 export class TableText {
   readonly #rows: string[][] = [];
 

@@ -21,7 +21,7 @@ export interface WebFacts {
 
 const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
 
-/** What `web.get` and `web.post` give: an answer is data whatever its status; an error says why there was none. */
+/** The result of `web.get` and `web.post`: an answer is data whatever its status; an error says why there was none. */
 export async function callWeb(
   env: EnvironmentView,
   text: string,
@@ -66,7 +66,7 @@ export async function fetchPage(
   }
 }
 
-/** What the user allows; nothing where the section of the configuration is absent. */
+/** The user's rules; they allow nothing if the section of the configuration is absent. */
 export function rulesOf(config: unknown): WebRules {
   return typeof config === "object" && config !== null && "hosts" in config && "local" in config
     ? config as WebRules

@@ -1,14 +1,14 @@
-/** What the user lets requests reach: `example.org`, `*.example.org`, `example.org:8443`, `*`. */
+/** Hosts that the user allows: `example.org`, `*.example.org`, `example.org:8443`, `*`. */
 export interface WebRules {
   readonly hosts: readonly string[];
   /** `host:port` of this machine or its network, each named exactly. */
   readonly local: readonly string[];
 }
 
-/** `public`: every address of the host must be one of the internet. `local`: the user named host and port. */
+/** `public`: every address of the host must be on the internet. `local`: the user named host and port. */
 export type Reach = "public" | "local";
 
-/** Null where no rule names the host and port of the URL. */
+/** Null if no rule matches the host and port of the URL. */
 export function reachOf(url: URL, { hosts, local }: WebRules): Reach | null {
   const host = bare(url.hostname);
   const port = portOf(url);
@@ -16,7 +16,7 @@ export function reachOf(url: URL, { hosts, local }: WebRules): Reach | null {
   return hosts.some((rule) => matches(rule, { host, port, ports: [80, 443] })) ? "public" : null;
 }
 
-/** The URL's own port, or the one that its protocol has. */
+/** The URL's port, or the default of its protocol. */
 export function portOf(url: URL): number {
   return url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
 }
@@ -33,7 +33,7 @@ function matches(
   return name !== null && (below ? host.endsWith(`.${name}`) : host === name);
 }
 
-/** As the parser of URLs spells it: lower case, punycode, numbers of addresses in decimal. */
+/** In the spelling of the URL parser: lower case, punycode, decimal numbers in addresses. */
 function normal(name: string): string | null {
   const url = `http://${name}`;
   return URL.canParse(url) ? bare(new URL(url).hostname) : null;

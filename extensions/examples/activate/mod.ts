@@ -1,4 +1,4 @@
-/** `activate`: without a Makefile there is no function, no prompt and no nudge. */
+/** `activate`: without a Makefile, the function, the prompt and the nudge are left out. */
 import { join } from "node:path";
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 

@@ -1,4 +1,4 @@
-/** `config`: settings of its own, in `extensions.config["example.config"]` of the configuration. */
+/** `config`: its own settings, in `extensions.config["example.config"]` of the configuration. */
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const Config = z.strictObject({ greeting: z.string().min(1).default("Hello") });

@@ -1,4 +1,4 @@
-/** `extend`: one alias for each folder of the workspace that the settings name. */
+/** `extend`: adds one alias for each workspace folder that the settings name. */
 import { defineExtension, type EnvironmentView, type Extension, fn, z } from "@vis/extension";
 
 const Config = z.strictObject({ folders: z.array(z.string().regex(/^[a-z]+$/)).default([]) });

@@ -1,4 +1,4 @@
-/** A function, a constant and a prompt: the least that is useful. */
+/** A minimal useful extension: a function, a constant and a prompt. */
 import { defineExtension, fn, value, z } from "@vis/extension";
 import { celsius } from "./celsius.ts";
 

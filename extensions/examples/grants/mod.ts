@@ -1,4 +1,4 @@
-/** `globals` and `allow`: blocks read files of the workspace by themselves. */
+/** `globals` and `allow`: blocks read workspace files directly. */
 import { defineExtension } from "@vis/extension";
 
 export default defineExtension({

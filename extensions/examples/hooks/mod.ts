@@ -1,4 +1,4 @@
-/** Hooks: `before` mends arguments, `after` shapes the result, `onError` has a fallback. */
+/** Hooks: `before` fixes arguments, `after` shapes the result, `onError` provides a fallback. */
 import { defineExtension, fn, z } from "@vis/extension";
 
 const STOCK: Readonly<Record<string, number>> = { apple: 3, pear: 0 };

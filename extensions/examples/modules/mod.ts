@@ -1,4 +1,4 @@
-/** `modules`: pure code under bare names of the sandbox, called without waiting. */
+/** `modules`: pure code under bare names in the sandbox, called synchronously. */
 import { defineExtension } from "@vis/extension";
 
 export default defineExtension({

@@ -1,4 +1,4 @@
-/** A default export is the value of the name itself. */
+/** A default export becomes the value of the name itself. */
 export default class Money {
   readonly cents: number;
 

@@ -1,4 +1,4 @@
-/** Evaluated inside the sandbox: it stands alone. */
+/** Evaluated inside the sandbox, so it is self-contained. */
 export function mean(all: readonly number[]): number {
   return all.reduce((sum, one) => sum + one, 0) / all.length;
 }

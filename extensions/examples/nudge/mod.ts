@@ -1,4 +1,4 @@
-/** A nudge: one line for the model, when there is a reason. */
+/** `nudge`: one line for the model when there is a reason. */
 import { defineExtension, type NudgeContext } from "@vis/extension";
 
 export default defineExtension({

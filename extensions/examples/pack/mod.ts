@@ -1,4 +1,4 @@
-/** A pack: brings other extensions into the conversation that asks for them, from its next query on. */
+/** A pack: adds other extensions to a conversation on request, starting with its next query. */
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const alarm = defineExtension({

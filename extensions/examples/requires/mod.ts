@@ -1,4 +1,4 @@
-/** `requires`: loaded after another extension, and left out where that one is missing. */
+/** `requires`: loaded after another extension, and skipped if that one is missing. */
 import { defineExtension } from "@vis/extension";
 
 export default defineExtension({

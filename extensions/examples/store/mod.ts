@@ -1,4 +1,4 @@
-/** `env.store`: a list that stays with the conversation, and a count over all of them. */
+/** `env.store`: a list kept with the conversation, and a count over all conversations. */
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 function storeOf({ store }: EnvironmentView): NonNullable<EnvironmentView["store"]> {

@@ -3,7 +3,7 @@ import type { FsContext } from "../workspace/context.ts";
 import type { ChangeItem } from "../checkpoints/snapshot.ts";
 import type { Facts, OpenFolder } from "../tree/tree.ts";
 
-/** Why a change of files failed, in words. */
+/** Why a file change failed, as text. */
 function writeReason(error: unknown): string {
   if (error instanceof Deno.errors.PermissionDenied) return "permission denied";
   if (error instanceof Deno.errors.NotADirectory) return "a part of its path is a file";
@@ -24,16 +24,16 @@ export interface Move {
 export interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** Path to the name under which the new file is written first, beside it. */
+  /** Path to the temporary name, in the same folder, under which the new file is written first. */
   readonly temporary: ReadonlyMap<string, string>;
-  /** Folders that are not empty stay, in place of an error. */
+  /** Keeps folders that are not empty, instead of failing. */
   readonly keepFull?: boolean;
 }
 
 type Place = Pick<FsContext, "tree" | "guard">;
 
-/** Makes the files what the items say: new ones are written beside their places first, then everything is renamed and
- * removed at once, without a rest in between. Throws Error naming the file and leaves what was done until then. */
+/** Changes the files as the items specify: writes new ones to temporary names first, then renames and removes
+ * everything without a pause in between. Throws Error naming the file; changes made until then remain. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
@@ -63,7 +63,7 @@ export async function applyItems(context: Place, application: Application): Prom
 
 function rearrange(context: Place, { items, moves = [], temporary, keepFull = false }: Application): void {
   for (const { path, before, after, seen } of items) {
-    // What is made in a folder changes the folder.
+    // Creating an entry modifies its folder.
     if (seen !== undefined && before?.kind !== "dir" && after?.kind !== "dir") refuseChanged(context, { path, seen });
   }
   if (moves.length > 0) {
@@ -97,7 +97,7 @@ function rename(context: Place, { from, to }: Move): void {
   });
 }
 
-/** Throws Error where a file is no longer the one that was looked at. */
+/** Throws Error if a file changed since it was inspected. */
 function refuseChanged(context: Place, { path, seen }: { readonly path: string; readonly seen: Facts | null }): void {
   let now: Facts | null = null;
   naming(path, () => now = context.tree.look(path));

@@ -6,18 +6,18 @@ import { type ChangeItem, stateOf } from "../checkpoints/snapshot.ts";
 import { temporaryOf } from "./temporary_of.ts";
 
 export interface Change {
-  /** The function that makes it. */
+  /** The function that makes the change. */
   readonly change: string;
-  /** In an order in which folders stand before what is in them; folders that are missing need not be named. */
+  /** Folders come before their contents; missing folders need not be included. */
   readonly items: readonly ChangeItem[];
-  /** Renames that bring about what the items say, in place of writing them. */
+  /** Renames with the effect that the items describe; used instead of writing them. */
   readonly moves?: readonly Move[];
-  /** Checkpoints that this takes back. */
+  /** Checkpoints that this change undoes. */
   readonly of?: readonly string[];
 }
 
-/** The only way to change files: all or none, and kept as one checkpoint. After an error, and after a kill at any
- * moment, either everything is as it was or everything is changed. Throws Error naming the file. */
+/** The only way to change files: all or none, recorded as one checkpoint. After an error, or a kill at any moment,
+ * either nothing or everything is changed. Throws Error naming the file. */
 export async function changeFiles(context: FsContext, { change, items, moves = [], of = [] }: Change): Promise<void> {
   context.signal?.throwIfAborted();
   const all = [...missingFolders(context, items), ...items];
@@ -49,7 +49,7 @@ async function begin(
   return id;
 }
 
-/** The folders that must be made for what will be there. */
+/** The folders that must be created for the new entries. */
 function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): ChangeItem[] {
   const named = new Set(items.map(({ path }) => path));
   const missing = new Set<string>();

@@ -1,16 +1,16 @@
 import type { Checkpoint } from "../checkpoints/checkpoints.ts";
 
 export interface UndoChoice {
-  /** The last so many changes; else all of the newest `scope`. */
+  /** How many of the latest changes; if absent, all of the newest `scope`. */
   readonly steps?: number | undefined;
   readonly scope?: "step" | "iteration" | "query" | undefined;
-  /** Only changes of this conversation: its id, or the first characters of it. */
+  /** Only changes of this conversation: its id or a prefix of it. */
   readonly conversation?: string | undefined;
-  /** Take back the newest undo instead. */
+  /** Undo the newest undo instead. */
   readonly redo?: boolean | undefined;
 }
 
-/** The changes that a choice means, newest first. */
+/** The selected changes, newest first. */
 export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly Checkpoint[] {
   const { conversation = "", redo = false, steps, scope = "step" } = choice;
   const open = openChanges(all).filter((one) => one.conversationId.startsWith(conversation)).reverse();
@@ -28,7 +28,7 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
   return changes.filter(isSame);
 }
 
-/** Those that are not taken back, oldest first. An undo that was taken back brings its changes back. */
+/** Changes that are not undone, oldest first. Redoing a change makes it available for undo again. */
 export function openChanges(all: readonly Checkpoint[]): Checkpoint[] {
   const closed = new Set<string>();
   const byId = new Map(all.map((one) => [one.id, one]));

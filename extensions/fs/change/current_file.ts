@@ -6,15 +6,14 @@ import type { FileSnapshot } from "../checkpoints/snapshot.ts";
 import { sha256Of } from "../tree/text_bytes.ts";
 import type { Facts } from "../tree/tree.ts";
 
-/** The largest file that is written over or edited, in bytes. */
+/** Maximum size in bytes of a file that is overwritten or edited. */
 export const MAX_WRITE = 16 * 1024 * 1024;
 
 export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** A file about to be changed, null where there is none. Throws Error where it is not what this conversation last
- * read. */
+/** A file about to be changed; null if there is none. Throws Error if it differs from what this conversation last read. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,

@@ -14,7 +14,7 @@ export interface FileEdit extends TextReplacement {
   readonly path: string;
 }
 
-/** Bytes whose decoding is a piece of work of its own. */
+/** Size in bytes above which decoding is worth a pause of its own. */
 const LARGE = 1024 * 1024;
 
 interface Draft {
@@ -23,7 +23,7 @@ interface Draft {
   text: string;
 }
 
-/** Exact replacements in one or more files, in order, all or none. One result per file. */
+/** Exact replacements in one or more files, in order, all or none. Returns one result per file. */
 export async function editFiles(context: FsContext, edits: readonly FileEdit[]): Promise<Written[]> {
   const drafts = new Map<string, Draft>();
   for (const edit of edits) {

@@ -7,11 +7,11 @@ import { treeItems } from "./tree_items.ts";
 export interface Moved {
   readonly from: string;
   readonly to: string;
-  /** Files and links that were moved. */
+  /** Number of files and links that were moved. */
   readonly files: number;
 }
 
-/** Renames a file, a link or a folder; folders that are missing are made. Never over what is there. */
+/** Renames a file, a link or a folder and creates missing folders. Never overwrites. */
 export async function movePath(
   context: FsContext,
   { from, to }: { readonly from: string; readonly to: string },

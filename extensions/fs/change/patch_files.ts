@@ -16,11 +16,11 @@ const MAX_FILES = 500;
 interface Draft {
   readonly place: WorkspacePath;
   readonly item: Pick<ChangeItem, "path" | "before" | "seen">;
-  /** Null where the file goes away. */
+  /** Null if the file is removed. */
   after: FileSnapshot | null;
 }
 
-/** A unified diff or search/replace blocks over any number of files, all or none. One result per file. */
+/** Applies a unified diff or search/replace blocks to any number of files, all or none. Returns one result per file. */
 export async function patchFiles(context: FsContext, patch: string): Promise<Written[]> {
   const parts = parsePatch(patch);
   if (parts.length > MAX_FILES) throw new RangeError(`Cannot apply the patch: over ${MAX_FILES} files`);
@@ -59,7 +59,7 @@ async function draftPart(context: FsContext, part: PatchPart, drafts: Map<string
   target.after = { kind: "file", bytes, mode: own, owner: kept?.owner ?? null };
 }
 
-/** A file as the parts before have left it. */
+/** A file as changed by the previous parts. */
 async function draftOf(context: FsContext, path: string, drafts: Map<string, Draft>): Promise<Draft> {
   const place = await confineForWrite(context, path);
   const known = drafts.get(place.real);

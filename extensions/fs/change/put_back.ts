@@ -10,7 +10,7 @@ export interface HalfChanged {
   readonly after: State;
 }
 
-/** Puts back what a change that was not finished has changed already. What somebody else changed since stays. */
+/** Reverts what an unfinished change has changed. What others changed since is kept. */
 export async function putBack(
   context: Pick<FsContext, "tree" | "guard">,
   items: readonly HalfChanged[],
@@ -22,7 +22,7 @@ export async function putBack(
     if (now === "unknown") continue;
     const state = await stateOf(now);
     if (isSameState(state, await stateOf(before))) continue;
-    // Between the removal of one kind and the making of another there was nothing.
+    // Between removing an entry and creating one of another kind, there was nothing.
     const isBetween = now === null && before !== null && after !== null && before.kind !== after.kind;
     if (isBetween || isSameState(state, after)) changed.push({ path, before: now, after: before });
   }
@@ -30,7 +30,7 @@ export async function putBack(
   const gone = changed.filter(({ after }) => after === null).toReversed();
   for (const item of [...made, ...gone]) {
     const temporary = new Map(item.after?.kind === "file" ? [[item.path, temporaryOf(item.path)]] : []);
-    await applyItems(place, { items: [item], temporary, keepFull: true }).catch(() => {}); // as much as can be
+    await applyItems(place, { items: [item], temporary, keepFull: true }).catch(() => {}); // best effort
   }
 }
 

@@ -5,7 +5,7 @@ import { type HalfChanged, putBack } from "./put_back.ts";
 
 type Place = Pick<FsContext, "tree" | "guard" | "checkpoints">;
 
-/** Puts back what processes that are no more left half changed. Resolves with how many changes there were. */
+/** Reverts half-made changes of processes that have ended. Resolves with the number of changes. */
 export async function recover(context: Place): Promise<number> {
   const { checkpoints } = context;
   const abandoned = await checkpoints?.abandoned() ?? [];

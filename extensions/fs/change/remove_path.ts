@@ -5,17 +5,17 @@ import { missing } from "../workspace/missing.ts";
 import { treeItems } from "./tree_items.ts";
 
 export interface RemoveOptions {
-  /** A folder with what is in it. */
+  /** Removes a folder with its contents. */
   readonly recursive?: boolean | undefined;
 }
 
 export interface Removed {
   readonly path: string;
-  /** Files and links that were removed. */
+  /** Number of files and links that were removed. */
   readonly files: number;
 }
 
-/** Removes a file, a link (not what it leads to) or a folder. */
+/** Removes a file, a link (not its target) or a folder. */
 export async function removePath(
   context: FsContext,
   path: string,

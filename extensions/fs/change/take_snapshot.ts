@@ -5,11 +5,11 @@ import { readWhole } from "../read/read_place.ts";
 import { sizeText } from "../tree/size_text.ts";
 import type { PathSnapshot } from "../checkpoints/snapshot.ts";
 
-/** The most that one change takes away or moves, so that it can be taken back. */
+/** Maximum size that one change may remove or move, so that it can be undone. */
 export const MAX_KEPT = 64 * 1024 * 1024;
 
-/** What is at a path without a link in it. Throws RangeError for more than `most` bytes and for what is neither file,
- * folder nor link. */
+/** What is at a path that contains no link. Throws RangeError for more than `most` bytes, and for anything but a file,
+ * a folder or a link. */
 export async function takeSnapshot(
   context: Pick<FsContext, "tree" | "signal">,
   path: string,

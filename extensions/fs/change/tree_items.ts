@@ -8,8 +8,8 @@ import { MAX_KEPT, takeSnapshot } from "./take_snapshot.ts";
 
 const MAX_ITEMS = 2_000;
 
-/** Everything at and below a place, folders before what is in them, as items that go away. Throws RangeError for what
- * is guarded, and for more than can be taken back; Error for a file that changed since it was read. */
+/** Everything at and below a place as items to remove, folders before their contents. Throws RangeError for guarded
+ * paths and for more than can be undone, and Error for a file that changed since it was read. */
 export async function treeItems(
   context: FsContext,
   place: WorkspacePath,

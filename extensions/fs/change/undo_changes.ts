@@ -9,18 +9,18 @@ import { takeSnapshot } from "./take_snapshot.ts";
 import { type Written, written } from "./written.ts";
 
 export interface UndoOptions extends UndoChoice {
-  /** Also over changes that somebody else made since. */
+  /** Overwrites changes that others made since. */
   readonly force?: boolean | undefined;
 }
 
 export interface Undone {
-  /** Changes that were taken back. */
+  /** Changes that were undone. */
   readonly changes: readonly Checkpoint[];
   readonly files: readonly Written[];
 }
 
-/** Takes back changes, all or none, as one change that can be taken back itself. Throws Error where there is nothing to
- * take back, and where a file is no longer what the change had made of it. */
+/** Undoes changes, all or none, as one change that can itself be undone. Throws Error if there is nothing to undo, or
+ * if a file is no longer as the change left it. */
 export async function undoChanges(context: FsContext, { force = false, ...choice }: UndoOptions): Promise<Undone> {
   const { checkpoints } = context;
   if (!checkpoints) {
@@ -44,15 +44,15 @@ export async function undoChanges(context: FsContext, { force = false, ...choice
   return { changes, files };
 }
 
-/** Outside a conversation, it belongs to the one whose changes are taken back. */
+/** Outside a conversation, the undo belongs to the conversation whose changes it undoes. */
 function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext {
   if (context.conversationId !== "" || !newest) return context;
   const { conversationId } = newest;
   return { ...context, source: () => Promise.resolve({ conversationId, queryId: null, iterationId: null }) };
 }
 
-/** From what is there now to what was there before the oldest of the changes, and paths where something else is there
- * than they left. */
+/** Items that lead from the current state to the one before the oldest change, and paths whose current state is not the
+ * one that the changes left. */
 async function itemsOf(
   context: FsContext,
   { changes, checkpoints }: { readonly changes: readonly Checkpoint[]; readonly checkpoints: Checkpoints },
@@ -75,7 +75,7 @@ async function itemsOf(
   return { items, others: [...others] };
 }
 
-/** What all the changes together made of each path; `broken` are paths that changed between two of them. */
+/** The combined effect of all changes on each path; `broken` are paths that changed between two of them. */
 function composed(changes: readonly Checkpoint[]) {
   const wanted = new Map<string, { readonly from: State; readonly to: State }>();
   const broken: string[] = [];

@@ -5,7 +5,7 @@ import { currentFile, MAX_WRITE } from "./current_file.ts";
 import { sizeText } from "../tree/size_text.ts";
 import { type Written, written } from "./written.ts";
 
-/** Creates a file, folders included, or replaces its text. */
+/** Creates a file and its folders, or replaces its text. */
 export async function writeFile(
   context: FsContext,
   { path, text }: { readonly path: string; readonly text: string },

@@ -7,11 +7,11 @@ import { unifiedDiff } from "../patch/unified_diff.ts";
 export interface Written {
   readonly path: string;
   readonly bytes: number;
-  /** Unified diff against what was there; "" where nothing changed. */
+  /** Unified diff against the previous text; "" if nothing changed. */
   readonly diff: string;
 }
 
-/** What is told of a file that was changed; the conversation knows it from now on. */
+/** The result for a changed file, whose state the conversation knows from now on. */
 export async function written(
   context: FsContext,
   { path, before, after }: ChangeItem,
@@ -29,7 +29,7 @@ export async function written(
   return { path: named, bytes: bytes?.length ?? 0, diff };
 }
 
-/** Null where there was no file, undefined where it is no text. */
+/** Null if there was no file, undefined if it is not text. */
 function textOf(snapshot: ChangeItem["before"]): string | null | undefined {
   if (snapshot === null || snapshot.kind === "dir") return null;
   if (snapshot.kind === "link") return snapshot.target;

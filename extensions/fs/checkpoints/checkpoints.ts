@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { Kernel } from "../tree/kernel.ts";
 import { isSameState, type PathSnapshot, type State, stateOf } from "./snapshot.ts";
 
-/** One change of files, as it is kept. */
+/** One change of files, as stored. */
 export interface Checkpoint {
   /** Sorts by time. */
   readonly id: string;
   readonly at: number;
-  /** The function that made it; "undo" and "redo" take back what `of` names. */
+  /** The function that made it; "undo" and "redo" undo what `of` names. */
   readonly change: string;
   readonly of: readonly string[];
   readonly conversationId: string;
   readonly queryId: string | null;
   readonly iterationId: string | null;
   readonly items: readonly { readonly path: string; readonly before: State; readonly after: State }[];
-  /** Files that exist only while it is not done. */
+  /** Files that exist only while it is unfinished. */
   readonly temporary: readonly string[];
 }
 
@@ -26,22 +26,22 @@ export interface Limits {
 }
 
 const LIMITS: Limits = { bytes: 256 * 1024 * 1024, changes: 1_000, days: 30 };
-/** What is younger may belong to a change that is being written down. */
+/** Younger files may belong to a change that is being recorded. */
 const YOUNG_MS = 10 * 60_000;
 const PRUNE_EVERY = 50;
 const PRUNE_MS = 3_600_000;
 const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
-/** What files were before each change, in a folder of their own per workspace. A change is first kept as not done,
- * then made, then kept as done: after a kill in between, whoever looks next puts back what it had changed. While it is
- * made its file is locked: the kernel ends the lock with the process, and sees it from every container that shares the
- * folder, where a process id misleads. */
+/** Stores what files were before each change, in one folder per workspace. A change is first stored as unfinished, then
+ * made, then stored as finished: after a kill in between, the next user reverts what it had changed. While it is made,
+ * its file is locked. The kernel releases the lock with the process, and the lock works across containers that share
+ * the folder, where process ids mislead. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;
   readonly #limits: Limits;
-  /** Of changes that are not done. */
+  /** Lock files of unfinished changes. */
   readonly #locked = new Map<string, Deno.FsFile>();
   #added = 0;
   #last = 0;
@@ -52,13 +52,13 @@ export class Checkpoints {
     this.#limits = limits;
   }
 
-  /** An id that is greater than those given before by this process. */
+  /** An id greater than all earlier ones of this process. */
   newId(now = Date.now()): string {
     this.#last = Math.max(now, this.#last + 1);
     return `${this.#last.toString(36).padStart(9, "0")}-${crypto.randomUUID().slice(0, 8)}`;
   }
 
-  /** Keeps the bytes of a snapshot. */
+  /** Stores the bytes of a snapshot. */
   async keep(snapshot: PathSnapshot): Promise<State> {
     const state = await stateOf(snapshot);
     if (snapshot?.kind !== "file" || state?.kind !== "file") return state;
@@ -70,7 +70,7 @@ export class Checkpoints {
     return state;
   }
 
-  /** The snapshot that was kept. Throws Error where it is no longer there, or not what it was. */
+  /** Loads a stored snapshot. Throws Error if it is missing or was changed. */
   async load(state: State): Promise<PathSnapshot> {
     if (state?.kind !== "file") return state;
     const bytes = await Deno.readFile(this.#object(state.hash)).catch(() => null);
@@ -79,7 +79,7 @@ export class Checkpoints {
     throw new Error("Cannot take back the change: what the file was is no longer kept");
   }
 
-  /** Keeps a change that is about to be made. */
+  /** Stores a change that is about to be made. */
   async begin(checkpoint: Checkpoint): Promise<void> {
     await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const file = await writeWhole(this.#pending(checkpoint.id), encode(checkpoint));
@@ -92,20 +92,20 @@ export class Checkpoints {
     await this.#pruneSometimes();
   }
 
-  /** Forgets a change that was not made. */
+  /** Removes a change that was not made. */
   async drop(id: string): Promise<void> {
     await Deno.remove(this.#pending(id)).catch(() => {});
     this.#unlock(id);
   }
 
-  /** Changes that were made, oldest first. */
+  /** Finished changes, oldest first. */
   async list(): Promise<readonly Checkpoint[]> {
     const names = (await namesIn(this.#folder)).filter((name) => /^[0-9a-z]+-[0-9a-f]+\.json$/.test(name)).sort();
     const found = await Promise.all(names.map((name) => read(join(this.#folder, name))));
     return found.filter((one) => one !== null);
   }
 
-  /** Changes that a process that is no more left half made, newest first. */
+  /** Changes left unfinished by processes that have ended, newest first. */
   async abandoned(): Promise<readonly Checkpoint[]> {
     const names = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending")).sort().reverse();
     const left = names.filter((name) => !this.#isBeingMade(name));
@@ -113,7 +113,7 @@ export class Checkpoints {
     return found.filter((one) => one !== null);
   }
 
-  /** Forgets what is too old or too much, oldest first, here and in workspaces that are no longer used. */
+  /** Removes what is too old or too much, oldest first, here and in workspaces that are no longer used. */
   async prune(now = Date.now()): Promise<void> {
     const oldest = now - this.#limits.days * DAY_MS;
     let bytes = 0;
@@ -133,17 +133,17 @@ export class Checkpoints {
       const isOld = mtime !== null && mtime.getTime() < oldest && join(this.#all, name) !== this.#folder;
       if (isOld) await Deno.remove(join(this.#all, name), { recursive: true }).catch(() => {});
     }
-    await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {}); // nothing was ever kept
+    await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {}); // nothing was ever stored
   }
 
-  /** Reading all changes takes longer than one change: once an hour will do, and after many. */
+  /** Reading all changes takes longer than one change: once an hour is enough, and after many changes. */
   async #pruneSometimes(): Promise<void> {
     if (this.#added++ % PRUNE_EVERY !== 0) return;
     const { mtime } = await Deno.stat(join(this.#folder, STAMP)).catch(() => ({ mtime: null }));
     if (this.#added > 1 || mtime === null || Date.now() - mtime.getTime() > PRUNE_MS) await this.prune();
   }
 
-  /** Removes bytes that no change names. */
+  /** Removes bytes that no change refers to. */
   async #sweepObjects(now: number): Promise<void> {
     const named = new Set<string>();
     const pending = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending"));
@@ -159,13 +159,13 @@ export class Checkpoints {
     }
   }
 
-  /** Where the system tells nothing of locks, a young change is taken for one. */
+  /** If the system has no locks, a young change counts as being made. */
   #isBeingMade(name: string): boolean {
     const path = join(this.#folder, name);
     try {
       return Kernel.shared()?.isLocked(path) ?? Date.now() - (Deno.statSync(path).mtime?.getTime() ?? 0) < YOUNG_MS;
     } catch {
-      return true; // it is gone, or somebody else's
+      return true; // it is gone, or belongs to somebody else
     }
   }
 
@@ -191,11 +191,11 @@ async function read(path: string): Promise<Checkpoint | null> {
   try {
     return JSON.parse(await Deno.readTextFile(path));
   } catch {
-    return null; // forgotten meanwhile, or cut off by a loss of power
+    return null; // removed in the meantime, or cut off by a loss of power
   }
 }
 
-/** Whole or not at all, readable by the user alone, and locked until the file is closed. */
+/** Writes all or nothing, readable only by the user, and locked until the file is closed. */
 async function writeWhole(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<Deno.FsFile> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });

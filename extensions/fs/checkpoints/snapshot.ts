@@ -4,32 +4,32 @@ import type { Facts } from "../tree/tree.ts";
 export interface FileSnapshot {
   readonly kind: "file";
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Null for a new file as it comes. */
+  /** Null for the default mode of a new file. */
   readonly mode: number | null;
   readonly owner: { readonly uid: number; readonly gid: number } | null;
 }
 
-/** What is at a path, null where nothing is. Of a folder only that it is there. */
+/** What is at a path; null if nothing is. For a folder, only that it exists. */
 export type PathSnapshot =
   | FileSnapshot
   | { readonly kind: "link"; readonly target: string }
   | { readonly kind: "dir"; readonly mode: number | null }
   | null;
 
-/** A snapshot as it is written down: the bytes of a file are kept under their hash. */
+/** A snapshot as stored: the bytes of a file are under their hash. */
 export type State =
   | { readonly kind: "file"; readonly hash: string; readonly size: number; readonly mode: number | null }
   | { readonly kind: "link"; readonly target: string }
   | { readonly kind: "dir"; readonly mode: number | null }
   | null;
 
-/** One path of a change. */
+/** One path in a change. */
 export interface ChangeItem {
-  /** Relative to the workspace, without a link in it. */
+  /** Relative to the workspace, without links. */
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: PathSnapshot;
-  /** The entry that was looked at: the change is refused where it is no longer the same. */
+  /** The entry that was inspected: the change is refused if it is no longer the same. */
   readonly seen?: Facts | null;
 }
 
@@ -41,7 +41,7 @@ export async function stateOf(snapshot: PathSnapshot): Promise<State> {
   return { kind: "file", hash: await sha256Of(bytes), size: bytes.length, mode };
 }
 
-/** Whether two are the same to somebody who reads them; modes are not looked at. */
+/** Whether two states are the same to a reader; modes are ignored. */
 export function isSameState(a: State, b: State): boolean {
   if (a === null || b === null) return a === b;
   if (a.kind === "file" && b.kind === "file") return a.hash === b.hash;

@@ -10,8 +10,8 @@ interface Options {
 const MAX_SHOWN = 5;
 const BOM = "\uFEFF";
 
-/** A text after all hunks. Lines must be there exactly, at the line that is told or in one place only; else it rejects
- * with Error that shows the nearest place. Line ends and a byte order mark stay as they are. */
+/** The text after all hunks. Lines must match exactly, at the given line or in one place only; otherwise it rejects
+ * with Error that shows the nearest place. Line endings and a byte order mark are kept. */
 export async function applyHunks(
   text: string,
   hunks: readonly PatchHunk[],
@@ -35,9 +35,9 @@ export async function applyHunks(
 }
 
 interface Lines {
-  /** Each with its `\r` where it has one, the last one too where it would if it ended. */
+  /** Each with its `\r` if it has one; the last one too if it would have one when terminated. */
   readonly lines: string[];
-  /** What new lines end with, without the line feed. */
+  /** What new lines end with, before the line feed. */
   readonly end: string;
   ended: boolean;
 }
@@ -58,7 +58,7 @@ function textOf({ lines, ended, end }: Lines): string {
   return ended ? `${text}\n` : end !== "" && text.endsWith(end) ? text.slice(0, -1) : text;
 }
 
-/** Context lines stay as they stand in the file; new ones end as the file's do. */
+/** Keeps context lines as they are in the file; new ones end like those of the file. */
 function keepEnds(old: readonly string[], lines: readonly string[], end: string): string[] {
   const known = new Map(old.map((line) => [plain(line), line]));
   return lines.map((line) => known.get(plain(line)) ?? `${plain(line)}${end}`);
@@ -95,7 +95,7 @@ async function placeOf(
   throw new Error(`Cannot apply ${name}: its lines stand at lines ${shown}${more}; add lines around it`);
 }
 
-/** Knuth, Morris and Pratt over lines: linear, also where all lines are the same. */
+/** Knuth-Morris-Pratt over lines: linear, even if all lines are equal. */
 async function placesOf(
   lines: readonly string[],
   { old, from, pace }: { readonly old: readonly string[]; readonly from: number; readonly pace: Pace },

@@ -1,10 +1,10 @@
 import { Pace } from "../tree/pace.ts";
 
-/** Comparisons that the engine's own search may take at worst: its worst case is the product of the two lengths. */
+/** Maximum comparisons for the engine's own search, whose worst case is the product of the two lengths. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 
-/** Where a part occurs in a text, occurrences not overlapping. In time linear in the two lengths, with rests. */
+/** Where a part occurs in a text, without overlaps. Takes linear time in the two lengths, with pauses. */
 export async function findText(
   text: string,
   part: string,
@@ -35,7 +35,7 @@ export async function findText(
   return found;
 }
 
-/** Knuth, Morris and Pratt: how much of the part still fits after each of its beginnings. */
+/** Knuth-Morris-Pratt: how much of the part still matches after each of its prefixes. */
 async function fallbackOf(part: string, pace: Pace): Promise<Int32Array> {
   const table = new Int32Array(part.length);
   for (let at = 1, length = 0; at < part.length; at++) {

@@ -1,6 +1,6 @@
 import { Pace } from "../tree/pace.ts";
 
-/** Lines `from` to `to` (not included) of the old text became lines `newFrom` to `newTo` of the new one. */
+/** Lines `from` to `to` (exclusive) of the old text became lines `newFrom` to `newTo` of the new one. */
 export interface LineChange {
   readonly from: number;
   readonly to: number;
@@ -8,11 +8,11 @@ export interface LineChange {
   readonly newTo: number;
 }
 
-/** Lines removed and added beyond which the texts count as different in whole: time grows with their square. */
+/** If more lines than this were removed and added, the texts count as entirely different: time grows with the square. */
 const MAX_DISTANCE = 1_000;
 
-/** The least changes from one list of lines to the other, in order (Myers). Bounded in time, with rests; lists that are
- * too far apart differ from the first line that does to the last. */
+/** The minimal changes from one list of lines to the other, in order (Myers). Bounded in time, with pauses; lists that
+ * differ too much count as changed from the first different line to the last. */
 export async function lineChanges(
   a: readonly string[],
   b: readonly string[],
@@ -31,7 +31,7 @@ export async function lineChanges(
   return trace === null ? [whole] : changesOf(trace, { head, n: oldEnd - head, m: newEnd - head });
 }
 
-/** The furthest point reached on each diagonal, for each number of changes; null where there are too many. */
+/** The furthest point on each diagonal, for each number of changes; null if there are too many. */
 async function shortest(a: readonly string[], b: readonly string[], pace: Pace): Promise<readonly Int32Array[] | null> {
   const [x, y] = numbered(a, b);
   const [n, m] = [x.length, y.length];
@@ -39,7 +39,7 @@ async function shortest(a: readonly string[], b: readonly string[], pace: Pace):
   let before = new Int32Array(3);
   for (let d = 0; d <= MAX_DISTANCE; d++) {
     if (pace.due) await pace.rest();
-    // Diagonal k stands at k + d + 1, so that both neighbours exist.
+    // Diagonal k is at index k + d + 1, so that both neighbours exist.
     const reached = new Int32Array(2 * d + 3);
     for (let k = -d; k <= d; k += 2) {
       const left = before[k - 1 + d] ?? 0, right = before[k + 1 + d] ?? 0;
@@ -54,7 +54,7 @@ async function shortest(a: readonly string[], b: readonly string[], pace: Pace):
   return null;
 }
 
-/** Equal lines become equal numbers, which compare in one step however long the lines are. */
+/** Maps equal lines to equal numbers, which compare in one step regardless of length. */
 function numbered(a: readonly string[], b: readonly string[]): readonly [Int32Array, Int32Array] {
   const numbers = new Map<string, number>();
   const of = (line: string): number => {
@@ -66,7 +66,7 @@ function numbered(a: readonly string[], b: readonly string[]): readonly [Int32Ar
   return [Int32Array.from(a, of), Int32Array.from(b, of)];
 }
 
-/** Back from the end, joining steps that touch. */
+/** Walks back from the end and joins adjacent steps. */
 function changesOf(
   trace: readonly Int32Array[],
   { head, n, m }: { readonly head: number; readonly n: number; readonly m: number },

@@ -4,8 +4,8 @@ const MAX_PLACES = 50;
 const MAX_LINE = 160;
 const AROUND = 3;
 
-/** Where most lines of a hunk stand as they should, and what stands in place of the first that does not: for the error
- * of a hunk that fits nowhere. */
+/** Where most lines of a hunk match, and what is found instead of the first line that does not. For the error when a
+ * hunk matches nowhere. */
 export async function nearestHunk(
   lines: readonly string[],
   { old, pace }: { readonly old: readonly string[]; readonly pace: Pace },
@@ -20,7 +20,7 @@ export async function nearestHunk(
   return `its line ${differs + 1} is ${shown(old[differs] ?? "")}, but ${there}\n${text.join("\n")}`;
 }
 
-/** Every line of the hunk that is in the file speaks for the place where the hunk would then start. */
+/** Every line of the hunk that occurs in the file is a vote for the place where the hunk would start. */
 async function bestPlace(
   lines: readonly string[],
   { old, pace }: { readonly old: readonly string[]; readonly pace: Pace },

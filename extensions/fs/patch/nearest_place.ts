@@ -3,8 +3,8 @@ import { Pace } from "../tree/pace.ts";
 const MAX_STARTS = 200;
 const CHECK_EVERY = 4_096;
 
-/** What to say of a text that is not there: a passage that differs in white space only, or the line that it starts
- * with; "" where neither is there. */
+/** A hint for a text that was not found: a passage that differs only in white space, or the line that it starts with;
+ * "" if there is neither. */
 export async function nearestPlace(
   text: string,
   old: string,
@@ -33,7 +33,7 @@ export async function nearestPlace(
   return alike === undefined ? "" : `; its first line is line ${alike + 1} of the file, what follows differs`;
 }
 
-/** A line of any length is looked at, but only as far as tells lines apart. */
+/** Normalizes a line, of which only the beginning is compared. */
 function squeezed(line: string): string {
   return line.slice(0, 2_000).trim().replace(/\s+/g, " ");
 }

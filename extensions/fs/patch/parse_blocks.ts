@@ -41,7 +41,7 @@ export function parseBlocks(lines: readonly string[]): readonly PatchPart[] {
   return [...parts].map(([to, { isNew, hunks }]) => ({ from: isNew ? null : to, to, hunks, mode: null }));
 }
 
-/** A line that is a path, in a fence's head or in bold as models like to write it. */
+/** A line that contains a path, also as the info string of a fence or in bold, as models like to write it. */
 function pathIn(line: string): string {
   if (line.length > MAX_PATH) return "";
   const text = line.trim().replace(/^(?:#+|[-*]|\d+\.)\s+/, "").replace(/^[*`]+|[*`:]+$/g, "");

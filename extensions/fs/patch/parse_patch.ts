@@ -69,7 +69,7 @@ function nameOf(line: string): string | null {
   return name === "/dev/null" ? null : name.replace(/^[ab]\//, "");
 }
 
-/** What git says of a file beside its lines. */
+/** Reads git's extended header lines. */
 function readExtended(line: string, head: Head): void {
   const [, word = "", rest = ""] =
     /^(rename from|rename to|new file mode|new mode|deleted file mode) (.+)$/.exec(line) ?? [];
@@ -82,8 +82,8 @@ function readExtended(line: string, head: Head): void {
   if (word === "deleted file mode") head.to = null;
 }
 
-/** The counts of the head are taken as a hint only, since models miscount: what looks like a line of the hunk is one,
- * except a head of the next file once the counts are used up. */
+/** The counts in the header are only a hint, since models miscount: what looks like a line of the hunk is one, except
+ * the header of the next file once the counts are used up. */
 function readHunk(lines: readonly string[], start: number): { readonly hunk: PatchHunk; readonly next: number } {
   const found = HUNK.exec((lines[start] ?? "").trimEnd());
   if (!found) {

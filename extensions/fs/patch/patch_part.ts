@@ -1,12 +1,11 @@
-/** Lines that stand together in the old text and what they become. */
+/** Adjacent lines of the old text, and their replacement. */
 export interface PatchHunk {
-  /** 1-based line of the old text, where the patch tells one. */
+  /** 1-based line in the old text, if the patch contains one. */
   readonly line: number | null;
-  /** Without line ends. */
+  /** Without line endings. */
   readonly old: readonly string[];
   readonly new: readonly string[];
-  /** Whether a line end follows the last new line, where that is the last of the file; null where the patch does not
-   * say. */
+  /** Whether a line ending follows the last new line, if that is the last of the file; null if the patch does not say. */
   readonly ended: boolean | null;
 }
 
@@ -14,9 +13,9 @@ export interface PatchHunk {
 export interface PatchPart {
   /** Null for a new file. */
   readonly from: string | null;
-  /** Null for one that goes away. */
+  /** Null for a removed file. */
   readonly to: string | null;
   readonly hunks: readonly PatchHunk[];
-  /** Permission bits that the patch names. */
+  /** Permission bits set by the patch. */
   readonly mode: number | null;
 }

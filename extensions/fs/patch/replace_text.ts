@@ -2,17 +2,17 @@ import { findText } from "./find_text.ts";
 import { nearestPlace } from "./nearest_place.ts";
 
 export interface TextReplacement {
-  /** Exact text to be found. */
+  /** Exact text to find. */
   readonly old: string;
   readonly new: string;
-  /** Every occurrence; else there must be exactly one. */
+  /** Replaces every occurrence; otherwise there must be exactly one. */
   readonly all?: boolean | undefined;
 }
 
 const MAX_SHOWN = 6;
 const MAX_LINE = 120;
 
-/** The text after one replacement. Rejects with Error that says what to do where `old` is not there or not unique. */
+/** The text after one replacement. If `old` is missing or not unique, it rejects with Error that says what to do. */
 export async function replaceText(
   text: string,
   edit: TextReplacement,
@@ -40,7 +40,7 @@ export async function replaceText(
   return parts.join("") + text.slice(done);
 }
 
-/** Models write line feeds; a file that ends its lines with CRLF is searched and changed in its own way. */
+/** Models write line feeds; in a file with CRLF, text is searched and replaced with CRLF. */
 async function placesOf(
   text: string,
   edit: TextReplacement,

@@ -4,14 +4,14 @@ const MAX_DIFF = 64 * 1024;
 const CONTEXT = 3;
 
 export interface DiffTexts {
-  /** Null where there is no such file. */
+  /** Null if there is no such file. */
   readonly before: string | null;
   readonly after: string | null;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A unified diff with three lines of context, "" where nothing changed. Bounded in time and length: where the texts
- * are too far apart the changed region is shown as a whole, and a last line says what was left out. */
+/** A unified diff with three lines of context; "" if nothing changed. Bounded in time and length: if the texts differ
+ * too much, the changed region is shown as a whole, and a last line says what was left out. */
 export async function unifiedDiff(path: string, { before, after, signal }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [
@@ -28,11 +28,11 @@ export async function unifiedDiff(path: string, { before, after, signal }: DiffT
 
 interface Lines {
   readonly lines: readonly string[];
-  /** Whether the last one ends with a line feed. */
+  /** Whether the last line ends with a line feed. */
   readonly ended: boolean;
 }
 
-/** A last line without a line feed is another one than the same with it. */
+/** A last line without a line feed differs from the same line with one. */
 function linesOf(text: string): Lines {
   const lines = text.split("\n");
   const ended = lines.at(-1) === "";
@@ -46,7 +46,7 @@ function lastLine(lines: readonly string[]): readonly LineChange[] {
   return [{ from: at, to: lines.length, newFrom: at, newTo: lines.length }];
 }
 
-/** Changes that are near each other stand in one hunk. */
+/** Groups nearby changes into one hunk. */
 function hunksOf(changes: readonly LineChange[]): readonly (readonly LineChange[])[] {
   const hunks: LineChange[][] = [];
   for (const change of changes) {
@@ -76,7 +76,7 @@ function hunkLines(hunk: readonly LineChange[], a: Lines, b: Lines): readonly st
   return [`@@ -${span(from, to)} +${span(newFrom, newTo)} @@`, ...body];
 }
 
-/** An empty span names the line before it. */
+/** An empty span refers to the line before it. */
 function span(from: number, to: number): string {
   if (to - from === 1) return `${from + 1}`;
   return `${to > from ? from + 1 : from},${to - from}`;

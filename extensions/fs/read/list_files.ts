@@ -7,7 +7,7 @@ import { walk, type WalkEntry } from "../walk/walk.ts";
 export interface ListFilesOptions {
   /** Levels to descend; 1 is the folder's own entries. */
   readonly depth?: number | undefined;
-  /** Ignored files too. */
+  /** Includes ignored files. */
   readonly all?: boolean | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface ListedFile extends Pick<WalkEntry, "path" | "type"> {
 const DEPTH = 2;
 const MAX_ENTRIES = 10_000;
 
-/** What is in a folder, flat and in tree order. */
+/** The contents of a folder, as a flat list in tree order. */
 export async function listFiles(
   context: FsContext,
   folder = ".",

@@ -9,16 +9,16 @@ import type { OpenFile } from "../tree/tree.ts";
 export interface ReadFileOptions {
   /** First line, 1-based. */
   readonly from?: number | undefined;
-  /** Last line, included. */
+  /** Last line, inclusive. */
   readonly to?: number | undefined;
-  /** Each line after its number. */
+  /** Prefixes each line with its number. */
   readonly numbers?: boolean | undefined;
 }
 
 const CHUNK = 64 * 1024;
 const LINE_FEED = 10;
 
-/** The text of a file, or of some of its lines without the last one's line end. */
+/** The text of a file, or some of its lines without the last one's line ending. */
 export async function readFile(context: FsContext, path: string, options: ReadFileOptions = {}): Promise<string> {
   const place = await confine(context, path);
   const ranged = options.from !== undefined || options.to !== undefined;
@@ -53,7 +53,7 @@ interface LineRange {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Bytes of a range of lines, streamed: memory holds what is returned and one chunk. */
+/** Bytes of a range of lines, streamed: memory contains only the result and one chunk. */
 async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> {
   const { from, to, place } = range;
   const kept: Uint8Array[] = [];

@@ -11,11 +11,11 @@ export type ReadEntry = { readonly path: string; readonly text: string } | {
 };
 
 const MAX_FILES = 5_000;
-/** Of all texts together, in characters. */
+/** Limit of all texts together, in characters. */
 const MAX_TOTAL = 16 * 1024 * 1024;
 const AT_ONCE = 8;
 
-/** Many files at once; one that cannot be read has its reason in place of its text. */
+/** Reads many files at once; one that cannot be read has the reason instead of its text. */
 export async function readFiles(
   context: FsContext,
   wanted: string | readonly string[],
@@ -48,7 +48,7 @@ async function readOne(context: FsContext, path: Wanted, options: ReadFileOption
   }
 }
 
-/** A path, or the answer for a pattern that no file matches. */
+/** A path, or the error for a pattern that matches no file. */
 type Wanted = string | { readonly path: string; readonly error: string };
 
 async function pathsOf(context: FsContext, wanted: readonly string[]): Promise<Wanted[]> {

@@ -6,11 +6,11 @@ import { sizeText } from "../tree/size_text.ts";
 import { isBinary, sha256Of } from "../tree/text_bytes.ts";
 import type { Facts, OpenFile } from "../tree/tree.ts";
 
-/** The most text of one file that is returned at once, in bytes. */
+/** Maximum text of one file that is returned at once, in bytes. */
 export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** Opens a regular file that exists. Throws Error saying what is there instead. The caller disposes of it. */
+/** Opens an existing regular file. Throws Error that says what is there instead. The caller disposes of it. */
 export async function openFile(
   context: FsContext,
   { place, action }: { readonly place: WorkspacePath; readonly action: string },
@@ -31,7 +31,7 @@ export async function openFile(
   }
 }
 
-/** The bytes of a file of `size` bytes; null where it has more than `most` by now. */
+/** The bytes of a file of `size` bytes; null if it has grown beyond `most`. */
 export async function readWhole(
   file: OpenFile,
   { size, most, signal }: { readonly size: number; readonly most: number; readonly signal: AbortSignal | undefined },
@@ -49,7 +49,7 @@ export async function readWhole(
   return used <= size ? buffer.subarray(0, used) : null;
 }
 
-/** Throws Error naming a binary file as such. */
+/** Throws Error for a binary file. */
 export function refuseBinary(
   bytes: Uint8Array,
   { place, action }: { readonly place: WorkspacePath; readonly action: string },
@@ -58,7 +58,7 @@ export function refuseBinary(
   throw new Error(`Cannot ${action} ${place.path}: binary file, ${sizeText(place.info?.size ?? bytes.length)}`);
 }
 
-/** Notes the state of a file that the model now knows. */
+/** Records the state of a file that the model now knows. */
 export function rememberFile(
   context: FsContext,
   known: {

@@ -9,7 +9,7 @@ export interface PathStat {
   readonly modified: string;
 }
 
-/** Facts about a path, links followed; null where nothing is there. */
+/** Facts about a path, following links; null if nothing is there. */
 export async function statPath(context: FsContext, path: string): Promise<PathStat | null> {
   const place = await confine(context, path);
   if (place.info === null) return null;

@@ -9,24 +9,24 @@ import { SearchWorkerLink } from "./search_worker_link.ts";
 export interface FileSearchOptions {
   readonly pattern: string;
   readonly match: MatchOptions;
-  /** Lines around each hit. */
+  /** Lines of context around each hit. */
   readonly around: number;
   readonly tally: HitTally;
   readonly pace: Pace;
 }
 
 interface Candidate {
-  /** As hits name it. */
+  /** As shown in hits. */
   readonly path: string;
   readonly real: string;
 }
 
 const CHUNK = 64 * 1024;
 const WORKER_CHUNK = 256 * 1024;
-/** Pieces that are on their way. */
+/** Pieces in flight. */
 const AHEAD = 16;
 
-/** Searches one file after the other: here, in small pieces, where the pattern's time is bounded; else in a worker. */
+/** Searches files one after the other: here, in small pieces, if the pattern's time is bounded; otherwise in a worker. */
 export class FileSearcher implements Disposable {
   readonly #context: FsContext;
   readonly #options: FileSearchOptions;
@@ -64,7 +64,7 @@ export class FileSearcher implements Disposable {
     });
   }
 
-  /** Files are read while the worker is at those before; hits come in order all the same. */
+  /** Files are read while the worker searches earlier ones; hits still come in order. */
   async #sent({ path, real }: Candidate, worker: SearchWorkerLink): Promise<ScanOutcome> {
     const { tally, pace } = this.#options;
     return await scanFile(this.#context.tree, real, {
@@ -76,14 +76,14 @@ export class FileSearcher implements Disposable {
           for (const hit of hits) tally.add(hit);
           tally.count(path, more);
         });
-        answered.catch(() => {}); // seen by whoever waits for it
+        answered.catch(() => {}); // handled by whoever awaits it
         this.#flying.push(answered);
         return !tally.full;
       },
     });
   }
 
-  /** Resolves once everything is searched. */
+  /** Resolves when everything is searched. */
   async finish(): Promise<void> {
     for (const answered of this.#flying.splice(0)) await answered;
   }

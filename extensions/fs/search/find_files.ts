@@ -5,9 +5,9 @@ import { Pace } from "../tree/pace.ts";
 import { walk } from "../walk/walk.ts";
 
 export interface FindOptions {
-  /** The first so many; without it more than the default cap is an error. */
+  /** Returns at most this many. If absent, exceeding the default cap is an error. */
   readonly limit?: number | undefined;
-  /** Ignored files too. */
+  /** Includes ignored files. */
   readonly all?: boolean | undefined;
 }
 

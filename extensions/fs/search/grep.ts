@@ -13,25 +13,25 @@ import { walk } from "../walk/walk.ts";
 import { WalkFilter } from "../walk/walk_filter.ts";
 
 export interface GrepOptions extends MatchOptions {
-  /** Files or folders; the workspace where absent. */
+  /** Files or folders; the workspace by default. */
   readonly path?: string | readonly string[] | undefined;
-  /** Only files that match; without `/` it is about the name alone. */
+  /** Only files that match; without `/`, it is matched against the name. */
   readonly glob?: string | readonly string[] | undefined;
   /** Lines before and after each hit. */
   readonly context?: number | undefined;
-  /** Stop after so many hits. */
+  /** Stops after this many hits. */
   readonly limit?: number | undefined;
-  /** Ignored files too. */
+  /** Includes ignored files. */
   readonly all?: boolean | undefined;
 }
 
-/** A tree of more is worth the start of a program that searches it with all processors. */
+/** For larger trees it is worth starting a program that searches with all processors. */
 const LARGE_BYTES = 12 * 1024 * 1024;
-/** Trees that were so large when they were walked last. */
+/** Trees that exceeded that size when they were last walked. */
 const KNOWN_LARGE = new WeakSet<Tree>();
 
-/** Matching lines, at most 500. Where there are more, a last element with line 0 and path "" says how many: the result
- * is an array of plain data, so the remark must be an element of it. */
+/** Matching lines, at most 500. If there are more, a last element with line 0 and path "" contains the count: the
+ * result is an array of plain data, so the remark must be one of its elements. */
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);
@@ -56,11 +56,11 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
 
 interface Gathered {
   readonly files: readonly Candidate[];
-  /** Hits of each file as another program counts them; null where none did. */
+  /** Hits per file as counted by another program; null if none did. */
   readonly counts: ReadonlyMap<string, number> | null;
 }
 
-/** The files to search. Where they are large, another program is asked which of them have hits. */
+/** The files to search. If they are large, another program determines which of them have hits. */
 async function gather(
   context: FsContext,
   { pattern, options, pace }: { readonly pattern: string; readonly options: GrepOptions; readonly pace: Pace },
@@ -92,7 +92,7 @@ async function gather(
   return { files, counts: null };
 }
 
-/** Those of the files that the walk would have come by, in its order. */
+/** The files that a walk would visit, in its order. */
 function walkedOf(
   { tree }: FsContext,
   { counts, options }: { readonly counts: ReadonlyMap<string, number>; readonly options: GrepOptions },
@@ -122,7 +122,7 @@ function sizeAt(tree: Tree, path: string): number {
 interface Candidate {
   readonly path: string;
   readonly real: string;
-  /** The caller named this very file. */
+  /** The caller named exactly this file. */
   readonly named: boolean;
 }
 

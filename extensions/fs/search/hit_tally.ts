@@ -13,24 +13,24 @@ export class HitTally {
     this.#limit = limit;
   }
 
-  /** True when the limit that the caller set was passed. */
+  /** True if the caller's limit was exceeded. */
   get full(): boolean {
     return this.#limit !== undefined && this.#more > 0;
   }
 
-  /** True when further hits are counted only. */
+  /** True if further hits are only counted. */
   get counting(): boolean {
     return this.#kept.length >= Math.min(this.#limit ?? MAX_HITS, MAX_HITS);
   }
 
-  /** False once no more are wanted. */
+  /** Returns false once no more are needed. */
   add(hit: Hit): boolean {
     if (this.counting) this.count(hit.path, 1);
     else this.#kept.push(hit);
     return !this.full;
   }
 
-  /** Hits of a file that are not told one by one. */
+  /** Counts hits of a file that are not listed individually. */
   count(path: string, hits: number): void {
     if (hits === 0) return;
     this.#more += hits;

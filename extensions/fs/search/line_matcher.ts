@@ -2,30 +2,30 @@ import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 
 export interface MatchOptions {
   readonly ignoreCase?: boolean | undefined;
-  /** The pattern is plain text. */
+  /** Treats the pattern as plain text. */
   readonly literal?: boolean | undefined;
 }
 
 const MAX_PATTERN = 2_000;
-/** States of the compiled pattern: time per character grows with them at worst. */
+/** Maximum states of the compiled pattern: the worst-case time per character grows with them. */
 const MAX_PROGRAM = 2_000;
-/** Up to so many, 64 KB take a few milliseconds at worst. */
+/** Up to this many, 64 KB take a few milliseconds at worst. */
 const LIGHT_PROGRAM = 24;
-/** The engine's search for a text takes the product of the two lengths at worst. */
+/** The engine's text search takes the product of the two lengths at worst. */
 const LIGHT_TEXT = 64;
 /** Look-around and back-references. */
 const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
-/** Text in which no character means anything to a pattern. */
+/** Text without characters that are special in a pattern. */
 const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
 
-/** A pattern against single lines, in time linear in their length: RE2's algorithm, no backtracking. */
+/** Matches a pattern against single lines, in time linear in their length: RE2's algorithm, no backtracking. */
 export class LineMatcher {
   readonly #plain: string | null;
   readonly #expression: RE2JS;
-  /** False where a line's edges mean something that a longer text's do not. */
+  /** False if the pattern depends on the edges of a line, so that a search of longer text proves nothing. */
   readonly #wholeTextTells: boolean;
 
-  /** Throws SyntaxError for a pattern that this engine does not have, RangeError for one that is too large. */
+  /** Throws SyntaxError for syntax that this engine does not support, RangeError for a pattern that is too large. */
   constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
     if (pattern === "") throw new RangeError("Cannot search for an empty pattern");
     if (/[\r\n]/.test(pattern)) throw new RangeError("Cannot search over line ends: patterns are matched line by line");
@@ -35,12 +35,12 @@ export class LineMatcher {
     this.#wholeTextTells = literal || !/\$|\\[AzZ]|\(\?[A-Za-z]*-/.test(pattern);
   }
 
-  /** Whether its time is more than the main loop can bear: that of a piece grows with the states of the program. */
+  /** Whether it would block the main loop for too long: the time per piece grows with the states of the program. */
   get isHeavy(): boolean {
     return this.#plain === null ? this.#expression.programSize() > LIGHT_PROGRAM : this.#plain.length > LIGHT_TEXT;
   }
 
-  /** False where no line of a text can match: a quick look at all of it at once. */
+  /** False if no line of the text can match: a quick check of all lines at once. */
   mayMatchIn(text: string): boolean {
     if (this.#plain !== null) return text.includes(this.#plain);
     return !this.#wholeTextTells || this.#expression.test(text);
@@ -50,7 +50,7 @@ export class LineMatcher {
     return this.#plain !== null ? line.includes(this.#plain) : this.#expression.test(line);
   }
 
-  /** Where the first match of a line starts, 0 where there is none. */
+  /** Where the first match in a line starts; 0 if there is none. */
   startIn(line: string): number {
     if (this.#plain !== null) return Math.max(0, line.indexOf(this.#plain));
     const matcher = this.#expression.matcher(line);

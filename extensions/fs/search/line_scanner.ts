@@ -7,7 +7,7 @@ export interface Hit {
   readonly path: string;
   /** 1-based. */
   readonly line: number;
-  /** At most 500 characters, around the match where the line is longer. */
+  /** At most 500 characters; in a longer line, the text around the match. */
   readonly text: string;
   readonly before?: readonly string[];
   readonly after?: readonly string[];
@@ -16,23 +16,23 @@ export interface Hit {
 export interface ScanOptions {
   readonly path: string;
   readonly matcher: LineMatcher;
-  /** Lines before and after each hit. */
+  /** Lines of context before and after each hit. */
   readonly context: number;
-  /** True to go on; called in the order of lines, while `after` may still be growing. */
+  /** Returns true to continue; called in line order, while `after` may still be growing. */
   readonly onHit: (hit: Hit) => boolean;
 }
 
-/** A line that is longer is looked at in parts: what one look takes grows with the length. */
+/** Longer lines are searched in parts, since the time of one search grows with the length. */
 const PART = 16 * 1024;
 const MAX_CHARS = 500;
 const LEAD = 120;
 
-/** Finds hits in the text of one file that arrives in pieces of whole lines. */
+/** Finds hits in the text of one file, which arrives in pieces of whole lines. */
 export class LineScanner {
   readonly #options: ScanOptions;
-  /** Lines that have ended. */
+  /** Number of complete lines so far. */
   #line = 0;
-  /** Whether a part of the next one was seen, and a hit in it. */
+  /** Whether part of the next line was searched, and whether it had a hit. */
   #inLine = false;
   #hitInLine = false;
   #before: string[] = [];
@@ -43,7 +43,7 @@ export class LineScanner {
     this.#options = options;
   }
 
-  /** False once no more text is wanted. */
+  /** Returns false once no more text is needed. */
   async push(text: string, pace: Pick<Pace, "due" | "rest">): Promise<boolean> {
     if (this.#stopped) return false;
     if (this.#growing.length === 0 && !this.#options.matcher.mayMatchIn(text)) {
@@ -80,7 +80,7 @@ export class LineScanner {
     this.#hitInLine = false;
   }
 
-  /** The line follows hits that want more. */
+  /** Adds the line to hits that need more context. */
   #grow(line: string): void {
     for (const one of this.#growing) {
       one.after.push(clip(line, 0));
@@ -114,7 +114,7 @@ export class LineScanner {
   }
 }
 
-/** A bounded part of a line, from a little before the match. */
+/** A bounded part of a line, starting slightly before the match. */
 function clip(line: string, start: number): string {
   if (line.length <= MAX_CHARS) return line;
   const from = start < MAX_CHARS - LEAD ? 0 : start - LEAD;

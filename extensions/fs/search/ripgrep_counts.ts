@@ -4,12 +4,12 @@ import { rustPattern } from "./rust_pattern.ts";
 
 const TIMEOUT_MS = 60_000;
 const MAX_OUTPUT = 32 << 20;
-/** The same folders that our own walk leaves out. */
+/** The same folders that our walk skips. */
 const GLOBS = ["!.git", "!.hg", "!.svn", "!node_modules/", "!__pycache__/", "!.venv/"];
 
-/** Hits of each file (its path without a link) as ripgrep counts them, behind the kernel wall and without any right to
- * write; null where there is no ripgrep or wall, or the pattern means something else to it. What it says is a hint:
- * every file that is shown is read and matched here again. */
+/** Hits per file (by its path without links) as counted by ripgrep, which runs behind the kernel wall without write
+ * access. Null if there is no ripgrep or wall, or if the pattern means something else to ripgrep. The counts are a
+ * hint: every file that is shown is read and matched again here. */
 export async function ripgrepCounts(
   context: FsContext,
   { pattern, options }: { readonly pattern: string; readonly options: GrepOptions },
@@ -33,7 +33,7 @@ export async function ripgrepCounts(
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_OUTPUT,
     });
-    // 1 says that nothing was found, 2 that something could not be read or the pattern is not understood.
+    // 1: nothing was found. 2: something could not be read, or the pattern is not understood.
     if (!found || found.code > 1 || found.truncated) return null;
     return countsIn(found.stdout);
   } catch {
@@ -46,7 +46,7 @@ function globs(list: readonly string[]): string[] {
   return list.map((glob) => `--glob=${glob}`);
 }
 
-/** `./src/a.ts NUL 12` each. */
+/** Each entry: `./src/a.ts NUL 12`. */
 function countsIn(output: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const line of output.split("\n")) {

@@ -1,4 +1,4 @@
-/** What an escape means to RE2, written for Rust's engine, where it takes in more than ASCII. */
+/** RE2's meaning of an escape, written for Rust's engine, in which the escape covers more than ASCII. */
 const OUTSIDE: Readonly<Record<string, string>> = {
   b: "(?-u:\\b)",
   w: "[0-9A-Za-z_]",
@@ -10,7 +10,7 @@ const OUTSIDE: Readonly<Record<string, string>> = {
 };
 const INSIDE: Readonly<Record<string, string>> = { w: "0-9A-Za-z_", d: "0-9", s: "\\t\\n\\f\\r " };
 
-/** A pattern of RE2 as ripgrep understands it; null where the two may differ. */
+/** An RE2 pattern translated for ripgrep; null if the two may differ. */
 export function rustPattern(pattern: string): string | null {
   let written = "";
   let inside = false;

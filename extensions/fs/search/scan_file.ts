@@ -5,19 +5,19 @@ import type { OpenFile, Tree } from "../tree/tree.ts";
 export type ScanOutcome = "searched" | "binary" | "unreadable";
 
 interface ScanOptions {
-  /** The most bytes of a piece. */
+  /** Maximum bytes per piece. */
   readonly chunk: number;
   readonly pace: Pace;
-  /** Gets pieces that are cut at line ends, the last one possibly empty, with a buffer of their own to keep or give
-   * away; false once it wants no more. */
+  /** Receives pieces that are cut at line endings, the last one possibly empty. Each has its own buffer, which may be
+   * kept or passed on. Returns false once it needs no more. */
   readonly take: (bytes: Uint8Array<ArrayBuffer>, isLast: boolean) => Promise<boolean>;
 }
 
 const LINE_FEED = 10;
-/** A line that is longer is cut there. */
+/** Longer lines are cut here. */
 const MAX_LINE = 64 * 1024;
 
-/** Reads a file in pieces of whole lines. One that cannot be read is passed over. */
+/** Reads a file in pieces of whole lines. An unreadable file is skipped. */
 export async function scanFile(tree: Tree, path: string, { chunk, pace, take }: ScanOptions): Promise<ScanOutcome> {
   let file: OpenFile;
   try {
@@ -48,7 +48,7 @@ export async function scanFile(tree: Tree, path: string, { chunk, pace, take }: 
   return "searched";
 }
 
-/** Where the last line of some bytes ends; 0 where none does. */
+/** Where the last line in some bytes ends; 0 if none does. */
 function wholeLines(bytes: Uint8Array): number {
   const end = bytes.lastIndexOf(LINE_FEED) + 1;
   return end === 0 && bytes.length >= MAX_LINE ? bytes.length : end;

@@ -1,14 +1,14 @@
 import type { MatchOptions } from "./line_matcher.ts";
 import type { Hit } from "./line_scanner.ts";
 
-/** What the worker of searches is told. Pieces of one file follow each other and are cut at line ends. */
+/** A message to the search worker. Pieces of one file arrive in order and are cut at line endings. */
 export type SearchOrder =
   | {
     readonly type: "begin";
     readonly pattern: string;
     readonly options: MatchOptions;
     readonly context: number;
-    /** Hits that are sent back of each file; more are counted. */
+    /** How many hits are returned per file; further ones are counted. */
     readonly most: number;
   }
   | {
@@ -18,7 +18,7 @@ export type SearchOrder =
     readonly last: boolean;
   };
 
-/** The answer to each piece; hits come with the last one of a file. */
+/** The answer to each piece; hits are included with the last piece of a file. */
 export interface SearchReply {
   readonly hits: readonly Hit[];
   readonly more: number;

@@ -1,4 +1,4 @@
-/** The worker that patterns run in whose time the main loop cannot bear. It has no rights and sees only the text of
+/** The worker for patterns that would block the main loop for too long. It has no permissions and sees only the text of
  * files. */
 import { LineMatcher } from "./line_matcher.ts";
 import { LineScanner } from "./line_scanner.ts";
@@ -7,7 +7,7 @@ import type { SearchOrder, SearchReply } from "./search_order.ts";
 const NOTHING: SearchReply = { hits: [], more: 0 };
 const NO_PACE = { due: false, rest: () => Promise.resolve() };
 
-/** One search at a time, its pieces in order. */
+/** One search, whose pieces arrive in order. */
 class Search {
   #matcher: LineMatcher | null = null;
   #context = 0;

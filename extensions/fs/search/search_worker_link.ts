@@ -8,7 +8,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** A worker at work on one search. Disposing of it gives it back, or ends it where it has not answered. */
+/** A worker busy with one search. Disposing of the link releases the worker, or ends it if it has not answered. */
 export class SearchWorkerLink implements Disposable {
   static #idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | null = null;
 
@@ -16,7 +16,7 @@ export class SearchWorkerLink implements Disposable {
   readonly #signal: AbortSignal | undefined;
   readonly #waiting: Waiting[] = [];
   readonly #stop = (): void => this.#fail(this.#signal?.reason);
-  /** Why it ended; null while it lives. */
+  /** Why it ended; null while it is running. */
   #ended: { readonly reason: unknown } | null = null;
 
   constructor(signal: AbortSignal | undefined) {
@@ -30,13 +30,13 @@ export class SearchWorkerLink implements Disposable {
     if (signal?.aborted) this.#stop();
   }
 
-  /** Nothing answers. */
+  /** Starts a search; there is no answer. */
   begin(order: SearchOrder & { readonly type: "begin" }): void {
     if (!this.#ended) this.#worker.postMessage(order);
   }
 
-  /** Answers come in the order of the pieces. Rejects with the signal's reason as soon as it aborts: the worker is ended,
-   * however busy it is. */
+  /** Answers arrive in the order of the pieces. When the signal aborts, it rejects with the signal's reason and ends
+   * the worker, however busy it is. */
   send(order: SearchOrder & { readonly type: "piece" }): Promise<SearchReply> {
     const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
     if (this.#ended) reject(this.#ended.reason);
@@ -57,7 +57,7 @@ export class SearchWorkerLink implements Disposable {
     SearchWorkerLink.#idle = { worker, timer };
   }
 
-  /** Ends the one that waits for the next search. */
+  /** Ends the worker that is idle. */
   static endIdle(this: void): void {
     const idle = SearchWorkerLink.#idle;
     if (!idle) return;
@@ -82,7 +82,7 @@ export class SearchWorkerLink implements Disposable {
   }
 }
 
-/** From source it is a module of its own; in the executable it stands beside the chunk that this is in. */
+/** From source it is a separate module; in the executable it is beside the chunk that contains this code. */
 function startWorker(): Worker {
   const file = import.meta.url.endsWith(".ts") ? "./search_worker.ts" : "./search_worker.js";
   return new Worker(new URL(file, import.meta.url), { type: "module", deno: { permissions: "none" } });

@@ -1,4 +1,4 @@
-/** Calls of Linux, each by libc's `syscall`: a function that takes a path and one that does not. */
+/** Linux system calls through libc's `syscall`: one signature with a path and one without. */
 const SYMBOLS = {
   openat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
   statx: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
@@ -8,7 +8,7 @@ const SYMBOLS = {
   symlinkat: { name: "syscall", parameters: ["i32", "buffer", "i32", "buffer"], result: "i32" },
   renameat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "buffer", "u32"], result: "i32" },
   numbers: { name: "syscall", parameters: ["i32", "i32", "u32", "u32"], result: "i32" },
-  /** Waits for the disk, so it does so on another thread. */
+  /** Waits for the disk, so it runs on another thread. */
   fdatasync: { parameters: ["i32"], result: "i32", nonblocking: true },
   errno: { name: "__errno_location", parameters: [], result: "pointer" },
 } as const;
@@ -86,7 +86,7 @@ const REASONS: Readonly<Record<number, string>> = {
 const encoder = new TextEncoder();
 const terminated = (text: string): Bytes => encoder.encode(`${text}\0`);
 
-/** The file calls of Linux that stay below a folder whatever happens to names meanwhile. All of them are synchronous. */
+/** Linux file calls that stay below a folder even if names change concurrently. All of them are synchronous. */
 export class Kernel {
   static #shared: Kernel | null | undefined;
 
@@ -99,7 +99,7 @@ export class Kernel {
     this.#symbols = Deno.dlopen("libc.so.6", SYMBOLS).symbols;
   }
 
-  /** Null where there is no such kernel (openat2 came with 5.6) or library. */
+  /** Null if the kernel (openat2 came with 5.6) or the library is missing. */
   static shared(): Kernel | null {
     if (Kernel.#shared === undefined) Kernel.#shared = Kernel.#load();
     return Kernel.#shared;
@@ -116,12 +116,12 @@ export class Kernel {
     }
   }
 
-  /** A path from outside, followed wherever it leads. */
+  /** Opens a path from outside, following links. */
   openRoot(path: string): number {
     return this.#open(AT_FDCWD, path, { flags: OPEN.path | OPEN.folder, resolve: 0n });
   }
 
-  /** A path below a folder without a link in it. */
+  /** Opens a path below a folder; links are refused. */
   open(folder: number, path: string, { flags, mode = 0 }: { readonly flags: number; readonly mode?: number }): number {
     return this.#open(folder, path, { flags, mode, resolve: BENEATH });
   }
@@ -138,12 +138,12 @@ export class Kernel {
       const found = this.#symbols.openat2(this.#calls.openat2, folder, name, bytes, HOW_BYTES);
       if (found >= 0) return found;
       const code = this.#errno();
-      // A rename somewhere meanwhile: the kernel cannot tell whether `..` stayed below.
+      // A concurrent rename: the kernel cannot tell whether `..` stayed below.
       if ((code !== EAGAIN && code !== EINTR) || tries === RETRIES) throw this.#error("openat2", { code, path });
     }
   }
 
-  /** `path` null for the descriptor itself. The answer is a struct statx. */
+  /** `path` is null for the descriptor itself. Returns a struct statx. */
   stat(folder: number, path: string | null): DataView {
     const into = new Uint8Array(STATX_BYTES);
     const flags = path === null ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW;
@@ -153,7 +153,7 @@ export class Kernel {
     return new DataView(into.buffer);
   }
 
-  /** Bytes read, or bytes of directory entries, or bytes written. */
+  /** The number of bytes read, of directory entries, or of bytes written. */
   transfer(call: "read" | "write" | "getdents64", descriptor: number, bytes: Bytes): number {
     for (;;) {
       const count = this.#symbols.buffered(this.#calls[call], descriptor, bytes, bytes.length);
@@ -198,12 +198,12 @@ export class Kernel {
     this.#check(this.#symbols.numbers(this.#calls.fchmod, descriptor, mode, 0), "fchmod", "");
   }
 
-  /** False where that is not allowed. */
+  /** Returns false if that is not permitted. */
   setOwner(descriptor: number, { uid, gid }: { readonly uid: number; readonly gid: number }): boolean {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
 
-  /** Whether somebody has locked a file; its path is one from outside. */
+  /** Whether a file is locked by anyone; its path comes from outside. */
   isLocked(path: string): boolean {
     const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
     try {

@@ -7,12 +7,12 @@ const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "di
 const RENAME_NOREPLACE = 1;
 const NEW_FILE = 0o666, NEW_FOLDER = 0o777;
 const LIST_BYTES = 64 * 1024;
-/** New contents do not run as somebody else because the old ones did. */
+/** Without set-id bits: new contents must not run as another user because the old ones did. */
 const PLAIN_MODE = 0o777;
 const WRITE_BYTES = 1024 * 1024;
 const ENTRY_HEAD = 19;
 
-/** Files below a folder by openat2 (RESOLVE_BENEATH, no links): what a racing rename or link does to a path cannot lead
+/** Files below a folder through openat2 (RESOLVE_BENEATH, no links): a concurrent rename or link cannot lead a path
  * outside. */
 export class KernelTree implements Tree {
   readonly #kernel: Kernel;
@@ -115,7 +115,7 @@ class KernelFolder implements OpenFolder {
     this.facts = factsOf(kernel.stat(at, null));
   }
 
-  /** The folder of this name; made where it is missing and somebody wants to be told. */
+  /** The folder of this name, created if it is missing and `made` is given. */
   enter(name: string, made: (() => void) | null): KernelFolder {
     const flags = OPEN.path | OPEN.folder;
     try {
@@ -214,7 +214,7 @@ function listOf(kernel: Kernel, at: number): readonly FolderEntry[] {
   return found;
 }
 
-/** Some file systems do not tell kinds with names. */
+/** Some file systems do not return kinds with names. */
 function kindOf(kernel: Kernel, at: number, name: string): Facts["kind"] {
   return orNull(() => factsOf(kernel.stat(at, name)).kind) ?? "other";
 }

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers";
 
 const SLICE_MS = 6;
 
-/** Keeps long synchronous work from holding up the process: ask `due` often, rest when it says so. */
+/** Keeps long synchronous work from blocking the process: check `due` often, and rest when it is true. */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
   #since = performance.now();
@@ -15,7 +15,7 @@ export class Pace {
     return performance.now() - this.#since >= SLICE_MS;
   }
 
-  /** Lets other work go first. Throws the signal's reason once it is aborted. */
+  /** Lets other work run first. Throws the signal's reason once it is aborted. */
   async rest(): Promise<void> {
     this.#signal?.throwIfAborted();
     await new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,8 +1,8 @@
 import { join, relative, sep } from "node:path";
 import type { Facts, FolderEntry, NewFile, OpenFile, OpenFolder, OpenFolderOptions, Tree } from "./tree.ts";
 
-/** Files below a folder by their paths, for systems without openat2: every path is looked at before it is used, and
- * whoever swaps a folder for a link in between can lead outside. docs/extensions/fs.md says so. */
+/** Files below a folder by their paths, for systems without openat2. Every path is checked before it is used, but
+ * replacing a folder with a link in between can lead outside, as docs/extensions/fs.md explains. */
 export class PathTree implements Tree {
   readonly #root: string;
 
@@ -53,14 +53,14 @@ export class PathTree implements Tree {
     return folder;
   }
 
-  /** As `#real`, where the path itself may be no link either. */
+  /** Like `#real`, but the path itself must not be a link either. */
   #unlinked(path: string): string {
     const real = this.#real(path);
     if (lookAt(real)?.kind === "link") throw new Deno.errors.FilesystemLoop(`${path} is a link`);
     return real;
   }
 
-  /** Throws `FilesystemLoop` where a folder on the way is a link. */
+  /** Throws `FilesystemLoop` if a folder in the path is a link. */
   #real(path: string): string {
     const wanted = join(this.#root, path);
     const parent = path.includes("/") ? join(wanted, "..") : this.#root;

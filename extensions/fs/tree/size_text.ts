@@ -1,4 +1,4 @@
-/** "812 B", "12.4 KB", "3.1 MB": for messages. */
+/** A size for messages: "812 B", "12.4 KB", "3.1 MB". */
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} KB`;

@@ -4,12 +4,12 @@ import { Pace } from "./pace.ts";
 const PROBE = 8_000;
 const SLICE = 1024 * 1024;
 
-/** A NUL among the first bytes, as git decides. */
+/** Whether there is a NUL among the first bytes, which is git's rule. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, PROBE).includes(0);
 }
 
-/** Text exactly as it stands, a byte order mark included; `lossy` where it is not UTF-8. */
+/** The exact text, including a byte order mark; `lossy` if it is not UTF-8. */
 export function decodeText(bytes: Uint8Array): { readonly text: string; readonly lossy: boolean } {
   try {
     return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), lossy: false };
@@ -18,7 +18,7 @@ export function decodeText(bytes: Uint8Array): { readonly text: string; readonly
   }
 }
 
-/** A megabyte takes less than a millisecond; asking another thread would take longer. */
+/** Synchronous: a megabyte takes less than a millisecond, and another thread would take longer. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256");
   const pace = new Pace(undefined);

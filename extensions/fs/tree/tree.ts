@@ -1,4 +1,4 @@
-/** Facts of an entry itself: a link is not followed. */
+/** Facts about an entry itself: a link is not followed. */
 export interface Facts {
   readonly kind: "file" | "dir" | "link" | "other";
   readonly size: number;
@@ -8,7 +8,7 @@ export interface Facts {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** The same for as long as the entry exists, whatever it is called. */
+  /** Constant as long as the entry exists, even if it is renamed. */
   readonly id: string;
 }
 
@@ -26,43 +26,45 @@ export interface OpenFile extends Disposable {
 
 export interface NewFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Permission bits; those of a new file where null. */
+  /** Permission bits; null for the default of a new file. */
   readonly mode: number | null;
-  /** Whose it should be, where that is allowed. */
+  /** The owner to set, if permitted. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
 }
 
-/** A folder that stays the same one, whatever happens to its name. Names are single ones; no link is followed. */
+/** An open folder, which stays the same even if its name changes. Names are single path components; links are not
+ * followed. */
 export interface OpenFolder extends Disposable {
   readonly facts: Facts;
   look(name: string): Facts | null;
   readLink(name: string): string;
-  /** Throws `AlreadyExists` where the name is taken. The bytes are on the disk afterwards. */
+  /** Throws `AlreadyExists` if the name is taken. When it resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
   makeLink(name: string, target: string): void;
   makeFolder(name: string, mode?: number): void;
-  /** Over what is there, unless `keep`: then it throws `AlreadyExists`. */
+  /** Replaces an existing entry; with `keep`, it throws `AlreadyExists` instead. */
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void;
   remove(name: string): void;
-  /** An empty one. */
+  /** Removes an empty folder. */
   removeFolder(name: string): void;
 }
 
-/** The only way to the files of a workspace. Paths are relative to it, "." for itself, with no `..` and no link in any
- * part: one that has become a link meanwhile throws `FilesystemLoop`. Everything throws the classes of `Deno.errors`. */
+/** The only access to the files of a workspace. Paths are relative to it ("." for itself), without `..` and without
+ * links in any part: a path that has become a link in the meantime throws `FilesystemLoop`. All errors are classes of
+ * `Deno.errors`. */
 export interface Tree {
-  /** Null where nothing is there. */
+  /** Null if nothing is there. */
   look(path: string): Facts | null;
   open(path: string): OpenFile;
-  /** In no order. */
+  /** Unsorted. */
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
-  /** `visit` is shown every folder from below the root down to this one, and may throw. */
+  /** `visit` is called with every folder from below the root down to this one, and may throw. */
   folder(path: string, options: OpenFolderOptions): OpenFolder;
 }
 
 export interface OpenFolderOptions {
-  /** Makes the folders that are missing, and is told their paths. */
+  /** Creates missing folders and is called with their paths. */
   readonly made?: (path: string) => void;
   readonly visit: (folder: OpenFolder) => void;
 }

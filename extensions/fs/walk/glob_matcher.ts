@@ -4,17 +4,18 @@ import { matchRun, SEGMENTS } from "./match_run.ts";
 const MAX_PATTERN = 1_000;
 const MAX_ALTERNATIVES = 256;
 
-/** Paths against glob patterns: `*` `?` `[a-z]` `{a,b}` within a name, `**` over folders, a leading `!` excludes. Ours,
- * because libraries translate to backtracking expressions: the time here is at most pattern length times path length. */
+/** Matches paths against glob patterns: `*` `?` `[a-z]` `{a,b}` within a name, `**` across folders; a leading `!`
+ * excludes. Own implementation, since libraries translate to backtracking expressions: here the time is at most pattern
+ * length times path length. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
-  /** The deepest folder that all matches lie in; "." for the root. */
+  /** The deepest folder that contains all matches; "." for the root. */
   readonly start: string;
-  /** Levels below `start` that can hold a match. */
+  /** Levels below `start` that can contain a match. */
   readonly depth: number;
 
-  /** Throws RangeError for a pattern that leaves the workspace or stands for too many. */
+  /** Throws RangeError for a pattern that leaves the workspace or expands to too many. */
   constructor(patterns: readonly string[]) {
     const wanted = patterns.filter((pattern) => !pattern.startsWith("!"));
     const chosen = wanted.length > 0 ? wanted : ["**"];
@@ -33,7 +34,7 @@ export class GlobMatcher {
     return this.#wanted.some(fits) && !this.#unwanted.some(fits);
   }
 
-  /** Whether a text has characters that mean something in a pattern. */
+  /** Whether a text contains pattern characters. */
   static isPattern(text: string): boolean {
     return /[*?[\]{}]|^!/.test(text);
   }
@@ -51,7 +52,7 @@ function alternatives(pattern: string): GlobSegment[][] {
   });
 }
 
-/** `a{b,c}` to `ab` and `ac`, inner braces included. */
+/** Expands `a{b,c}` to `ab` and `ac`, including nested braces. */
 function expand(pattern: string): string[] {
   const done: string[] = [];
   const open = [pattern];
@@ -72,7 +73,7 @@ function innermost(pattern: string): { readonly from: number; readonly to: numbe
   return found ? { from: found.index, to: found.index + found[0].length, parts: (found[1] ?? "").split(",") } : null;
 }
 
-/** The leading names without any wildcard, the last name left out: it is the entry itself. */
+/** The leading names without wildcards, except the last one, which is the entry itself. */
 function plainBase(segments: readonly GlobSegment[]): string[] {
   const names: string[] = [];
   for (const segment of segments.slice(0, -1)) {

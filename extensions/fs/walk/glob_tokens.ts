@@ -6,7 +6,7 @@ export type GlobToken =
 /** One name of a path, or any number of folders. */
 export type GlobSegment = readonly GlobToken[] | "**";
 
-/** What a pattern of one name is made of. */
+/** The tokens of a pattern for one name. */
 export function tokensOf(part: string): GlobToken[] {
   const tokens: GlobToken[] = [];
   const chars = [...part];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const MAX_BYTES = 256 * 1024;
 
-/** The lines of the user's own ignore file: the one that `~/.gitconfig` names as `core.excludesFile`, or git's default. */
+/** The lines of the user's own ignore file: `core.excludesFile` from `~/.gitconfig`, or git's default. */
 export function globalIgnoreLines(home: string = homedir()): readonly string[] {
   if (home === "") return [];
   const named = ["/.gitconfig", "/.config/git/config"].map((name) => excludesFile(readText(`${home}${name}`), home))
@@ -22,7 +22,7 @@ function excludesFile(config: string, home: string): string | null {
   return null;
 }
 
-/** A file of the user's own, outside any workspace. */
+/** Reads a file of the user, outside any workspace. */
 function readText(path: string): string {
   try {
     const info = Deno.statSync(path);

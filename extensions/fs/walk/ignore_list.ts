@@ -4,7 +4,7 @@ import { type GlobSegment, tokensOf } from "./glob_tokens.ts";
 interface Rule {
   readonly not: boolean;
   readonly foldersOnly: boolean;
-  /** The name alone, where the rule is about that and has no wildcard. */
+  /** The literal name, if the rule matches only names and has no wildcard. */
   readonly name: string | null;
   readonly segments: readonly GlobSegment[];
 }
@@ -12,9 +12,9 @@ interface Rule {
 const MAX_RULES = 2_000;
 const MAX_RULE = 500;
 
-/** The lines of one ignore file, as gitignore(5) reads them. Ours, because libraries translate rules to backtracking
- * expressions, and rules come from the repository: the time here is at most the length of the rule times that of the
- * path. */
+/** The lines of one ignore file, as gitignore(5) defines them. Own implementation, since libraries translate rules to
+ * backtracking expressions, and rules come from the repository: here the time is at most the length of the rule times
+ * that of the path. */
 export class IgnoreList {
   readonly #rules: readonly Rule[];
 
@@ -26,8 +26,8 @@ export class IgnoreList {
     return this.#rules.length === 0;
   }
 
-  /** What the last rule that fits says of a path relative to the list's folder: whether it is ignored; null where none
-   * fits. Rules for the folders above are the caller's to ask for. */
+  /** The decision of the last matching rule for a path relative to the list's folder: whether it is ignored; null if no
+   * rule matches. The caller must check the rules of parent folders. */
   decide(path: string, isFolder: boolean): boolean | null {
     const parts = path.split("/");
     const name = parts.at(-1);
@@ -58,7 +58,7 @@ function ruleOf(line: string): Rule[] {
   return [{ not, foldersOnly, name: null, segments: parts.at(-1) === "**" ? [...segments, tokensOf("*")] : segments }];
 }
 
-/** Blanks at the end do not count unless a backslash stands before them. */
+/** Removes trailing blanks unless they are escaped with a backslash. */
 function withoutEnd(line: string): string {
   const text = line.trimEnd();
   const slashes = text.length - text.replace(/\\{1,500}$/, "").length;

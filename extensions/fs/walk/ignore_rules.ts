@@ -2,7 +2,7 @@ import { globalIgnoreLines } from "./global_ignore.ts";
 import { IgnoreList } from "./ignore_list.ts";
 import type { FolderEntry, Tree } from "../tree/tree.ts";
 
-/** The text of a small regular file; null where there is none, or a larger one. */
+/** The text of a small regular file; null if there is none or it is larger. */
 function readSmall(tree: Tree, path: string, { most }: { readonly most: number }): string | null {
   try {
     using file = tree.open(path);
@@ -23,7 +23,7 @@ export interface RuleSet {
   readonly rules: IgnoreList;
 }
 
-/** The `.gitignore` files that hold for one folder, outermost first. Immutable: going down makes another. */
+/** The `.gitignore` files that apply to one folder, outermost first. Immutable: descending creates a new one. */
 export class IgnoreRules {
   readonly #tree: Tree;
   readonly #sets: readonly RuleSet[];
@@ -33,15 +33,15 @@ export class IgnoreRules {
     this.#sets = sets;
   }
 
-  /** What holds everywhere: the user's own rules and the repository's `info/exclude`. Those of `.gitignore` at the root
-   * come with `below("", …)`. */
+  /** Rules that apply everywhere: the user's own and the repository's `info/exclude`. The `.gitignore` at the root is
+   * added by `below("", …)`. */
   static of(tree: Tree, globalLines: readonly string[] = globalIgnoreLines()): IgnoreRules {
     const sets = [{ base: "", rules: new IgnoreList([...ALWAYS, ...globalLines]) }];
     return new IgnoreRules(tree, sets).#with("", ".git/info/exclude");
   }
 
-  /** With the rules of a folder, named relative to the workspace, "" for it. Only a folder whose `entries` have one is
-   * asked for its rules. */
+  /** Adds the rules of a folder, given relative to the workspace, "" for itself. Reads them only if `entries` contain a
+   * `.gitignore`. */
   below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
     if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
     const base = folder === "" ? "" : `${folder}/`;

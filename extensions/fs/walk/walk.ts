@@ -2,33 +2,33 @@ import { IgnoreRules } from "./ignore_rules.ts";
 import type { FolderEntry, Tree } from "../tree/tree.ts";
 
 export interface WalkEntry {
-  /** Relative to the workspace, with `/`, below the start as it was named. */
+  /** Relative to the workspace, with `/`, below the start as the caller named it. */
   readonly path: string;
-  /** The same without a link in it. */
+  /** The same path without links. */
   readonly real: string;
   readonly type: "file" | "dir" | "link";
 }
 
 export interface WalkOptions {
   readonly tree: Tree;
-  /** A folder below the root, relative, without a link in it; "." for the root. */
+  /** A folder below the root, relative, without links; "." for the root. */
   readonly start: string;
-  /** How the caller named it, where that differs. */
+  /** The caller's name for it, if that differs. */
   readonly named?: string;
-  /** Ignored files too; `.git` never. */
+  /** Includes ignored files, but never `.git`. */
   readonly all: boolean;
   /** Levels to descend; 1 is the folder's own entries. */
   readonly depth: number;
 }
 
-/** Folders of other programs' own. */
+/** Internal folders of version control systems. */
 export const NEVER: readonly string[] = [".git", ".hg", ".svn"];
 const REST_EVERY = 32;
 export const MAX_ENTRIES = 500_000;
 
-/** Everything below a folder, sorted by name, folders before what is in them. Links are named and not followed;
- * folders that cannot be read are passed over. Synchronous, so that the caller decides when to rest: null comes where
- * nothing was found for a while. Throws RangeError past half a million entries. */
+/** Everything below a folder, sorted by name, folders before their contents. Links are listed but not followed;
+ * unreadable folders are skipped. Synchronous, so that the caller decides when to pause: it yields null if nothing was
+ * found for a while. Throws RangeError above half a million entries. */
 export function* walk({ tree, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   let count = 0;
   let passed = 0;
@@ -58,7 +58,7 @@ export function* walk({ tree, start, named = start, all, depth }: WalkOptions): 
   yield* visit(first, all ? null : rulesAbove(tree, start), 1);
 }
 
-/** The rules of all folders above; none where the folder itself is ignored, since then it was named on purpose. */
+/** The rules of all parent folders; none if the folder itself is ignored, since it was then named on purpose. */
 function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
   let rules = IgnoreRules.of(tree);
   if (start === ".") return rules;

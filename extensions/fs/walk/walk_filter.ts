@@ -2,11 +2,11 @@ import { IgnoreRules } from "./ignore_rules.ts";
 import type { FolderEntry, Tree } from "../tree/tree.ts";
 import { NEVER } from "./walk.ts";
 
-/** Whether a walk from the root comes by a file, without the walk. */
+/** Whether a walk from the root would visit a file, without walking. */
 export class WalkFilter {
   readonly #tree: Tree;
   readonly #all: boolean;
-  /** Of each folder; null where it is not walked. */
+  /** Rules per folder; null if it is not walked. */
   readonly #folders = new Map<string, IgnoreRules | null>();
   readonly #base: IgnoreRules;
 

@@ -2,13 +2,13 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isGuarded } from "./guard.ts";
 import type { Facts, Tree } from "../tree/tree.ts";
 
-/** A place inside the workspace, decided once. */
+/** A place inside the workspace, resolved once. */
 export interface WorkspacePath {
-  /** Relative to the workspace, with `/` and without a link in it; "." for the workspace itself. */
+  /** Relative to the workspace, with `/` and without links; "." for the workspace itself. */
   readonly real: string;
   /** As the caller named it, relative to the workspace with `/`. */
   readonly path: string;
-  /** Null where nothing is there yet. */
+  /** Null if nothing is there yet. */
   readonly info: Facts | null;
 }
 
@@ -18,15 +18,15 @@ export interface Workspace {
   readonly tree: Tree;
 }
 
-/** The only module that turns a path from the model into one that is opened. Throws RangeError for a path outside,
- * compared by components after links are resolved, and TypeError for one that cannot be a path. */
+/** The only module that resolves a path from the model. Throws RangeError for a path outside, compared by components
+ * after links are resolved, and TypeError for an invalid one. */
 export async function confine(workspace: Workspace, path: string): Promise<WorkspacePath> {
   const named = namedIn(workspace, path);
   const { real, rest } = await deepest(resolve(workspace.root, named), path);
   return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
 }
 
-/** As `confine`, but a link at the end is meant itself and not what it leads to. */
+/** Like `confine`, but a link at the end is not followed. */
 export async function confineEntry(workspace: Workspace, path: string): Promise<WorkspacePath> {
   const named = namedIn(workspace, path);
   if (named === "") throw new RangeError(`Cannot change ${path}: it is the workspace itself`);
@@ -34,17 +34,18 @@ export async function confineEntry(workspace: Workspace, path: string): Promise<
   return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
 
-/** As `confine`, for a file that will be written. Throws also for guarded folders, by name and by what links lead to. */
+/** Like `confine`, for a file that will be written. Also throws for guarded folders, by name and by the target of
+ * links. */
 export async function confineForWrite(workspace: Workspace, path: string): Promise<WorkspacePath> {
   return refuseGuarded(await confine(workspace, path));
 }
 
-/** As `confineEntry`, for an entry that will be made, moved or removed. */
+/** Like `confineEntry`, for an entry that will be created, moved or removed. */
 export async function confineEntryForWrite(workspace: Workspace, path: string): Promise<WorkspacePath> {
   return refuseGuarded(await confineEntry(workspace, path));
 }
 
-/** The error for a path that became another one between two looks. */
+/** The error for a path that changed between two checks. */
 export function movedMeanwhile(path: string): RangeError {
   return new RangeError(`Cannot use ${path}: a part of it is a link that was not there before`);
 }
@@ -81,7 +82,7 @@ function placeAt(
   }
 }
 
-/** The real path of the deepest part that exists, and what follows it. */
+/** The real path of the deepest existing part, and the rest. */
 async function deepest(wanted: string, path: string): Promise<{ readonly real: string; readonly rest: string }> {
   for (let at = wanted;; at = dirname(at)) {
     try {

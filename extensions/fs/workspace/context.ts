@@ -12,7 +12,7 @@ export interface FsContext {
   readonly conversationId: string;
   readonly ledger: ReadLedger;
   readonly guard: FolderGuard;
-  /** Null where there is no folder to keep them in. */
+  /** Null if there is no folder to store them in. */
   readonly checkpoints: Checkpoints | null;
   /** What a change belongs to. */
   readonly source: () => Promise<ChangeSource>;

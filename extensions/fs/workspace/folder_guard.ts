@@ -3,11 +3,11 @@ import type { OpenFolder, Tree } from "../tree/tree.ts";
 const NAMES = [".git", ".vis"];
 const MAX_KNOWN = 10_000;
 
-/** Knows guarded folders by what they are and not by their names, which may change between a look and a write. */
+/** Identifies guarded folders by their identity instead of their names, which may change between a check and a write. */
 export class FolderGuard {
   readonly #known = new Set<string>();
 
-  /** Remembers the guarded folders of a workspace as they are now. */
+  /** Records the current guarded folders of a workspace. */
   note(tree: Tree): void {
     for (const name of NAMES) {
       const facts = tree.look(name);
@@ -19,7 +19,7 @@ export class FolderGuard {
     }
   }
 
-  /** Throws RangeError for a folder that is a guarded one under another name. */
+  /** Throws RangeError for a guarded folder under another name. */
   check(folder: OpenFolder): void {
     const isRepository = folder.look("HEAD") !== null && folder.look("objects") !== null &&
       folder.look("refs") !== null;

@@ -7,7 +7,7 @@ import { walk } from "../walk/walk.ts";
 
 const MAX_CANDIDATES = 3_000;
 
-/** The error for a path that is not there, with the nearest one that is. */
+/** The error for a missing path, with the nearest existing one. */
 export async function missing(
   context: FsContext,
   { action, path }: { readonly action: string; readonly path: string },
@@ -20,7 +20,7 @@ export async function missing(
   return new Error(`${base}; the nearest folder that exists is ${folder === "." ? "the workspace" : folder}`);
 }
 
-/** Up to three paths: the same name elsewhere, or a name in the same folder that differs little. */
+/** Up to three paths: the same name elsewhere, or a similar name in the same folder. */
 async function nearest(context: FsContext, path: string): Promise<string[]> {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const parent = dirname(path);

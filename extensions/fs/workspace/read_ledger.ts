@@ -1,20 +1,20 @@
 import { BoundedMap } from "@vis/extension";
 
-/** What a file was when this conversation last read or wrote it. */
+/** The state of a file when this conversation last read or wrote it. */
 export interface Seen {
   readonly mtime: number;
   readonly size: number;
-  /** SHA-256 of the bytes; null where only a part was read. */
+  /** SHA-256 of the bytes; null if only part was read. */
   readonly hash: Promise<string> | null;
-  /** True where the text was not the file's bytes (not UTF-8), so that writing it back would lose some. */
+  /** True if the text differs from the file's bytes (not UTF-8), so that writing it back would lose data. */
   readonly lossy: boolean;
 }
 
 const MAX_CONVERSATIONS = 64;
 const MAX_FILES = 5_000;
 
-/** Remembers per conversation which state of a file its model knows. Bounded: the oldest entries are forgotten, which
- * only means that a change of theirs is not noticed. */
+/** Remembers for each conversation which state of a file its model knows. Bounded: the oldest entries are dropped, with
+ * the only effect that changes to those files are not noticed. */
 export class ReadLedger {
   readonly #seen = new BoundedMap<string, BoundedMap<string, Seen>>(MAX_CONVERSATIONS);
 

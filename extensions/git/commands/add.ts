@@ -8,14 +8,14 @@ import { type FileStatus, readStatus } from "./status.ts";
 
 export interface Added {
   readonly files: readonly { readonly path: string; readonly change: "added" | "modified" | "deleted" }[];
-  /** Files beyond the ones shown. */
+  /** Number of files that are not listed. */
   readonly left: number;
 }
 
 const SHOWN = 500;
 const MOST = 100_000;
 
-/** `git.add`: what is new, changed or gone below the paths goes into the next commit. */
+/** `git.add`: stages what is new, changed or removed below the paths. */
 export async function add(env: EnvironmentView, paths: string | readonly string[]): Promise<Added> {
   const list = typeof paths === "string" ? [paths] : paths;
   const git = await Git.of(env);
@@ -23,7 +23,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   const { files, left } = await readStatus(git, {
     all: true,
     limit: MOST,
-    ...(printed.length > 0 ? {} : { paths: list }), // such names are no arguments
+    ...(printed.length > 0 ? {} : { paths: list }), // such names cannot be arguments
   });
   if (left > 0) throw new Error(`Cannot add over ${MOST} files at once: name folders`);
   const changed = files.filter((file) => file.untracked || file.changed || file.conflict)

@@ -13,16 +13,16 @@ export interface BlameOptions {
   readonly to?: number;
 }
 
-/** Lines that follow each other and came with one commit. */
+/** Consecutive lines from one commit. */
 export interface Origin {
   readonly from: number;
   readonly to: number;
-  /** Null for what is not committed. */
+  /** Null if not committed. */
   readonly hash: string | null;
   readonly author: string;
   readonly date: Date;
   readonly subject: string;
-  /** What the file was called there, where it was another name. */
+  /** The file's name in that commit, if it was different. */
   readonly path?: string;
   readonly text: string;
 }

@@ -6,12 +6,12 @@ import { gitSays } from "../program/git_error.ts";
 import { checkedRef, refError } from "../program/refs.ts";
 
 export interface BranchOptions {
-  /** Where a new branch begins; HEAD where absent. */
+  /** Where a new branch starts; HEAD by default. */
   readonly from?: string;
-  /** Go to the branch, made before where there is none. */
+  /** Switches to the branch; creates it if it does not exist. */
   readonly switch?: boolean;
   readonly delete?: boolean;
-  /** With `delete`: also one with commits that are nowhere else. */
+  /** With `delete`: deletes a branch even if it has commits that are nowhere else. */
   readonly force?: boolean;
 }
 
@@ -22,12 +22,12 @@ export interface GitBranch {
   readonly date: Date;
   readonly current?: true;
   readonly upstream?: string;
-  /** As in "ahead 1, behind 2", or "gone". */
+  /** Such as "ahead 1, behind 2", or "gone". */
   readonly track?: string;
 }
 
 export interface Branches {
-  /** Null where HEAD is at a commit and on no branch. */
+  /** Null if HEAD is detached. */
   readonly current: string | null;
   readonly branches: readonly GitBranch[];
   readonly left: number;
@@ -44,12 +44,12 @@ const FIELDS = [
 ];
 const FORMAT = `${FIELDS.map((field) => `%(${field})`).join("%00")}%00%(contents:subject)`;
 
-/** `git.branch()`: all of this repository, the newest first. */
+/** `git.branch()`: all branches of this repository, newest first. */
 export async function listBranches(env: EnvironmentView): Promise<Branches> {
   return await branchesOf(await Git.of(env));
 }
 
-/** `git.branch(name, …)`: makes, deletes, or goes to one; gives what `git.branch()` does. */
+/** `git.branch(name, …)`: creates, deletes, or switches to a branch; returns the same as `git.branch()`. */
 export async function changeBranch(
   env: EnvironmentView,
   name: string,

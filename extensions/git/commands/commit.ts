@@ -8,11 +8,11 @@ import { pathArguments } from "../program/paths.ts";
 import { readStatus } from "./status.ts";
 
 export interface CommitOptions {
-  /** Every changed file that git knows, as it is now. */
+  /** Includes every changed file that git tracks. */
   readonly all?: boolean;
-  /** These files as they are now, whatever is staged of others. */
+  /** Commits the current state of these files, whatever else is staged. */
   readonly paths?: string | readonly string[];
-  /** In place of the last commit. */
+  /** Replaces the last commit. */
   readonly amend?: boolean;
   readonly allowEmpty?: boolean;
 }

@@ -6,11 +6,11 @@ import { RecordReader } from "../output/record_reader.ts";
 import { checkedRef, refError } from "../program/refs.ts";
 
 export interface DiffOptions {
-  /** The older side: the index where absent, or the last commit with `staged`. */
+  /** The older side: by default the index, or the last commit with `staged`. */
   readonly from?: string;
-  /** The newer side: the workspace where absent. */
+  /** The newer side; the workspace by default. */
   readonly to?: string;
-  /** What the next commit would change. */
+  /** Shows what the next commit would change. */
   readonly staged?: boolean;
   readonly paths?: string | readonly string[];
   readonly context?: number;
@@ -20,7 +20,7 @@ export interface DiffOptions {
 const MAX_CHARS = 400_000;
 const MAX_FILES = 300;
 
-/** Shape of a patch, whatever the repository is set to, and no program that makes it. */
+/** Fixes the format of patches, whatever the repository configures, and runs no external diff program. */
 export const PATCH_ARGUMENTS: readonly string[] = [
   "--patch",
   "--no-ext-diff",

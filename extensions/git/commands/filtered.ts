@@ -4,8 +4,8 @@ import { nameOf, printedName } from "../output/quoted_name.ts";
 
 const SHOWN = 5;
 
-/** Throws Error where a file would be stored without the filter that its attributes name: filters are programs of the
- * repository's choice, so none runs here. */
+/** Throws Error if a file would be stored without the filter that its attributes name. The repository chooses filter
+ * programs, so none are run here. */
 export async function refuseFiltered(git: Git, paths: readonly string[]): Promise<void> {
   if (paths.length === 0) return;
   const { code, stdout, stderr } = await git.run(["check-attr", "filter", "--stdin"], {

@@ -7,7 +7,7 @@ import { gitSays } from "../program/git_error.ts";
 import { checkedRef, NoCommitError, refError } from "../program/refs.ts";
 
 export interface LogOptions {
-  /** A branch, a commit, or a range such as main..HEAD; HEAD where absent. */
+  /** A branch, a commit, or a range such as main..HEAD; HEAD by default. */
   readonly ref?: string;
   readonly paths?: string | readonly string[];
   readonly limit?: number;
@@ -18,13 +18,13 @@ export interface LogOptions {
   readonly grep?: string;
   readonly since?: string | Date;
   readonly until?: string | Date;
-  /** Only what came into this branch itself. */
+  /** Only commits made on this branch itself. */
   readonly firstParent?: boolean;
 }
 
 export interface CommitLog {
   readonly commits: readonly Commit[];
-  /** Older ones that fit as well. */
+  /** Number of older commits that match too. */
   readonly left: number;
 }
 
@@ -59,7 +59,7 @@ const NOTHING: CommitLog = { commits: [], left: 0 };
 function filters({ author, grep, since, until, firstParent }: LogOptions): readonly string[] {
   const date = (time: string | Date): string => typeof time === "string" ? time : time.toISOString();
   return [
-    // A pattern of a repository's user is text: it may not keep the machine busy.
+    // A pattern is treated as text, so that it cannot keep the machine busy.
     "--fixed-strings",
     "--regexp-ignore-case",
     ...(author === undefined ? [] : [`--author=${author}`]),

@@ -4,7 +4,7 @@ import { nameOf } from "../output/quoted_name.ts";
 
 const MOST = 5_000;
 
-/** The error for a path that is none; it says which there are: of the workspace, or of a commit. */
+/** The error for an unknown path; it suggests existing ones, in the workspace or in a commit. */
 export async function missingFile(
   git: Git,
   { cannot, path, commit }: { readonly cannot: string; readonly path: string; readonly commit?: string },

@@ -41,7 +41,7 @@ export type GitObject =
 const MAX_CHARS = 400_000, MAX_FILES = 300, MAX_ENTRIES = 2_000;
 const NUL = 0, NEWLINE = 10;
 
-/** `git.show`: a commit with its changes, or what a name such as HEAD:src/app.ts stands for. */
+/** `git.show`: a commit with its changes, or the object that a name such as HEAD:src/app.ts refers to. */
 export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOptions = {}): Promise<GitObject> {
   const name = checkedRef(ref);
   const git = await Git.of(env);

@@ -8,7 +8,7 @@ import { RecordReader } from "../output/record_reader.ts";
 
 export interface StatusOptions {
   readonly paths?: string | readonly string[];
-  /** Each file of a new folder, in place of the folder. */
+  /** Lists each file of a new folder instead of the folder. */
   readonly all?: boolean;
   readonly limit?: number;
 }
@@ -17,31 +17,31 @@ type Change = "added" | "modified" | "deleted" | "renamed" | "copied" | "type";
 
 export interface FileStatus {
   readonly path: string;
-  /** What it was called before. */
+  /** Its previous name. */
   readonly from?: string;
-  /** In the index, against the last commit. */
+  /** In the index, compared with the last commit. */
   readonly staged?: Change;
-  /** In the workspace, against the index. */
+  /** In the workspace, compared with the index. */
   readonly changed?: Change;
   readonly untracked?: true;
-  /** Who changed it on both sides of a merge. */
+  /** How the two sides of a merge changed it. */
   readonly conflict?: string;
   readonly submodule?: true;
 }
 
 export interface Status {
-  /** Null where HEAD is at a commit and on no branch. */
+  /** Null if HEAD is detached. */
   readonly branch: string | null;
-  /** Null where there is none yet. */
+  /** Null if there is no commit yet. */
   readonly commit: string | null;
   readonly upstream?: string;
   readonly ahead?: number;
   readonly behind?: number;
-  /** A merge, rebase, cherry-pick, revert or bisect that is not finished. */
+  /** An unfinished merge, rebase, cherry-pick, revert or bisect. */
   readonly during?: string;
   readonly files: readonly FileStatus[];
   readonly count: Readonly<Record<"staged" | "changed" | "untracked" | "conflicts", number>>;
-  /** Files beyond `limit`; they are counted. */
+  /** Number of files beyond `limit`. */
   readonly left: number;
 }
 

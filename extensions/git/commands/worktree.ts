@@ -8,12 +8,12 @@ import { checkedRef, refError } from "../program/refs.ts";
 import { inside } from "../program/repository.ts";
 
 export interface WorktreeOptions {
-  /** A branch that is made for it; without one, it is at a commit and on no branch. */
+  /** A branch to create for it; without one, HEAD is detached. */
   readonly branch?: string;
-  /** A branch or commit that it begins at; HEAD where absent. */
+  /** The branch or commit where it starts; HEAD by default. */
   readonly from?: string;
   readonly remove?: boolean;
-  /** With `remove`: also one with changes that are not committed. */
+  /** With `remove`: removes it even if it has uncommitted changes. */
   readonly force?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Worktree {
   readonly path: string;
   readonly hash: string | null;
   readonly branch: string | null;
-  /** Why git thinks it is gone. */
+  /** Why git considers it gone. */
   readonly gone?: string;
   readonly locked?: true;
 }
@@ -31,7 +31,7 @@ export async function listWorktrees(env: EnvironmentView): Promise<readonly Work
   return await worktreesOf(await Git.of(env));
 }
 
-/** `git.worktree(path, …)`: makes one in the workspace, or removes it; gives what `git.worktree()` does. */
+/** `git.worktree(path, …)`: creates a worktree in the workspace, or removes it; returns the same as `git.worktree()`. */
 export async function changeWorktree(
   env: EnvironmentView,
   path: string,

@@ -9,7 +9,7 @@ export interface Commit {
   readonly short: string;
   readonly parents: readonly string[];
   readonly author: Person;
-  /** Only where it is not the author. */
+  /** Only if different from the author. */
   readonly committer?: Person;
   readonly refs?: readonly string[];
   readonly subject: string;
@@ -18,10 +18,10 @@ export interface Commit {
 
 const MAX_BODY = 10_000;
 
-/** For `--format`: a line each, the message last. */
+/** For `--format`: one line each, the message last. */
 export const COMMIT_FORMAT = ["%H", "%h", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct", "%D", "%B"].join("%n");
 
-/** A commit as `COMMIT_FORMAT` prints it. */
+/** Parses a commit printed with `COMMIT_FORMAT`. */
 export function commitOf(text: string): Commit {
   const [hash = "", short = "", parents = "", an, ae, at, cn, ce, ct, refs = "", ...message] = text.split("\n");
   const author = personOf(an, ae, { at });

@@ -5,9 +5,9 @@ export interface DiffHunk {
   readonly oldLines: number;
   readonly newStart: number;
   readonly newLines: number;
-  /** What git takes the place for: the function, mostly. */
+  /** Git's description of the place, usually the function. */
   readonly heading: string;
-  /** Lines with a blank, `+` or `-` in front. */
+  /** Lines prefixed with a blank, `+` or `-`. */
   readonly text: string;
 }
 
@@ -18,17 +18,17 @@ export interface FileDiff {
   readonly added: number;
   readonly deleted: number;
   readonly binary?: true;
-  /** Old and new mode where they differ, as in "100644 → 100755". */
+  /** Old and new mode if they differ, such as "100644 → 100755". */
   readonly mode?: string;
   readonly hunks: readonly DiffHunk[];
-  /** Changed lines that are counted and not shown. */
+  /** Number of changed lines that are not shown. */
   readonly left?: number;
 }
 
 export interface Diff {
   readonly files: readonly FileDiff[];
   readonly total: Readonly<Record<"files" | "added" | "deleted", number>>;
-  /** Files of `total` that are not among `files`. */
+  /** How many of the `total` files are not in `files`. */
   readonly left: number;
 }
 
@@ -46,7 +46,7 @@ interface OpenFile {
   oldMode: string;
   newMode: string;
   left: number;
-  /** One for a merge, whose lines have two marks. */
+  /** 2 for a merge, whose lines have two marks. */
   readonly marks: 1 | 2;
   readonly hunks: OpenHunk[];
 }
@@ -54,7 +54,7 @@ interface OpenFile {
 const MAX_LINE = 1000;
 const HUNK = /^@@+ -(\d+)(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+(\d+)(?:,(\d+))? @@+ ?(.*)$/s;
 
-/** Reads a patch line by line. All of it is counted; what is kept is bounded. */
+/** Reads a patch line by line. Everything is counted; what is kept is bounded. */
 export class PatchReader {
   readonly #limits: { readonly files: number; readonly chars: number };
   readonly #files: OpenFile[] = [];
@@ -62,7 +62,7 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** Lines that the open hunk has still to come, so that text which looks like a header is none. */
+  /** Lines that the open hunk still expects, so that text that looks like a header is not taken for one. */
   #old = 0;
   #new = 0;
 
@@ -168,7 +168,7 @@ const HEADERS: readonly (readonly [
   ['+++ "b/', (file, rest) => file.path = nameOf(`"${rest}`)],
 ];
 
-/** Of `a/name b/name` or both in quotes: where the names differ, other lines say them. */
+/** From `a/name b/name`, or both in quotes. If the names differ, other lines contain them. */
 function sameName(pair: string): string {
   const half = (pair.length - 1) / 2;
   const second = Number.isInteger(half) ? pair.slice(half + 1) : pair;

@@ -1,6 +1,6 @@
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };
 
-/** A file name as git prints it. One that is not UTF-8 stays as it is printed, in its quotes, and can be handed back. */
+/** A file name as printed by git. A name that is not UTF-8 is kept in git's quoted form and can be passed back to git. */
 export function nameOf(printed: string): string {
   if (!printed.startsWith('"')) return printed;
   const bytes: number[] = [];
@@ -22,7 +22,7 @@ export function nameOf(printed: string): string {
   }
 }
 
-/** How git reads a list of names from its input, a line each. */
+/** A name in the format of git's input lists, one per line. */
 export function printedName(name: string): string {
   if (isPrinted(name) || !/^"|[\\\n\r\t]/.test(name)) return name;
   const escaped = name.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll(
@@ -32,12 +32,12 @@ export function printedName(name: string): string {
   return `"${escaped}"`;
 }
 
-/** Whether this is a name that is not UTF-8, as `nameOf` gives it. */
+/** Whether this is a name that is not UTF-8, as returned by `nameOf`. */
 export function isPrinted(name: string): boolean {
   return /^".*\\[2-3][0-7]{2}.*"$/s.test(name);
 }
 
-/** Splits what git prints in columns: a quoted name holds no tab. */
+/** Splits git's column output: a quoted name contains no tab. */
 export function columns(line: string): readonly string[] {
   return line.split("\t");
 }

@@ -1,21 +1,21 @@
 const NEWLINE = 10;
-/** Of one record; what is beyond is dropped, so that no line of any length takes memory. */
+/** Limit of one record; the rest is dropped, so that long lines take no memory. */
 const MAX_RECORD = 256 << 10;
 
-/** Cuts a stream of bytes into records, which it hands over as text. */
+/** Splits a byte stream into records and passes them on as text. */
 export class RecordReader {
   readonly #take: (record: string) => void;
   readonly #parts: Uint8Array[] = [];
   #separator: number;
   #length = 0;
 
-  /** Records end with a byte, a line end unless told. */
+  /** The separator is a byte, by default a line feed. */
   constructor(take: (record: string) => void, { separator = NEWLINE }: { readonly separator?: number } = {}) {
     this.#take = take;
     this.#separator = separator;
   }
 
-  /** Records from here on end otherwise; to be called while one is handed over. */
+  /** Changes the separator from here on; call it while a record is being passed on. */
   endWith(separator: number): void {
     this.#separator = separator;
   }
@@ -30,7 +30,7 @@ export class RecordReader {
     this.#add(rest);
   }
 
-  /** What stands behind the last separator. */
+  /** Passes on what follows the last separator. */
   end(): void {
     if (this.#length > 0) this.#flush();
   }

@@ -1,4 +1,4 @@
-/** One setting of a git configuration, its section and key in small letters. */
+/** One setting of a git configuration, with section and key in lower case. */
 export interface GitSetting {
   readonly section: string;
   readonly subsection: string | null;
@@ -6,8 +6,8 @@ export interface GitSetting {
   readonly value: string;
 }
 
-/** Sections that name no program by the name of a subsection, and lead to no other file. What they say of programs by
- * their keys is overridden whether it is there or not. */
+/** Sections in which no subsection names a program and that include no other file. Keys that name programs are
+ * overridden anyway. */
 const PLAIN = new Set([
   "branch",
   "color",
@@ -27,12 +27,12 @@ const PLAIN = new Set([
   "user",
 ]);
 
-/** Whether a configuration has plain sections only, whatever else is in it: every bracket counts, one in a value too. */
+/** Whether a configuration contains only plain sections: every bracket counts, even one in a value. */
 export function isPlainConfig(text: string): boolean {
   return [...text.matchAll(/\[\s*([^\s"\].]*)/g)].every(([, section = ""]) => PLAIN.has(section.toLowerCase()));
 }
 
-/** The settings of a file, in order. For a user's own file: what is no configuration is passed over. */
+/** The settings of a file, in order. For a user's own file: invalid lines are skipped. */
 export function parseGitConfig(text: string): readonly GitSetting[] {
   const found: GitSetting[] = [];
   let section = "";
@@ -52,7 +52,7 @@ export function parseGitConfig(text: string): readonly GitSetting[] {
   return found;
 }
 
-/** Without quotes, escapes, a comment and blanks around it. */
+/** The value without quotes, escapes, comments and surrounding blanks. */
 function plainValue(text: string): string {
   let value = "";
   let kept = 0;

@@ -9,17 +9,18 @@ import { smallFile } from "./small_file.ts";
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const TIMEOUT_MS = 120_000;
-/** Of what is not taken as it comes. */
+/** Limit for output that is not streamed. */
 const MAX_BYTES = 4 << 20;
-/** Of a repository outside the workspace: what a commit changes. Its hooks and settings stay closed to the kernel. */
+/** Paths that a commit changes in a repository outside the workspace. The kernel wall keeps its hooks and settings
+ * read-only. */
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
 
 export interface GitOptions {
   readonly input?: string;
-  /** What git may change; nothing where absent, so that whatever else it was made to do could neither. */
+  /** What git may change; nothing by default, so that whatever else it might be made to run can change nothing either. */
   readonly changes?: "repository" | "workspace";
   readonly env?: Readonly<Record<string, string>>;
-  /** Takes the standard output as it comes, in place of the result. */
+  /** Receives standard output as it arrives, instead of in the result. */
   readonly take?: (chunk: Uint8Array) => void;
 }
 
@@ -29,7 +30,7 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-/** git for one call, behind the wall around processes, deaf to what a repository says of programs. */
+/** Git for one call. It runs behind the wall around processes and ignores programs that a repository names. */
 export class Git {
   readonly repository: Repository;
   readonly #env: EnvironmentView;
@@ -43,7 +44,7 @@ export class Git {
     this.repository = repository;
   }
 
-  /** Throws Error where there is no repository, or no wall. */
+  /** Throws Error if there is no repository or no wall. */
   static async of(env: EnvironmentView): Promise<Git> {
     if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
     const repository = await findRepository(env.workspace);
@@ -53,17 +54,17 @@ export class Git {
     return git;
   }
 
-  /** Of the repository alone: not the user's own. */
+  /** Settings of the repository only, not the user's own. */
   get settings(): readonly GitSetting[] {
     return this.#settings;
   }
 
-  /** What the extension's section of the configuration says. */
+  /** The extension's section of the configuration. */
   get config(): unknown {
     return this.#env.config;
   }
 
-  /** Runs git; one that fails is a result. Rejects where none ran, and with the signal's reason. */
+  /** Runs git; a failed run is a result. Rejects if git could not be run, and with the signal's reason. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const { input, take, changes, env = {} } = options;
     const { gitDir, commonDir, workspace } = this.repository;
@@ -78,7 +79,7 @@ export class Git {
     const locks = changes ? {} : { GIT_OPTIONAL_LOCKS: "0" };
     try {
       const { code, stdout, stderr } = await this.#spawn(["git", ...SAFE_ARGUMENTS, ...args], {
-        // Its lock files go away only where it is asked to end, not made to.
+        // Its lock files are removed only if it is asked to end, not if it is killed.
         lifetime: "conversation",
         stop: stop.signal,
         ...limits,
@@ -108,7 +109,7 @@ export class Git {
     return [...new Set([gitDir, ...shared, ...(changes === "workspace" ? [workspace] : [])])];
   }
 
-  /** Reads what the repository is set to, and overrides what its names could start. */
+  /** Reads the repository's settings and overrides those that could start programs. */
   async #readSettings(): Promise<void> {
     const { gitDir, commonDir } = this.repository;
     const paths = [

@@ -1,6 +1,6 @@
 const MAX_CHARS = 600;
 
-/** Git's words for what a caller tells apart. */
+/** Git's wording of errors that callers distinguish. */
 const WORDS = {
   noCommit: /does not have any commits yet|bad default revision/,
   notMerged: /is not fully merged/,
@@ -14,13 +14,13 @@ export function gitSays(what: keyof typeof WORDS, stderr: string): boolean {
   return WORDS[what].test(stderr);
 }
 
-/** The path that git found nothing for. */
+/** The path for which git found nothing. */
 export function unmatchedPath(stderr: string): string | undefined {
   // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not tell faults apart
   return /pathspec '(.*)' did not match any files/.exec(stderr)?.[1];
 }
 
-/** What git says of a failure, without its own words around it. */
+/** Git's reason for a failure, without its prefixes. */
 export function plainReason(stderr: string): string {
   const lines = stderr.trim().split("\n").filter((line) => !/^(hint|warning):/.test(line));
   const text = lines.map((line) => line.replace(/^(fatal|error): /, "").trim()).filter((line) => line !== "").join(

@@ -11,8 +11,8 @@ export interface Identity {
 
 const DEPTH = 5;
 
-/** Who commits: as the extension's section says, else the repository, else the user's own git configuration, of which
- * nothing but name and address is taken. Throws Error that says how to set it. */
+/** Who commits: from the extension's section, or the repository, or the user's own git configuration, of which only
+ * name and address are used. Throws Error that says how to set it. */
 export async function identityOf(
   { config, settings, gitDir, home = homedir() }: {
     readonly config: unknown;
@@ -37,7 +37,7 @@ export async function identityOf(
   );
 }
 
-/** Of the user's own files. */
+/** From the user's own files. */
 async function userSettings(
   { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
 ): Promise<readonly GitSetting[]> {
@@ -47,7 +47,7 @@ async function userSettings(
   return read.flat();
 }
 
-/** Those of a file and of those that it includes, in their order. */
+/** Settings of a file and the files that it includes, in order. */
 async function withIncluded(
   path: string,
   facts: { readonly home: string; readonly gitDir: string; readonly depth: number },
@@ -64,7 +64,7 @@ async function withIncluded(
   return settings;
 }
 
-/** Conditions about the repository's folder; of the others none is taken to hold. */
+/** Supports conditions about the repository's folder; all others count as false. */
 function includes(
   { section, subsection }: GitSetting,
   { home, gitDir, folder }: { readonly home: string; readonly gitDir: string; readonly folder: string },
@@ -79,7 +79,7 @@ function includes(
   return fits(small(glob).split("/"), small(gitDir).split("/"));
 }
 
-/** Parts of a path: `**` for any number of them, `*` within one. */
+/** Matches parts of a path: `**` for any number of parts, `*` within one. */
 function fits([first, ...rest]: readonly string[], parts: readonly string[]): boolean {
   if (first === undefined) return parts.length === 0;
   if (first === "**") return rest.length === 0 || parts.some((_, at) => fits(rest, parts.slice(at)));

@@ -1,7 +1,7 @@
 import { isPrinted } from "../output/quoted_name.ts";
 
-/** Paths as arguments behind `--`, which is there without paths too: nothing before it is taken for one. Throws TypeError
- * for what cannot be one. */
+/** Paths as arguments after `--`, which is added even without paths, so that nothing before it is read as one. Throws
+ * TypeError for an invalid path. */
 export function pathArguments(paths: string | readonly string[] | undefined): readonly string[] {
   const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
   for (const path of list) {

@@ -4,8 +4,8 @@ import { gitSays, plainReason } from "./git_error.ts";
 
 const MAX_REFS = 2000;
 
-/** A name for a commit, or a range where `range` says so, as an argument. Throws TypeError for one that git would take
- * as something else. */
+/** The name of a commit, or a range if `range` is set, as an argument. Throws TypeError for a name that git would
+ * interpret differently. */
 export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
   // deno-lint-ignore no-control-regex
   if (ref === "" || ref.startsWith("-") || ref.length > 1000 || /[\x00-\x1f\x7f]/.test(ref)) {
@@ -22,12 +22,12 @@ export class NoCommitError extends Error {
   override readonly name = "NoCommitError";
 }
 
-/** The error for a call that failed; for a name that is none, as where git was not even asked, it says which there are. */
+/** The error for a failed call. For an unknown name, even if git was not run, it lists the existing ones. */
 export async function refError(
   git: Git,
   { cannot, stderr, refs }: {
     readonly cannot: string;
-    /** Null where a name is known to be none. */
+    /** Null if the name is known to be invalid. */
     readonly stderr: string | null;
     readonly refs: readonly string[];
   },

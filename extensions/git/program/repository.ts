@@ -2,16 +2,16 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { parseGitConfig } from "./config_text.ts";
 import { smallFile } from "./small_file.ts";
 
-/** Where git finds a workspace's repository. All paths are real. */
+/** The location of a workspace's repository. All paths are real. */
 export interface Repository {
   readonly workspace: string;
   readonly gitDir: string;
-  /** That of the repository which this is a worktree of; else the same. */
+  /** The folder of the repository to which a worktree belongs; otherwise the same. */
   readonly commonDir: string;
 }
 
-/** The repository whose top the workspace is; null where it is none. Throws Error for a `.git` that leads to a
- * repository of another folder: whoever may write in the workspace can write such a file. */
+/** The repository whose top-level folder is the workspace, or null. Throws Error for a `.git` that points to a
+ * repository of another folder: anyone who can write in the workspace can create such a file. */
 export async function findRepository(workspace: string): Promise<Repository | null> {
   const dot = join(workspace, ".git");
   const info = await Deno.lstat(dot).catch(() => null);
@@ -29,7 +29,7 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   return { workspace, gitDir, commonDir };
 }
 
-/** Whether a repository outside names the workspace as its own; who writes in the workspace cannot write that. */
+/** Whether a repository outside names the workspace as its own, which write access to the workspace cannot forge. */
 async function namesBack({ workspace, gitDir, commonDir }: Repository): Promise<boolean> {
   const dot = join(workspace, ".git");
   if (commonDir !== gitDir) {

@@ -1,5 +1,5 @@
-/** Settings that hold whatever a repository says: nothing of it names a program, nothing reaches another machine, and
- * the outputs have the shape that is read. */
+/** Settings that override those of a repository: it cannot name a program or contact another machine, and outputs have
+ * the format that is parsed. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],
@@ -45,14 +45,14 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ...["file", "git", "ssh", "http", "https", "ext", "fd"].map((name) => [`protocol.${name}.allow`, "never"] as const),
 ];
 
-/** Arguments of every call, before its own. */
+/** Arguments that precede those of every call. */
 export const SAFE_ARGUMENTS: readonly string[] = [
   "--no-pager",
   "--literal-pathspecs",
   ...SETTINGS.flatMap(([name, value]) => ["-c", `${name}=${value}`]),
 ];
 
-/** Variables of every call. */
+/** Environment variables of every call. */
 export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_SYSTEM: "/dev/null",
@@ -71,15 +71,15 @@ export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
   LC_ALL: "C.UTF-8",
 };
 
-/** Keys by which a subsection names a program that a call of ours could start, and what they are set to. */
+/** Keys with which a subsection names a program that our calls could start, and their overrides. */
 const NAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   filter: { clean: "", smudge: "", process: "", required: "false" },
   merge: { driver: "/bin/false" },
   credential: { helper: "" },
 };
 
-/** Variables that override what subsections say, whatever their names are; these go by the environment, since a name
- * may hold a `=`. */
+/** Variables that override subsections, whatever their names are. Passed in the environment, since a name may contain
+ * `=`. */
 export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
   const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
     const [section = ""] = name.split(".", 1);
@@ -98,5 +98,5 @@ export function overridesOf(names: readonly string[]): Readonly<Record<string, s
   };
 }
 
-/** A setting that is there only where git takes settings from the environment (2.31 and later). */
+/** A setting that is visible only if git reads settings from the environment (2.31 and later). */
 export const MARK = "vis.mark";

@@ -1,7 +1,7 @@
 const MAX_BYTES = 1 << 20;
 
-/** Text of a file; null where there is none, where it is no plain file, or larger than a configuration ever is. Links
- * are followed in the user's own files only: those of a repository may lead anywhere. */
+/** Text of a file; null if it is missing, not a regular file, or larger than any configuration. Links are followed only
+ * in the user's own files: those of a repository may lead anywhere. */
 export async function smallFile(
   path: string,
   { links = false }: { readonly links?: boolean } = {},

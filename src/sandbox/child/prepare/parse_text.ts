@@ -66,7 +66,7 @@ const NO_NAMESPACES: ReadonlyMap<string, readonly string[]> = new Map();
 /** Parses as JavaScript. Only if that fails, or is not what was meant, it strips the types first: plain JavaScript
  * never reaches the stripper. */
 export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
-  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // a script that is compiled separately has no such line
+  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // a script compiled separately lacks it
   const plain = parseScript(text);
   if (!plain.ok) return stripped(text, { plain, loadSucrase });
   if (!hasTypeArguments(plain.program, text)) return plain;

@@ -22,8 +22,7 @@ export const ALL_WALLS: WallSwitches = {
 export interface Setup {
   readonly version: typeof PROTOCOL_VERSION;
   readonly walls: WallSwitches;
-  /** The main process; the child ends with it. 0 if a launcher is in between; the launcher must then end with the main
-   * process. */
+  /** The main process: the child ends with it. 0 behind a launcher; the child then ends when its input does. */
   readonly parentPid: number;
   readonly memoryBytes: number;
   readonly outputBytes: number;
