@@ -91,7 +91,7 @@ function parsed(text: string, file: string): readonly Note[] {
     if (Array.isArray(notes) && notes.every((note) => typeof note.text === "string" && typeof note.id === "string")) {
       return notes;
     }
-  } catch { /* told below */ }
+  } catch { /* reported below */ }
   throw new Error(`Cannot read ${file}: it holds no notes`);
 }
 

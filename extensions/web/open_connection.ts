@@ -112,7 +112,7 @@ function closeQuietly(connection: Deno.Conn): void {
 const isTcp = (connection: Deno.Conn): connection is Deno.TcpConn => "setNoDelay" in connection;
 
 function isRefusal(error: unknown): boolean {
-  // deno-lint-ignore vis/no-message-parsing -- the runtime tells a refused certificate by words only
+  // deno-lint-ignore vis/no-message-parsing -- the runtime reports a refused certificate only in its message
   return error instanceof Error && !(error instanceof Deno.errors.InvalidData) && !/certificate/i.test(error.message);
 }
 

@@ -23,7 +23,7 @@ export class ConversationPrograms {
     return this.#query.signal;
   }
 
-  /** Ends the programs that were started outside a call. */
+  /** Ends the programs that the query started outside a call. */
   endQuery(): void {
     this.#query.abort(new Error("Ended: the query is over"));
     this.#query = new AbortController();

@@ -100,7 +100,7 @@ export class Environment {
     if (bound !== this.#boundTo) await this.#session.stop();
     this.#boundTo = bound;
     this.#active = active;
-    if (this.#parts.mayStartEarly?.() ?? true) this.#session.ready().catch(() => {}); // shows when a block needs it
+    if (this.#parts.mayStartEarly?.() ?? true) this.#session.ready().catch(() => {}); // a failure surfaces when a block needs it
     return active;
   }
 

@@ -7,7 +7,7 @@ export interface SpawnOptions {
   /** Standard input; empty if absent. A stream is read as fast as the program consumes it; when it ends, so does the
    * input. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** 120 000 if absent. When it expires, everything that the program started is ended too. */
+  /** 120 000 if absent. When the program ends, so does everything that it started. */
   readonly timeoutMs?: number;
   /** Limit for each of the two outputs, whose beginning and end are kept. 1 MiB if absent. */
   readonly maxBytes?: number;

@@ -144,7 +144,7 @@ function describe(error: z.ZodError, spec: unknown): string {
 }
 
 function reason(message: string): string {
-  // deno-lint-ignore vis/no-message-parsing -- our own messages continue the sentence, those of zod begin one
+  // deno-lint-ignore vis/no-message-parsing -- our messages continue the sentence, zod's start one
   return /^[a-z]/.test(message) ? message : `is wrong (${message})`;
 }
 

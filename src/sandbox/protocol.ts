@@ -4,7 +4,7 @@
  *     token (16 bytes) | header length u32 LE | payload length u32 LE | header (UTF-8 JSON) | payload
  *
  * The token is random per child and never reaches the worker that runs foreign code: bytes that do not start with
- * it are not a frame, and whoever reads them ends the connection. This file imports nothing, because both sides
+ * it are not a frame, and the reader ends the connection. This file imports nothing, because both sides
  * bundle it.
  */
 

@@ -12,7 +12,7 @@ function writeReason(error: unknown): string {
   if (error instanceof Deno.errors.NotFound) return "its folder is no longer there";
   if (error instanceof Deno.errors.FilesystemLoop) return "a part of its path is a link that was not there before";
   if (error instanceof RangeError) return `${error.message.slice(0, 1).toLowerCase()}${error.message.slice(1)}`;
-  // deno-lint-ignore vis/no-message-parsing -- Deno's own words, without the path
+  // deno-lint-ignore vis/no-message-parsing -- Deno's wording, without the path
   return error instanceof Error ? error.message.replace(/, \w+ '.*$/, "") : String(error);
 }
 

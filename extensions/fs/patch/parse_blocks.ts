@@ -3,7 +3,7 @@ import type { PatchHunk, PatchPart } from "./patch_part.ts";
 const MAX_PATH = 1_000;
 
 /**
- * Blocks of search and replace, each after the path of its file; a path holds until the next one:
+ * Parses search/replace blocks, each after the path of its file; a path applies until the next one:
  *
  *     src/app.ts
  *     <<<<<<< SEARCH
@@ -12,7 +12,7 @@ const MAX_PATH = 1_000;
  *     new lines
  *     >>>>>>> REPLACE
  *
- * An empty search makes a new file. Throws Error that names the line where a block is not whole.
+ * An empty search creates a file. Throws Error that names the line where a block is incomplete.
  */
 export function parseBlocks(lines: readonly string[]): readonly PatchPart[] {
   const parts = new Map<string, { readonly isNew: boolean; readonly hunks: PatchHunk[] }>();

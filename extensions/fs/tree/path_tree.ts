@@ -67,7 +67,7 @@ export class PathTree implements Tree {
     let real = parent;
     try {
       real = Deno.realPathSync(parent);
-    } catch { /* said better by the call itself */ }
+    } catch { /* the call itself reports it better */ }
     if (real !== parent || relative(this.#root, wanted).split(sep)[0] === "..") {
       throw new Deno.errors.FilesystemLoop(`${path} leads elsewhere`);
     }
@@ -99,7 +99,7 @@ class PathFolder implements OpenFolder {
     await file.syncData();
     try {
       if (owner) Deno.chownSync(path, owner.uid, owner.gid);
-    } catch { /* not allowed */ }
+    } catch { /* not permitted */ }
     if (mode !== null && Deno.build.os !== "windows") Deno.chmodSync(path, mode & 0o777);
   }
 

@@ -10,13 +10,13 @@ const WORDS = {
 } as const;
 
 export function gitSays(what: keyof typeof WORDS, stderr: string): boolean {
-  // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not tell faults apart
+  // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not distinguish errors
   return WORDS[what].test(stderr);
 }
 
 /** The path for which git found nothing. */
 export function unmatchedPath(stderr: string): string | undefined {
-  // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not tell faults apart
+  // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not distinguish errors
   return /pathspec '(.*)' did not match any files/.exec(stderr)?.[1];
 }
 

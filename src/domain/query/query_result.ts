@@ -71,7 +71,7 @@ const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
   "defect",
 ]);
 
-/** False if `answer` only says what went wrong. A query that used up its budget has its best answer. */
+/** False if `answer` only says what went wrong. A query that reached its budget or a limit has its best answer. */
 export function hasAnswer({ reason }: Pick<QueryResult, "reason">): boolean {
   return !WITHOUT_ANSWER.has(reason);
 }

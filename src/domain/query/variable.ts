@@ -1,4 +1,4 @@
-/** How a value is stored: contracts.md, "A variable's version". */
+/** How a value is stored. */
 export type VariableKind = "data" | "function" | "class" | "instance" | "pending" | "lost";
 
 /** Facts about a value on one line, bounded, computed in the child and shown in the index. */

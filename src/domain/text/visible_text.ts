@@ -1,4 +1,4 @@
-// C0 without \t and \n, DEL, C1, line separators, and the marks that turn the direction of text around.
+// C0 without \t and \n, DEL, C1, line separators, and marks that change the direction of text.
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 

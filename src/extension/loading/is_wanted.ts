@@ -5,7 +5,7 @@ export interface Wants {
   readonly deny?: readonly string[];
   /** Namespace to its section of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Loads disabled extensions too, so that they can be listed. */
+  /** Loads opt-in extensions even if they are not enabled, so that they can be inspected. */
   readonly off?: boolean | undefined;
   /** The locked profile. */
   readonly locked?: { readonly writable: boolean } | undefined;

@@ -60,7 +60,7 @@ export class LazyRegistry implements ExtensionSource {
 
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     if (this.#loaded) return await this.#loaded.activate(env, own);
-    this.#options.soon(() => void this.#load().catch(() => {})); // a failure shows in the call that needs it
+    this.#options.soon(() => void this.#load().catch(() => {})); // a failure surfaces in the call that needs it
     const asked = await Promise.all(this.#options.described.map((one) => this.#ask(one, { env, own })));
     const parts = asked.filter((one) => one !== null);
     let real: Promise<ActiveExtensions> | null = null;

@@ -1,6 +1,6 @@
 /** Values as bytes, the same for host calls, variables, snapshots and export (format 1, format.ts).
  * Covers primitives, arrays with holes, plain and null-prototype objects, Map, Set, Date, RegExp, Error, ArrayBuffer and
- * its views, URL, cycles and shared references. Takes own enumerable data properties only and runs no code of the value:
+ * its views, URL, cycles and shared references. Reads only own enumerable data properties and runs no code of the value:
  * no getter, trap, iterator or `toJSON`. Symbol keys are dropped; everything else is refused. */
 import { type DecodeOptions, Decoder } from "./decode.ts";
 import { type EncodeOptions, Encoder } from "./encode.ts";

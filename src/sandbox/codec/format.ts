@@ -2,10 +2,10 @@
  *
  * The table is one flat JSON array of scalars: the root's slot, then one record for each object, breadth first.
  *
- * slot    number, boolean, null or a string that does not start with "~" stand for themselves; "~~…" is the string
+ * slot    number, boolean, null or a string that does not start with "~" mean themselves; "~~…" is the string
  *         "~…"; "~u" undefined, "~h" a hole, "~n" NaN, "~i" Infinity, "~j" -Infinity, "~0" -0, "~b<hex>" a BigInt,
- *         "~s<at>:<n>" UTF-8 and "~S<at>:<n>" UTF-16 text in the segments, "~" the next object not met yet,
- *         "~@<index>" an object met before.
+ *         "~s<at>:<n>" UTF-8 and "~S<at>:<n>" UTF-16 text in the segments, "~" the next new object,
+ *         "~@<index>" an earlier object.
  * record  "o", n, keys…, slots… object whose keys make a new shape ("q": with null prototype); "O", shape, slots… one
  *         more of a shape; "A", n, slots… array; "P", length, n, (key, slot)… sparse array; "M", n, (key, value)… Map;
  *         "E", n, slots… Set; "D", slot Date; "R", source, flags, lastIndex RegExp; "X", base, n, (key, slot,

@@ -36,9 +36,9 @@ export class ChildExit {
   get outOfMemory(): boolean {
     const { stderr, killedFor } = this.#facts;
     if (killedFor !== null) return false;
-    // deno-lint-ignore vis/no-message-parsing -- V8 and the allocator say it nowhere else
+    // deno-lint-ignore vis/no-message-parsing -- V8 and the allocator report it nowhere else
     if (MEMORY_TEXT.test(stderr)) return true;
-    // deno-lint-ignore vis/no-message-parsing -- a panic is told from a lack of memory by its text
+    // deno-lint-ignore vis/no-message-parsing -- only the text distinguishes a panic from a lack of memory
     return this.#signal !== null && MEMORY_SIGNALS.has(this.#signal) && !PANIC_TEXT.test(stderr);
   }
 

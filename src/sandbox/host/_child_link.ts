@@ -50,7 +50,7 @@ export class ChildLink {
       stderr: "piped",
     }).spawn();
     this.#writer = this.#process.stdin.getWriter();
-    this.#writer.closed.catch(() => {}); // the end is seen through `status`
+    this.#writer.closed.catch(() => {}); // `status` reports the end
     this.#ended = this.#watch();
   }
 
@@ -86,7 +86,7 @@ export class ChildLink {
         this.#waiting = [];
         for (const bytes of joinSmall(parts)) await this.#writer.write(bytes);
       }
-    } catch { /* the end is seen through `status` */ }
+    } catch { /* `status` reports the end */ }
     this.#writing = false;
   }
 
@@ -95,7 +95,7 @@ export class ChildLink {
     this.#killedFor ??= why;
     try {
       this.#process.kill("SIGKILL");
-    } catch { /* ended already */ }
+    } catch { /* it has already ended */ }
   }
 
   async #watch(): Promise<ChildExit> {

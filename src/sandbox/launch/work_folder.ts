@@ -38,7 +38,7 @@ export class WorkFolder {
         const path = join(root, name);
         if (isDirectory && name.startsWith(PREFIX) && isLeftover(path)) remove(path);
       }
-    } catch { /* a folder that cannot be listed has nothing of ours that we could remove */ }
+    } catch { /* in a folder that cannot be listed, nothing could be removed */ }
   }
 
   remove(): void {
@@ -67,7 +67,7 @@ function locked(path: string): Deno.FsFile | null {
 function remove(path: string): void {
   try {
     Deno.removeSync(path, { recursive: true });
-  } catch { /* nothing waits for it; the next start sweeps it */ }
+  } catch { /* nothing depends on it; the next start sweeps it */ }
 }
 
 function isLeftover(path: string): boolean {

@@ -191,7 +191,7 @@ function unparsed(js: string, error: unknown): Unparsed {
   }
   const at: unknown = Reflect.get(error, "pos");
   const offset = typeof at === "number" ? at : 0;
-  // deno-lint-ignore vis/no-message-parsing -- acorn puts the place behind its messages
+  // deno-lint-ignore vis/no-message-parsing -- acorn appends the position to its messages
   return { ok: false, message: clearer(error.message.replace(/ \(\d+:\d+\)$/, ""), js, offset), offset };
 }
 
@@ -208,10 +208,10 @@ function clearer(message: string, js: string, offset: number): string {
 
 function stripperError(text: string, error: unknown): Unparsed {
   const message = error instanceof Error ? error.message : "Unexpected token";
-  // deno-lint-ignore vis/no-message-parsing -- sucrase gives the place in its message only
+  // deno-lint-ignore vis/no-message-parsing -- sucrase reports the position only in its message
   const at = /\((\d+):(\d+)\)\s*$/.exec(message);
   const offset = at ? offsetOf(text, { line: Number(at[1]), column: Number(at[2]) }) : 0;
-  // deno-lint-ignore vis/no-message-parsing -- sucrase gives the place in its message only
+  // deno-lint-ignore vis/no-message-parsing -- sucrase reports the position only in its message
   const plain = message.replace(/^Error transforming [^:]*: /, "").replace(/\s*\(\d+:\d+\)\s*$/, "");
   return { ok: false, message: clearer(plain, text, offset), offset };
 }

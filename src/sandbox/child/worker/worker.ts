@@ -134,7 +134,7 @@ class SandboxWorker {
   }
 
   #emptyRealm(): string[] {
-    // Deno reports stray exceptions and rejections through this global; without it the worker dies of them.
+    // Deno reports stray exceptions and rejections through this global; without it they end the worker.
     const dispatchEvent = captured.freeze((event: ErrorEvent & PromiseRejectionEvent) => {
       event.preventDefault();
       this.#parts.notes.add(strayText(event.error ?? event.reason));
