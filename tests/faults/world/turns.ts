@@ -101,7 +101,8 @@ async function left(schedule: Schedule, branch: Expected): Promise<void> {
   const { trial } = schedule.world;
   const service = trial.random.pick(schedule.services);
   const leaving = new AbortController();
-  const actor = client(service, { stream: trial.random.chance(0.5), key: null, whenBusy: "refuse" });
+  const stream = trial.random.chance(0.5);
+  const actor = client(service, { stream, key: null, whenBusy: "refuse" });
   const { meeting, ongoing, asked, ...turn } = await held(schedule, { branch, actor, leave: leaving.signal });
   trial.faults++;
   leaving.abort();
@@ -112,7 +113,8 @@ async function left(schedule: Schedule, branch: Expected): Promise<void> {
   schedule.settle(branch, turn, said);
   const { log } = await viewOf(branch.id, { world: schedule.world, service });
   const entries = log.filter((entry) => entry.startsWith(`${turn.token}.`));
-  if (asked && entries.length < turn.parts) {
+  // A query continues without the client of its stream; the client of a call that waits for the result cancels it.
+  if (asked && stream && entries.length < turn.parts) {
     trial.found("lost", `${turn.token} was left by its client, and has [${entries.join(" ")}]`);
   }
 }
