@@ -96,7 +96,7 @@ async function cancelled(schedule: Schedule, branch: Expected): Promise<void> {
   schedule.settle(branch, turn, said);
 }
 
-/** The client leaves; the query does not end with it. */
+/** The client leaves. The query of a stream continues without it. */
 async function left(schedule: Schedule, branch: Expected): Promise<void> {
   const { trial } = schedule.world;
   const service = trial.random.pick(schedule.services);
