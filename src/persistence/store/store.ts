@@ -42,8 +42,7 @@ export interface BranchNode extends Branch {
   readonly queries: number;
 }
 
-/** Identifies the process, or part of a process, that runs a query, so that other processes can tell whether it still
- * exists. */
+/** Identifies the process, or its part, that runs a query, so that other processes can tell whether it still exists. */
 export interface ProcessOwner {
   readonly host: string;
   /** The space in which `pid` is valid: hosts may share a name, and one host may run several containers. */

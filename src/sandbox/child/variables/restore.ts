@@ -8,7 +8,7 @@ import { changeHash } from "./hash.ts";
 import { bindOwn } from "./own.ts";
 import { isObject, type SaveParts, snapshot } from "./save.ts";
 
-/** The result for one variable; the sandbox's `RestoreReport`. */
+/** The result for one variable; the sandbox's `VariableRestoreReport`. */
 export interface RestoredVariable {
   readonly name: string;
   readonly how: "data" | "eval" | "skipped" | "lost";
