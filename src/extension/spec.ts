@@ -32,8 +32,7 @@ type PrevExpression =
   & Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>>
   & Readonly<{ error?: string; executionTimeMs: number; timedOut: boolean; repaired: boolean }>;
 
-/** A host function. It receives the environment of the call, then the model's arguments. If it throws, the model sees
- * the message. */
+/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the message. */
 // deno-lint-ignore no-explicit-any
 export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
 
@@ -79,27 +78,22 @@ export interface Extension {
   /** Called for each query; false leaves out symbols, prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => boolean | Promise<boolean>;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
-  /** A sample step that uses its functions, and the answer that follows. The prompt shows the example of the first
-   * active extension that has one. */
+  /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
   readonly example?: ReplyExample;
   readonly nudge?: (ctx: NudgeContext) => string | null;
-  /** Called for each query, before `activate`. Returns more extensions for this conversation, such as aliases from
-   * settings. */
+  /** Called for each query, before `activate`: more extensions for this conversation, such as aliases from settings. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
   /** Most used first: if there are many, the prompt shows the first ones in full and only names the rest. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
   /** How many symbols the prompt shows in full, 12 by default; it only names the rest. */
   readonly shown?: number;
-  /** Platform globals for the realm, such as "fetch" or "Deno.readTextFile". Each needs a matching `allow`, and each
-   * `allow` needs a global. */
+  /** Platform globals for the realm, such as "fetch"; each needs a matching `allow`, and each `allow` a global. */
   readonly globals?: readonly string[];
-  /** Bare import names for the realm, each mapped to a file of the extension's folder such as "./stats.ts". Each file
-   * is self-contained and is evaluated inside the realm. */
+  /** Import names for the realm, each mapped to a self-contained file of the extension's folder, as "./stats.ts". */
   readonly modules?: Readonly<Record<string, string>>;
   /** Grants to the sandbox itself; most extensions need none. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** Off unless its settings contain `enabled: true` or `extensions.allow` names it; never loaded in the locked
-   * profile. */
+  /** Off unless its settings contain `enabled: true` or `extensions.allow` names it; never on in the locked profile. */
   readonly optIn?: boolean;
   /** What the locked profile loads of it for a read-only workspace: everything, or the listed functions with a prompt
    * that names no others. If absent, nothing of a shipped extension is loaded. */

@@ -165,7 +165,7 @@ export function badInputSuite(launcher: Launcher): void {
     await together(t, {
       "connection refused": withUser(async (user) => {
         // Nobody listens there. A port that was free a moment ago may be another test's by now.
-        const env = { VIS_BASE_URL: "http://127.0.0.1:1/v1" };
+        const env = { VIS_BASE_URL: "http://127.0.0.1:2/v1" };
         const ran = await user.run(["run", "hi"], { env });
         assert.deepEqual([ran.code, ran.stdout], [1, ""]);
         assert.match(ran.stderr, /^vis: Cannot reach http:\/\/127\.0\.0\.1:\d+\/v1: .*(refused|server)/m);

@@ -112,7 +112,9 @@ export class Schedule {
   settle(branch: Expected, { token, parts }: { readonly token: string; readonly parts: number }, said: Said): void {
     if (said.how === "refused") {
       branch.refused.add(token);
-      if (/was interrupted/.test(said.text)) {
+      // A command also says how the query before ended, which is true of one that was cut.
+      const before = branch.turns.findLast(({ group }) => group !== this.#group);
+      if (before?.answer !== null && /was interrupted/.test(said.text)) {
         this.world.trial.found("unclear", `${token} was refused because a query runs, with "${shortened(said.text)}"`);
       }
       return;
