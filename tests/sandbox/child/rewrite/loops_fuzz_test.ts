@@ -40,6 +40,12 @@ const loop = fc.oneof(
   body.map((text) => `outer: for (let i = 0; ; i++) { if (i > 4) break outer; ${text} }`),
 );
 
+/** `a` is undefined when the second loop throws. */
+const UNDEFINED_AT_ERROR = [
+  "for (const i of [0, 1, 2.5]) {\na = xs[i % 3];\n{ const k = add(i, 1)\nb = k; add(k, b) }\n}",
+  "for (let i = 0; i < 5; i++) if (i !== 1) {\nif (b) c = add(1, b); else add(2, c);\nb = i\n} else continue",
+];
+
 Deno.test("loopEdits() random loops leave what they leave plainly, errors too", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(loop, { minLength: 1, maxLength: 3 }), fc.boolean(), async (loops, seen) => {
@@ -56,10 +62,13 @@ Deno.test("loopEdits() random loops leave what they leave plainly, errors too", 
       using runner = new BlockRunner();
       if (seen) await runner.run("const look = () => [a, b, c]");
       const { error } = await runner.run(source);
-      const found = await runner.value("[a, b, c, xs, seen]");
+      // A name that a failed block left undefined is as one that it never reached: it is not declared.
+      const found = await runner.value(
+        `[${NAMES.map((one) => `typeof ${one} === "undefined" ? undefined : ${one}`)}, xs, seen]`,
+      );
       assert.deepEqual([...(found as unknown[]), error === null ? "" : String(error)], plain, source);
       assert.equal(runner.numbers.names, "");
     }),
-    { numRuns: 400 },
+    { numRuns: 400, examples: [[UNDEFINED_AT_ERROR, false]] },
   );
 });
