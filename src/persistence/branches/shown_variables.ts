@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
-import { intact } from "../schema/intact.ts";
+import { intact, isIntact } from "../schema/intact.ts";
 import { fromJson } from "../sqlite/json.ts";
 import { type BranchSegment, isShownIteration } from "./lineage.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
@@ -30,12 +30,12 @@ export interface NewestRow extends VersionRow {
   readonly iterationId: string | null;
 }
 
-/** Where something happened: branch, query, run, iteration, row. */
+/** Where something happened, such as branch and row, or query, run and iteration. */
 type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
 /** The newest version of each variable that a branch with this lineage shows, newest first, with its scope: the
- * branch's own, else that of the nearest ancestor at the fork. */
+ * branch's own, else that of the nearest ancestor at the fork. Versions are in the order in which they were stored. */
 export async function newestVariables(
   db: Database,
   { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },
@@ -52,7 +52,7 @@ export async function newestVariables(
       if (version === null || row.place === null || createdAt === null || checksum === null || found.has(name)) {
         continue;
       }
-      const place: Place = [-depth, ...versionPlace(row), row.place];
+      const place: Place = [-depth, row.place];
       const number = before + version + 1;
       found.set(name, { ...row, place, createdAt, checksum, number, scope: scopes.get(name) ?? "live" });
     }
@@ -149,7 +149,11 @@ async function newestOf(
     .select(["k.scope as change", "kw.rowid as changeQuery"])
     .select(["kr.version as changeRun", "k.position as changePosition"])
     .where("v.conversationStateId", "=", segment.branchId).where("v.kind", "=", "var")
-    .select(intact("expressionSoul", "v")).select(intact("expressionState", "e")).select(intact("scopeChange", "k"));
+    .select(intact("expressionSoul", "v")).select(intact("expressionState", "e")).select(intact("scopeChange", "k"))
+    // Only a change of scope is compared with the place of a version, so that few iterations are read as a whole.
+    .select(sql`iif(k.id IS NULL, 1, ${isIntact("iteration", "t")})`.as("intactt"))
+    .select(sql`iif(k.id IS NULL, 1, ${isIntact("queryState", "r")})`.as("intactr"))
+    .select(sql`iif(k.id IS NULL, 1, ${isIntact("queryState", "kr")})`.as("intactkr"));
   return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
 }
 

@@ -62,6 +62,34 @@ for (const [what, sql, read] of DAMAGE) {
     }));
 }
 
+Deno.test("places of iterations that were changed neither change the order of variables nor their scope", () =>
+  withDatabasePath(async (path) => {
+    const store = await openStore({ path });
+    const { branchId, queryId } = await begun(store);
+    for (const [position, name] of ["a", "b", "c"].entries()) {
+      await iterate(store, { queryId, position, blocks: [block(`var ${name}`, { saved: [image(name)] })] });
+    }
+    await store.setScope(branchId, { names: ["a"], scope: "forgotten" });
+    const reads = [
+      () => store.liveImages(branchId),
+      () => store.variables(branchId),
+      () => store.variables(branchId, { queryId, position: 2 }),
+    ];
+    const known = await Promise.all(reads.map((read) => read()));
+    for (const change of ["5 WHERE position = 1", "7 WHERE position = 0"]) {
+      const db = new DatabaseSync(path);
+      db.exec(`UPDATE iteration SET position = ${change}`);
+      db.close();
+      for (const [at, read] of reads.entries()) {
+        await read().then(
+          (found) => assert.deepEqual(found, known[at], change),
+          (error: unknown) => assert.ok(error instanceof StoreError && error.code === "corrupt", String(error)),
+        );
+      }
+    }
+    await store.close();
+  }));
+
 Deno.test("an archive with another bit is the same conversation or is refused", () =>
   withDatabasePath(async (path) => {
     await filled(path);
