@@ -4,7 +4,7 @@ import type { NewestQueries } from "../../domain/records/newest_queries.ts";
 import { NO_USAGE } from "../../domain/query/usage.ts";
 import { verifyAbsent } from "../sqlite/absent.ts";
 import { moveToFront } from "../runs/activity.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { endQuery } from "./end_query.ts";
@@ -181,28 +181,12 @@ export class Queries {
     { segment, queryId }: { readonly segment: BranchSegment; readonly queryId: string },
   ): Promise<StoredQuery | undefined> {
     const { branchId } = segment;
-    const [mark] = await compiledRows(tx, {
-      name: "number of a run",
-      build: () =>
-        tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId").select("q.number")
-          .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q")),
-      parameters: [queryId],
-    });
+    const [mark] = await numberOfRun(tx, { queryId });
     if (!mark && queryId !== "") await verifyAbsent(tx, { table: "queryState", id: queryId });
     const to = mark?.number ?? await queriesIn(tx, segment);
     // Only the newest can be running.
     const from = Math.max(0, to - 2);
-    const rows = await compiledRows<QueryRow>(tx, {
-      name: "queries before another",
-      build: () =>
-        rowsOf(tx).where("q.conversationStateId", "=", branchId).where("q.number", ">=", from).where(
-          "q.number",
-          "<",
-          to,
-        )
-          .where((on) => isShownRun(on, { branchId, until: null })).orderBy("q.number"),
-      parameters: [branchId, from, to, branchId],
-    });
+    const rows = await queriesBetween(tx, { branchId, from, to });
     verifyNumbers(rows, { from, to, branchId });
     const queries = await this.#read(tx, rows);
     return queries.findLast(({ running }) => !running);
@@ -249,6 +233,22 @@ export class Queries {
     });
   }
 }
+
+const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId").select("q.number")
+    .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q"))
+);
+
+interface Numbers {
+  readonly branchId: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const queriesBetween = namedQuery((db, { branchId, from, to }: Numbers) =>
+  rowsOf(db).where("q.conversationStateId", "=", branchId).where("q.number", ">=", from).where("q.number", "<", to)
+    .where((on) => isShownRun(on, { branchId, until: null })).orderBy("q.number")
+);
 
 function rowsOf(db: Database) {
   return db.selectFrom("queryState as s")
