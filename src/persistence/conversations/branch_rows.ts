@@ -8,7 +8,7 @@ import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson } from "../sqlite/json.ts";
 import type { ForkPoint } from "../branches/lineage.ts";
-import type { Branch, BranchNode } from "../store/store.ts";
+import type { Branch, BranchNode } from "../store/conversation_store.ts";
 
 /** `conversation_soul.metadata`. */
 interface SoulMetadata {

@@ -6,7 +6,7 @@ import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson } from "../sqlite/json.ts";
-import type { NewQuery, QueryExtras } from "../store/store.ts";
+import type { NewQuery, QueryExtras } from "../store/query_store.ts";
 
 type StoredImage =
   | { readonly url: string }

@@ -11,9 +11,9 @@ import { addTraces, changeQueryMetadata } from "../runs/query_metadata.ts";
 import { addToDigest } from "../branches/shown_digest.ts";
 import { updateRow } from "../sqlite/update_row.ts";
 import { VariableWriter, type WriterFacts } from "../variables/writer.ts";
-import type { IterationEnd, NewIteration, Store, StoredBlock } from "../store/store.ts";
+import type { IterationEnd, IterationStore, NewIteration, StoredBlock } from "../store/iteration_store.ts";
 
-type Failed = Parameters<Store["failIteration"]>;
+type Failed = Parameters<IterationStore["failIteration"]>;
 
 /** `iteration.metadata`, besides what the caller passes. */
 interface IterationMetadata {

@@ -7,24 +7,23 @@ import { moveToFront } from "../runs/activity.ts";
 import { namedQuery } from "../sqlite/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
-import { endQuery } from "./end_query.ts";
 import { insertRow } from "../sqlite/insert_row.ts";
 import { insertQuerySoul } from "./insert_query_soul.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson, toJson } from "../sqlite/json.ts";
 import { lastIteration, newestIterations } from "../runs/last_iteration.ts";
 import { type BranchSegment, type ForkPoint, isShownRun, readLineage } from "../branches/lineage.ts";
-import { type IsAlive, renewLeases, takeLease } from "./leases.ts";
-import { newestRun, runBefore, type RunRow } from "../runs/newest_run.ts";
-import { endLeftOf, sweepLost } from "./sweep.ts";
+import { type IsAlive, takeLease } from "./leases.ts";
+import { newestRun, type RunRow } from "../runs/newest_run.ts";
+import { endLeftOf } from "./sweep.ts";
 import { countImages } from "./extras.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { makeDigest, nextRun, queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
 import { keepRequestKey } from "./request_keys.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 import { titleFromRequest } from "../conversations/titles.ts";
-import type { NewQuery, PreviousTurn, ProcessOwner } from "../store/store.ts";
-import type { QueryEnd, StoredQuery } from "../../domain/query/stored_query.ts";
+import type { NewQuery, PreviousTurn } from "../store/query_store.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
 
 /** Source texts of the blocks that were running when a query was interrupted: those of its last iteration, whose end
  * was never stored. */
@@ -103,22 +102,6 @@ export class Queries {
       if (variables === null) await makeDigest(tx, branchId);
       return id;
     });
-  }
-
-  runBefore(queryId: string): Promise<string | null> {
-    return runBefore(this.#db, queryId);
-  }
-
-  sweepLost(isAlive: IsAlive = this.#isAlive): Promise<number> {
-    return sweepLost(this.#db, { isAlive, now: this.#now });
-  }
-
-  renewLeases(owner: ProcessOwner): Promise<readonly string[]> {
-    return renewLeases(this.#db, { owner, now: this.#now() });
-  }
-
-  end(queryId: string, end: QueryEnd): Promise<void> {
-    return this.#db.write((tx) => endQuery(tx, { queryId, end, now: this.#now() }));
   }
 
   async byId(queryId: string): Promise<StoredQuery | null> {
