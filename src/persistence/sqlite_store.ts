@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Archive } from "../domain/records/archive.ts";
 import type { ConversationMaintenance } from "../domain/records/conversation_maintenance.ts";
 import { Children } from "./queries/children.ts";
-import { MaintenanceRows } from "./conversations/maintenance.ts";
+import { deleteConversation, findQuery, labelUse, readTurns, runningQuery } from "./conversations/maintenance.ts";
 import { ConversationRows } from "./conversations/conversations.ts";
 import { latestConversation, listConversations } from "./conversations/active_conversations.ts";
 import { branchTree, findBranch } from "./conversations/branch_rows.ts";
@@ -92,15 +92,14 @@ function conversationStore({ db, now }: Parts): ConversationStore {
 }
 
 function conversationMaintenance({ db }: Parts): ConversationMaintenance {
-  const rows = new MaintenanceRows(db);
   return {
     setTitle: (branchId, title) => setTitle(db, { branchId, title }),
     suggestTitle: (branchId, suggestion) => suggestTitle(db, { ...suggestion, branchId }),
-    deleteConversation: (conversationId) => rows.delete(conversationId),
-    runningQuery: (conversationId) => rows.running(conversationId),
-    findQuery: (prefix) => rows.findQuery(prefix),
-    labelUse: (since) => rows.labelUse(since),
-    turns: (branchId) => rows.turns(branchId),
+    deleteConversation: (conversationId) => deleteConversation(db, conversationId),
+    runningQuery: (conversationId) => runningQuery(db, conversationId),
+    findQuery: (prefix) => findQuery(db, prefix),
+    labelUse: (since) => labelUse(db, since),
+    turns: (branchId) => readTurns(db, branchId),
     exportConversation: async (conversationId) => {
       const { exportConversation } = await import("./archive/export.ts");
       return await db.read((tx) => exportConversation(tx, conversationId));

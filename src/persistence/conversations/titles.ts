@@ -23,7 +23,7 @@ interface Titled {
 export function setTitle(db: Database, { branchId, title }: { branchId: string; title: string }): Promise<void> {
   return db.write(async (tx) => {
     const before = await read(tx, branchId);
-    if (!before) throw new UsageError(`Cannot rename branch ${branchId}: there is none of that id`);
+    if (!before) throw new UsageError(`Cannot rename branch ${branchId}: no branch has this id`);
     await write(tx, { branchId, title, metadata: { ...before.metadata, titledBy: "user" } });
   });
 }

@@ -292,7 +292,7 @@ export const storeArchiveCases: readonly StoreCase[] = [
         other.conversationId,
       ]);
       assert.equal(await store.findConversation(conversationId), null);
-      await assert.rejects(store.deleteConversation(conversationId), /there is none of that id/);
+      await assert.rejects(store.deleteConversation(conversationId), /no conversation has this id/);
       assert.deepEqual(await store.check(), []);
     },
   },
