@@ -1,5 +1,5 @@
 import { UsageError } from "../domain/errors.ts";
-import type { Store } from "../persistence/store/store.ts";
+import type { ConversationStore } from "../persistence/store/conversation_store.ts";
 
 /** Newest conversations to search for the prefix; ids made in the same minute begin alike. */
 const NEWEST = 200;
@@ -7,7 +7,7 @@ const NEWEST = 200;
 const SHOWN = 13;
 
 /** Explains why no conversation matches an id or a prefix. */
-export async function notFound(id: string, store: Pick<Store, "listConversations">): Promise<UsageError> {
+export async function notFound(id: string, store: Pick<ConversationStore, "listConversations">): Promise<UsageError> {
   const start = id.toLowerCase();
   const listed = start.length < 8 ? [] : await store.listConversations({ limit: NEWEST });
   const near = [...new Set(listed.map(({ conversationId }) => conversationId))].filter((one) => one.startsWith(start));

@@ -1,8 +1,8 @@
-import type { Store } from "../persistence/store/store.ts";
+import type { QueryStore } from "../persistence/store/query_store.ts";
 
 /** Reads the current state of queries. If one is marked as running but its process is gone, it is ended first. */
 export async function readSettled<T>(
-  store: Pick<Store, "sweepLost">,
+  store: Pick<QueryStore, "sweepLost">,
   { read, runs }: { readonly read: () => Promise<T>; readonly runs: (found: T) => boolean },
 ): Promise<T> {
   const found = await read();

@@ -1,7 +1,8 @@
 import type { QueryIterations } from "../domain/records/conversation_maintenance.ts";
 import { UsageError } from "../domain/errors.ts";
 import type { BranchPoint } from "../domain/records/new_fork.ts";
-import type { Branch, Store } from "../persistence/store/store.ts";
+import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { Store } from "../persistence/store/store.ts";
 
 const PLACE = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
 

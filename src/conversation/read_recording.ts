@@ -1,6 +1,8 @@
 import type { JsonValue } from "../domain/text/json_value.ts";
 import type { RecordedContext, RecordedIteration, RecordedQuery, Recording } from "../domain/records/recording.ts";
-import type { Branch, Store, StoredIteration } from "../persistence/store/store.ts";
+import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { StoredIteration } from "../persistence/store/iteration_store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import { valueOf } from "../environment/history/history.ts";
 import { parseReply } from "../prompt/reply/parse_reply.ts";

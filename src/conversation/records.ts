@@ -8,7 +8,9 @@ import type { ExternalChat, NewConversation } from "../domain/records/new_conver
 import type { BranchPoint } from "../domain/records/new_fork.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { VariableDiff } from "../environment/history/diff_versions.ts";
-import type { Branch, Store, VariableHead } from "../persistence/store/store.ts";
+import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { Store } from "../persistence/store/store.ts";
+import type { VariableHead } from "../persistence/store/variable_store.ts";
 import { readSettled } from "./_read_settled.ts";
 import type { FoundPoint } from "./find_point.ts";
 

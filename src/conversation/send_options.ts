@@ -5,7 +5,7 @@ import type { Emit } from "../domain/query/query_event.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { VariableSource } from "../environment/input/variable_source.ts";
-import type { Branch } from "../persistence/store/store.ts";
+import type { Branch } from "../persistence/store/conversation_store.ts";
 
 /** Where a request is sent: to a branch, to a new one from a point of another, or to a new conversation, whose title is
  * the request. New ones are created once the request is validated. */

@@ -1,4 +1,5 @@
-import type { Branch, Store } from "../persistence/store/store.ts";
+import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import type { BuiltinSource } from "./builtins.ts";
 import { conversationCode, conversationHistory, varDiff, varHistory } from "./history/history.ts";
 import type { VariableIndex } from "./variables/variable_index.ts";

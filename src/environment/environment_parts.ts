@@ -2,7 +2,8 @@ import type { ExtensionSource } from "../extension/registry/lazy_registry.ts";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { Log } from "../logging/log.ts";
 import type { Router } from "../providers/router/router.ts";
-import type { Branch, Store } from "../persistence/store/store.ts";
+import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
 
 /** What an environment is built from; the caller owns all of it. */

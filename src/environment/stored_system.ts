@@ -1,4 +1,4 @@
-import type { VariableHead } from "../persistence/store/store.ts";
+import type { VariableHead } from "../persistence/store/variable_store.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 
 /** Texts of the system variables as the previous query left them. */

@@ -1,5 +1,5 @@
 import { blockResult } from "../domain/query/block_result.ts";
-import type { StoredBlock } from "../persistence/store/store.ts";
+import type { StoredBlock } from "../persistence/store/iteration_store.ts";
 import type { JournalEntry } from "../prompt/context/context_parts.ts";
 import type { ReplyBlock } from "../prompt/reply/reply.ts";
 import type { IterationFrame } from "./iteration.ts";

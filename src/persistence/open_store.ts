@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isBusy } from "./sqlite/says.ts";
 import { openDatabase } from "./sqlite/open_database.ts";
-import { SqliteStore } from "./sqlite_store.ts";
+import { sqliteStore } from "./sqlite_store.ts";
 import { toStoreError } from "./sqlite/store_error.ts";
-import type { ProcessOwner, Store } from "./store/store.ts";
+import type { ProcessOwner } from "./store/query_store.ts";
+import type { Store } from "./store/store.ts";
 
 export interface OpenStoreOptions {
   /** A file, or ":memory:". */
@@ -26,7 +27,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     signal?.throwIfAborted();
     try {
       const { db, files } = await openDatabase(path, now);
-      return new SqliteStore(db, { location: path, files, now, busyMs, isAlive });
+      return sqliteStore(db, { location: path, files, now, busyMs, isAlive });
     } catch (error) {
       if (!isBusy(error) || performance.now() - start > busyMs) throw toStoreError(error, path);
     }

@@ -1,21 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/records/archive.ts";
-import type { Dependency } from "../domain/records/dependency.ts";
-import type { IterationRange } from "../domain/query/iteration_range.ts";
-import type { LogEntry } from "../domain/records/log_entry.ts";
-import type { ConversationArchive } from "../domain/records/conversation_archive.ts";
-import type * as records from "../domain/records/conversation_maintenance.ts";
-import type { ExternalChat, NewConversation } from "../domain/records/new_conversation.ts";
-import type { BranchPoint, NewFork } from "../domain/records/new_fork.ts";
-import type { SubCall } from "../domain/query/sub_call.ts";
-import type { SentMessage } from "../domain/query/sent_message.ts";
-import type { QueryEnd, StoredQuery } from "../domain/query/stored_query.ts";
-import type { VariableImage } from "../domain/query/variable.ts";
+import type { Archive } from "../domain/records/archive.ts";
+import type { ConversationMaintenance } from "../domain/records/conversation_maintenance.ts";
 import { Children } from "./queries/children.ts";
-import { MaintenanceRows } from "./conversations/maintenance.ts";
+import { deleteConversation, findQuery, labelUse, readTurns, runningQuery } from "./conversations/maintenance.ts";
 import { ConversationRows } from "./conversations/conversations.ts";
+import { latestConversation, listConversations } from "./conversations/active_conversations.ts";
+import { branchTree, findBranch } from "./conversations/branch_rows.ts";
 import { Database } from "./sqlite/database.ts";
 import { readDependencies } from "./variables/dependencies.ts";
+import { endQuery } from "./queries/end_query.ts";
 import { ExtensionStates } from "./states/extension_states.ts";
 import { readIterations } from "./queries/iteration_reader.ts";
 import { Iterations } from "./queries/iterations.ts";
@@ -23,276 +16,194 @@ import { largePieces, putLarge } from "./content/large_text.ts";
 import type { OpenFiles } from "./sqlite/open_files.ts";
 import { writeLogEntries } from "./logs/entry.ts";
 import { readLogs } from "./logs/reader.ts";
-import type { IsAlive } from "./queries/leases.ts";
+import { type IsAlive, renewLeases } from "./queries/leases.ts";
 import { readExtras } from "./queries/extras.ts";
 import { Queries } from "./queries/queries.ts";
 import { quickCheck } from "./maintenance/quick_check.ts";
 import { findRequestKey } from "./queries/request_keys.ts";
+import { runBefore } from "./runs/newest_run.ts";
 import { searchRows } from "./conversations/search.ts";
 import { readSentMessages } from "./queries/sent_messages.ts";
 import { SqliteConnection } from "./sqlite/connection.ts";
+import { sweepLost } from "./queries/sweep.ts";
 import { toStoreError } from "./sqlite/store_error.ts";
-import type { StoreOptions } from "./store_options.ts";
 import { setTitle, suggestTitle } from "./conversations/titles.ts";
 import { VariableRows } from "./variables/variables.ts";
-import type * as store from "./store/store.ts";
+import type { ChildStore } from "./store/child_store.ts";
+import type { ConversationStore } from "./store/conversation_store.ts";
+import type { IterationStore } from "./store/iteration_store.ts";
+import type { LargeTextStore } from "./store/large_text_store.ts";
+import type { QueryStore } from "./store/query_store.ts";
+import type { Store } from "./store/store.ts";
+import type { VariableStore } from "./store/variable_store.ts";
+
+export interface StoreOptions {
+  /** The location of the database: a path or ":memory:". */
+  readonly location: string;
+  /** The database files, if any. */
+  readonly files?: OpenFiles | null;
+  readonly now: () => number;
+  /** How long to wait for another writing process. */
+  readonly busyMs: number;
+  readonly isAlive: IsAlive;
+}
+
+interface Parts extends Pick<StoreOptions, "now" | "isAlive"> {
+  readonly db: Database;
+}
 
 /** The store in one SQLite database. It takes ownership of the database. */
-export class SqliteStore implements store.Store {
-  readonly location: string;
-  readonly states: ExtensionStates;
-  readonly #now: () => number;
-  readonly #files: OpenFiles | null;
-  readonly #db: Database;
-  readonly #conversations: ConversationRows;
-  readonly #queries: Queries;
-  readonly #iterations: Iterations;
-  readonly #variables: VariableRows;
-  readonly #children: Children;
-  readonly #care: MaintenanceRows;
+export function sqliteStore(database: DatabaseSync, options: StoreOptions): Store {
+  const { location, files = null, now, busyMs, isAlive } = options;
+  const db = new Database(new SqliteConnection(database), { busyMs, committed: () => files?.check() });
+  const parts = { db, now, isAlive };
+  const guard = guardOf(location);
+  return {
+    location,
+    states: new ExtensionStates(db, { now, guard: (work) => guard(work)() }),
+    ...guarded(guard, conversationStore(parts)),
+    ...guarded(guard, conversationMaintenance(parts)),
+    ...guarded(guard, queryStore(parts)),
+    ...guarded(guard, iterationStore(parts)),
+    ...guarded(guard, variableStore(parts)),
+    ...guarded(guard, childStore(parts)),
+    ...largeTextStore(parts, location),
+    ...guarded(guard, archive(parts)),
+    check: () => quickCheck(db, location),
+    fileFault: () => files?.fault() ?? "",
+    // Logging must not fail a query: what cannot be written is dropped.
+    log: (...entries) => writeLogEntries(db, { entries, now: now() }).catch(() => undefined),
+    close: () => db.close(),
+  };
+}
 
-  constructor(db: DatabaseSync, { location, files = null, now, busyMs, isAlive }: StoreOptions) {
-    this.location = location;
-    this.#now = now;
-    this.#files = files;
-    this.#db = new Database(new SqliteConnection(db), { busyMs, committed: () => files?.check() });
-    this.#conversations = new ConversationRows(this.#db, now);
-    this.#queries = new Queries(this.#db, { now, isAlive });
-    this.#iterations = new Iterations(this.#db, now);
-    this.#variables = new VariableRows(this.#db, now);
-    this.#children = new Children(this.#db, now);
-    this.#care = new MaintenanceRows(this.#db);
-    this.states = new ExtensionStates(this.#db, { now, guard: (work) => this.#guard(work) });
-  }
+function conversationStore({ db, now }: Parts): ConversationStore {
+  const rows = new ConversationRows(db, now);
+  return {
+    createConversation: (facts) => rows.create(facts),
+    findConversation: (id) => findBranch(db, id),
+    findExternal: (chat) => rows.findExternal(chat),
+    ensureConversation: (facts) => rows.ensure(facts),
+    latestConversation: (workspace) => latestConversation(db, workspace),
+    listConversations: (options) => listConversations(db, options),
+    fork: (fork) => rows.fork(fork),
+    branches: (conversationId) => branchTree(db, conversationId),
+  };
+}
 
-  createConversation(facts: Parameters<store.Store["createConversation"]>[0]): Promise<store.Branch> {
-    return this.#guard(() => this.#conversations.create(facts));
-  }
-
-  findExternal(chat: ExternalChat): Promise<store.Branch | null> {
-    return this.#guard(() => this.#conversations.findExternal(chat));
-  }
-
-  ensureConversation(facts: NewConversation & ExternalChat): Promise<store.Branch> {
-    return this.#guard(() => this.#conversations.ensure(facts));
-  }
-
-  findConversation(conversationId: string): Promise<store.Branch | null> {
-    return this.#guard(() => this.#conversations.find(conversationId));
-  }
-
-  fork(fork: NewFork): Promise<store.Branch> {
-    return this.#guard(() => this.#conversations.fork(fork));
-  }
-
-  branches(conversationId: string): Promise<readonly store.BranchNode[]> {
-    return this.#guard(() => this.#conversations.branches(conversationId));
-  }
-
-  latestConversation(workspace: string): Promise<store.Branch | null> {
-    return this.#guard(() => this.#conversations.latest(workspace));
-  }
-
-  listConversations(
-    options: records.ConversationFilter,
-  ): Promise<readonly (store.Branch & records.ConversationSummary)[]> {
-    return this.#guard(() => this.#conversations.list(options));
-  }
-
-  beginQuery(query: store.NewQuery): Promise<string> {
-    return this.#guard(() => this.#queries.begin(query));
-  }
-
-  runBefore(queryId: string): Promise<string | null> {
-    return this.#guard(() => this.#queries.runBefore(queryId));
-  }
-
-  keyedQuery(branchId: string, key: string): ReturnType<store.Store["keyedQuery"]> {
-    return this.#guard(() => findRequestKey(this.#db, { branchId, key, now: this.#now() }));
-  }
-
-  endQuery(queryId: string, end: QueryEnd): Promise<void> {
-    return this.#guard(() => this.#queries.end(queryId, end));
-  }
-
-  query(queryId: string): Promise<StoredQuery | null> {
-    return this.#guard(() => this.#queries.byId(queryId));
-  }
-
-  queryExtras(queryId: string): Promise<store.QueryExtras> {
-    return this.#guard(() => readExtras(this.#db, queryId));
-  }
-
-  queries(...[branchId, options]: Parameters<store.Store["queries"]>): ReturnType<store.Store["queries"]> {
-    return this.#guard(() => this.#queries.ofBranch(branchId, options));
-  }
-
-  previousTurn(branchId: string, beforeQueryId: string): Promise<store.PreviousTurn | null> {
-    return this.#guard(() => this.#queries.previousTurn(branchId, beforeQueryId));
-  }
-
-  sweepLost(isAlive?: IsAlive): Promise<number> {
-    return this.#guard(() => this.#queries.sweepLost(isAlive));
-  }
-
-  renewLeases(owner: store.ProcessOwner): Promise<readonly string[]> {
-    return this.#guard(() => this.#queries.renewLeases(owner));
-  }
-
-  beginIteration(iteration: store.NewIteration): Promise<string> {
-    return this.#guard(() => this.#iterations.begin(iteration));
-  }
-
-  endIteration(iterationId: string, end: store.IterationEnd): Promise<void> {
-    return this.#guard(() => this.#iterations.end(iterationId, end));
-  }
-
-  failIteration(...[iteration, end]: Parameters<store.Store["failIteration"]>): Promise<string> {
-    return this.#guard(() => this.#iterations.fail(iteration, end));
-  }
-
-  sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null> {
-    return this.#guard(() => readSentMessages(this.#db, { queryId, position }));
-  }
-
-  iterations(queryId: string, range?: IterationRange): Promise<readonly store.StoredIteration[]> {
-    return this.#guard(() => this.#db.read((tx) => readIterations(tx, queryId, range)));
-  }
-
-  createChildBranch(child: Parameters<store.Store["createChildBranch"]>[0]): Promise<store.Branch> {
-    return this.#guard(async () => {
-      const branch = await this.#children.createBranch(child);
-      const { workspace = "" } = await this.#conversations.find(branch.conversationId) ?? {};
-      return { ...branch, workspace };
-    });
-  }
-
-  childQueries(iterationId: string): ReturnType<store.Store["childQueries"]> {
-    return this.#guard(() => this.#children.queries(iterationId, (queryId) => this.#queries.byId(queryId)));
-  }
-
-  recordSubCall(call: SubCall): Promise<void> {
-    return this.#guard(() => this.#children.recordCall(call));
-  }
-
-  subCalls(iterationId: string): ReturnType<store.Store["subCalls"]> {
-    return this.#guard(() => this.#children.calls(iterationId));
-  }
-
-  putLarge(pieces: AsyncIterable<Uint8Array>): Promise<string> {
-    return this.#guard(() => putLarge(this.#db, pieces));
-  }
-
-  async *largePieces(large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    try {
-      yield* largePieces(this.#db, large);
-    } catch (error) {
-      throw toStoreError(error, this.location);
-    }
-  }
-
-  setTitle(branchId: string, title: string): Promise<void> {
-    return this.#guard(() => setTitle(this.#db, { branchId, title }));
-  }
-
-  suggestTitle(...[branchId, suggestion]: Parameters<store.Store["suggestTitle"]>): Promise<boolean> {
-    return this.#guard(() => suggestTitle(this.#db, { ...suggestion, branchId }));
-  }
-
-  deleteConversation(conversationId: string): Promise<void> {
-    return this.#guard(() => this.#care.delete(conversationId));
-  }
-
-  runningQuery(conversationId: string): Promise<string | null> {
-    return this.#guard(() => this.#care.running(conversationId));
-  }
-
-  findQuery(prefix: string): Promise<string | null> {
-    return this.#guard(() => this.#care.findQuery(prefix));
-  }
-
-  labelUse(since: number): Promise<readonly records.LabelUse[]> {
-    return this.#guard(() => this.#care.labelUse(since));
-  }
-
-  turns(branchId: string): Promise<readonly records.QueryIterations[]> {
-    return this.#guard(() => this.#care.turns(branchId));
-  }
-
-  exportConversation(conversationId: string): Promise<ConversationArchive> {
-    return this.#guard(async () => {
+function conversationMaintenance({ db }: Parts): ConversationMaintenance {
+  return {
+    setTitle: (branchId, title) => setTitle(db, { branchId, title }),
+    suggestTitle: (branchId, suggestion) => suggestTitle(db, { ...suggestion, branchId }),
+    deleteConversation: (conversationId) => deleteConversation(db, conversationId),
+    runningQuery: (conversationId) => runningQuery(db, conversationId),
+    findQuery: (prefix) => findQuery(db, prefix),
+    labelUse: (since) => labelUse(db, since),
+    turns: (branchId) => readTurns(db, branchId),
+    exportConversation: async (conversationId) => {
       const { exportConversation } = await import("./archive/export.ts");
-      return await this.#db.read((tx) => exportConversation(tx, conversationId));
-    });
-  }
-
-  importConversation(archive: ConversationArchive, to: { workspace: string }): Promise<records.ImportReport> {
-    return this.#guard(async () => {
+      return await db.read((tx) => exportConversation(tx, conversationId));
+    },
+    importConversation: async (archive, to) => {
       const { importConversation } = await import("./archive/import.ts");
-      return await importConversation(this.#db, { archive, ...to });
-    });
-  }
+      return await importConversation(db, { archive, ...to });
+    },
+  };
+}
 
-  variables(branchId: string, at?: BranchPoint): Promise<readonly store.VariableHead[]> {
-    return this.#guard(() => this.#variables.heads(branchId, at));
-  }
+function queryStore({ db, now, isAlive: isAliveHere }: Parts): QueryStore {
+  const queries = new Queries(db, { now, isAlive: isAliveHere });
+  return {
+    beginQuery: (query) => queries.begin(query),
+    runBefore: (queryId) => runBefore(db, queryId),
+    keyedQuery: (branchId, key) => findRequestKey(db, { branchId, key, now: now() }),
+    endQuery: (queryId, end) => db.write((tx) => endQuery(tx, { queryId, end, now: now() })),
+    query: (queryId) => queries.byId(queryId),
+    queryExtras: (queryId) => readExtras(db, queryId),
+    queries: (branchId, options) => queries.ofBranch(branchId, options),
+    previousTurn: (branchId, beforeQueryId) => queries.previousTurn(branchId, beforeQueryId),
+    sweepLost: (isAlive = isAliveHere) => sweepLost(db, { isAlive, now }),
+    renewLeases: (owner) => renewLeases(db, { owner, now: now() }),
+  };
+}
 
-  givenImages(queryId: string): Promise<readonly VariableImage[]> {
-    return this.#guard(() => this.#variables.given(queryId));
-  }
+function iterationStore({ db, now }: Parts): IterationStore {
+  const iterations = new Iterations(db, now);
+  return {
+    beginIteration: (iteration) => iterations.begin(iteration),
+    endIteration: (iterationId, end) => iterations.end(iterationId, end),
+    failIteration: (iteration, end) => iterations.fail(iteration, end),
+    iterations: (queryId, range) => db.read((tx) => readIterations(tx, queryId, range)),
+    sentMessages: (queryId, position) => readSentMessages(db, { queryId, position }),
+  };
+}
 
-  liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]> {
-    return this.#guard(() => this.#variables.liveImages(branchId, at));
-  }
+function variableStore({ db, now }: Parts): VariableStore {
+  const variables = new VariableRows(db, now);
+  return {
+    variables: (branchId, at) => variables.heads(branchId, at),
+    unchangedVariables: (branchId, options) => variables.unchanged(branchId, options),
+    dependencies: (branchId) => readDependencies(db, branchId),
+    liveImages: (branchId, at) => variables.liveImages(branchId, at),
+    givenImages: (queryId) => variables.given(queryId),
+    variableVersions: (branchId, name, options) => variables.versions(branchId, { name, ...options }),
+    setScope: (branchId, change) => variables.setScope(branchId, change),
+  };
+}
 
-  variableVersions(
-    ...[branchId, name, options]: Parameters<store.Store["variableVersions"]>
-  ): ReturnType<store.Store["variableVersions"]> {
-    return this.#guard(() => this.#variables.versions(branchId, { name, ...options }));
-  }
+function childStore({ db, now, isAlive }: Parts): ChildStore {
+  const children = new Children(db, now);
+  const queries = new Queries(db, { now, isAlive });
+  return {
+    createChildBranch: async (child) => {
+      const branch = await children.createBranch(child);
+      const { workspace = "" } = await findBranch(db, branch.conversationId) ?? {};
+      return { ...branch, workspace };
+    },
+    childQueries: (iterationId) => children.queries(iterationId, (queryId) => queries.byId(queryId)),
+    recordSubCall: (call) => children.recordCall(call),
+    subCalls: (iterationId) => children.calls(iterationId),
+  };
+}
 
-  unchangedVariables(...given: Parameters<store.Store["unchangedVariables"]>): Promise<readonly string[]> {
-    return this.#guard(() => this.#variables.unchanged(...given));
-  }
+function largeTextStore({ db }: Parts, location: string): LargeTextStore {
+  return {
+    putLarge: guardOf(location)((pieces: AsyncIterable<Uint8Array>) => putLarge(db, pieces)),
+    largePieces: async function* (large) {
+      try {
+        yield* largePieces(db, large);
+      } catch (error) {
+        throw toStoreError(error, location);
+      }
+    },
+  };
+}
 
-  dependencies(branchId: string): Promise<readonly Dependency[]> {
-    return this.#guard(() => readDependencies(this.#db, branchId));
-  }
+function archive({ db }: Parts): Archive {
+  return {
+    search: (text, filter) => searchRows(db, { text, filter }),
+    logs: (filter) => readLogs(db, filter),
+  };
+}
 
-  setScope(...[branchId, change]: Parameters<store.Store["setScope"]>): Promise<void> {
-    return this.#guard(() => this.#variables.setScope(branchId, change));
-  }
+type Guard = <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) => (...args: A) => Promise<R>;
 
-  search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]> {
-    return this.#guard(() => searchRows(this.#db, { text, filter }));
-  }
-
-  logs(filter: LogFilter): Promise<readonly LogRow[]> {
-    return this.#guard(() => readLogs(this.#db, filter));
-  }
-
-  check(): Promise<readonly string[]> {
-    return quickCheck(this.#db, this.location);
-  }
-
-  fileFault(): string {
-    return this.#files?.fault() ?? "";
-  }
-
-  async log(...entries: readonly LogEntry[]): Promise<void> {
-    // Logging must not fail a turn: what cannot be written is dropped.
-    await writeLogEntries(this.#db, { entries, now: this.#now() }).catch(() => undefined);
-  }
-
-  async close(): Promise<void> {
-    await this.#db.close();
-  }
-
-  async #guard<T>(work: () => Promise<T>): Promise<T> {
+/** Makes a method reject with `StoreError` if the database is the reason. */
+function guardOf(location: string): Guard {
+  return (work) => async (...args) => {
     try {
-      return await work();
+      return await work(...args);
     } catch (error) {
-      throw toStoreError(error, this.location);
+      throw toStoreError(error, location);
     }
-  }
+  };
+}
+
+/** These methods, each with the guard. */
+function guarded<T extends { readonly [K in keyof T]: (...args: never[]) => Promise<unknown> }>(
+  guard: Guard,
+  methods: T,
+): T {
+  const entries: [string, (...args: never[]) => Promise<unknown>][] = Object.entries(methods);
+  return Object.fromEntries(entries.map(([name, method]) => [name, guard(method)])) as unknown as T;
 }

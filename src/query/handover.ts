@@ -1,5 +1,5 @@
 import { clip } from "../domain/text/clip.ts";
-import type { PreviousTurn } from "../persistence/store/store.ts";
+import type { PreviousTurn } from "../persistence/store/query_store.ts";
 import type { ContextParts } from "../prompt/context/context_parts.ts";
 
 /** Limits, in characters, for interrupted blocks. The text that they share is cut in the middle when the handover is

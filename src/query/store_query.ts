@@ -1,7 +1,7 @@
 import { NO_USAGE } from "../domain/query/usage.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
-import type { Store } from "../persistence/store/store.ts";
+import type { QueryStore } from "../persistence/store/query_store.ts";
 import { fallbackAnswer } from "./fallback_answer.ts";
 import type { QueryParts } from "./query_parts.ts";
 
@@ -34,7 +34,7 @@ export async function storeQuery(
 }
 
 /** Ends a stored query that cannot be run. */
-export async function endUnrun(store: Pick<Store, "endQuery">, queryId: string): Promise<void> {
+export async function endUnrun(store: Pick<QueryStore, "endQuery">, queryId: string): Promise<void> {
   const facts = { iterations: 0, budget: 0, thinking: "", errors: [] };
   await store.endQuery(queryId, {
     ...{ status: "error", reason: "defect", answer: fallbackAnswer({ ...facts, reason: "defect" }) },

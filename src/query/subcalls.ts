@@ -7,13 +7,13 @@ import { NO_USAGE } from "../domain/query/usage.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RouterCallOptions, RouterReply } from "../providers/router/router.ts";
 import type { Environment } from "../environment/environment.ts";
-import type { Store } from "../persistence/store/store.ts";
+import type { ChildStore } from "../persistence/store/child_store.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ModelCalls } from "./ledger_calls.ts";
 
 export interface SubcallParts {
   readonly environment: Environment;
-  readonly store: Store;
+  readonly store: ChildStore;
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
   readonly signal: AbortSignal;

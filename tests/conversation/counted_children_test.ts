@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import rlm from "../../extensions/rlm/mod.ts";
 import { SandboxEnded } from "../../src/domain/errors.ts";
-import type { Branch } from "../../src/persistence/store/store.ts";
+import type { Branch } from "../../src/persistence/store/conversation_store.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { FakeSandbox } from "../environment/_fakes.ts";

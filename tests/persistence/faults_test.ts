@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { migrations } from "../../migrations/mod.ts";
 import { PERMISSIONS } from "../../scripts/flags.ts";
 import { migrate } from "../../src/persistence/sqlite/migrate.ts";
-import { SqliteStore } from "../../src/persistence/sqlite_store.ts";
+import { sqliteStore } from "../../src/persistence/sqlite_store.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/maintenance/sqlite_maintenance.ts";
 import { begun, block, image, iterate, iterationEnd, newIteration } from "../conformance/store/fixtures.ts";
@@ -29,7 +29,7 @@ async function limited(path: string, pages: number) {
   const { page_count: count } = db.prepare("PRAGMA page_count").get() ?? {};
   db.exec(`PRAGMA max_page_count = ${Number(count) + pages}`);
   const grow = (): void => db.exec("PRAGMA max_page_count = 1000000");
-  return { grow, store: new SqliteStore(db, { location: path, now: Date.now, busyMs: 100, isAlive: () => true }) };
+  return { grow, store: sqliteStore(db, { location: path, now: Date.now, busyMs: 100, isAlive: () => true }) };
 }
 
 Deno.test("a full disk fails one step, which can be repeated when there is room", async () => {

@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
 import { migrate } from "../../src/persistence/sqlite/migrate.ts";
-import { SqliteStore } from "../../src/persistence/sqlite_store.ts";
+import { sqliteStore } from "../../src/persistence/sqlite_store.ts";
+import type { Store } from "../../src/persistence/store/store.ts";
 import { block, image, iterate, newIteration, newQuery, queryEnd } from "../conformance/store/fixtures.ts";
 
 /** The plans of every statement that some work on a store prepares, by SQL. */
-async function plansOf(work: (store: SqliteStore) => Promise<void>): Promise<ReadonlyMap<string, readonly string[]>> {
+async function plansOf(work: (store: Store) => Promise<void>): Promise<ReadonlyMap<string, readonly string[]>> {
   const db = new DatabaseSync(":memory:");
   await migrate(db, migrations, { path: ":memory:", now: () => 1 });
   const texts = new Set<string>();
@@ -18,7 +19,7 @@ async function plansOf(work: (store: SqliteStore) => Promise<void>): Promise<Rea
       return prepare(sql);
     },
   });
-  const store = new SqliteStore(db, { location: ":memory:", now: () => 5, busyMs: 50, isAlive: () => null });
+  const store = sqliteStore(db, { location: ":memory:", now: () => 5, busyMs: 50, isAlive: () => null });
   await work(store);
   const plans = new Map(
     [...texts].filter((sql) => /^\s*(select|insert|update|delete|with)/i.test(sql)).map((sql) => {
@@ -30,7 +31,7 @@ async function plansOf(work: (store: SqliteStore) => Promise<void>): Promise<Rea
   return plans;
 }
 
-async function turn(store: SqliteStore): Promise<void> {
+async function turn(store: Store): Promise<void> {
   const { branchId } = await store.createConversation({ title: "T", channel: "cli", workspace: "/w" });
   for (let at = 0; at < 2; at++) {
     const queryId = await store.beginQuery(newQuery(branchId, `request ${at}`));
@@ -52,9 +53,10 @@ async function turn(store: SqliteStore): Promise<void> {
   }
 }
 
+/** Reading a whole table; `json_each` is a list of the caller. */
 function scans(plans: ReadonlyMap<string, readonly string[]>): readonly string[] {
   return [...plans].flatMap(([sql, plan]) =>
-    plan.filter((line) => line.startsWith("SCAN")).map((line) => `${line}: ${sql.slice(0, 200)}`)
+    plan.filter((line) => /^SCAN (?!json_each )/.test(line)).map((line) => `${line}: ${sql.slice(0, 200)}`)
   );
 }
 

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
 import { migrate } from "../../src/persistence/sqlite/migrate.ts";
-import { SqliteStore } from "../../src/persistence/sqlite_store.ts";
+import { sqliteStore } from "../../src/persistence/sqlite_store.ts";
+import type { Store } from "../../src/persistence/store/store.ts";
 import {
   begun,
   block,
@@ -18,11 +19,11 @@ import {
 import { withDatabasePath } from "./_temp_database.ts";
 
 /** A store on a database that the test can reach, too. */
-async function opened(path = ":memory:", busyMs = 50): Promise<{ db: DatabaseSync; store: SqliteStore }> {
+async function opened(path = ":memory:", busyMs = 50): Promise<{ db: DatabaseSync; store: Store }> {
   const db = new DatabaseSync(path);
   if (path !== ":memory:") db.exec("PRAGMA journal_mode = WAL");
   await migrate(db, migrations, { path, now: () => 1 });
-  return { db, store: new SqliteStore(db, { location: path, now: () => 5000, busyMs, isAlive: () => null }) };
+  return { db, store: sqliteStore(db, { location: path, now: () => 5000, busyMs, isAlive: () => null }) };
 }
 
 function row(db: DatabaseSync, sql: string): Record<string, unknown> {

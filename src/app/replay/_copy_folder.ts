@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ProcessOwner } from "../../persistence/store/store.ts";
+import type { ProcessOwner } from "../../persistence/store/query_store.ts";
 import { isAlive, thisProcess } from "../session/process_owner.ts";
 import { removeTree } from "./_remove_tree.ts";
 

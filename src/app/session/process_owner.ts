@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import process from "node:process";
-import type { ProcessOwner } from "../../persistence/store/store.ts";
+import type { ProcessOwner } from "../../persistence/store/query_store.ts";
 import { PROC } from "../../processes/proc_files.ts";
 
 /** State and start time (clock ticks since boot) of a process as Linux reports them; "" on other systems. */

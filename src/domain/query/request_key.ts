@@ -12,13 +12,3 @@ export interface RequestKey {
 export interface KeyedRequest {
   readonly requestKey?: RequestKey | undefined;
 }
-
-/** What requests with a key have started, kept for a day. */
-export interface RequestKeys {
-  /** Looks in the conversation of this branch, whichever branch the request named. Null if there is none within the
-   * last day. */
-  keyedQuery(
-    branchId: string,
-    key: string,
-  ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
-}

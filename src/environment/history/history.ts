@@ -3,7 +3,8 @@ import { clip } from "../../domain/text/clip.ts";
 import type { BranchPoint } from "../../domain/records/new_fork.ts";
 import { readable } from "../../domain/text/readable.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variable.ts";
-import type { Store, VariableVersion } from "../../persistence/store/store.ts";
+import type { Store } from "../../persistence/store/store.ts";
+import type { VariableVersion } from "../../persistence/store/variable_store.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
 import type { VariableDiff } from "./diff_versions.ts";
 

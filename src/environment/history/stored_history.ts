@@ -3,7 +3,8 @@ import { UsageError } from "../../domain/errors.ts";
 import type * as history from "../../domain/records/history_reader.ts";
 import type { NewestQueries } from "../../domain/records/newest_queries.ts";
 import type { SentMessage } from "../../domain/query/sent_message.ts";
-import type { Branch, Store } from "../../persistence/store/store.ts";
+import type { Branch } from "../../persistence/store/conversation_store.ts";
+import type { Store } from "../../persistence/store/store.ts";
 import { valueOf } from "./history.ts";
 
 /** Implements the read access of extensions to the store. */

@@ -1,7 +1,7 @@
 import { UsageError } from "../../domain/errors.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
-import type { Store } from "../../persistence/store/store.ts";
+import type { LargeTextStore } from "../../persistence/store/large_text_store.ts";
 import { encode } from "../../sandbox/codec/codec.ts";
 import type { VariableSource } from "./variable_source.ts";
 import type { InputVariable } from "./input_variable.ts";
@@ -21,7 +21,7 @@ const MAX_CHARS = 2 ** 29 - 24;
  * `UsageError` for text that is not UTF-8 or too long for a string. */
 export async function readInputVariables(
   name: string,
-  { source, store }: { readonly source: VariableSource; readonly store: Store },
+  { source, store }: { readonly source: VariableSource; readonly store: LargeTextStore },
 ): Promise<InputVariable> {
   const most = source.json ? JSON_BYTES : SMALL_BYTES;
   const pieces = inPieces(source.pieces)[Symbol.asyncIterator]();
@@ -51,7 +51,7 @@ async function large(
   name: string,
   { source, store, pieces }: {
     readonly source: VariableSource;
-    readonly store: Store;
+    readonly store: LargeTextStore;
     readonly pieces: AsyncIterable<Uint8Array>;
   },
 ): Promise<InputVariable> {

@@ -1,5 +1,5 @@
 import type { VariableImage } from "../../domain/query/variable.ts";
-import type { Store } from "../../persistence/store/store.ts";
+import type { LargeTextStore } from "../../persistence/store/large_text_store.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
 import type { InputVariable } from "./input_variable.ts";
 import { describeInputVariables } from "./describe_input_variables.ts";
@@ -7,7 +7,7 @@ import { describeInputVariables } from "./describe_input_variables.ts";
 /** The input variables of a query, for another run of it. */
 export async function repeatInputVariables(
   image: VariableImage,
-  store: Pick<Store, "largePieces">,
+  store: LargeTextStore,
 ): Promise<InputVariable> {
   const { name, large, summary } = image;
   const label = summary.doc.replace(/^from /, "");
@@ -21,7 +21,7 @@ export async function repeatInputVariables(
   return told(`${summary.shape}, from JSON`, JSON.stringify(value) ?? "");
 }
 
-async function beginning(store: Pick<Store, "largePieces">, large: string): Promise<string> {
+async function beginning(store: LargeTextStore, large: string): Promise<string> {
   const decoder = new TextDecoder();
   for await (const piece of store.largePieces(large)) return decoder.decode(piece.subarray(0, 4096), { stream: true });
   return "";

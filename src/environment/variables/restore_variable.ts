@@ -1,4 +1,4 @@
-import type { Store } from "../../persistence/store/store.ts";
+import type { VariableStore } from "../../persistence/store/variable_store.ts";
 import { findVersion } from "../history/history.ts";
 import { notRestored } from "./missing_variable_note.ts";
 import type { SandboxSession } from "../sandbox/sandbox_session.ts";
@@ -9,7 +9,7 @@ import type { ScopeChanges } from "./scope_changes.ts";
 export async function restoreVariable(
   { name, version }: { readonly name: string; readonly version: number | null },
   { store, branchId, session, scopes }: {
-    readonly store: Store;
+    readonly store: VariableStore;
     readonly branchId: string;
     readonly session: SandboxSession;
     readonly scopes: ScopeChanges;

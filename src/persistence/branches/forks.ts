@@ -54,7 +54,7 @@ export async function readPoint(
     .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q")).executeTakeFirst();
   if (!query) {
     await verifyAbsent(tx, { table: "queryState", id: queryId });
-    throw new UsageError(`Cannot ${action} query ${queryId}: there is none of that id`);
+    throw new UsageError(`Cannot ${action} query ${queryId}: no query has this id`);
   }
   const { status, iterations, ...facts } = query;
   const rows = await tx.selectFrom("iteration").select(["position", "status"])

@@ -1,6 +1,6 @@
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
 import { verifyAbsent } from "../sqlite/absent.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
@@ -25,6 +25,11 @@ export interface BranchSegment {
   readonly until: ForkPoint | null;
 }
 
+const parentOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("conversationState as b").select(["b.parentStateId", "b.metadata"]).where("b.id", "=", branchId)
+    .select(intact("conversationState", "b"))
+);
+
 /** A branch and its ancestors, the branch first. */
 export async function readLineage(
   db: Database,
@@ -33,16 +38,9 @@ export async function readLineage(
   const lineage: [BranchSegment, ...BranchSegment[]] = [{ branchId, until: null }];
   const met = new Set([branchId]);
   for (let id: string = branchId;;) {
-    const current = id;
-    const [row] = await compiledRows(db, {
-      name: "parent of a branch",
-      build: () =>
-        db.selectFrom("conversationState as b").select(["b.parentStateId", "b.metadata"]).where("b.id", "=", current)
-          .select(intact("conversationState", "b")),
-      parameters: [current],
-    });
-    if (row === undefined && lineage.length > 1) throw new Damage(`branch ${current}, which others left, is missing`);
-    if (row === undefined) await verifyAbsent(db, { table: "conversationState", id: current });
+    const [row] = await parentOf(db, { branchId: id });
+    if (row === undefined && lineage.length > 1) throw new Damage(`branch ${id}, which others left, is missing`);
+    if (row === undefined) await verifyAbsent(db, { table: "conversationState", id });
     const parent = row?.parentStateId;
     const { fork } = fromJson<{ readonly fork: ForkPoint }>(row?.metadata ?? null);
     if (!parent || !fork || met.has(parent)) return lineage;

@@ -1,9 +1,28 @@
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
 import type { BranchSegment } from "./lineage.ts";
 import type { NewestRow } from "./shown_variables.ts";
+
+const changeDigest = namedQuery((db, { branchId, change }: { readonly branchId: string; readonly change: number }) =>
+  db.updateTable("conversationState").set((b) => ({ variables: b("variables", "+", change) }))
+    .where("id", "=", branchId).returning("variables")
+);
+
+const digestOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("conversationState").select("variables").where("id", "=", branchId)
+);
+
+const digestBeforeQuery = namedQuery((db, { soulId }: { readonly soulId: string }) =>
+  db.selectFrom("querySoul as q").select("q.variables").where("q.id", "=", soulId).select(intact("querySoul", "q"))
+);
+
+const digestAfterIteration = namedQuery(
+  (db, { queryId, position }: { readonly queryId: string; readonly position: number }) =>
+    db.selectFrom("iteration as i").select("i.variables").where("i.queryStateId", "=", queryId)
+      .where("i.position", "=", position).select(intact("iteration", "i")),
+);
 
 /** What one variable adds to the digest of everything that a branch shows: the checksum of its newest version. */
 export function digestTerm({ checksum, scope }: Pick<NewestRow, "checksum" | "scope">): number {
@@ -26,42 +45,16 @@ export async function addToDigest(
   db: Database,
   { branchId, change }: { readonly branchId: string; readonly change: number },
 ): Promise<number | null> {
-  const rows = await db.run(
-    "UPDATE conversation_state SET variables = variables + ? WHERE id = ? RETURNING variables",
-    [change, branchId],
-  );
-  return (rows[0]?.["variables"] ?? null) as number | null;
+  return (await changeDigest(db, { branchId, change }))[0]?.variables ?? null;
 }
 
 /** The digest at the end of this segment, with which a fork there begins. */
 export async function digestOf(db: Database, { branchId, until }: BranchSegment): Promise<number | null> {
-  if (until === null) return await digestNow(db, branchId);
+  if (until === null) return (await digestOfBranch(db, { branchId }))[0]?.variables ?? null;
   const { queryId, soulId, position } = until;
   const [row] = position < 0
-    ? await compiledRows(db, {
-      name: "variables before a query",
-      build: () =>
-        db.selectFrom("querySoul as q").select("q.variables").where("q.id", "=", soulId).select(
-          intact("querySoul", "q"),
-        ),
-      parameters: [soulId],
-    })
-    : await compiledRows(db, {
-      name: "variables after an iteration",
-      build: () =>
-        db.selectFrom("iteration as i").select("i.variables").where("i.queryStateId", "=", queryId)
-          .where("i.position", "=", position).select(intact("iteration", "i")),
-      parameters: [queryId, position],
-    });
+    ? await digestBeforeQuery(db, { soulId })
+    : await digestAfterIteration(db, { queryId, position });
   if (row) return row.variables;
   throw new Damage(`iteration ${position + 1} of query ${queryId} is missing`);
-}
-
-async function digestNow(db: Database, branchId: string): Promise<number | null> {
-  const [row] = await compiledRows(db, {
-    name: "variables of a branch",
-    build: () => db.selectFrom("conversationState").select("variables").where("id", "=", branchId),
-    parameters: [branchId],
-  });
-  return row?.variables ?? null;
 }

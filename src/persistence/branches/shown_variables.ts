@@ -5,7 +5,7 @@ import { intact, isIntact } from "../schema/intact.ts";
 import { fromJson } from "../sqlite/json.ts";
 import { type BranchSegment, isShownIteration } from "./lineage.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
-import type { VariableHead } from "../store/store.ts";
+import type { VariableHead } from "../store/variable_store.ts";
 
 /** `expression_soul.metadata` of a variable. */
 export interface VariableSoulMetadata {

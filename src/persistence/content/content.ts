@@ -5,7 +5,7 @@ import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { applyDelta, deltaOf } from "./delta.ts";
 import { stepsOf } from "./delta_steps.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 const PREFIX = "sha256:";
@@ -15,6 +15,10 @@ const CHUNKED_BYTES = 64 * 1024;
 const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
 const NO_DELTA = { base: null, steps: null, spent: null };
+
+const insertContent = namedQuery((db, row: DatabaseSchema["content"]) =>
+  db.insertInto("content").values(row).onConflict((conflict) => conflict.doNothing())
+);
 
 /** Stores long texts and values once each in the table `content`, within the transaction that uses them. Content is
  * verified against its hash when it is read. Lone surrogates become U+FFFD, since the database holds UTF-8. */
@@ -109,7 +113,7 @@ export class Content {
     if (known !== undefined) return known;
     const hash = hashOf(bytes);
     if (typeof before !== "string" || !await this.#putDelta(hash, bytes, before)) {
-      if (bytes.length <= CHUNKED_BYTES) await this.#insert({ ...NO_DELTA, hash, encoding: "raw", bytes });
+      if (bytes.length <= CHUNKED_BYTES) await insertContent(this.db, { ...NO_DELTA, hash, encoding: "raw", bytes });
       else if ((await this.#rows([hash])).length === 0) await this.#putChunks(hash, bytes);
     }
     const reference = PREFIX + hash;
@@ -133,7 +137,7 @@ export class Content {
     const steps = JSON.stringify(delta.steps);
     const spent = (row.spent ?? 0) + delta.literals.length + steps.length;
     if (spent > from.length) return false;
-    await this.#insert({ hash, encoding: "delta", bytes: delta.literals, base, steps, spent });
+    await insertContent(this.db, { hash, encoding: "delta", bytes: delta.literals, base, steps, spent });
     return true;
   }
 
@@ -148,19 +152,10 @@ export class Content {
     const pieces = chunks(bytes);
     const hashes = pieces.map(hashOf);
     for (const [index, piece] of pieces.entries()) {
-      await this.#insert({ ...NO_DELTA, hash: hashes[index] ?? "", encoding: "raw", bytes: piece });
+      await insertContent(this.db, { ...NO_DELTA, hash: hashes[index] ?? "", encoding: "raw", bytes: piece });
     }
     const list = new TextEncoder().encode(JSON.stringify(hashes));
-    await this.#insert({ ...NO_DELTA, hash, encoding: "chunks", bytes: list });
-  }
-
-  async #insert({ hash, encoding, bytes, base, steps, spent }: DatabaseSchema["content"]): Promise<void> {
-    const row = { hash, encoding, bytes, base, steps, spent };
-    await compiledRows(this.db, {
-      name: "put content",
-      build: () => this.db.insertInto("content").values(row).onConflict((conflict) => conflict.doNothing()),
-      parameters: Object.values(row),
-    });
+    await insertContent(this.db, { ...NO_DELTA, hash, encoding: "chunks", bytes: list });
   }
 
   async #rows(hashes: readonly string[]): Promise<Row[]> {

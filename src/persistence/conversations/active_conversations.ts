@@ -5,7 +5,7 @@ import { has } from "./chats.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { isIntact } from "../schema/intact.ts";
-import type { Branch } from "../store/store.ts";
+import type { Branch } from "../store/conversation_store.ts";
 
 /** Whether conversation `c` has a query. A conversation with a missing branch counts, so that reading it reports the
  * damage. */

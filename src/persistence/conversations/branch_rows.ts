@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import type { ConversationSummary } from "../../domain/records/conversation_maintenance.ts";
 import { idsWith, verifyAbsent } from "../sqlite/absent.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Content } from "../content/content.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson } from "../sqlite/json.ts";
 import type { ForkPoint } from "../branches/lineage.ts";
-import type { Branch, BranchNode } from "../store/store.ts";
+import type { Branch, BranchNode } from "../store/conversation_store.ts";
 
 /** `conversation_soul.metadata`. */
 interface SoulMetadata {
@@ -20,16 +20,16 @@ interface SoulMetadata {
 const ID_CHARS = 36;
 const MIN_PREFIX = 8;
 
+const newestBranchOf = namedQuery((db, { conversationId }: { readonly conversationId: string }) =>
+  newestBranches(db).where("c.id", "=", conversationId)
+);
+
 /** `Store.findConversation`. */
 export async function findBranch(db: Database, conversationId: string): Promise<Branch | null> {
   const from = conversationId.toLowerCase();
   if (from.length < MIN_PREFIX) return null;
   if (from.length === ID_CHARS) {
-    const rows = await compiledRows(db, {
-      name: "conversation of an id",
-      build: () => newestBranches(db).where("c.id", "=", from),
-      parameters: [from],
-    });
+    const rows = await newestBranchOf(db, { conversationId: from });
     if (rows.length > 0) return (await readBranches(db, rows))[0] ?? null;
   }
   const souls = await idsWith(db, { table: "conversationSoul", prefix: from });

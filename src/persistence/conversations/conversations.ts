@@ -1,17 +1,15 @@
-import type { ConversationFilter, ConversationSummary } from "../../domain/records/conversation_maintenance.ts";
 import { newId } from "../../domain/kit/id.ts";
 import type { ExternalChat, NewConversation } from "../../domain/records/new_conversation.ts";
 import type { NewFork } from "../../domain/records/new_fork.ts";
 import { nextActivity } from "../runs/activity.ts";
-import { latestConversation, listConversations } from "./active_conversations.ts";
-import { branchTree, findBranch } from "./branch_rows.ts";
+import { findBranch } from "./branch_rows.ts";
 import { externalIn } from "./chats.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { createFork } from "../branches/forks.ts";
 import { insertRow } from "../sqlite/insert_row.ts";
 import { toJson } from "../sqlite/json.ts";
-import type { Branch, BranchNode } from "../store/store.ts";
+import type { Branch } from "../store/conversation_store.ts";
 
 /** The rows of `conversation_soul` and `conversation_state`. */
 export class ConversationRows {
@@ -36,12 +34,12 @@ export class ConversationRows {
 
   async findExternal(chat: ExternalChat): Promise<Branch | null> {
     const id = await externalIn(this.#db, chat);
-    return id === null ? null : await this.find(id);
+    return id === null ? null : await findBranch(this.#db, id);
   }
 
   async fork(fork: NewFork): Promise<Branch> {
     const id = await createFork(this.#db, { fork, now: this.#now() });
-    const branch = await this.find(id);
+    const branch = await findBranch(this.#db, id);
     if (!branch) throw new Error(`Cannot find branch ${id}, which was just made`);
     return branch;
   }
@@ -73,21 +71,5 @@ export class ConversationRows {
       variables: 0,
     });
     return { conversationId, branchId, title: title.toWellFormed(), workspace, createdAt };
-  }
-
-  find(conversationId: string): Promise<Branch | null> {
-    return findBranch(this.#db, conversationId);
-  }
-
-  latest(workspace: string): Promise<Branch | null> {
-    return latestConversation(this.#db, workspace);
-  }
-
-  list(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]> {
-    return listConversations(this.#db, options);
-  }
-
-  branches(conversationId: string): Promise<readonly BranchNode[]> {
-    return branchTree(this.#db, conversationId);
   }
 }

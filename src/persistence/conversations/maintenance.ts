@@ -11,71 +11,58 @@ import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
 
 const MIN_PREFIX = 8;
 
-/** Removes conversations and counts what a branch shows. */
-export class MaintenanceRows {
-  readonly #db: Database;
+/** `ConversationMaintenance.deleteConversation`. */
+export function deleteConversation(db: Database, conversationId: string): Promise<void> {
+  return db.write(async (tx) => {
+    if (await runningQuery(tx, conversationId) !== null) {
+      throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
+    }
+    const { numDeletedRows } = await tx.deleteFrom("conversationSoul").where("id", "=", conversationId)
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows > 0n) return;
+    throw new UsageError(`Cannot delete conversation ${conversationId}: no conversation has this id`);
+  });
+}
 
-  constructor(db: Database) {
-    this.#db = db;
-  }
+/** `ConversationMaintenance.findQuery`. */
+export async function findQuery(db: Database, prefix: string): Promise<string | null> {
+  const from = prefix.toLowerCase();
+  if (from.length < MIN_PREFIX) return null;
+  const [id = null, other] = await idsWith(db, { table: "queryState", prefix: from });
+  return other === undefined ? id : null;
+}
 
-  delete(conversationId: string): Promise<void> {
-    return this.#db.write(async (tx) => {
-      if (await runningQuery(tx, conversationId) !== null) {
-        throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
+/** `ConversationMaintenance.labelUse`. */
+export async function labelUse(db: Database, since: number): Promise<readonly LabelUse[]> {
+  const { rows } = await sql<LabelUse>`
+    SELECT f.run_label AS label, count(*) AS queries,
+      coalesce(sum(json_extract(f.metadata, '$.costUsd')), 0.0) AS "costUsd"
+    FROM query_state s JOIN query_state_full f ON f.id = s.id
+    WHERE ${isIntact("queryState", "s")} AND s.created_at >= ${since} AND s.run_label IS NOT NULL GROUP BY f.run_label`
+    .execute(db);
+  return rows;
+}
+
+/** `ConversationMaintenance.turns`. */
+export function readTurns(db: Database, branchId: string): Promise<readonly QueryIterations[]> {
+  return db.read(async (tx) => {
+    const turns: QueryIterations[] = [];
+    for (const segment of (await readLineage(tx, branchId)).toReversed()) {
+      const rows = await turnsOf(tx, segment);
+      const { branchId, until } = segment;
+      verifyNumbers(rows, { from: 0, to: await queriesIn(tx, segment), branchId });
+      for (const { queryId, places, expected } of rows) {
+        if (queryId === until?.queryId) await verifyIterations(tx, queryId);
+        else if (places !== expected) throw new Damage(`iterations of query ${queryId} are missing`);
       }
-      const { numDeletedRows } = await tx.deleteFrom("conversationSoul").where("id", "=", conversationId)
-        .executeTakeFirstOrThrow();
-      if (numDeletedRows > 0n) return;
-      throw new UsageError(`Cannot delete conversation ${conversationId}: there is none of that id`);
-    });
-  }
-
-  async running(conversationId: string): Promise<string | null> {
-    return await runningQuery(this.#db, conversationId);
-  }
-
-  async findQuery(prefix: string): Promise<string | null> {
-    const from = prefix.toLowerCase();
-    if (from.length < MIN_PREFIX) return null;
-    const [id = null, other] = await idsWith(this.#db, { table: "queryState", prefix: from });
-    return other === undefined ? id : null;
-  }
-
-  async labelUse(since: number): Promise<readonly LabelUse[]> {
-    return await this.#db.read(async (tx) => {
-      const { rows } = await sql<LabelUse>`
-        SELECT f.run_label AS label, count(*) AS queries,
-          coalesce(sum(json_extract(f.metadata, '$.costUsd')), 0.0) AS "costUsd"
-        FROM query_state s JOIN query_state_full f ON f.id = s.id
-        WHERE ${
-        isIntact("queryState", "s")
-      } AND s.created_at >= ${since} AND s.run_label IS NOT NULL GROUP BY f.run_label`
-        .execute(tx);
-      return rows;
-    });
-  }
-
-  turns(branchId: string): Promise<readonly QueryIterations[]> {
-    return this.#db.read(async (tx) => {
-      const turns: QueryIterations[] = [];
-      for (const segment of (await readLineage(tx, branchId)).toReversed()) {
-        const rows = await turnsOf(tx, segment);
-        const { branchId, until } = segment;
-        verifyNumbers(rows, { from: 0, to: await queriesIn(tx, segment), branchId });
-        for (const { queryId, places, expected } of rows) {
-          if (queryId === until?.queryId) await verifyIterations(tx, queryId);
-          else if (places !== expected) throw new Damage(`iterations of query ${queryId} are missing`);
-        }
-        turns.push(...rows.map(({ queryId, iterations }) => ({ queryId, iterations })));
-      }
-      return turns;
-    });
-  }
+      turns.push(...rows.map(({ queryId, iterations }) => ({ queryId, iterations })));
+    }
+    return turns;
+  });
 }
 
 /** The running query of the user; child queries run within it. */
-async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
+export async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
   const found = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
     .leftJoin("childBranch as c", "c.conversationStateId", "b.id").select("s.id")

@@ -1,6 +1,6 @@
 import { oneLine } from "../../domain/text/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
@@ -23,7 +23,7 @@ interface Titled {
 export function setTitle(db: Database, { branchId, title }: { branchId: string; title: string }): Promise<void> {
   return db.write(async (tx) => {
     const before = await read(tx, branchId);
-    if (!before) throw new UsageError(`Cannot rename branch ${branchId}: there is none of that id`);
+    if (!before) throw new UsageError(`Cannot rename branch ${branchId}: no branch has this id`);
     await write(tx, { branchId, title, metadata: { ...before.metadata, titledBy: "user" } });
   });
 }
@@ -54,14 +54,13 @@ export async function titleFromRequest(
   await write(tx, { branchId, title: oneLine(text, TITLE_CHARS), metadata });
 }
 
+const titleOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("conversationState as b").select(["b.title", "b.metadata"]).where("b.id", "=", branchId)
+    .select(intact("conversationState", "b"))
+);
+
 async function read(tx: Database, branchId: string): Promise<Titled | null> {
-  const [row] = await compiledRows(tx, {
-    name: "title of a branch",
-    build: () =>
-      tx.selectFrom("conversationState as b").select(["b.title", "b.metadata"]).where("b.id", "=", branchId)
-        .select(intact("conversationState", "b")),
-    parameters: [branchId],
-  });
+  const [row] = await titleOfBranch(tx, { branchId });
   if (!row) return null;
   const content = new Content(tx);
   await content.load([row.title]);

@@ -1,6 +1,7 @@
+import { sql } from "kysely";
 import { newId } from "../../domain/kit/id.ts";
 import type { LogEntry } from "../../domain/records/log_entry.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { insertRow } from "../sqlite/insert_row.ts";
@@ -50,6 +51,30 @@ const NO_SCOPE: Scope = {
   iterationId: null,
 };
 
+const conversationById = namedQuery((db, { conversationId }: { readonly conversationId: string }) =>
+  db.selectFrom("conversationSoul").select("id").where("id", "=", conversationId)
+);
+
+const iterationScope = namedQuery((db, { iterationId }: { readonly iterationId: string }) =>
+  queryScopes(db).innerJoin("iteration as i", "i.queryStateId", "s.id").select("i.id as iterationId")
+    .where("i.id", "=", iterationId)
+);
+
+const queryScope = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  queryScopes(db).select(sql<null>`NULL`.as("iterationId")).where("s.id", "=", queryId)
+);
+
+function queryScopes(db: Database) {
+  return db.selectFrom("queryState as s")
+    .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
+    .select(["b.conversationSoulId", "b.id as conversationStateId", "q.id as querySoulId", "s.id as queryStateId"]);
+}
+
+async function firstScope(rows: Promise<readonly Scope[]>): Promise<Scope> {
+  return (await rows)[0] ?? NO_SCOPE;
+}
+
 /** Looks up the rows that ids refer to, each once. */
 class Scopes {
   readonly #db: Database;
@@ -62,17 +87,15 @@ class Scopes {
   async of({ conversationId, queryId, iterationId }: Ids): Promise<Scope> {
     const iteration = iterationId === undefined
       ? NO_SCOPE
-      : await this.#find(iterationId, () => this.#row("i.id", iterationId));
+      : await this.#find(iterationId, () => firstScope(iterationScope(this.#db, { iterationId })));
     if (iteration.iterationId !== null) return iteration;
-    const query = queryId === undefined ? NO_SCOPE : await this.#find(queryId, () => this.#row("s.id", queryId));
-    if (query.queryStateId !== null) return { ...query, iterationId: null };
+    const query = queryId === undefined
+      ? NO_SCOPE
+      : await this.#find(queryId, () => firstScope(queryScope(this.#db, { queryId })));
+    if (query.queryStateId !== null) return query;
     if (conversationId === undefined) return NO_SCOPE;
     return await this.#find(conversationId, async () => {
-      const [row] = await compiledRows(this.#db, {
-        name: "conversation of a log entry",
-        build: () => this.#db.selectFrom("conversationSoul").select("id").where("id", "=", conversationId),
-        parameters: [conversationId],
-      });
+      const [row] = await conversationById(this.#db, { conversationId });
       return { ...NO_SCOPE, conversationSoulId: row?.id ?? null };
     });
   }
@@ -81,27 +104,6 @@ class Scopes {
     const known = this.#known.get(id) ?? await read();
     this.#known.set(id, known);
     return known;
-  }
-
-  async #row(column: "i.id" | "s.id", id: string): Promise<Scope> {
-    const build = () =>
-      this.#db.selectFrom("queryState as s")
-        .innerJoin("querySoul as q", "q.id", "s.querySoulId")
-        .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
-        .leftJoin("iteration as i", (on) => on.onRef("i.queryStateId", "=", "s.id").on("i.id", "=", id))
-        .select(["b.conversationSoulId", "b.id as conversationStateId", "q.id as querySoulId", "s.id as queryStateId"])
-        .select("i.id as iterationId")
-        .where((on) =>
-          column === "s.id"
-            ? on("s.id", "=", id)
-            : on("s.id", "=", on.selectFrom("iteration as n").select("n.queryStateId").where("n.id", "=", id))
-        );
-    const [row] = await compiledRows(this.#db, {
-      name: `rows of a log entry by ${column}`,
-      build,
-      parameters: [id, id],
-    });
-    return row ?? NO_SCOPE;
   }
 }
 

@@ -5,7 +5,7 @@ import type { Content } from "../content/content.ts";
 import { fromJson, toJson } from "../sqlite/json.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 import { searchText } from "../sqlite/search_text.ts";
-import type { StoredBlock } from "../store/store.ts";
+import type { StoredBlock } from "../store/iteration_store.ts";
 
 const MAX_VALUE_BYTES = 1024 * 1024;
 

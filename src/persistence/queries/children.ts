@@ -16,7 +16,7 @@ import { verifyNumbers } from "../runs/query_numbers.ts";
 import { addToDigest } from "../branches/shown_digest.ts";
 import { newestVariables } from "../branches/shown_variables.ts";
 import { VariableWriter } from "../variables/writer.ts";
-import type { Branch } from "../store/store.ts";
+import type { Branch } from "../store/conversation_store.ts";
 
 const WHAT = { children: "child queries", calls: "model calls" } as const;
 

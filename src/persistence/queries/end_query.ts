@@ -1,4 +1,4 @@
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { checkFence } from "../runs/fence.ts";
@@ -13,6 +13,12 @@ import type { QueryEnd } from "../../domain/query/stored_query.ts";
 
 const SUBTITLE_CHARS = 60;
 
+const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.status", "q.conversationStateId as branchId", "s.metadata"]).where("s.id", "=", queryId)
+    .select(intact("queryState", "s"))
+);
+
 /** Ends a running query in the transaction `db`, together with an iteration that was left running; a query that is done
  * cannot have one. A query that has ended stays as it is. Throws `TakenOverError` if another process ended it. */
 export async function endQuery(
@@ -20,14 +26,7 @@ export async function endQuery(
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
 ): Promise<void> {
   const { status, ...facts } = end;
-  const [row] = await compiledRows(db, {
-    name: "query to end",
-    build: () =>
-      db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-        .select(["s.status", "q.conversationStateId as branchId", "s.metadata"]).where("s.id", "=", queryId)
-        .select(intact("queryState", "s")),
-    parameters: [queryId],
-  });
+  const [row] = await queryToEnd(db, { queryId });
   if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
   if (row.status !== "running") return await checkFence(db, { ...row, id: queryId });
   const content = new Content(db);
@@ -44,16 +43,15 @@ export async function endQuery(
   await dropLease(db, row.branchId);
 }
 
+const runningIterations = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  db.selectFrom("iteration").select("id").where("queryStateId", "=", queryId).where("status", "=", "running")
+);
+
 async function interruptIterations(
   db: Database,
   { queryId, branchId, now }: { readonly queryId: string; readonly branchId: string; readonly now: number },
 ): Promise<number> {
-  const left = await compiledRows(db, {
-    name: "iterations left running",
-    build: () =>
-      db.selectFrom("iteration").select("id").where("queryStateId", "=", queryId).where("status", "=", "running"),
-    parameters: [queryId, "running"],
-  });
+  const left = await runningIterations(db, { queryId });
   for (const { id } of left) {
     const variables = await digestOf(db, { branchId, until: null });
     await updateRow(db, "iteration", { id, changes: { status: "interrupted", finishedAt: now, variables } });

@@ -1,12 +1,12 @@
 import { Buffer } from "node:buffer";
 import type { Image } from "../../domain/images/image.ts";
 import { verifyAbsent } from "../sqlite/absent.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson } from "../sqlite/json.ts";
-import type { NewQuery, QueryExtras } from "../store/store.ts";
+import type { NewQuery, QueryExtras } from "../store/query_store.ts";
 
 type StoredImage =
   | { readonly url: string }
@@ -46,16 +46,14 @@ export async function countImages(db: Database, queryId: string): Promise<number
   return (await readMetadata(new Content(db), queryId)).images?.length ?? 0;
 }
 
+const metadataOfQuery = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select("q.metadata").where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q"))
+);
+
 async function readMetadata(content: Content, queryId: string): Promise<ExtrasMetadata> {
   const { db } = content;
-  const [row] = await compiledRows(db, {
-    name: "what came with a query",
-    build: () =>
-      db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-        .select("q.metadata").where("s.id", "=", queryId).select(intact("queryState", "s"))
-        .select(intact("querySoul", "q")),
-    parameters: [queryId],
-  });
+  const [row] = await metadataOfQuery(db, { queryId });
   if (!row) await verifyAbsent(db, { table: "queryState", id: queryId });
   await content.load([row?.metadata]);
   return fromJson<ExtrasMetadata>(content.text(row?.metadata ?? "{}"));

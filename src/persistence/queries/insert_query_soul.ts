@@ -5,7 +5,7 @@ import { toJson } from "../sqlite/json.ts";
 import { extrasMetadata } from "./extras.ts";
 import { nextQuery } from "../runs/query_numbers.ts";
 import { searchText } from "../sqlite/search_text.ts";
-import type { NewQuery } from "../store/store.ts";
+import type { NewQuery } from "../store/query_store.ts";
 
 const TITLE_CHARS = 100;
 

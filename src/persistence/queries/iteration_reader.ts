@@ -7,7 +7,7 @@ import { intact } from "../schema/intact.ts";
 import { lostStates, verifyIterations } from "../runs/iteration_tally.ts";
 import { fromJson } from "../sqlite/json.ts";
 import { loadValues, variableImage, type VariableMetadata } from "../variables/row.ts";
-import type { StoredBlock, StoredIteration } from "../store/store.ts";
+import type { StoredBlock, StoredIteration } from "../store/iteration_store.ts";
 
 const ALL: IterationRange = { after: -1, limit: Number.MAX_SAFE_INTEGER };
 

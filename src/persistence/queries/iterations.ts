@@ -1,6 +1,6 @@
 import { newId } from "../../domain/kit/id.ts";
 import { blockCells } from "./block_row.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { checkFence, runningRun } from "../runs/fence.ts";
@@ -11,9 +11,9 @@ import { addTraces, changeQueryMetadata } from "../runs/query_metadata.ts";
 import { addToDigest } from "../branches/shown_digest.ts";
 import { updateRow } from "../sqlite/update_row.ts";
 import { VariableWriter, type WriterFacts } from "../variables/writer.ts";
-import type { IterationEnd, NewIteration, Store, StoredBlock } from "../store/store.ts";
+import type { IterationEnd, IterationStore, NewIteration, StoredBlock } from "../store/iteration_store.ts";
 
-type Failed = Parameters<Store["failIteration"]>;
+type Failed = Parameters<IterationStore["failIteration"]>;
 
 /** `iteration.metadata`, besides what the caller passes. */
 interface IterationMetadata {
@@ -133,17 +133,16 @@ async function count(
   });
 }
 
+const iterationById = namedQuery((db, { iterationId }: { readonly iterationId: string }) =>
+  db.selectFrom("iteration as i")
+    .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["i.status", "i.metadata", "i.position", "s.id as queryId", "q.conversationStateId as branchId"])
+    .select(["s.metadata as queryMetadata", "s.status as queryStatus"])
+    .where("i.id", "=", iterationId).select(intact("iteration", "i")).select(intact("queryState", "s"))
+);
+
 async function runningIteration(tx: Database, iterationId: string) {
-  const [row] = await compiledRows(tx, {
-    name: "running iteration",
-    build: () =>
-      tx.selectFrom("iteration as i")
-        .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-        .select(["i.status", "i.metadata", "i.position", "s.id as queryId", "q.conversationStateId as branchId"])
-        .select(["s.metadata as queryMetadata", "s.status as queryStatus"])
-        .where("i.id", "=", iterationId).select(intact("iteration", "i")).select(intact("queryState", "s")),
-    parameters: [iterationId],
-  });
+  const [row] = await iterationById(tx, { iterationId });
   if (row?.status === "running") return row;
   if (row) await checkFence(tx, { id: row.queryId, status: row.queryStatus, metadata: row.queryMetadata });
   throw new Error(

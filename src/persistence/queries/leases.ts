@@ -1,8 +1,8 @@
 import { BusyError } from "../../domain/errors.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import type { Database } from "../sqlite/database.ts";
 import { insertRow } from "../sqlite/insert_row.ts";
-import type { ProcessOwner } from "../store/store.ts";
+import type { ProcessOwner } from "../store/query_store.ts";
 
 /** True, false, or null if this process cannot tell. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
@@ -25,7 +25,7 @@ export async function takeLease(
     readonly endLeft: (left: { readonly owner: ProcessOwner; readonly gone: boolean }) => Promise<void>;
   },
 ): Promise<void> {
-  const known = await holderOf(tx, branchId);
+  const [known] = await holderOf(tx, { branchId });
   if (known) {
     const gone = !isSame(known, owner);
     if (gone && await isAliveNow(tx, { owner: known, isAlive, now })) {
@@ -40,12 +40,12 @@ export async function takeLease(
   await insertRow(tx, "lease", { ...held, acquiredAt: now, heartbeatAt: now });
 }
 
+const deleteLease = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.deleteFrom("lease").where("conversationStateId", "=", branchId)
+);
+
 export async function dropLease(tx: Database, branchId: string): Promise<void> {
-  await compiledRows(tx, {
-    name: "drop a lease",
-    build: () => tx.deleteFrom("lease").where("conversationStateId", "=", branchId),
-    parameters: [branchId],
-  });
+  await deleteLease(tx, { branchId });
 }
 
 /** Reports that a process is alive, for those that cannot check. Returns the branches that it holds. */
@@ -81,11 +81,6 @@ export function isSame(one: ProcessOwner, other: ProcessOwner): boolean {
 }
 
 /** The process that holds a branch. */
-async function holderOf(db: Database, branchId: string): Promise<ProcessOwner | undefined> {
-  const [row] = await compiledRows(db, {
-    name: "holder of a branch",
-    build: () => db.selectFrom("lease").select(OWNER).where("conversationStateId", "=", branchId),
-    parameters: [branchId],
-  });
-  return row;
-}
+const holderOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("lease").select(OWNER).where("conversationStateId", "=", branchId)
+);

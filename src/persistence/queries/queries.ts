@@ -4,27 +4,26 @@ import type { NewestQueries } from "../../domain/records/newest_queries.ts";
 import { NO_USAGE } from "../../domain/query/usage.ts";
 import { verifyAbsent } from "../sqlite/absent.ts";
 import { moveToFront } from "../runs/activity.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
-import { endQuery } from "./end_query.ts";
 import { insertRow } from "../sqlite/insert_row.ts";
 import { insertQuerySoul } from "./insert_query_soul.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson, toJson } from "../sqlite/json.ts";
 import { lastIteration, newestIterations } from "../runs/last_iteration.ts";
 import { type BranchSegment, type ForkPoint, isShownRun, readLineage } from "../branches/lineage.ts";
-import { type IsAlive, renewLeases, takeLease } from "./leases.ts";
-import { newestRun, runBefore, type RunRow } from "../runs/newest_run.ts";
-import { endLeftOf, sweepLost } from "./sweep.ts";
+import { type IsAlive, takeLease } from "./leases.ts";
+import { newestRun, type RunRow } from "../runs/newest_run.ts";
+import { endLeftOf } from "./sweep.ts";
 import { countImages } from "./extras.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { makeDigest, nextRun, queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
 import { keepRequestKey } from "./request_keys.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 import { titleFromRequest } from "../conversations/titles.ts";
-import type { NewQuery, PreviousTurn, ProcessOwner } from "../store/store.ts";
-import type { QueryEnd, StoredQuery } from "../../domain/query/stored_query.ts";
+import type { NewQuery, PreviousTurn } from "../store/query_store.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
 
 /** Source texts of the blocks that were running when a query was interrupted: those of its last iteration, whose end
  * was never stored. */
@@ -105,22 +104,6 @@ export class Queries {
     });
   }
 
-  runBefore(queryId: string): Promise<string | null> {
-    return runBefore(this.#db, queryId);
-  }
-
-  sweepLost(isAlive: IsAlive = this.#isAlive): Promise<number> {
-    return sweepLost(this.#db, { isAlive, now: this.#now });
-  }
-
-  renewLeases(owner: ProcessOwner): Promise<readonly string[]> {
-    return renewLeases(this.#db, { owner, now: this.#now() });
-  }
-
-  end(queryId: string, end: QueryEnd): Promise<void> {
-    return this.#db.write((tx) => endQuery(tx, { queryId, end, now: this.#now() }));
-  }
-
   async byId(queryId: string): Promise<StoredQuery | null> {
     const [found] = await this.#read(this.#db, await rowsOf(this.#db).where("s.id", "=", queryId).execute());
     if (!found) await verifyAbsent(this.#db, { table: "queryState", id: queryId });
@@ -181,28 +164,12 @@ export class Queries {
     { segment, queryId }: { readonly segment: BranchSegment; readonly queryId: string },
   ): Promise<StoredQuery | undefined> {
     const { branchId } = segment;
-    const [mark] = await compiledRows(tx, {
-      name: "number of a run",
-      build: () =>
-        tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId").select("q.number")
-          .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q")),
-      parameters: [queryId],
-    });
+    const [mark] = await numberOfRun(tx, { queryId });
     if (!mark && queryId !== "") await verifyAbsent(tx, { table: "queryState", id: queryId });
     const to = mark?.number ?? await queriesIn(tx, segment);
     // Only the newest can be running.
     const from = Math.max(0, to - 2);
-    const rows = await compiledRows<QueryRow>(tx, {
-      name: "queries before another",
-      build: () =>
-        rowsOf(tx).where("q.conversationStateId", "=", branchId).where("q.number", ">=", from).where(
-          "q.number",
-          "<",
-          to,
-        )
-          .where((on) => isShownRun(on, { branchId, until: null })).orderBy("q.number"),
-      parameters: [branchId, from, to, branchId],
-    });
+    const rows = await queriesBetween(tx, { branchId, from, to });
     verifyNumbers(rows, { from, to, branchId });
     const queries = await this.#read(tx, rows);
     return queries.findLast(({ running }) => !running);
@@ -249,6 +216,22 @@ export class Queries {
     });
   }
 }
+
+const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId").select("q.number")
+    .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q"))
+);
+
+interface Numbers {
+  readonly branchId: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const queriesBetween = namedQuery((db, { branchId, from, to }: Numbers) =>
+  rowsOf(db).where("q.conversationStateId", "=", branchId).where("q.number", ">=", from).where("q.number", "<", to)
+    .where((on) => isShownRun(on, { branchId, until: null })).orderBy("q.number")
+);
 
 function rowsOf(db: Database) {
   return db.selectFrom("queryState as s")

@@ -6,7 +6,7 @@ import { fromJson } from "../sqlite/json.ts";
 import { type IsAlive, isAliveNow, isSame } from "./leases.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { spentOf } from "./spent.ts";
-import type { ProcessOwner } from "../store/store.ts";
+import type { ProcessOwner } from "../store/query_store.ts";
 
 interface Running {
   readonly queryId: string;

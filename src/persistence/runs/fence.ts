@@ -1,6 +1,6 @@
 import { TakenOverError } from "../../domain/errors.ts";
 import { verifyAbsent } from "../sqlite/absent.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
@@ -21,19 +21,18 @@ export async function checkFence(db: Database, { id, status, metadata }: Row): P
   if (reason === "process_lost") throw new TakenOverError(id);
 }
 
+const runById = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.id", "s.status", "s.metadata", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
+    .select(intact("queryState", "s")).select(intact("querySoul", "q"))
+);
+
 /** The run that an iteration is written for. Throws if it has ended. */
 export async function runningRun(
   tx: Database,
   queryId: string,
 ): Promise<{ readonly branchId: string; readonly metadata: string | null }> {
-  const [row] = await compiledRows(tx, {
-    name: "run of an iteration to begin",
-    build: () =>
-      tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-        .select(["s.id", "s.status", "s.metadata", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
-        .select(intact("queryState", "s")).select(intact("querySoul", "q")),
-    parameters: [queryId],
-  });
+  const [row] = await runById(tx, { queryId });
   if (!row) {
     await verifyAbsent(tx, { table: "queryState", id: queryId });
     throw new Error(`Cannot store an iteration of query ${queryId}: it does not exist`);

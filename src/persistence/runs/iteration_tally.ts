@@ -1,21 +1,20 @@
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { sql } from "kysely";
 
+const iterationsOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  db.selectFrom("queryState as s").leftJoin("iteration as i", "i.queryStateId", "s.id")
+    .select((i) => ["s.iterations as expected", i.fn.max("i.position").as("newest")])
+    // A key that was changed counts as missing: a search would go wrong at it.
+    .select(sql<number>`coalesce(sum((i.position + 1) * (i.query_state_id = s.id)), 0)`.as("found"))
+    .where("s.id", "=", queryId).groupBy("s.id")
+);
+
 /** Throws `Damage` if an iteration of a run is missing, which the sum of the positions in the index shows through which
  * iterations are read. Returns the position of the newest iteration; -1 for none. */
 export async function verifyIterations(db: Database, queryId: string): Promise<number> {
-  const [row] = await compiledRows(db, {
-    name: "iterations of a run",
-    build: () =>
-      db.selectFrom("queryState as s").leftJoin("iteration as i", "i.queryStateId", "s.id")
-        .select((i) => ["s.iterations as expected", i.fn.max("i.position").as("newest")])
-        // A key that was changed counts as missing: a search would go wrong at it.
-        .select(sql<number>`coalesce(sum((i.position + 1) * (i.query_state_id = s.id)), 0)`.as("found"))
-        .where("s.id", "=", queryId).groupBy("s.id"),
-    parameters: [queryId],
-  });
+  const [row] = await iterationsOfRun(db, { queryId });
   if (row && row.expected !== row.found) throw lostIterations(queryId);
   return row?.newest ?? -1;
 }

@@ -1,4 +1,4 @@
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
@@ -10,6 +10,13 @@ type Found =
   & {
     readonly states: number;
   };
+
+const iterationAt = namedQuery((db, { queryId, place }: { readonly queryId: string; readonly place: number }) =>
+  // The row that the index `k` leads to contains its own position.
+  db.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
+    .select(["i.id", "i.queryStateId", "i.status", "i.metadata", "i.position", "i.llmThinking", "i.states"])
+    .where("k.queryStateId", "=", queryId).where("k.position", "=", place).select(intact("iteration", "i"))
+);
 
 /** The newest iteration of a run. */
 export async function lastIteration(db: Database, queryId: string): Promise<Found | null> {
@@ -25,15 +32,7 @@ export async function* newestIterations(
   { until = Infinity }: { readonly until?: number } = {},
 ): AsyncGenerator<Found> {
   for (let place = Math.min(await verifyIterations(db, queryId), until - 1); place >= 0; place--) {
-    const [found] = await compiledRows<Found>(db, {
-      name: "iteration at a place",
-      build: () =>
-        // The row that the index `k` leads to contains its own position.
-        db.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
-          .select(["i.id", "i.queryStateId", "i.status", "i.metadata", "i.position", "i.llmThinking", "i.states"])
-          .where("k.queryStateId", "=", queryId).where("k.position", "=", place).select(intact("iteration", "i")),
-      parameters: [queryId, place],
-    });
+    const [found] = await iterationAt(db, { queryId, place });
     if (found?.position !== place || found.queryStateId !== queryId) {
       throw new Damage(`iteration ${place + 1} of query ${queryId} is missing`);
     }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { verifyAbsent } from "../sqlite/absent.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
@@ -18,47 +18,46 @@ export interface RunRow {
 /** The newest run of a branch's own queries. It always belongs to the last query. */
 export async function newestRun(db: Database, branchId: string): Promise<RunRow | null> {
   const to = await queriesIn(db, { branchId, until: null });
-  return to === 0 ? null : await runAt(db, { branchId, number: to - 1 });
+  return to === 0 ? null : await runAt(db, { branchId, number: to - 1, version: null });
 }
+
+const placeOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.version", "q.number", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
+    .select(intact("queryState", "s")).select(intact("querySoul", "q"))
+);
 
 /** The newest run of the branch at the time when this one began: of the same query, or of the previous one. */
 export async function runBefore(db: Database, queryId: string): Promise<string | null> {
-  const [run] = await compiledRows(db, {
-    name: "place of a run",
-    build: () =>
-      db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-        .select(["s.version", "q.number", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
-        .select(intact("queryState", "s")).select(intact("querySoul", "q")),
-    parameters: [queryId],
-  });
+  const [run] = await placeOfRun(db, { queryId });
   if (!run) {
     await verifyAbsent(db, { table: "queryState", id: queryId });
     return null;
   }
   const { version, number, branchId } = run;
   if (version > 0) return (await runAt(db, { branchId, number, version: version - 1 })).id;
-  return number === 0 ? null : (await runAt(db, { branchId, number: number - 1 })).id;
+  return number === 0 ? null : (await runAt(db, { branchId, number: number - 1, version: null })).id;
 }
 
-/** The run with a version of a query, by default the newest. Throws `Damage` if it is missing. */
-async function runAt(
-  db: Database,
-  { branchId, number, version = null }: {
-    readonly branchId: string;
-    readonly number: number;
-    readonly version?: number | null;
-  },
-): Promise<RunRow> {
-  const [run] = await compiledRows<RunRow>(db, {
-    name: "run of a query of a branch",
-    build: () =>
-      db.selectFrom("querySoul as q").innerJoin("queryState as s", "s.querySoulId", "q.id")
-        .select(["s.id", "q.id as soulId", "s.version", "s.status"])
-        .where("q.conversationStateId", "=", branchId).where("q.number", "=", number)
-        .where((on) => on("s.version", "=", on.fn.coalesce(on.val(version), sql<number>`q.runs - 1`)))
-        .select(intact("queryState", "s")).select(intact("querySoul", "q")),
-    parameters: [branchId, number, version],
-  });
+interface Place {
+  readonly branchId: string;
+  readonly number: number;
+  /** Null for the newest. */
+  readonly version: number | null;
+}
+
+const runOfQuery = namedQuery((db, { branchId, number, version }: Place) =>
+  db.selectFrom("querySoul as q").innerJoin("queryState as s", "s.querySoulId", "q.id")
+    .select(["s.id", "q.id as soulId", "s.version", "s.status"])
+    .where("q.conversationStateId", "=", branchId).where("q.number", "=", number)
+    .where((on) => on("s.version", "=", on.fn.coalesce(on.val(version), sql<number>`q.runs - 1`)))
+    .select(intact("queryState", "s")).select(intact("querySoul", "q"))
+);
+
+/** The run with a version of a query. Throws `Damage` if it is missing. */
+async function runAt(db: Database, place: Place): Promise<RunRow> {
+  const [run] = await runOfQuery(db, place);
+  const { branchId, number } = place;
   if (!run) throw new Damage(`query ${number + 1} of branch ${branchId} is missing`);
   return run;
 }

@@ -1,5 +1,5 @@
 import { verifyAbsent } from "../sqlite/absent.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
@@ -37,17 +37,14 @@ export async function makeDigest(tx: Database, branchId: string): Promise<void> 
   await updateRow(tx, "conversationState", { id: branchId, changes: { variables } });
 }
 
+const numberOfQuery = namedQuery((db, { soulId }: { readonly soulId: string }) =>
+  db.selectFrom("querySoul as q").select("q.number").where("q.id", "=", soulId).select(intact("querySoul", "q"))
+);
+
 /** The number of queries that a segment shows. Throws `Damage` if the segment or the query at its end is missing. */
 export async function queriesIn(db: Database, { branchId, until }: BranchSegment): Promise<number> {
   if (until === null) return (await branchRow(db, branchId)).queries;
-  const [row] = await compiledRows(db, {
-    name: "number of a query",
-    build: () =>
-      db.selectFrom("querySoul as q").select("q.number").where("q.id", "=", until.soulId).select(
-        intact("querySoul", "q"),
-      ),
-    parameters: [until.soulId],
-  });
+  const [row] = await numberOfQuery(db, { soulId: until.soulId });
   if (!row) throw new Damage(`query ${until.queryId}, which a branch begins at, is missing`);
   return until.position < 0 ? row.number : row.number + 1;
 }
@@ -63,14 +60,13 @@ export function verifyNumbers(
   throw new Damage(`queries of branch ${branchId} are missing`);
 }
 
+const countsOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("conversationState as b").select(["b.queries", "b.variables"]).where("b.id", "=", branchId)
+    .select(intact("conversationState", "b"))
+);
+
 async function branchRow(db: Database, branchId: string) {
-  const [row] = await compiledRows(db, {
-    name: "queries and variables of a branch",
-    build: () =>
-      db.selectFrom("conversationState as b").select(["b.queries", "b.variables"]).where("b.id", "=", branchId)
-        .select(intact("conversationState", "b")),
-    parameters: [branchId],
-  });
+  const [row] = await countsOfBranch(db, { branchId });
   if (!row) await verifyAbsent(db, { table: "conversationState", id: branchId });
   return row ?? { queries: 0, variables: null };
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { fnv1a } from "./checksum.ts";
 
 /** The tables, indexes, views and triggers of a database by name, except what SQLite and FTS5 create themselves and the
  * table of applied migrations, which no migration creates. */
@@ -13,10 +14,7 @@ export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
   );
 }
 
-/** One number for all of them (FNV-1a), which changes if any character changes. */
+/** One number for all of them. */
 export function schemaDigest(db: DatabaseSync): number {
-  const text = JSON.stringify([...schemaObjects(db)]);
-  let digest = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
-  return digest;
+  return fnv1a(JSON.stringify([...schemaObjects(db)]));
 }

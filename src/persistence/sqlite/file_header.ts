@@ -1,5 +1,6 @@
-import { open } from "node:fs/promises";
-import { Buffer } from "node:buffer";
+import type { Buffer } from "node:buffer";
+import { type FileHandle, open } from "node:fs/promises";
+import { readBytes } from "./read_bytes.ts";
 
 const HEADER_BYTES = 100;
 /** This much of a file is searched for a name that only a Vis database contains. */
@@ -23,7 +24,7 @@ export async function headerDamage(path: string): Promise<string | null> {
       const read = await readBegin(file);
       if (read.header.length < HEADER_BYTES) return null;
       const what = damageOf(read.header) ?? (await isLogged(path) ? null : lengthDamage(read));
-      if (what === null || !(await part(file, BEGIN_BYTES)).includes(OUR_TABLE)) return null;
+      if (what === null || !(await readBytes(file, { from: 0, length: BEGIN_BYTES })).includes(OUR_TABLE)) return null;
       // Another process may have written in the meantime, for example the first tables of a new database.
       const again = await readBegin(file);
       if (again.size !== read.size || !again.header.equals(read.header)) continue;
@@ -34,13 +35,8 @@ export async function headerDamage(path: string): Promise<string | null> {
   }
 }
 
-async function readBegin(file: Awaited<ReturnType<typeof open>>): Promise<Begin> {
-  return { size: (await file.stat()).size, header: await part(file, HEADER_BYTES) };
-}
-
-async function part(file: Awaited<ReturnType<typeof open>>, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
-  return buffer.subarray(0, bytesRead);
+async function readBegin(file: FileHandle): Promise<Begin> {
+  return { size: (await file.stat()).size, header: await readBytes(file, { from: 0, length: HEADER_BYTES }) };
 }
 
 /** Checks the header fields (https://www.sqlite.org/fileformat.html) for the values that they have in every database

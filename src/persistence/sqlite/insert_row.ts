@@ -1,8 +1,11 @@
 import type { Insertable } from "kysely";
 import { CHECKED, type CheckedTable, rowChecksum } from "../schema/checksum.ts";
-import { compiledRows } from "./compiled_rows.ts";
 import type { Database } from "./database.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
+import { snakeCase } from "../schema/snake_case.ts";
+
+/** By table and columns. */
+const TEXTS = new Map<string, string>();
 
 /** Inserts one row with its checksum. Returns the checksum; 0 for a table that has none. No column may be undefined. */
 export async function insertRow<T extends keyof DatabaseSchema & string>(
@@ -13,11 +16,16 @@ export async function insertRow<T extends keyof DatabaseSchema & string>(
   const checked: readonly string[] | undefined = CHECKED[table as CheckedTable];
   const given = row as Readonly<Record<string, unknown>>;
   const checksum = checked && rowChecksum(table, checked.map((column) => given[column]));
-  const cells = (checksum === undefined ? row : { ...row, checksum }) as Insertable<DatabaseSchema[T]>;
-  await compiledRows(db, {
-    name: `insert ${table} ${Object.keys(cells).join(" ")}`,
-    build: () => db.insertInto(table).values(cells),
-    parameters: Object.values(cells),
-  });
+  const cells = checksum === undefined ? given : { ...given, checksum };
+  const columns = Object.keys(cells);
+  const name = `${table} ${columns.join(" ")}`;
+  const text = TEXTS.get(name) ?? textOf(table, columns);
+  TEXTS.set(name, text);
+  await db.run(text, Object.values(cells));
   return checksum ?? 0;
+}
+
+function textOf(table: string, columns: readonly string[]): string {
+  const places = columns.map(() => "?").join(", ");
+  return `INSERT INTO ${snakeCase(table)} (${columns.map(snakeCase).join(", ")}) VALUES (${places})`;
 }

@@ -95,8 +95,8 @@ export function damaged(
   location: string,
   { what, cause }: { readonly what: string; readonly cause?: unknown },
 ): StoreError {
-  const mend = "vis db check lists what is affected, vis db restore COPY puts a backup in its place";
-  return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${mend}`, "corrupt", { cause });
+  const advice = "vis db check lists what is affected, vis db restore COPY puts a backup in its place";
+  return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${advice}`, "corrupt", { cause });
 }
 
 /** The error as `StoreError` if the system is the cause: a disk, a limit, permissions. Null for everything else. */

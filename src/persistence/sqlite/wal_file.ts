@@ -1,7 +1,6 @@
-import { Buffer } from "node:buffer";
-import { open } from "node:fs/promises";
-
-type File = Awaited<ReturnType<typeof open>>;
+import type { Buffer } from "node:buffer";
+import { type FileHandle, open } from "node:fs/promises";
+import { readBytes } from "./read_bytes.ts";
 
 interface Gap {
   /** 0-based; -1 for the header. */
@@ -45,17 +44,17 @@ export async function logDamage(path: string): Promise<string | null> {
 }
 
 async function isStill(
-  file: File,
+  file: FileHandle,
   { header, gap }: { readonly header: Header; readonly gap: Gap },
 ): Promise<boolean> {
   if (!(await readHeader(file))?.bytes.equals(header.bytes)) return false;
   if (gap.frame < 0) return true;
   const size = FRAME_BYTES + header.pageBytes;
-  return (await read(file, { from: HEADER_BYTES + gap.frame * size, length: size })).equals(gap.bytes);
+  return (await readBytes(file, { from: HEADER_BYTES + gap.frame * size, length: size })).equals(gap.bytes);
 }
 
-async function readHeader(file: File): Promise<Header | null> {
-  const bytes = await read(file, { from: 0, length: HEADER_BYTES });
+async function readHeader(file: FileHandle): Promise<Header | null> {
+  const bytes = await readBytes(file, { from: 0, length: HEADER_BYTES });
   if (bytes.length < HEADER_BYTES || (await file.stat()).size < HEADER_BYTES + FRAME_BYTES) return null;
   return { bytes, bigEndian: (bytes.readUInt32BE(0) & 1) === 1, pageBytes: bytes.readUInt32BE(8) };
 }
@@ -66,13 +65,13 @@ function isWhole({ bytes, bigEndian, pageBytes }: Header): boolean {
 }
 
 /** The frame with a wrong checksum that is followed by the end of a transaction of the same log. */
-async function firstGap(file: File, { bytes: header, bigEndian, pageBytes }: Header): Promise<Gap | null> {
+async function firstGap(file: FileHandle, { bytes: header, bigEndian, pageBytes }: Header): Promise<Gap | null> {
   const size = FRAME_BYTES + pageBytes;
   const salts = header.subarray(16, 24);
   let before: Checksum = [header.readUInt32BE(24), header.readUInt32BE(28)];
   let gap: Gap | null = null;
   for (let at = 0;; at += FRAMES_AT_ONCE) {
-    const frames = await read(file, { from: HEADER_BYTES + at * size, length: FRAMES_AT_ONCE * size });
+    const frames = await readBytes(file, { from: HEADER_BYTES + at * size, length: FRAMES_AT_ONCE * size });
     for (let start = 0; start + size <= frames.length; start += size) {
       const bytes = frames.subarray(start, start + size);
       const stored: Checksum = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
@@ -105,12 +104,4 @@ function checksum(
     two = (two + view.getUint32(at + 4, !bigEndian) + one) | 0;
   }
   return [one >>> 0, two >>> 0];
-}
-
-async function read(
-  file: File,
-  { from, length }: { readonly from: number; readonly length: number },
-): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from);
-  return buffer.subarray(0, bytesRead);
 }

@@ -1,7 +1,7 @@
 import { sql, type SqlBool } from "kysely";
 import { newId } from "../../domain/kit/id.ts";
 import { SYSTEM_VARIABLES } from "../../domain/query/variable.ts";
-import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { namedQuery } from "../sqlite/named_query.ts";
 import type { Database } from "../sqlite/database.ts";
 import { insertRow } from "../sqlite/insert_row.ts";
 import { fromJson, toJson } from "../sqlite/json.ts";
@@ -10,8 +10,6 @@ import type { DatabaseSchema } from "../schema/schema.ts";
 import { digestTerm } from "../branches/shown_digest.ts";
 import { type NewestRow, newestVariables, type VariableSoulMetadata } from "../branches/shown_variables.ts";
 
-/** Up to this many names the text of the query is kept: one for each number of names. */
-const KEPT_TEXTS = 20;
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
 type Shown = Pick<NewestRow, "checksum" | "scope">;
@@ -28,6 +26,30 @@ export interface VariableRow {
   /** False while the soul is an ancestor's that this branch has not changed. */
   readonly own: boolean;
 }
+
+/** The variables of a branch with these names, a JSON array, and the newest row of each: whether it is shown, and
+ * whether the scope was ever changed. */
+const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: string; readonly names: string }) =>
+  db.selectFrom("expressionSoul as v")
+    .leftJoin("expressionState as e", (join) =>
+      join.onRef("e.expressionSoulId", "=", "v.id").on((on) =>
+        on(
+          "e.version",
+          "=",
+          on.selectFrom("expressionState as n").select((n) => n.fn.max("n.version").as("newest"))
+            .whereRef("n.expressionSoulId", "=", "v.id"),
+        )
+      ))
+    .leftJoin("iteration as i", "i.id", "e.iterationId").leftJoin("queryState as s", "s.id", "i.queryStateId")
+    .leftJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["v.id", "v.name", "v.metadata", "e.version as newest", "e.result", "e.checksum"])
+    .select([
+      sql<SqlBool>`s.version = q.runs - 1 OR q.conversation_state_id <> v.conversation_state_id`.as("isShown"),
+      sql<SqlBool>`EXISTS (SELECT 1 FROM scope_change k WHERE k.expression_soul_id = v.id)`.as("isScoped"),
+    ])
+    .where("v.conversationStateId", "=", branchId)
+    .where("v.name", "in", sql<string>`(SELECT value FROM json_each(${names}))`)
+);
 
 /** The variables of a branch by name, as they are found and created while its rows are written, in one transaction. */
 export class VariableSouls {
@@ -51,7 +73,8 @@ export class VariableSouls {
     const wanted = [...new Set(names)].filter((name) => !this.#souls.has(name));
     if (wanted.length === 0) return;
     const unsure = new Set(wanted);
-    for (const { id, name, metadata, newest, result, checksum, isShown, isScoped } of await this.#ownOf(wanted)) {
+    const own = await ownVariables(this.#db, { branchId: this.#at.branchId, names: JSON.stringify(wanted) });
+    for (const { id, name, metadata, newest, result, checksum, isShown, isScoped } of own) {
       if (name === null) continue;
       const facts: VariableSoulMetadata = fromJson<VariableSoulMetadata>(metadata);
       const sure = checksum !== null && isShown === 1 && isScoped === 0;
@@ -94,33 +117,6 @@ export class VariableSouls {
       createdAt: this.#at.now,
     });
     return { id, metadata, version: 0, result: known?.result ?? null, shown: known?.shown ?? null, own: true };
-  }
-
-  /** Includes the newest row of each: whether it is shown, and whether the scope was ever changed. */
-  async #ownOf(names: readonly string[]) {
-    const { branchId } = this.#at;
-    const build = () =>
-      this.#db.selectFrom("expressionSoul as v")
-        .leftJoin("expressionState as e", (join) =>
-          join.onRef("e.expressionSoulId", "=", "v.id").on((on) =>
-            on(
-              "e.version",
-              "=",
-              on.selectFrom("expressionState as n").select((n) => n.fn.max("n.version").as("newest"))
-                .whereRef("n.expressionSoulId", "=", "v.id"),
-            )
-          ))
-        .leftJoin("iteration as i", "i.id", "e.iterationId").leftJoin("queryState as s", "s.id", "i.queryStateId")
-        .leftJoin("querySoul as q", "q.id", "s.querySoulId")
-        .select(["v.id", "v.name", "v.metadata", "e.version as newest", "e.result", "e.checksum"])
-        .select([
-          sql<SqlBool>`s.version = q.runs - 1 OR q.conversation_state_id <> v.conversation_state_id`.as("isShown"),
-          sql<SqlBool>`EXISTS (SELECT 1 FROM scope_change k WHERE k.expression_soul_id = v.id)`.as("isScoped"),
-        ])
-        .where("v.conversationStateId", "=", branchId).where("v.name", "in", names);
-    if (names.length > KEPT_TEXTS) return await build().execute();
-    const parameters = [branchId, ...names];
-    return await compiledRows(this.#db, { name: `souls of ${names.length} names`, build, parameters });
   }
 
   /** Finds what the branch shows of variables that ancestors have, whose scope was changed, or that belonged to a

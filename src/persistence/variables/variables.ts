@@ -19,7 +19,7 @@ import { type NewestRow, newestVariables, shownVersions } from "../branches/show
 import { updateRow } from "../sqlite/update_row.ts";
 import { VariableSouls } from "./souls.ts";
 import { loadValues, variableImage, type VariableMetadata } from "./row.ts";
-import type { Store, VariableHead, VariableVersion } from "../store/store.ts";
+import type { VariableHead, VariableStore, VariableVersion } from "../store/variable_store.ts";
 
 const AT_ONCE = 500;
 
@@ -140,7 +140,9 @@ export class VariableRows {
     });
   }
 
-  unchanged(...[branchId, { queries, before }]: Parameters<Store["unchangedVariables"]>): Promise<readonly string[]> {
+  unchanged(
+    ...[branchId, { queries, before }]: Parameters<VariableStore["unchangedVariables"]>
+  ): Promise<readonly string[]> {
     return this.#read(async (tx) => {
       const lineage = await readLineage(tx, branchId);
       const runs: string[] = [];
@@ -160,7 +162,7 @@ export class VariableRows {
   /** System variables and unknown names are skipped. An inherited variable gets its own soul. */
   setScope(
     branchId: string,
-    { names, scope, queryId }: Parameters<Store["setScope"]>[1],
+    { names, scope, queryId }: Parameters<VariableStore["setScope"]>[1],
   ): Promise<void> {
     return this.#db.write(async (tx) => {
       await checkRun(tx, { queryId: queryId ?? null });

@@ -4,7 +4,7 @@ import type { Content } from "../content/content.ts";
 import { insertRow } from "../sqlite/insert_row.ts";
 import { toJson } from "../sqlite/json.ts";
 import { type Moment, writeScopes } from "./scope_changes.ts";
-import type { IterationEnd, StoredBlock } from "../store/store.ts";
+import type { IterationEnd, StoredBlock } from "../store/iteration_store.ts";
 import { type VariableRow, VariableSouls } from "./souls.ts";
 import { systemCells, variableCells } from "./row.ts";
 

@@ -3,7 +3,8 @@ import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
 import { archiveText } from "../../../src/conversation/archive/archive_text.ts";
 import type { ConversationArchive } from "../../../src/domain/records/conversation_archive.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
-import type { Branch, Store } from "../../../src/persistence/store/store.ts";
+import type { Branch } from "../../../src/persistence/store/conversation_store.ts";
+import type { Store } from "../../../src/persistence/store/store.ts";
 import { block, image, iterate, newIteration, newQuery, queryEnd, USAGE } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 
@@ -28,10 +29,8 @@ export async function richConversation(
     externalId: "chat-7",
   });
   const { branchId } = branch;
-  const images = [{ kind: "bytes", mediaType: "image/png", bytes: PNG }, {
-    kind: "url",
-    url: "https://a.example/b.png",
-  }] as const;
+  const linked = { kind: "url", url: "https://a.example/b.png" } as const;
+  const images = [{ kind: "bytes", mediaType: "image/png", bytes: PNG } as const, linked];
   const first = await store.beginQuery(
     newQuery(branchId, "first \ud800 <b>", { images, answerSchema: '{"type":"object"}' }),
   );
@@ -293,7 +292,7 @@ export const storeArchiveCases: readonly StoreCase[] = [
         other.conversationId,
       ]);
       assert.equal(await store.findConversation(conversationId), null);
-      await assert.rejects(store.deleteConversation(conversationId), /there is none of that id/);
+      await assert.rejects(store.deleteConversation(conversationId), /no conversation has this id/);
       assert.deepEqual(await store.check(), []);
     },
   },
