@@ -6,7 +6,7 @@ import { positionError } from "../errors/position_error.ts";
 import { type Parsed, parseText, type StripTypes, type Unparsed } from "./parse_text.ts";
 import { isDataLiteral, refusalOf } from "./refusals.ts";
 import { type Repaired, repairEnd, repairEntities, repairFence } from "./repair.ts";
-import { rewrite } from "../rewrite/rewrite.ts";
+import { rewriteTopLevel } from "../rewrite/top_level_declarations.ts";
 import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "../rewrite/declarations.ts";
 import { composeMaps, IDENTITY, mapOffset, type PositionMap } from "../syntax/position_map.ts";
 
@@ -73,7 +73,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   const { functionNames } = options;
   functionNames?.addBlock(program);
   const isSeen = (name: string): boolean => functionNames?.has(name) ?? true;
-  const { code, isAsync, map: toJs } = rewrite(program, { js, isSeen });
+  const { code, isAsync, map: toJs } = rewriteTopLevel(program, { js, isSeen });
   return {
     ok: true,
     code,

@@ -26,7 +26,7 @@ export interface Rewritten {
 /** Turns a program into a script whose value is a function that runs the block: top-level declarations become
  * assignments to existing global properties, and the last expression is returned. Lines do not change, nor do columns
  * if the language allows it: `const x` becomes `      x`, `function f(` becomes `f=function(`. */
-export function rewrite(program: Program, { js, isSeen }: RewriteOptions): Rewritten {
+export function rewriteTopLevel(program: Program, { js, isSeen }: RewriteOptions): Rewritten {
   const isAsync = program.body.some(awaits);
   const writer = new Rewriter(program, { js, isSeen });
   const { text, map } = applyEdits(js, writer.edits());
