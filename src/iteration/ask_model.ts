@@ -41,7 +41,7 @@ export async function askModel(
     & Pick<IterationInput, "reasoning" | "prefer">,
 ): Promise<ModelCallOutcome> {
   const begun = performance.now();
-  // The reply parser and its schema library load while the model thinks, not before the call.
+  // The reply parser and its repair library load while the model thinks, not before the call.
   const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
   const emitter = new LateEmitter(frame.emitter, told);
