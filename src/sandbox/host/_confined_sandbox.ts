@@ -1,4 +1,5 @@
 import { SandboxEnded } from "../../domain/errors.ts";
+import { failedBlock } from "../../domain/query/block_result.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { ActiveRun } from "./_active_run.ts";
 import { BlockOutput } from "./_block_output.ts";
@@ -9,11 +10,10 @@ import type { ChildExit } from "./_child_exit.ts";
 import { ChildLink } from "./_child_link.ts";
 import { Heartbeat } from "./_heartbeat.ts";
 import { loadModules } from "./_load_modules.ts";
-import { NO_WALLS } from "./_no_walls.ts";
 import { readReady } from "./_ready.ts";
-import { refusedRun } from "./_refused_run.ts";
 import { Requests } from "./_requests.ts";
 import { readRunReport } from "./_run_report.ts";
+import { bareReport } from "../bare_report.ts";
 import type { WorkFolder } from "../launch/work_folder.ts";
 import { imageParts } from "../child/variables/image_parts.ts";
 import type { Setup } from "../child/setup/setup.ts";
@@ -89,7 +89,7 @@ export class ConfinedSandbox implements Sandbox {
   }
 
   get walls(): Walls {
-    return this.#walls ?? NO_WALLS;
+    return this.#walls!; // set before anyone else has this object
   }
 
   get startMs(): number {
@@ -253,8 +253,10 @@ export class ConfinedSandbox implements Sandbox {
       case "done":
         this.#heartbeat?.heard();
         return this.#requests.receive(frame);
-      case "stuck":
-        return this.#activeOf(frame, "id").stuck();
+      case "paused":
+      case "resumed":
+      case "settled":
+        return this.#activeOf(frame, "id").reports(t);
       case "pong":
         return this.#heartbeat?.receive(frame);
       default:
@@ -288,4 +290,8 @@ export class ConfinedSandbox implements Sandbox {
     this.#ready.reject(new SandboxEnded(exit.why));
     this.#ready.promise.catch(() => {});
   }
+}
+
+function refusedRun(message: string): RunReport {
+  return bareReport(failedBlock("refused", { name: "Error", message }));
 }

@@ -8,7 +8,7 @@ import { until } from "../../helpers/sandbox.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-Deno.test("ActiveRun counts no time in which a call with a deadline of its own is open, and all other", async () => {
+Deno.test("ActiveRun counts no time in which the child waits for a call with its own deadline, and all other", async () => {
   const signals: AbortSignal[] = [];
   const { promise: answer, resolve } = Promise.withResolvers<void>();
   const desk = new CallRegistry({
@@ -35,6 +35,7 @@ Deno.test("ActiveRun counts no time in which a call with a deadline of its own i
     for (const name of ["rlm.run", "fs.read"]) {
       desk.receive({ header: { t: "call", id: wireId(), run, name }, payload: encode([]) });
     }
+    active.reports("paused");
     await pause(160);
     assert.deepEqual(signals.map(({ aborted }) => aborted), [false, false]);
     assert.ok(desk.untimedMs >= 150);
@@ -45,6 +46,34 @@ Deno.test("ActiveRun counts no time in which a call with a deadline of its own i
     assert.equal(desk.untimedMs, before);
   } finally {
     active.end();
+    desk.close();
+  }
+});
+
+Deno.test("ActiveRun kills the child of a run that overstays, unless its foreign code has ended", async () => {
+  const killed: string[] = [];
+  const desk = new CallRegistry({ functions: [], onCall: () => Promise.resolve(), send: () => {} });
+  const begin = (name: string): ActiveRun => {
+    const id = wireId();
+    desk.beginRun(id, 0);
+    return new ActiveRun({
+      id,
+      block: { code: "x", iteration: 1, index: 0, deadlineMs: 20 },
+      graceMs: 10,
+      output: new BlockOutput(100, undefined),
+      desk,
+      cancel: () => {},
+      kill: () => killed.push(name),
+    });
+  };
+  const runs = ["stuck", "settled", "paused without a call"].map(begin);
+  try {
+    runs[1]?.reports("settled");
+    runs[2]?.reports("paused");
+    assert.equal(await until(() => killed.length === 2), true);
+    assert.deepEqual(killed, ["stuck", "paused without a call"]);
+  } finally {
+    for (const run of runs) run.end();
     desk.close();
   }
 });

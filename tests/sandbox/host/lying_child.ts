@@ -93,7 +93,7 @@ const LIES: Readonly<Record<string, (run: string) => void>> = {
   },
   "a cancel of nothing": () => send({ t: "cancel", id: wireId() }),
   "a pong of nothing": () => send({ t: "pong", id: wireId() }),
-  "stuck of another run": () => send({ t: "stuck", id: wireId() }),
+  "settled of another run": () => send({ t: "settled", id: wireId() }),
   "output of another run": () => send({ t: "output", run: wireId(), stream: 1, dropped: 0 }),
   "output to another stream": (run) => send({ t: "output", run, stream: 3, dropped: 0 }),
   "output too long": (run) => send({ t: "output", run, stream: 1, dropped: 0 }, new Uint8Array(70_000)),

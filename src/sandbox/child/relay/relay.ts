@@ -10,7 +10,6 @@ import type { CallMessage, FromWorker } from "../link/messages.ts";
 import { prepareBlock } from "../prepare/prepare_block.ts";
 import { type RanBlock, RanBlocks } from "../errors/ran_blocks.ts";
 import { RelayLink } from "../link/relay_link.ts";
-import { RunWatch } from "../run/watch.ts";
 import type { Setup } from "../setup/setup.ts";
 import type { SucraseTransform } from "../prepare/sucrase_loader.ts";
 
@@ -24,11 +23,10 @@ export interface RelayOptions {
 const MAX_NAME = 1000;
 const NAMES = { items: 100_000, length: MAX_NAME } as const;
 
-/** Between the wire and the worker: checks and translates, assigns ids to calls, watches deadlines. */
+/** Between the wire and the worker: checks and translates, assigns ids to calls. */
 export class Relay {
   readonly #options: RelayOptions;
   readonly #functionNames = new FunctionNames();
-  readonly #watch: RunWatch;
   /** To the worker. */
   readonly link: RelayLink;
   readonly #calls = new Map<string, number>();
@@ -41,8 +39,6 @@ export class Relay {
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    // Only the end of the child stops such a block. The main process kills it, since it also reaps and reports.
-    this.#watch = new RunWatch(options.setup.graceMs, (id) => this.#send({ t: "stuck", id }));
     this.link = new RelayLink(options.port, (message) => this.#fromWorker(message));
   }
 
@@ -53,7 +49,6 @@ export class Relay {
       case "run":
         return this.#run(fields, payload);
       case "cancel":
-        this.#watch.cancel(fields.id());
         return this.link.post({ t: "cancel", id: fields.id() });
       case "answer":
         return this.#answer(fields, payload);
@@ -95,7 +90,6 @@ export class Relay {
     const assigned = block.assigned.filter(({ name }) => !this.#reserved.has(name));
     const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
     this.#ran = { id, block: ran };
-    this.#watch.begin(id, deadlineMs);
     const { map: _here, ...runnable } = block;
     this.link.post({
       t: "run",
@@ -157,24 +151,21 @@ export class Relay {
       case "named":
         for (const name of message.names) this.#reserved.add(name);
         return;
-      case "paused":
-        return this.#watch.pause(message.id);
-      case "resumed":
-        return this.#watch.resume(message.id);
       case "call":
         return this.#call(message);
       case "calls":
         return this.#options.writer.together(() => message.calls.forEach((call) => this.#call(call)));
+      case "paused":
+      case "resumed":
       case "settled":
-        return this.#watch.settled(message.id);
+      case "pong":
+        return this.#send({ t: message.t, id: message.id });
       case "cancel":
         return this.#cancelCall(message.id);
       case "output":
         return this.#output(message);
       case "done":
         return this.#done(message);
-      case "pong":
-        return this.#send({ t: "pong", id: message.id });
       case "broken":
         return fail(`a block broke the realm: ${message.why}`);
     }
@@ -197,7 +188,6 @@ export class Relay {
   }
 
   #done({ id, more, error, rests, payload }: Extract<FromWorker, { t: "done" }>): void {
-    this.#watch.settled(id);
     const ran = this.#ran;
     const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks }) : null;
     this.#send({ t: "done", id, more, error: mapped, rests: rests === true }, payload);

@@ -1,6 +1,5 @@
 import type { BlockOutcome } from "../../../domain/query/block_result.ts";
 import { captured } from "../intrinsics/captured.ts";
-import { BlockDeadline } from "../run/deadline.ts";
 import { KeptNumbers } from "./kept_numbers.ts";
 import type { ToWorker } from "../link/messages.ts";
 import type { RunContext } from "../run/context.ts";
@@ -38,7 +37,7 @@ const NO_VALUE = undefined;
 /** Runs blocks, one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
 export class Blocks {
   readonly #parts: WorkerParts;
-  readonly #deadline = new BlockDeadline({ ...captured, onDue: () => this.#onDue() });
+  #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
   #iteration = -1;
@@ -73,7 +72,7 @@ export class Blocks {
     const { calls, timers, post } = this.#parts;
     if (!active || active.ending || active.pausedAt !== null || !calls.onlyUntimed || timers.running > 0) return;
     active.pausedAt = captured.now();
-    this.#deadline.set(null);
+    this.#watch(null);
     post({ t: "paused", id: active.run.id });
   }
 
@@ -108,7 +107,7 @@ export class Blocks {
     this.#active = active;
     this.#lastId = run.id;
     output.begin();
-    this.#deadline.set(active.deadline);
+    this.#watch(active.deadline);
     turns.soon(() => captured.context.run(context, () => this.#start(active)));
   }
 
@@ -127,6 +126,13 @@ export class Blocks {
     this.#parts.outside.abort(null, why);
   }
 
+  /** Ends the block at this time; null for never. */
+  #watch(deadline: number | null): void {
+    if (this.#timer !== null) captured.clearTimeout(this.#timer);
+    const left = deadline === null ? 0 : deadline - captured.now();
+    this.#timer = deadline === null ? null : captured.setTimeout(() => this.#onDue(), left > 0 ? left : 0);
+  }
+
   #onDue(): void {
     const active = this.#active;
     if (active && active.pausedAt === null) this.#end(active, { outcome: "timeout", value: NO_VALUE });
@@ -136,7 +142,7 @@ export class Blocks {
     if (active.pausedAt === null) return;
     active.deadline += captured.now() - active.pausedAt;
     active.pausedAt = null;
-    if (!active.ending) this.#deadline.set(active.deadline);
+    if (!active.ending) this.#watch(active.deadline);
     this.#parts.post({ t: "resumed", id: active.run.id });
   }
 
@@ -185,7 +191,7 @@ export class Blocks {
   }
 
   #settle(active: Active, ending: Ending): void {
-    this.#deadline.set(null);
+    this.#watch(null);
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
     // In another turn of the event loop: a loop of microtasks that the block left behind is still under its limit.
