@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled } from "../domain/errors.ts";
-import type { IterationOutcome } from "../domain/query/query_event.ts";
 import { callMessages } from "../prompt/call_messages.ts";
 import type { Reply } from "../prompt/reply/reply.ts";
 import { askModel, type ModelCallOutcome } from "./ask_model.ts";
@@ -43,7 +42,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const reason = "reason" in result ? result.reason : asked.cut ? CUT : null;
   const ms = performance.now() - begun;
   const stored = ended.stored.then(() => {
-    frame.emitter.send({ type: "iteration_finished", outcome: outcomeOf(result.kind), reason, ms });
+    frame.emitter.send({ type: "iteration_finished", outcome: result.kind, reason, ms });
   });
   return { result, stored };
 }
@@ -102,7 +101,7 @@ async function act(
   const result = conclude(asked, { settled, executed, reply });
   const stored = recorder.end({
     status: result.kind === "failed" ? "error" : "done",
-    outcome: outcomeOf(result.kind),
+    outcome: result.kind,
     executed,
     reason: settled?.kind === "refused" ? settled.reason : null,
     final: settled?.kind === "accepted" ? settled.final : null,
@@ -178,8 +177,4 @@ function cutAnswer(settled: Settled | null): Settled | null {
   if (settled?.kind !== "accepted") return settled;
   const note = `${CUT} that gave this answer: check that it is whole`;
   return { ...settled, final: { ...settled.final, notes: [...settled.final.notes, note] } };
-}
-
-function outcomeOf(kind: Exclude<IterationResult["kind"], "cancelled">): IterationOutcome {
-  return kind;
 }
