@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { described } from "../../extensions/index.ts";
-import { assembleMessages } from "../../src/prompt/messages.ts";
+import { assembleMessages } from "../../src/prompt/call_messages.ts";
 import { renderContext } from "../../src/prompt/context/render_context.ts";
 import { describeReply } from "../helpers/reply_schema.ts";
 import { assembleSystemPrompt } from "../../src/prompt/system_prompt.ts";
