@@ -52,11 +52,9 @@ export class ConfinedSandbox implements Sandbox {
   readonly #desk: CallRegistry;
   readonly #requests: Requests;
   readonly #ready = Promise.withResolvers<void>();
-  readonly #begun = performance.now();
   readonly #onAbort = (): void => this.#link.kill("the caller gave it up");
   #heartbeat: Heartbeat | null = null;
   #walls: Walls | null = null;
-  #startMs = 0;
   #active: ActiveRun | null = null;
   /** Whether the last block left nothing running; only the child knows. */
   #rests = true;
@@ -90,10 +88,6 @@ export class ConfinedSandbox implements Sandbox {
 
   get walls(): Walls {
     return this.#walls!; // set before anyone else has this object
-  }
-
-  get startMs(): number {
-    return this.#startMs;
   }
 
   get ended(): boolean {
@@ -275,7 +269,6 @@ export class ConfinedSandbox implements Sandbox {
   #onReady(header: Header): void {
     if (this.#walls) throw new ProtocolError("Cannot become ready twice");
     this.#walls = readReady(header);
-    this.#startMs = performance.now() - this.#begun;
     // If the start was abandoned, a child behind a killed launcher still comes up, and ends when its input ends.
     if (!this.#options.signal?.aborted) this.#ready.resolve();
   }

@@ -1,6 +1,6 @@
 import vm from "node:vm";
 import { transform } from "sucrase";
-import type { RestoredVariable } from "../../../src/sandbox/child/variables/restore.ts";
+import type { VariableRestoreReport } from "../../../src/sandbox/sandbox.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
 import { FunctionNames } from "../../../src/sandbox/child/prepare/function_names.ts";
 import { KeptNumbers } from "../../../src/sandbox/child/worker/kept_numbers.ts";
@@ -60,7 +60,7 @@ export class BlockRunner {
   }
 
   /** As after a restart: everything gone, then what was stored comes back. */
-  restart(images: readonly VariableImage[] = [...this.stored.values()]): RestoredVariable[] {
+  restart(images: readonly VariableImage[] = [...this.stored.values()]): VariableRestoreReport[] {
     this.variables.forget(this.variables.names());
     this.variables = new RealmVariables();
     return this.variables.restore(images);

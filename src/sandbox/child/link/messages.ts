@@ -25,6 +25,11 @@ export interface WorkerStart {
   readonly setup: WorkerSetup;
 }
 
+/** What a script cannot provide itself. */
+export interface WorkerTools {
+  readonly import: (specifier: string, options?: ImportCallOptions) => Promise<unknown>;
+}
+
 export interface CallMessage {
   readonly id: number;
   readonly run: string;
@@ -90,13 +95,7 @@ export type FromWorker =
   | ({ readonly t: "call" } & CallMessage)
   | { readonly t: "calls"; readonly calls: readonly CallMessage[] }
   | { readonly t: "cancel"; readonly id: number }
-  | {
-    readonly t: "output";
-    readonly run: string;
-    readonly stream: 1 | 2;
-    readonly dropped: number;
-    readonly payload: Bytes;
-  }
+  | { readonly t: "output"; readonly run: string; readonly stream: 1 | 2; readonly payload: Bytes }
   | {
     readonly t: "done";
     readonly id: string;

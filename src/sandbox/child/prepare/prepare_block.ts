@@ -16,7 +16,6 @@ export interface RunnableBlock {
   /** A script whose value is a function that returns the block's value or a promise of it. Its declarations must exist
    * as global properties before that is called. */
   readonly code: string;
-  readonly isAsync: boolean;
   /** In order of definition, one per name. */
   readonly declarations: readonly Declaration[];
   /** Assignments to names at its top level, in order; `declaration` has no meaning here. */
@@ -73,11 +72,10 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   const { functionNames } = options;
   functionNames?.addBlock(program);
   const isSeen = (name: string): boolean => functionNames?.has(name) ?? true;
-  const { code, isAsync, map: toJs } = rewriteTopLevel(program, { js, isSeen });
+  const { code, map: toJs } = rewriteTopLevel(program, { js, isSeen });
   return {
     ok: true,
     code,
-    isAsync,
     declarations: topLevelDeclarations(parsed),
     assigned: topLevelAssignments(parsed),
     reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),

@@ -163,7 +163,7 @@ export class Relay {
       case "cancel":
         return this.#cancelCall(message.id);
       case "output":
-        return this.#output(message);
+        return this.#send({ t: "output", run: message.run, stream: message.stream }, message.payload);
       case "done":
         return this.#done(message);
       case "broken":
@@ -174,10 +174,6 @@ export class Relay {
   #cancelCall(call: number): void {
     const id = this.#wireIds.get(call);
     if (id !== undefined) this.#send({ t: "cancel", id });
-  }
-
-  #output({ run, stream, dropped, payload }: Extract<FromWorker, { t: "output" }>): void {
-    this.#send({ t: "output", run, stream, dropped }, payload);
   }
 
   #call({ id, run, name, payload }: CallMessage): void {

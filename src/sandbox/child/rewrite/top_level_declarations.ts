@@ -18,7 +18,6 @@ export interface RewriteOptions {
 
 export interface Rewritten {
   readonly code: string;
-  readonly isAsync: boolean;
   /** From `code` to the text from which the program was parsed. */
   readonly map: PositionMap;
 }
@@ -31,7 +30,7 @@ export function rewriteTopLevel(program: Program, { js, isSeen }: RewriteOptions
   const writer = new Rewriter(program, { js, isSeen });
   const { text, map } = applyEdits(js, writer.edits());
   const header = `"use strict";(${isAsync ? "async " : ""}function(${writer.params}){${writer.header}`;
-  return { code: `${header}${text}\n})`, isAsync, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
+  return { code: `${header}${text}\n})`, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
 }
 
 /** The enum or namespace that a declaration belongs to: `var A; (function (A) {…})(A || (A = {}));`. */
@@ -197,15 +196,11 @@ class Rewriter {
     for (const child of childNodes(node)) {
       if (child.type !== "VariableDeclaration" || !vars.has(child)) {
         if (!isFunction(child) && !isClass(child)) this.#nestedIn(child, vars);
-      } else if (head && child !== node.body) this.#head(child);
+      } else if (head && child !== node.body) this.#variables(child, { inList: false });
       else {
         this.#variables(child, { inList: list });
         if (!list && this.#js[child.end - 1] !== ";") this.#insert(child.end, ";");
       }
     }
-  }
-
-  #head(node: VariableDeclaration): void {
-    this.#variables(node, { inList: false });
   }
 }

@@ -1,4 +1,5 @@
 import type { VariableImage } from "../../../domain/query/variable.ts";
+import type { VariableRestoreReport } from "../../sandbox.ts";
 import { decode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { look } from "../intrinsics/look.ts";
@@ -7,13 +8,6 @@ import { UNSAVED, type VariableRecord } from "./entry.ts";
 import { changeHash } from "./hash.ts";
 import { bindOwn } from "./own.ts";
 import { isObject, type SaveParts, snapshot } from "./save.ts";
-
-/** The result for one variable; the sandbox's `VariableRestoreReport`. */
-export interface RestoredVariable {
-  readonly name: string;
-  readonly how: "data" | "eval" | "skipped" | "lost";
-  readonly reason: string;
-}
 
 export interface RestoreParts extends SaveParts {
   /** Runs one of our scripts in the realm. */
@@ -29,7 +23,7 @@ export interface RestoreParts extends SaveParts {
 export class Restoring {
   readonly #parts: RestoreParts;
   readonly #images: Record<string, VariableImage> = look.create(null);
-  readonly #reports: Record<string, RestoredVariable> = look.create(null);
+  readonly #reports: Record<string, VariableRestoreReport> = look.create(null);
   readonly #tables: Record<string, unknown> = look.create(null);
   readonly #missing: Record<string, true> = look.create(null);
   /** Records of the values that were bound. */
@@ -43,16 +37,16 @@ export class Restoring {
   }
 
   /** Functions first, since evaluating them runs nothing; classes are needed by what comes after them. */
-  run(images: readonly VariableImage[]): RestoredVariable[] {
+  run(images: readonly VariableImage[]): VariableRestoreReport[] {
     for (let i = 0; i < images.length; i++) if (images[i]!.kind === "function") this.#visit(images[i]!.name);
-    const reports = bareList<RestoredVariable>();
+    const reports = bareList<VariableRestoreReport>();
     for (let i = 0; i < images.length; i++) {
       this.#visit(images[i]!.name);
       reports[i] = this.#reports[images[i]!.name]!;
     }
     this.#undo(images);
     for (let i = 0; i < images.length; i++) this.#bindOwn(images[i]!);
-    return look.setPrototypeOf(reports, look.array) as RestoredVariable[];
+    return look.setPrototypeOf(reports, look.array) as VariableRestoreReport[];
   }
 
   #visit(name: string): void {
@@ -65,7 +59,7 @@ export class Restoring {
     this.#reports[name] = this.#restore(image);
   }
 
-  #restore(image: VariableImage): RestoredVariable {
+  #restore(image: VariableImage): VariableRestoreReport {
     const { name, kind } = image;
     if (kind === "lost") return { name, how: "lost", reason: image.reason };
     if (kind === "pending") return { name, how: "lost", reason: "a promise is not kept" };

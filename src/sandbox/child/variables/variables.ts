@@ -1,15 +1,15 @@
-import type { VariableImage, VariableSummary } from "../../../domain/query/variable.ts";
+import type { VariableImage } from "../../../domain/query/variable.ts";
+import type { VariableRestoreReport } from "../../sandbox.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import type { BlockNames } from "./block_names.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
 import { fileOfRestored } from "../errors/ran_blocks.ts";
 import type { Declaration } from "../rewrite/declarations.ts";
-import { summarize } from "../view/summary.ts";
 import { newEntry, type VariableRecord } from "./entry.ts";
 import { describeFilled, goesOn } from "./filled.ts";
 import { KnownFunctions } from "./functions.ts";
-import { type RestoredVariable, Restoring } from "./restore.ts";
+import { Restoring } from "./restore.ts";
 import { addOnce, codeHash } from "./save.ts";
 import { Saving } from "./saving.ts";
 
@@ -188,7 +188,7 @@ export class RealmVariables {
   }
 
   /** Binds values and evaluates sources in the order of their requirements. One report per image; never throws. */
-  restore(images: readonly VariableImage[]): RestoredVariable[] {
+  restore(images: readonly VariableImage[]): VariableRestoreReport[] {
     const restoring = new Restoring(images, {
       functions: this.#functions,
       evaluate: this.#evaluate,
@@ -283,13 +283,5 @@ export class RealmVariables {
     const names = this.names();
     for (const name in this.#system) if (!this.#entries[name]) names[names.length] = name;
     return names;
-  }
-
-  /** Null for a name that is not a variable. */
-  summaryOf(name: string): VariableSummary | null {
-    const entry = this.#entries[name];
-    if (!entry) return null;
-    const { declaration, doc, source } = entry;
-    return summarize(this.#get(name), { name, declaration, doc, source });
   }
 }

@@ -1,3 +1,4 @@
+import { flagsOf } from "../../codec/text.ts";
 import { look } from "../intrinsics/look.ts";
 import { bytesOf, classNameOf, hrefOf, inheritedText, type ObjectKind, ownData } from "./object_kind.ts";
 
@@ -59,9 +60,7 @@ export function dateText(value: Date): string {
 }
 
 export function regExpText(value: object): string {
-  let flags = "";
-  for (let i = 0; i < look.flags.length; i++) if (look.flags[i]![1](value)) flags += look.flags[i]![0];
-  return `/${look.slice(look.source(value), 0, 1000)}/${flags}`;
+  return `/${look.slice(look.source(value), 0, 1000)}/${flagsOf(value)}`;
 }
 
 /** An object whose content is one text or nothing. */

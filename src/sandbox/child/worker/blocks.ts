@@ -1,5 +1,6 @@
 import type { BlockOutcome } from "../../../domain/query/block_result.ts";
 import { captured } from "../intrinsics/captured.ts";
+import { look } from "../intrinsics/look.ts";
 import { KeptNumbers } from "./kept_numbers.ts";
 import type { ToWorker } from "../link/messages.ts";
 import type { RunContext } from "../run/context.ts";
@@ -25,11 +26,6 @@ interface Active {
   ending: Ending | null;
 }
 
-interface ContextEntry {
-  readonly context: RunContext;
-  readonly next: ContextEntry | null;
-}
-
 /** Limits for turns of background work while no block runs, and of a block's own handlers after its end. */
 const BACKGROUND_MS = 1000, AFTER_END_MS = 100;
 const NO_VALUE = undefined;
@@ -44,7 +40,7 @@ export class Blocks {
   #results: unknown[] = [];
   readonly #numbers = new KeptNumbers();
   /** Contexts of this query's blocks, whose background work may still be running. */
-  #contexts: ContextEntry | null = null;
+  #contexts = new look.Set<RunContext>();
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
@@ -94,7 +90,7 @@ export class Blocks {
     const { turns, output } = this.#parts;
     this.#newIteration(run.iteration);
     const context: RunContext = { id: run.id, ended: "" };
-    this.#contexts = { context, next: this.#contexts };
+    look.setAdd(this.#contexts, context);
     const begun = captured.now();
     const active: Active = {
       run,
@@ -119,8 +115,10 @@ export class Blocks {
   /** Stops everything that this query's blocks left running. */
   endQuery(): void {
     const why = "the query has ended";
-    for (let entry = this.#contexts; entry; entry = entry.next) entry.context.ended ||= why;
-    this.#contexts = null;
+    look.setEach(this.#contexts, (context) => {
+      context.ended ||= why;
+    });
+    this.#contexts = new look.Set();
     this.#parts.timers.stopAll(null);
     this.#parts.calls.abort(null, `Cancelled: ${why}`);
     this.#parts.outside.abort(null, why);
