@@ -32,11 +32,11 @@ export class BlockRunner {
     const block = prepare(source, this.#functionNames);
     if (!block.ok) throw new SyntaxError(`${block.error.message} (${block.error.line}:${block.error.column})`);
     this.variables.declare(block.declarations.map(({ name }) => name));
-    const goingOn = this.variables.goingOn(block.declarations);
+    const extending = this.variables.extending(block.declarations);
     let value: unknown, error: unknown = null;
     try {
       value = await new vm.Script(block.code, { filename: `block${this.#count++}` }).runInThisContext()(
-        goingOn,
+        extending,
         this.numbers,
       );
     } catch (thrown) {

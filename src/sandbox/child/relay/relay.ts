@@ -1,6 +1,5 @@
 import { decode, encode } from "../../codec/codec.ts";
 import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../../protocol.ts";
-import type { VariableImage } from "../../../domain/query/variable.ts";
 import { blockError } from "../errors/block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
@@ -32,7 +31,6 @@ export class Relay {
   readonly #calls = new Map<string, number>();
   readonly #wireIds = new Map<number, string>();
   readonly #reserved = new Set<string>();
-  #restoring: VariableImage[] = [];
   readonly #blocks = new RanBlocks();
   #ran: { readonly id: string; readonly block: RanBlock } | null = null;
   onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
@@ -113,16 +111,12 @@ export class Relay {
   }
 
   #restore(fields: FrameFields, payload: Bytes): void {
-    if (fields.flag("plain")) return this.link.post({ t: "restoreBytes", id: fields.id(), payload });
-    this.#restoring.push(...imageList(decode(payload)));
-    if (fields.flag("more")) return;
-    const images = this.#restoring;
-    this.#restoring = [];
+    const images = fields.flag("code") ? imageList(decode(payload)) : [];
     for (const { name, kind, source } of images) {
       if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
     }
     this.#functionNames.addImages(images);
-    this.link.post({ t: "restore", id: fields.id(), images });
+    this.link.post({ t: "restore", id: fields.id(), more: fields.flag("more"), payload });
   }
 
   #module(fields: FrameFields, payload: Bytes): void {

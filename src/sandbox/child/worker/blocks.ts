@@ -157,10 +157,10 @@ export class Blocks {
     try {
       const { variables } = this.#parts;
       variables.declare(run.defined);
-      const goingOn = variables.goingOn(run.block.declarations);
+      const extending = variables.extending(run.block.declarations);
       const script = new captured.Script(run.block.code, { filename: run.file });
       // A function, called from here: the runtime's script would write a stack into whatever the block throws.
-      const value: unknown = captured.apply(script.runInThisContext(), undefined, [goingOn, this.#numbers]);
+      const value: unknown = captured.apply(script.runInThisContext(), undefined, [extending, this.#numbers]);
       if (!captured.isPromise(value)) return this.#finish(active, value);
       captured.apply(captured.then, value, [
         (result: unknown) => this.#finish(active, result),
