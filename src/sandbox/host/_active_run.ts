@@ -5,8 +5,9 @@ import type { ChildExit } from "./_child_exit.ts";
 import type { Observed } from "./_run_report.ts";
 import type { BlockRun, RunReport } from "../sandbox.ts";
 
-/** For frames that have arrived and are not read yet; for a large result on its way; between two checks of the time. */
-const UNREAD_MS = 50, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
+/** For a child that a busy machine has delayed, and frames that are not read yet; for a large result on its way; between
+ * two checks of the time. */
+const DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
 
 export interface ActiveRunOptions {
   readonly id: string;
@@ -75,7 +76,7 @@ export class ActiveRun {
   #overstayed(): void {
     const { calls, id } = this.#options;
     calls.abortRun(id);
-    this.#after(UNREAD_MS, () => {
+    this.#after(DELAYED_MS, () => {
       if (!this.#settled) this.#kill();
     });
     this.#after(ON_ITS_WAY_MS, () => this.#kill());
