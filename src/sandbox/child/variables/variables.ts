@@ -1,5 +1,4 @@
 import type { VariableImage } from "../../../domain/query/variable.ts";
-import type { VariableRestoreReport } from "../../sandbox.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import type { BlockNames } from "./block_names.ts";
 import { captured } from "../intrinsics/captured.ts";
@@ -9,7 +8,7 @@ import type { Declaration } from "../rewrite/declarations.ts";
 import { newEntry, type VariableRecord } from "./entry.ts";
 import { describeFilled, extendsEarlier } from "./filled.ts";
 import { KnownFunctions } from "./functions.ts";
-import { Restoring } from "./restore.ts";
+import { type RestoredVariable, Restoring } from "./restore.ts";
 import { addOnce, codeHash } from "./save.ts";
 import { Saving } from "./saving.ts";
 
@@ -177,7 +176,7 @@ export class RealmVariables {
   }
 
   /** Binds values and evaluates sources in the order of their requirements. One report per image; never throws. */
-  restore(images: readonly VariableImage[]): VariableRestoreReport[] {
+  restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
       functions: this.#functions,
       evaluate: runScript,

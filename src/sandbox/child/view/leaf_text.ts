@@ -1,4 +1,4 @@
-import { flagsOf } from "../../codec/text.ts";
+import { flagsOf } from "../../codec/intrinsics.ts";
 import { look } from "../intrinsics/look.ts";
 import { bytesOf, classNameOf, hrefOf, inheritedText, type ObjectKind, ownData } from "./object_kind.ts";
 

@@ -1,8 +1,12 @@
 import Mustache from "mustache";
-import type { RenderReport } from "../../sandbox.ts";
 import { look } from "../intrinsics/look.ts";
 import { ownData } from "./object_kind.ts";
 import { answerText } from "./reader_text.ts";
+
+/** How the text was resolved; the sandbox's `RenderReport`. */
+export type Rendered =
+  | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
+  | { readonly ok: false; readonly reason: string };
 
 export interface RenderOptions {
   readonly lookup: (name: string) => unknown;
@@ -26,7 +30,7 @@ const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
 
 /** Resolves the text of a final answer: the name of a variable, a Mustache template over variables, or plain text.
  * Nothing is escaped, no function or getter is called, and there are no partials. Never throws. */
-export function render(template: string, { lookup, names }: RenderOptions): RenderReport {
+export function render(template: string, { lookup, names }: RenderOptions): Rendered {
   const known = new Set(names);
   const single = template.trim();
   if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, lookup(single));
@@ -47,7 +51,7 @@ export function render(template: string, { lookup, names }: RenderOptions): Rend
   }
 }
 
-function ofVariable(name: string, value: unknown): RenderReport {
+function ofVariable(name: string, value: unknown): Rendered {
   if (value === undefined || value === null) return { ok: false, reason: `The variable ${name} is ${value}` };
   return { ok: true, from: "variable", text: answerText(value, MAX_CHARS) };
 }
