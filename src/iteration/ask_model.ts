@@ -32,20 +32,21 @@ export interface ModelCallOutcome {
 
 const AFTER_REQUEST_MS = 40;
 
-/** Calls the model once (the router retries), streaming thinking and code to the channels once `told` resolves.
+/** Calls the model once (the router retries), streaming thinking and code to the channels once `announced` resolves.
  * Throws only `Cancelled` and defects. */
 export async function askModel(
   frame: IterationFrame,
-  { messages, reasoning, told, prefer = null }:
-    & { readonly messages: readonly ModelMessage[]; readonly told: Promise<void> }
+  { messages, reasoning, announced, prefer = null }:
+    & { readonly messages: readonly ModelMessage[]; readonly announced: Promise<void> }
     & Pick<IterationInput, "reasoning" | "prefer">,
 ): Promise<ModelCallOutcome> {
   const begun = performance.now();
-  // The reply parser and its schema library load while the model thinks, not before the call.
+  // The reply parser and its repair library load while the model thinks, not before the call.
   const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
-  const emitter = new LateEmitter(frame.emitter, told);
-  const progress = new ReplyProgress((event) => emitter.send(event));
+  // Held back until everything before them was reported.
+  const send = (event: QueryEventBody): void => void announced.then(() => frame.emitter.send(event), () => {});
+  const progress = new ReplyProgress(send);
   let shown = false;
   const facts = () => ({ traces, ms: performance.now() - begun });
   try {
@@ -56,13 +57,13 @@ export async function askModel(
         traces.push({ ...attempt, repairs: [] });
         if (!attempt.ok && !shown) progress.again();
       },
-      onPause: (pause) => emitter.send({ type: "retrying", ...pause }),
+      onPause: (pause) => send({ type: "retrying", ...pause }),
     });
     clearTimeout(loading);
     const { parseReply } = await import("../prompt/reply/parse_reply.ts");
     const parsed = parseReply(answer.text);
     const said = parsed.ok ? parsed.reply.thinking : "";
-    if (!progress.thought && said !== "") emitter.send({ type: "thinking", delta: said });
+    if (!progress.thought && said !== "") send({ type: "thinking", delta: said });
     const last = traces.at(-1);
     if (last && parsed.ok) traces[traces.length - 1] = { ...last, repairs: parsed.reply.repairs };
     return { ...facts(), ...servedBy(answer, parsed), thinking: answer.reasoning || said, fatal: false };
@@ -115,26 +116,4 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;
-}
-
-/** Holds back events until everything before them was reported. */
-class LateEmitter {
-  #held: QueryEventBody[] | null = [];
-  readonly #emitter: Pick<IterationFrame["emitter"], "send">;
-
-  constructor(emitter: Pick<IterationFrame["emitter"], "send">, told: Promise<void>) {
-    this.#emitter = emitter;
-    told.then(() => this.#open(), () => {});
-  }
-
-  send(event: QueryEventBody): void {
-    if (this.#held) this.#held.push(event);
-    else this.#emitter.send(event);
-  }
-
-  #open(): void {
-    const held = this.#held ?? [];
-    this.#held = null;
-    for (const event of held) this.#emitter.send(event);
-  }
 }

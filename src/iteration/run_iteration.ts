@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled } from "../domain/errors.ts";
-import type { IterationOutcome } from "../domain/query/query_event.ts";
 import { callMessages } from "../prompt/call_messages.ts";
 import type { Reply } from "../prompt/reply/reply.ts";
 import { askModel, type ModelCallOutcome } from "./ask_model.ts";
@@ -22,17 +21,17 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const begun = performance.now();
   const { alternatingRoles } = frame.router.current().capabilities;
   const messages = callMessages(frame, { context: input.context, alternatingRoles });
-  const told = input.after.then(() => announce(frame, input));
+  const announced = input.after.then(() => announce(frame, input));
   let asked: ModelCallOutcome;
   try {
     const { reasoning, prefer = null } = input;
-    asked = await askModel(frame, { messages, reasoning, prefer, told });
+    asked = await askModel(frame, { messages, reasoning, prefer, announced });
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error;
-    await told;
-    return { result: { kind: "cancelled" }, stored: told };
+    await announced;
+    return { result: { kind: "cancelled" }, stored: announced };
   }
-  await told;
+  await announced;
   frame.emitter.send({ type: "usage", usage: asked.usage });
   const recorder = new Recorder(frame, { input, asked, messages });
   const ended = asked.parsed.ok
@@ -43,7 +42,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const reason = "reason" in result ? result.reason : asked.cut ? CUT : null;
   const ms = performance.now() - begun;
   const stored = ended.stored.then(() => {
-    frame.emitter.send({ type: "iteration_finished", outcome: outcomeOf(result.kind), reason, ms });
+    frame.emitter.send({ type: "iteration_finished", outcome: result.kind, reason, ms });
   });
   return { result, stored };
 }
@@ -71,7 +70,7 @@ async function giveUp(
     entries: [],
     repairs: [],
     next: NO_NEXT,
-    told: [],
+    sandboxNotes: [],
   };
   return { result, stored: Promise.resolve() };
 }
@@ -102,7 +101,7 @@ async function act(
   const result = conclude(asked, { settled, executed, reply });
   const stored = recorder.end({
     status: result.kind === "failed" ? "error" : "done",
-    outcome: outcomeOf(result.kind),
+    outcome: result.kind,
     executed,
     reason: settled?.kind === "refused" ? settled.reason : null,
     final: settled?.kind === "accepted" ? settled.final : null,
@@ -159,7 +158,7 @@ function conclude(
     entries,
     repairs: reply.repairs,
     next: reply.next,
-    told: executed.notes,
+    sandboxNotes: executed.notes,
   };
   if (settled?.kind === "accepted") return { ...common, kind: "final", final: settled.final };
   const failed = entries.find(({ result }) => !result.ok);
@@ -178,8 +177,4 @@ function cutAnswer(settled: Settled | null): Settled | null {
   if (settled?.kind !== "accepted") return settled;
   const note = `${CUT} that gave this answer: check that it is whole`;
   return { ...settled, final: { ...settled.final, notes: [...settled.final.notes, note] } };
-}
-
-function outcomeOf(kind: Exclude<IterationResult["kind"], "cancelled">): IterationOutcome {
-  return kind;
 }

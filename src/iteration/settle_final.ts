@@ -1,6 +1,6 @@
 import { clip } from "../domain/text/clip.ts";
 import type { AnswerSchema, Judged } from "../prompt/schema/answer_schema.ts";
-import { refuseFinal, refuseForBlocks, settleRefusal } from "../prompt/final_rules.ts";
+import { refuseFinal, refuseForBlocks, settleRefusal } from "../prompt/refused_answer.ts";
 import type { ReplyFinal } from "../prompt/reply/reply.ts";
 import type { Executed } from "./execute_blocks.ts";
 import type { AcceptedFinal, IterationFrame, OfferedAnswer } from "./iteration.ts";

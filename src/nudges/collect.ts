@@ -1,41 +1,26 @@
-import { messageOf } from "../domain/kit/message_of.ts";
-
 const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;
 
-/** A nudge that was rejected or changed. */
+/** A nudge that was changed. */
 export interface NudgeWarning {
   readonly namespace: string;
   readonly problem: string;
 }
 
-/** The nudges of one iteration in order: built-in lines, then those of the active extensions. An extension that throws
- * is reported and skipped; anything but a non-blank string is dropped; long nudges are cut. */
+/** The nudges of one iteration in order: built-in lines, then those of the active extensions. Anything but a non-blank
+ * string is dropped; long nudges are cut. */
 export function collectNudges(
-  { lines, extensionNudges, onWarn }: {
+  { lines, nudges, onWarn }: {
     readonly lines: readonly string[];
-    readonly extensionNudges: readonly { readonly namespace: string; readonly nudge: () => unknown }[];
+    readonly nudges: readonly { readonly namespace: string; readonly text: unknown }[];
     readonly onWarn: (warning: NudgeWarning) => void;
   },
 ): string[] {
-  const told = extensionNudges.flatMap(({ namespace, nudge }) => {
+  const own = nudges.flatMap(({ namespace, text }) => {
     const warn = (problem: string) => onWarn({ namespace, problem });
-    const text = ask(nudge, warn);
     return typeof text === "string" && text.trim() !== "" ? [cut(prefixed(text), warn)] : [];
   });
-  return [...lines, ...told];
-}
-
-function ask(nudge: () => unknown, warn: (problem: string) => void): unknown {
-  try {
-    const told = nudge();
-    // A promise is not a valid nudge, and its rejection must not end the process.
-    if (told instanceof Promise) told.catch((error: unknown) => warn(`Nudge rejected: ${messageOf(error)}`));
-    return told;
-  } catch (error) {
-    warn(`Nudge threw: ${messageOf(error)}`);
-    return null;
-  }
+  return [...lines, ...own];
 }
 
 function prefixed(text: string): string {

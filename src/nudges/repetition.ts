@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import type { BlockResult } from "../domain/query/block_result.ts";
 import { oneLine } from "../domain/text/clip.ts";
@@ -68,18 +69,7 @@ function describe({ code, result }: Entry, times: number): string {
   return `${oneLine(code, 44)}${came ? ` → ${oneLine(came, 22)}` : ""} (${times}×)`;
 }
 
-/** 53 bits of a non-cryptographic hash: a collision costs one unnecessary nudge. */
 function hash(kind: string, parts: readonly string[]): string {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (const part of parts) {
-    const text = `${part.length}:${part.slice(0, MAX_COMPARED)}`;
-    for (let i = 0; i < text.length; i++) {
-      const unit = text.charCodeAt(i);
-      high = Math.imul(high ^ unit, 2654435761);
-      low = Math.imul(low ^ unit, 1597334677);
-    }
-  }
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-  return `${kind}:${(high >>> 0).toString(36)}${(low >>> 0).toString(36)}`;
+  const text = parts.map((part) => `${part.length}:${part.slice(0, MAX_COMPARED)}`).join("");
+  return `${kind}:${createHash("sha256").update(text).digest("base64")}`;
 }

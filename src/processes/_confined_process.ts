@@ -5,28 +5,6 @@ import { CappedOutput } from "./_capped_output.ts";
 import { PROC } from "./proc_files.ts";
 import type { Reaper } from "./_reaper.ts";
 
-/** Numbers of the signals that end a program; shells add them to 128. */
-const SIGNALS: Readonly<Record<string, number>> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGILL: 4,
-  SIGTRAP: 5,
-  SIGABRT: 6,
-  SIGBUS: 7,
-  SIGFPE: 8,
-  SIGKILL: 9,
-  SIGUSR1: 10,
-  SIGSEGV: 11,
-  SIGUSR2: 12,
-  SIGPIPE: 13,
-  SIGALRM: 14,
-  SIGTERM: 15,
-  SIGXCPU: 24,
-  SIGXFSZ: 25,
-  SIGSYS: 31,
-};
-
 const READ_BYTES = 64 << 10;
 /** Nothing from Vis's own environment; the folder cannot be created, which keeps the runtime from using a cache. */
 const ENVIRONMENT = { DENO_DIR: "/dev/null/deno", NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
@@ -126,7 +104,7 @@ export class ConfinedProcess {
       throw new Error(stderr.slice(mark + this.#options.policy.token.length).trim());
     }
     return {
-      code: signal === null ? code : 128 + (SIGNALS[signal] ?? 0),
+      code, // of a signal, as in shells: 128 and its number
       signal,
       stdout: this.#stdout.text(),
       stderr,

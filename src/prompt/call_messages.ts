@@ -1,7 +1,7 @@
+import type { Image } from "../domain/images/image.ts";
 import type { ReplyExample } from "../extension/spec.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ContextParts } from "./context/context_parts.ts";
-import { assembleMessages } from "./messages.ts";
 import { renderContext } from "./context/render_context.ts";
 import { replyFormat } from "./reply/reply_format.ts";
 import type { RequestExtras } from "./request_extras.ts";
@@ -29,4 +29,29 @@ export function callMessages(
     context: renderContext(context),
     alternatingRoles,
   });
+}
+
+/** The messages of one call. The first three are byte-identical in all iterations of a query, so that prefix caches
+ * stay valid; only `context` changes. With `alternatingRoles`, the same texts form one user message. */
+export function assembleMessages(
+  { system, request, images = [], schema, context, alternatingRoles }: {
+    readonly system: string;
+    readonly request: string;
+    /** Sent with the request. */
+    readonly images?: readonly Image[];
+    readonly schema: string;
+    readonly context: string;
+    readonly alternatingRoles: boolean;
+  },
+): ModelMessage[] {
+  const shown = images.length > 0 ? { images } : {};
+  if (alternatingRoles) {
+    return [{ role: "user", text: [system, request, schema, context].join("\n\n"), ...shown }];
+  }
+  return [
+    { role: "system", text: system },
+    { role: "user", text: request, ...shown },
+    { role: "user", text: schema, cache: true },
+    { role: "user", text: context },
+  ];
 }

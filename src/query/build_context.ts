@@ -74,12 +74,11 @@ async function nudges({ environment, active, state, repetition, log }: ContextSo
     prevIteration: state.journal ? state.journal.iteration - 1 : -1,
     userVarCount: environment.index.userCount(),
   };
-  const told = await Promise.all(
-    active.nudges.map(async ({ namespace, nudge }) => ({ namespace, text: await nudge(context) })),
-  );
   return collectNudges({
     lines: builtinNudges(facts),
-    extensionNudges: told.map(({ namespace, text }) => ({ namespace, nudge: () => text })),
+    nudges: await Promise.all(
+      active.nudges.map(async ({ namespace, nudge }) => ({ namespace, text: await nudge(context) })),
+    ),
     onWarn: (warning) => log.warn("nudge_skipped", { ...warning }),
   });
 }

@@ -81,16 +81,14 @@ export function frameHead(
   return head;
 }
 
-type State = "fixed" | "header" | "payload";
-
 /** Push parser: takes chunks of any size, passes on complete frames, throws ProtocolError on anything else. */
 export class FrameReader {
   readonly #token: Uint8Array;
-  #state: State = "fixed";
-  #target: Bytes = new Uint8Array(FIXED_BYTES);
+  readonly #fixed = new Uint8Array(FIXED_BYTES);
+  /** Header and payload of the frame whose fixed part has been read. */
+  #body: Bytes | null = null;
+  #headerBytes = 0;
   #filled = 0;
-  #payloadBytes = 0;
-  #header: Header = { t: "" };
 
   constructor(token: Uint8Array) {
     this.#token = token;
@@ -98,29 +96,40 @@ export class FrameReader {
 
   /** True inside a frame: if the input ends here, the frame was cut off. */
   get inFrame(): boolean {
-    return this.#filled > 0 || this.#state !== "fixed";
+    return this.#filled > 0 || this.#body !== null;
   }
 
   push(chunk: Uint8Array, onFrame: (frame: Frame) => void): void {
     for (let at = 0; at < chunk.length;) {
-      const whole = this.inFrame ? 0 : this.#readWhole(chunk, at, onFrame);
-      at += whole;
-      if (whole > 0) continue;
-      const count = Math.min(this.#target.length - this.#filled, chunk.length - at);
-      this.#target.set(chunk.subarray(at, at + count), this.#filled);
-      this.#filled += count;
-      at += count;
-      if (this.#filled === this.#target.length) this.#advance(onFrame);
-      else if (this.#state === "fixed") this.#checkToken(Math.min(this.#filled, TOKEN_BYTES));
+      at += (this.inFrame ? 0 : this.#readWhole(chunk, at, onFrame)) || this.#readPart(chunk.subarray(at), onFrame);
     }
+  }
+
+  /** Reads what is missing of the frame's current part. Returns the number of bytes used. */
+  #readPart(chunk: Uint8Array, onFrame: (frame: Frame) => void): number {
+    const body = this.#body, target = body ?? this.#fixed;
+    const part = chunk.subarray(0, target.length - this.#filled);
+    target.set(part, this.#filled);
+    this.#filled += part.length;
+    // A sender without the token must not make the reader wait for the rest.
+    if (body === null) this.#checkToken(target, { at: 0, length: Math.min(this.#filled, TOKEN_BYTES) });
+    if (this.#filled < target.length) return part.length;
+    this.#filled = 0;
+    if (body === null) {
+      const { headerBytes, payloadBytes } = lengths(target);
+      this.#headerBytes = headerBytes;
+      this.#body = new Uint8Array(headerBytes + payloadBytes);
+    } else {
+      this.#body = null;
+      onFrame({ header: parseHeader(body.subarray(0, this.#headerBytes)), payload: body.subarray(this.#headerBytes) });
+    }
+    return part.length;
   }
 
   /** Reads a frame in place if it is completely inside the chunk. Returns its length, or 0. */
   #readWhole(chunk: Uint8Array, at: number, onFrame: (frame: Frame) => void): number {
     if (chunk.length - at < FIXED_BYTES) return 0;
-    for (let i = 0; i < TOKEN_BYTES; i++) {
-      if (chunk[at + i] !== this.#token[i]) throw new ProtocolError("Cannot read bytes that are not a frame");
-    }
+    this.#checkToken(chunk, { at, length: TOKEN_BYTES });
     const { headerBytes, payloadBytes } = lengths(chunk, at);
     const header = at + FIXED_BYTES, payload = header + headerBytes, end = payload + payloadBytes;
     if (end > chunk.length) return 0;
@@ -131,34 +140,10 @@ export class FrameReader {
     return end - at;
   }
 
-  #expect(state: State, bytes: number): void {
-    this.#state = state;
-    this.#target = new Uint8Array(bytes);
-    this.#filled = 0;
-  }
-
-  /** Fails as soon as a byte differs: a sender without the token must not make the reader wait for the rest. */
-  #checkToken(length: number): void {
+  #checkToken(bytes: Uint8Array, { at, length }: { readonly at: number; readonly length: number }): void {
     for (let i = 0; i < length; i++) {
-      if (this.#target[i] !== this.#token[i]) throw new ProtocolError("Cannot read bytes that are not a frame");
+      if (bytes[at + i] !== this.#token[i]) throw new ProtocolError("Cannot read bytes that are not a frame");
     }
-  }
-
-  #advance(onFrame: (frame: Frame) => void): void {
-    const bytes = this.#target;
-    if (this.#state === "fixed") {
-      this.#checkToken(TOKEN_BYTES);
-      const { headerBytes, payloadBytes } = lengths(bytes);
-      this.#payloadBytes = payloadBytes;
-      return this.#expect("header", headerBytes);
-    }
-    if (this.#state === "header") {
-      this.#header = parseHeader(bytes);
-      if (this.#payloadBytes > 0) return this.#expect("payload", this.#payloadBytes);
-    }
-    const payload = this.#state === "payload" ? bytes : NOTHING;
-    this.#expect("fixed", FIXED_BYTES);
-    onFrame({ header: this.#header, payload });
   }
 }
 
@@ -183,15 +168,12 @@ export function readFrameSync(
 
 /** Reads the fixed part of a frame that starts at `at`. */
 function lengths(bytes: Uint8Array, at = 0): { headerBytes: number; payloadBytes: number } {
-  const headerBytes = uint32(bytes, at + TOKEN_BYTES), payloadBytes = uint32(bytes, at + TOKEN_BYTES + 4);
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at + TOKEN_BYTES);
+  const headerBytes = view.getUint32(0, true), payloadBytes = view.getUint32(4, true);
   if (headerBytes === 0 || headerBytes > MAX_HEADER_BYTES || payloadBytes > MAX_PAYLOAD_BYTES) {
     throw new ProtocolError(`Cannot read a frame of ${headerBytes} + ${payloadBytes} bytes`);
   }
   return { headerBytes, payloadBytes };
-}
-
-function uint32(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! | bytes[at + 1]! << 8 | bytes[at + 2]! << 16 | bytes[at + 3]! << 24) >>> 0;
 }
 
 function parseHeader(bytes: Uint8Array): Header {

@@ -114,8 +114,6 @@ export type BindPart = "whole" | "more" | "last";
 export interface Sandbox {
   readonly pid: number;
   readonly walls: Walls;
-  /** Milliseconds from spawn to ready. */
-  readonly startMs: number;
   /** True once the child has ended or was killed. */
   readonly ended: boolean;
   /** Settles when the child has been reaped, however it ended. */

@@ -41,7 +41,6 @@ export function runReport(fields: Partial<RunReport> = {}): RunReport {
 export class FakeSandbox implements Sandbox {
   readonly pid = 1;
   readonly walls = WALLS;
-  readonly startMs = 1;
   ended = false;
   closed = 0;
   readonly bound: [string, unknown][] = [];

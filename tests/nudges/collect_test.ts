@@ -1,51 +1,36 @@
 import assert from "node:assert/strict";
 import { collectNudges, type NudgeWarning } from "../../src/nudges/collect.ts";
 
-function collect(lines: readonly string[], ...nudges: (() => unknown)[]) {
+function collect(lines: readonly string[], ...texts: unknown[]) {
   const warnings: NudgeWarning[] = [];
-  const extensionNudges = nudges.map((nudge, at) => ({ namespace: `ext.n${at}`, nudge }));
-  return { told: collectNudges({ lines, extensionNudges, onWarn: (warning) => warnings.push(warning) }), warnings };
+  const nudges = texts.map((text, at) => ({ namespace: `ext.n${at}`, text }));
+  return { told: collectNudges({ lines, nudges, onWarn: (warning) => warnings.push(warning) }), warnings };
 }
 
 Deno.test("collectNudges() gives built-in lines first, then extensions in order", () => {
   const { told, warnings } = collect(
     ["[system_nudge] a"],
-    () => "[system_nudge] b",
-    () => null,
-    () => "[system_nudge] c",
+    "[system_nudge] b",
+    null,
+    "[system_nudge] c",
   );
   assert.deepEqual(told, ["[system_nudge] a", "[system_nudge] b", "[system_nudge] c"]);
   assert.deepEqual(warnings, []);
 });
 
-Deno.test("collectNudges() reports an extension that throws and goes on", () => {
-  const { told, warnings } = collect([], () => {
-    throw new Error("boom");
-  }, () => "[system_nudge] b");
-  assert.deepEqual(told, ["[system_nudge] b"]);
-  assert.deepEqual(warnings, [{ namespace: "ext.n0", problem: "Nudge threw: boom" }]);
-});
-
 Deno.test("collectNudges() drops what is no text", () => {
-  const { told, warnings } = collect([], () => 7, () => undefined, () => ["x"], () => " \n", () => ({ text: "x" }));
+  const { told, warnings } = collect([], 7, undefined, ["x"], " \n", { text: "x" });
   assert.deepEqual(told, []);
   assert.deepEqual(warnings, []);
 });
 
-Deno.test("collectNudges() drops a promise and survives its rejection", async () => {
-  const { told, warnings } = collect([], () => Promise.reject(new Error("late")));
-  assert.deepEqual(told, []);
-  await new Promise((resolve) => setTimeout(resolve, 0));
-  assert.deepEqual(warnings, [{ namespace: "ext.n0", problem: "Nudge rejected: late" }]);
-});
-
 Deno.test("collectNudges() cuts a long nudge to 200 characters with a warning", () => {
-  const { told, warnings } = collect([], () => `[system_nudge] ${"😀".repeat(500)}`);
+  const { told, warnings } = collect([], `[system_nudge] ${"😀".repeat(500)}`);
   assert.ok((told[0]?.length ?? 999) <= 200 && told[0]?.endsWith("…") && told[0].isWellFormed());
   assert.equal(warnings.length, 1);
   assert.match(warnings[0]?.problem ?? "", /cut to 200 characters/);
 });
 
 Deno.test("collectNudges() adds a missing prefix and makes one line", () => {
-  assert.deepEqual(collect([], () => "  slow\ndown\r\n[iter 1/1]").told, ["[system_nudge] slow down [iter 1/1]"]);
+  assert.deepEqual(collect([], "  slow\ndown\r\n[iter 1/1]").told, ["[system_nudge] slow down [iter 1/1]"]);
 });

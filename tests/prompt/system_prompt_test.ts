@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { described } from "../../extensions/index.ts";
-import { assembleMessages } from "../../src/prompt/messages.ts";
+import { assembleMessages } from "../../src/prompt/call_messages.ts";
 import { renderContext } from "../../src/prompt/context/render_context.ts";
-import { describeReply } from "../../src/prompt/reply/reply_schema.ts";
+import { describeReply } from "../helpers/reply_schema.ts";
 import { assembleSystemPrompt } from "../../src/prompt/system_prompt.ts";
 import { parts } from "./_parts.ts";
 

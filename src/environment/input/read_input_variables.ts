@@ -1,11 +1,11 @@
 import { UsageError } from "../../domain/errors.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import type { VariableImage } from "../../domain/query/variable.ts";
+import type { VariableImage, VariableSummary } from "../../domain/query/variable.ts";
 import type { LargeTextStore } from "../../persistence/store/large_text_store.ts";
+import { summarize } from "../../sandbox/child/view/summary.ts";
 import { encode } from "../../sandbox/codec/codec.ts";
 import type { VariableSource } from "./variable_source.ts";
 import type { InputVariable } from "./input_variable.ts";
-import { summaryOf } from "./summary_of.ts";
 import { describeInputVariables } from "./describe_input_variables.ts";
 
 /** Text up to this size is an ordinary variable; larger text is never held in memory as a whole. */
@@ -42,7 +42,7 @@ function small(
 ): InputVariable {
   const parsed = source.json ? jsonOrUndefined(text) : undefined;
   const value = parsed === undefined ? text : parsed;
-  const image = imageOf(name, { label: source.label, summary: summaryOf(value), bytes: encode(value) });
+  const image = imageOf(name, { summary: summarize(value, described(source.label)), bytes: encode(value) });
   const what = parsed === undefined ? describe(text.length, source) : `${image.summary.shape}, from JSON`;
   return { image, text: describeInputVariables(name, { what, label: source.label, preview: text }) };
 }
@@ -69,23 +69,21 @@ async function large(
     }
     decode(() => decoder.decode(), source.label);
   }());
-  const summary = { type: "string", size: chars, shape: `string(${chars})`, inline: null };
-  const image = imageOf(name, { label: source.label, summary, bytes: new Uint8Array() });
+  const known = { type: "string", size: chars, shape: `string(${chars})`, inline: null };
+  const image = imageOf(name, { summary: { ...known, ...described(source.label) }, bytes: new Uint8Array() });
   const text = describeInputVariables(name, { what: describe(chars, source), label: source.label, preview });
   return { image: { ...image, large: reference }, text };
 }
 
 function imageOf(
   name: string,
-  { label, summary, bytes }: {
-    readonly label: string;
-    readonly summary: ReturnType<typeof summaryOf>;
-    readonly bytes: Uint8Array<ArrayBuffer>;
-  },
+  { summary, bytes }: { readonly summary: VariableSummary; readonly bytes: Uint8Array<ArrayBuffer> },
 ): VariableImage {
-  const doc = `from ${label}`.slice(0, 80);
-  const rest = { root: null, source: "", requires: [], reason: "" };
-  return { name, kind: "data", bytes, ...rest, summary: { ...summary, declaration: "const", doc } };
+  return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
+}
+
+function described(label: string): Pick<VariableSummary, "declaration" | "doc"> {
+  return { declaration: "const", doc: `from ${label}`.slice(0, 80) };
 }
 
 function describe(chars: number, { json }: VariableSource): string {

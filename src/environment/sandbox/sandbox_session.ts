@@ -1,6 +1,7 @@
 import { failedBlock } from "../../domain/query/block_result.ts";
 import { Cancelled, SandboxEnded } from "../../domain/errors.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
+import { bareReport } from "../../sandbox/bare_report.ts";
 import type { BlockRun, RunReport, Sandbox, VariableRestoreReport } from "../../sandbox/sandbox.ts";
 
 /** Binds text of any size without holding it: each chunk is sent when the child has consumed the previous one. */
@@ -279,6 +280,5 @@ function lostOf(reports: readonly VariableRestoreReport[], images: readonly Vari
 }
 
 function notRun(why: string): RunReport {
-  const result = failedBlock("memory", { name: "Error", message: why });
-  return { result, saved: [], reads: [], value: null, literal: false, notes: [] };
+  return bareReport(failedBlock("memory", { name: "Error", message: why }));
 }

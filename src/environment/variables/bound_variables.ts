@@ -2,13 +2,13 @@ import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variabl
 import type { CustomBinding } from "../../extension/environment_keys.ts";
 import { TAKEN_NAMES } from "../../extension/taken_names.ts";
 import { LANGUAGE_NAMES } from "../../sandbox/child/syntax/language_names.ts";
+import { summarize } from "../../sandbox/child/view/summary.ts";
 import { encode } from "../../sandbox/codec/codec.ts";
 import { CodecError } from "../../sandbox/codec/codec_error.ts";
 import type { InputVariables } from "../input/input_variables.ts";
 import { valueOf } from "../history/history.ts";
 import type { SandboxSession } from "../sandbox/sandbox_session.ts";
 import type { ScopeChanges } from "./scope_changes.ts";
-import { summaryOf } from "../input/summary_of.ts";
 import type { VariableIndex } from "./variable_index.ts";
 
 const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
@@ -125,6 +125,6 @@ function imageOf(name: string, { value, doc }: { readonly value: unknown; readon
     if (error.tooLarge) throw new RangeError(`Cannot bind ${name}: it has more than ${MAX_BYTES} bytes`);
     throw new TypeError(`Cannot bind ${name}: ${error.message}`, { cause: error });
   }
-  const summary = { ...summaryOf(value), declaration: "let", doc: doc.slice(0, 80) };
+  const summary = summarize(value, { declaration: "let", doc });
   return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
 }

@@ -1,7 +1,7 @@
 import { HostCallError } from "../../domain/errors.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variable.ts";
+import { summarize } from "../../sandbox/child/view/summary.ts";
 import { encode } from "../../sandbox/codec/codec.ts";
-import { summaryOf } from "../input/summary_of.ts";
 import type { VariableIndex } from "./variable_index.ts";
 
 /** What a child query starts with. */
@@ -49,7 +49,7 @@ async function dataImage(name: string, { read, index }: ForkSource): Promise<Var
     const value = await read(name, { maxBytes: MAX_BYTES });
     if (value === undefined) return null;
     const { doc = "", declaration = "const" } = index.get(name)?.summary ?? {};
-    const summary = { ...summaryOf(value), declaration, doc };
+    const summary = summarize(value, { declaration, doc });
     const bytes = encode(value, { maxBytes: MAX_BYTES * 2 });
     return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
   } catch {

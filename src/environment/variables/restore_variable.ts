@@ -1,6 +1,6 @@
 import type { VariableStore } from "../../persistence/store/variable_store.ts";
 import { findVersion } from "../history/history.ts";
-import { notRestored } from "./missing_variable_note.ts";
+import { notRestored } from "./missing_variable_notes.ts";
 import type { SandboxSession } from "../sandbox/sandbox_session.ts";
 import type { ScopeChanges } from "./scope_changes.ts";
 

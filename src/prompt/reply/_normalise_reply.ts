@@ -1,7 +1,6 @@
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import type { Reply, ReplyBlock } from "./reply.ts";
 import { normaliseFinal } from "./_normalise_final.ts";
-import { replySchema } from "./reply_schema.ts";
 import { fieldsOf, pick, plainText, type ReplyFields } from "./_reply_fields.ts";
 
 const THINKING = ["thinking", "thought", "thoughts", "reasoning"];
@@ -14,7 +13,8 @@ const WRAPPERS = new Set(
     .split(" "),
 );
 const NO_OPS = new Set(["", "null", "undefined"]);
-const NEXT = replySchema.shape.next.unwrap().shape;
+const MODELS = ["cost", "speed", "intelligence"] as const;
+const REASONING = ["quick", "balanced", "deep"] as const;
 const MAX_WRAPS = 5;
 
 /** Whether a block does nothing: such a block is neither run nor stored. */
@@ -150,14 +150,14 @@ function nextOf(value: unknown, repairs: string[]): Reply["next"] {
   }
   const fields = fieldsOf(value);
   const choose = <T extends string>(key: string, allowed: readonly T[]): T | null => {
-    const told = pick(fields, [key]);
-    if (told === null || told === undefined) return null;
-    const found = allowed.find((one) => one === plainText(told).trim().toLowerCase());
+    const chosen = pick(fields, [key]);
+    if (chosen === null || chosen === undefined) return null;
+    const found = allowed.find((one) => one === plainText(chosen).trim().toLowerCase());
     if (!found) repairs.push(`ignored next.${key}: not one of ${allowed.join(", ")}`);
     return found ?? null;
   };
   return {
-    model: choose("model", NEXT.model.unwrap().options),
-    reasoning: choose("reasoning", NEXT.reasoning.unwrap().options),
+    model: choose("model", MODELS),
+    reasoning: choose("reasoning", REASONING),
   };
 }

@@ -8,9 +8,8 @@ const NO_EXTENSION: ReplyExample = {
   answer: "{{words.length}} words",
 };
 
-/** The third message of every call: the reply's format for any text model, byte-identical throughout a query. The
- * fields equal the output of `describeReply` for the schema, written out so that the first request need not load the
- * schema. A test keeps the two equal. */
+/** The third message of every call: the reply's format for any text model, byte-identical throughout a query. A test
+ * compares it with a schema. */
 export function replyFormat({ thinking, code, timeMs, answer }: ReplyExample = NO_EXTENSION): string {
   return `${FORMAT}
 To work: ${JSON.stringify({ thinking, code: [{ expr: code, timeMs }] })}

@@ -53,7 +53,6 @@ export async function childMain(): Promise<void> {
 
 /** Reads the setup, confines, serves until stdin ends. */
 async function confinedChild(): Promise<void> {
-  const begun = performance.now();
   const first = readFrameSync((into) => Deno.stdin.readSync(into));
   const { setup, constants } = readSetup(first);
   const url = workerUrl();
@@ -89,7 +88,6 @@ async function confinedChild(): Promise<void> {
         kernel: { landlock: held.landlock, seccomp: held.seccomp },
         failed: [...held.failed, ...up.left.map((name) => `realm: ${name} is left`)],
       },
-      ms: performance.now() - begun,
     });
   };
   await serve(new FrameReader(first.token), relay);

@@ -1,93 +1,79 @@
-import { bareList, intrinsics as own } from "./intrinsics.ts";
-import type { SegmentWriter } from "./segments.ts";
+import type { Encoder } from "./encode.ts";
+import { bareList, flagsOf, intrinsics as own } from "./intrinsics.ts";
 import { hasValue } from "./text.ts";
 
-/** What the records of built-in objects need from the encoder. */
-export interface RecordSink {
-  readonly segments: SegmentWriter;
-  put(slot: string | number | boolean | null): void;
-  slot(value: unknown, name: string | number): void;
-  index(value: object, name: string | number): number;
-  object(value: object, bare: boolean): void;
-  extras(value: object, skipItems: boolean): void;
-  instance(value: object): void;
-  refuse(what: string, name?: string | number): never;
-}
-
 /** Writes the record of an object that is neither an array nor plain. */
-export function writeSpecial(sink: RecordSink, value: object): void {
+export function writeSpecial(encoder: Encoder, value: object): void {
   const prototype = own.prototypeOf(value);
   let usual: object | null = prototype;
-  if (own.isNativeError(value)) return writeError(sink, value);
-  if (own.isView(value)) return writeView(sink, value);
-  if (own.isMap(value)) usual = writeMap(sink, value);
-  else if (own.isSet(value)) usual = writeSet(sink, value);
-  else if (own.isArrayBuffer(value)) usual = writeBuffer(sink, value);
-  else if (own.isDate(value)) usual = writeDate(sink, value);
-  else if (own.isRegExp(value)) usual = writeRegExp(sink, value);
-  else if (isUrl(value)) usual = writeUrl(sink, value);
+  if (own.isNativeError(value)) return writeError(encoder, value);
+  if (own.isView(value)) return writeView(encoder, value);
+  if (own.isMap(value)) usual = writeMap(encoder, value);
+  else if (own.isSet(value)) usual = writeSet(encoder, value);
+  else if (own.isArrayBuffer(value)) usual = writeBuffer(encoder, value);
+  else if (own.isDate(value)) usual = writeDate(encoder, value);
+  else if (own.isRegExp(value)) usual = writeRegExp(encoder, value);
+  else if (isUrl(value)) usual = writeUrl(encoder, value);
   else {
     const what = builtIn(value);
-    if (what) sink.refuse(what);
-    sink.object(value, false);
-    return sink.instance(value);
+    if (what) encoder.refuse(what);
+    encoder.object(value, false);
+    return encoder.instance(value);
   }
-  sink.extras(value, false);
-  if (usual !== prototype) sink.instance(value);
+  encoder.extras(value, false);
+  if (usual !== prototype) encoder.instance(value);
 }
 
-function writeMap(sink: RecordSink, value: ReadonlyMap<unknown, unknown>): object {
+function writeMap(encoder: Encoder, value: ReadonlyMap<unknown, unknown>): object {
   const entries = bareList<unknown>();
   own.mapEach(value as Map<unknown, unknown>, (item: unknown, key: unknown) => {
     entries[entries.length] = key;
     entries[entries.length] = item;
   });
-  sink.put("M");
-  sink.put(entries.length / 2);
-  for (let i = 0; i < entries.length; i++) sink.slot(entries[i], `<${i % 2 ? "value" : "key"} ${i >> 1}>`);
+  encoder.put("M");
+  encoder.put(entries.length / 2);
+  for (let i = 0; i < entries.length; i++) encoder.slot(entries[i], `<${i % 2 ? "value" : "key"} ${i >> 1}>`);
   return own.map;
 }
 
-function writeSet(sink: RecordSink, value: ReadonlySet<unknown>): object {
+function writeSet(encoder: Encoder, value: ReadonlySet<unknown>): object {
   const items = bareList<unknown>();
   own.setEach(value as Set<unknown>, (item: unknown) => {
     items[items.length] = item;
   });
-  sink.put("E");
-  sink.put(items.length);
-  for (let i = 0; i < items.length; i++) sink.slot(items[i], `<item ${i}>`);
+  encoder.put("E");
+  encoder.put(items.length);
+  for (let i = 0; i < items.length; i++) encoder.slot(items[i], `<item ${i}>`);
   return own.set;
 }
 
-function writeDate(sink: RecordSink, value: Date): object {
-  sink.put("D");
-  sink.slot(own.time(value), "");
+function writeDate(encoder: Encoder, value: Date): object {
+  encoder.put("D");
+  encoder.slot(own.time(value), "");
   return own.date;
 }
 
-function writeRegExp(sink: RecordSink, value: RegExp): object {
-  let flags = "";
-  for (let i = 0; i < own.flags.length; i++) if (own.flags[i]![1](value)) flags += own.flags[i]![0];
+function writeRegExp(encoder: Encoder, value: RegExp): object {
   const last: unknown = own.descriptorOf(value, "lastIndex")?.value;
-  sink.put("R");
-  sink.slot(own.source(value), "source");
-  sink.put(flags);
-  sink.put(typeof last === "number" && last >= 0 && last < 2 ** 31 ? last | 0 : 0);
+  encoder.put("R");
+  encoder.slot(own.source(value), "source");
+  encoder.put(flagsOf(value));
+  encoder.put(typeof last === "number" && last >= 0 && last < 2 ** 31 ? last | 0 : 0);
   return own.regExp;
 }
 
-function writeUrl(sink: RecordSink, value: object): object {
-  sink.put("U");
-  sink.slot(own.href(value), "href");
+function writeUrl(encoder: Encoder, value: object): object {
+  encoder.put("U");
+  encoder.slot(own.href(value), "href");
   return own.url;
 }
 
 /** Name, message, cause and own data properties with their enumerability. Never the stack, which contains our file
  * names. */
-function writeError(sink: RecordSink, value: object): void {
+function writeError(encoder: Encoder, value: object): void {
   const prototype = own.prototypeOf(value);
   const base = errorBase(prototype);
-  if (prototype === own.domException) return writeDomException(sink, value);
+  if (prototype === own.domException) return writeDomException(encoder, value);
   const keys = own.ownKeys(value);
   const kept = bareList<string>();
   const found = bareList<PropertyDescriptor>();
@@ -99,28 +85,28 @@ function writeError(sink: RecordSink, value: object): void {
     found[kept.length] = descriptor;
     kept[kept.length] = key;
   }
-  sink.put("X");
-  sink.put(base);
-  sink.put(kept.length);
+  encoder.put("X");
+  encoder.put(base);
+  encoder.put(kept.length);
   for (let i = 0; i < kept.length; i++) {
-    sink.put(kept[i]!);
-    sink.slot(found[i]!.value, kept[i]!);
-    sink.put(found[i]!.enumerable === true);
+    encoder.put(kept[i]!);
+    encoder.slot(found[i]!.value, kept[i]!);
+    encoder.put(found[i]!.enumerable === true);
   }
-  if (prototype !== own.errorPrototypes[base]) sink.instance(value);
+  if (prototype !== own.errorPrototypes[base]) encoder.instance(value);
 }
 
 /** Decoded as an Error of that name: its class cannot be set on an existing object. */
-function writeDomException(sink: RecordSink, value: object): void {
-  sink.put("X");
-  sink.put("Error");
-  sink.put(2);
-  sink.put("name");
-  sink.slot(own.domExceptionName(value), "name");
-  sink.put(false);
-  sink.put("message");
-  sink.slot(own.domExceptionMessage(value), "message");
-  sink.put(false);
+function writeDomException(encoder: Encoder, value: object): void {
+  encoder.put("X");
+  encoder.put("Error");
+  encoder.put(2);
+  encoder.put("name");
+  encoder.slot(own.domExceptionName(value), "name");
+  encoder.put(false);
+  encoder.put("message");
+  encoder.slot(own.domExceptionMessage(value), "message");
+  encoder.put(false);
 }
 
 function errorBase(prototype: object | null): string {
@@ -130,26 +116,26 @@ function errorBase(prototype: object | null): string {
   return "Error";
 }
 
-function writeBuffer(sink: RecordSink, value: ArrayBuffer): object {
+function writeBuffer(encoder: Encoder, value: ArrayBuffer): object {
   const size = own.bufferBytes(value);
-  sink.put("B");
-  sink.put(size === 0 ? 0 : sink.segments.bytes(new own.Uint8Array(value)));
-  sink.put(size);
+  encoder.put("B");
+  encoder.put(size === 0 ? 0 : encoder.segments.bytes(new own.Uint8Array(value)));
+  encoder.put(size);
   return own.arrayBuffer;
 }
 
-function writeView(sink: RecordSink, value: object): void {
+function writeView(encoder: Encoder, value: object): void {
   const name = own.isTypedArray(value) ? own.viewTag(value) : "DataView";
-  if (name === undefined || !own.viewConstructors[name]) return sink.refuse("a view of an unknown kind");
+  if (name === undefined || !own.viewConstructors[name]) return encoder.refuse("a view of an unknown kind");
   const data = name === "DataView";
   const buffer = data ? own.dataBuffer(value) : own.viewBuffer(value);
-  if (!own.isArrayBuffer(buffer)) return sink.refuse("shared memory");
-  sink.put("V");
-  sink.put(name);
-  sink.put(own.bufferBytes(buffer) === 0 ? 0 : data ? own.dataOffset(value) : own.viewOffset(value));
-  sink.put(own.bufferBytes(buffer) === 0 ? 0 : data ? own.dataBytes(value) : own.viewLength(value));
-  sink.put(sink.index(buffer, "buffer"));
-  if (own.prototypeOf(value) !== own.viewPrototypes[name]) sink.instance(value);
+  if (!own.isArrayBuffer(buffer)) return encoder.refuse("shared memory");
+  encoder.put("V");
+  encoder.put(name);
+  encoder.put(own.bufferBytes(buffer) === 0 ? 0 : data ? own.dataOffset(value) : own.viewOffset(value));
+  encoder.put(own.bufferBytes(buffer) === 0 ? 0 : data ? own.dataBytes(value) : own.viewLength(value));
+  encoder.put(encoder.index(buffer, "buffer"));
+  if (own.prototypeOf(value) !== own.viewPrototypes[name]) encoder.instance(value);
 }
 
 function isUrl(value: object): boolean {

@@ -6,8 +6,10 @@ export interface GuardedCall {
   readonly checks: readonly {
     readonly index: number;
     readonly oneOf?: readonly number[];
-    /** None of these bits is set. If `oneOf` and `none` are both absent: the pointer is null. */
+    /** None of these bits is set. */
     readonly none?: number;
+    /** At least one of these bits is set. If there is neither of the three: the pointer is null. */
+    readonly some?: number;
   }[];
   /** The call is not executed and returns this error. */
   readonly answer?: number;
@@ -21,9 +23,20 @@ const MSG_FASTOPEN = 0x20000000;
 const TCP_OPTIONS = [1, 4, 5, 6];
 const O_PATH = 0x200000, O_TMPFILE_BIT = 0x400000, AT_EMPTY_PATH = 0x1000;
 const SET_ID_AND_STICKY = 0o7000;
+const CLONE_THREAD = 0x10000;
 const EINVAL = 22;
 
-const ALWAYS: readonly GuardedCall[] = [
+/** Whatever is granted; `pid` is the child's own. */
+const always = (pid: number): readonly GuardedCall[] => [
+  { number: 56, checks: [{ index: 0, some: CLONE_THREAD }] }, // clone: threads, never processes
+  { number: 234, checks: [{ index: 0, oneOf: [pid] }] }, // tgkill to this process: abort()
+  // ioctl FIONBIO, FIOCLEX, FIONCLEX: no terminal (TIOCSTI), no device.
+  { number: 16, checks: [{ index: 1, oneOf: [0x5421, 0x5451, 0x5450] }] },
+  // prctl for names of threads and of mappings; not for dumpable or the parent death signal.
+  { number: 157, checks: [{ index: 0, oneOf: [15, 16, 0x53564d41] }] },
+  { number: 302, checks: [{ index: 2 }] }, // prlimit64 with no new value: reading
+  // fcntl GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC.
+  { number: 72, checks: [{ index: 1, oneOf: [1, 2, 3, 4, 1030] }] },
   // socketpair: tokio creates its signal pipe with it at the first deadline. A datagram pair could send to any unix
   // socket that has a path.
   { number: 53, checks: [{ index: 0, oneOf: [AF_UNIX] }, { index: 1, oneOf: STREAM }] },
@@ -65,11 +78,11 @@ const READ: readonly GuardedCall[] = [
   { number: 332, checks: [{ index: 2, oneOf: [AT_EMPTY_PATH] }] },
 ];
 
-/** Calls of x86-64 Linux that depend on more than one argument, or on the grants. None of them allows bind, listen,
- * UDP, unlink, rename, link or chmod. */
-export function accessCalls({ read, write, ports }: KernelAccess): readonly GuardedCall[] {
+/** Calls of x86-64 Linux that depend on their arguments, or on the grants. None of them allows bind, listen, UDP, unlink,
+ * rename, link or chmod. */
+export function accessCalls(pid: number, { read, write, ports }: KernelAccess): readonly GuardedCall[] {
   return [
-    ...ALWAYS,
+    ...always(pid),
     ...(ports.length > 0 ? NET : []),
     ...(read.length + write.length > 0 ? PATHS : []),
     ...(read.length > 0 ? READ : []),

@@ -2,7 +2,7 @@ import type { KernelAccess } from "./access.ts";
 import { accessCalls, type GuardedCall } from "./access_calls.ts";
 import { argument, BPF, denyWith, ENTRY, installFilter, type Operation, VERDICT, verdict } from "./install_filter.ts";
 import type { Libc } from "./libc.ts";
-import { ALLOWED, allowedByArgument, CLONE3 } from "./system_calls.ts";
+import { ALLOWED, CLONE3 } from "./system_calls.ts";
 
 const EPERM = 1, ENOSYS = 38;
 
@@ -15,18 +15,7 @@ function program(pid: number, access: KernelAccess): Operation[] {
     denyWith(ENOSYS),
   ];
   for (const number of Object.values(ALLOWED)) operations.push([BPF.equal, 0, 1, number], verdict(VERDICT.allow));
-  for (const { number, index, values, bits, pointer } of allowedByArgument(pid)) {
-    const tests = values.flatMap((value): Operation[] => [
-      [bits ? BPF.anyBit : BPF.equal, 0, 1, value],
-      verdict(VERDICT.allow),
-    ]);
-    const high: Operation[] = pointer
-      ? [[BPF.load, 0, 0, argument(index) + 4], [BPF.equal, 1, 0, 0], denyWith(EPERM)]
-      : [];
-    const then: Operation[] = [...high, [BPF.load, 0, 0, argument(index)], ...tests, denyWith(EPERM)];
-    operations.push([BPF.equal, 0, then.length, number], ...then);
-  }
-  for (const call of accessCalls(access)) {
+  for (const call of accessCalls(pid, access)) {
     const then = guarded(call);
     operations.push([BPF.equal, 0, then.length, call.number], ...then);
   }
@@ -38,9 +27,10 @@ function program(pid: number, access: KernelAccess): Operation[] {
 function guarded({ checks, answer }: GuardedCall): Operation[] {
   if (answer !== undefined) return [denyWith(answer)];
   const refuse = denyWith(EPERM);
-  const tests = checks.flatMap(({ index, oneOf, none }): Operation[] => {
+  const tests = checks.flatMap(({ index, oneOf, none, some }): Operation[] => {
     const load: Operation = [BPF.load, 0, 0, argument(index)];
     if (none !== undefined) return [load, [BPF.anyBit, 0, 1, none], refuse];
+    if (some !== undefined) return [load, [BPF.anyBit, 1, 0, some], refuse];
     if (oneOf === undefined) {
       const high: Operation = [BPF.load, 0, 0, argument(index) + 4];
       return [high, [BPF.equal, 1, 0, 0], refuse, load, [BPF.equal, 1, 0, 0], refuse];

@@ -70,32 +70,3 @@ export const ALLOWED = {
 
 export const CLONE3 = 435;
 export const SECCOMP = 317;
-
-interface ByArgument {
-  readonly number: number;
-  /** Index of the argument; its low 32 bits are compared. */
-  readonly index: number;
-  readonly values: readonly number[];
-  /** Matches if any of the bits is set, not if the value is equal. */
-  readonly bits?: true;
-  /** The argument is a pointer: its high 32 bits must be zero as well. */
-  readonly pointer?: true;
-}
-
-/** Allowed only for some values of one argument. */
-export function allowedByArgument(pid: number): readonly ByArgument[] {
-  return [
-    // clone with CLONE_THREAD: threads, never processes.
-    { number: 56, index: 0, values: [0x10000], bits: true },
-    // tgkill to this process: abort().
-    { number: 234, index: 0, values: [pid] },
-    // ioctl FIONBIO, FIOCLEX, FIONCLEX: no terminal (TIOCSTI), no device.
-    { number: 16, index: 1, values: [0x5421, 0x5451, 0x5450] },
-    // prctl for names of threads and of mappings; not for dumpable or the parent death signal.
-    { number: 157, index: 0, values: [15, 16, 0x53564d41] },
-    // prlimit64 with no new value: reading.
-    { number: 302, index: 2, values: [0], pointer: true },
-    // fcntl GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC.
-    { number: 72, index: 1, values: [1, 2, 3, 4, 1030] },
-  ];
-}

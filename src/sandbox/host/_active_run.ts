@@ -5,21 +5,24 @@ import type { ChildExit } from "./_child_exit.ts";
 import type { Observed } from "./_run_report.ts";
 import type { BlockRun, RunReport } from "../sandbox.ts";
 
-/** Waits beyond the grace time: the child's own watch acts first, and a large result may still be on its way. */
-const LAST_RESORT_MS = 5000, LOOK_AGAIN_MS = 50;
+/** For a child that a busy machine has delayed, and frames that are not read yet; for a large result on its way; between
+ * two checks of the time. */
+const DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
 
 export interface ActiveRunOptions {
   readonly id: string;
   readonly block: BlockRun;
   readonly graceMs: number;
   readonly output: BlockOutput;
-  readonly desk: CallRegistry;
+  readonly calls: CallRegistry;
   /** Tells the child to end the block. */
   readonly cancel: () => void;
   readonly kill: (why: string) => void;
 }
 
-/** One running block, as seen from the main process: its deadline, its cancellation, and how it ended if it failed. */
+/** One running block, as seen from the main process: its deadline, its cancellation, and how it ended if it failed. The
+ * worker ends its blocks itself; one that has not ended `graceMs` after its deadline cannot be stopped, and the child
+ * is killed. */
 export class ActiveRun {
   readonly #options: ActiveRunOptions;
   readonly #begun = performance.now();
@@ -27,19 +30,17 @@ export class ActiveRun {
   readonly #onAbort = (): void => this.#cancel();
   readonly #untimedBefore: number;
   #cancelled = false;
+  #settled = false;
+  /** Since when the child waits only for calls with their own deadlines, and the total time of earlier waits. */
+  #waiting: { readonly since: number | null; readonly before: number } = { since: null, before: 0 };
   /** Killed because of its deadline. */
   #overdue = false;
 
   constructor(options: ActiveRunOptions) {
     this.#options = options;
-    const { block, graceMs, desk, id } = options;
-    this.#untimedBefore = desk.untimedMs;
-    // The child abandons its calls at the deadline and reports it; this is for a child that cannot.
-    const end = block.deadlineMs + graceMs;
-    this.#afterOwnTime(end, () => {
-      desk.abortRun(id);
-      this.#afterOwnTime(end + LAST_RESORT_MS, () => this.stuck());
-    });
+    const { block, graceMs, calls } = options;
+    this.#untimedBefore = calls.untimedMs;
+    this.#afterOwnTime(block.deadlineMs + graceMs, () => this.#overstayed());
     block.signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (block.signal?.aborted) this.#cancel();
   }
@@ -49,9 +50,9 @@ export class ActiveRun {
   }
 
   get observed(): Observed {
-    const { output, desk, id } = this.#options;
+    const { output, calls, id } = this.#options;
     const ms = performance.now() - this.#begun;
-    return { stdout: output.stdout, stderr: output.stderr, calls: desk.callsOf(id), ms };
+    return { stdout: output.stdout, stderr: output.stderr, calls: calls.callsOf(id), ms };
   }
 
   /** Whether this is the run's id. */
@@ -59,8 +60,30 @@ export class ActiveRun {
     return id === this.#options.id;
   }
 
-  /** Only the end of the child can stop it. */
-  stuck(): void {
+  /** What the child reports about the run: that its time is paused, or that its foreign code has ended and only its
+   * report is left, which may take longer. */
+  reports(state: "paused" | "resumed" | "settled"): void {
+    if (state === "settled") this.#settled = true;
+    else this.#waiting = { since: state === "paused" ? performance.now() : null, before: this.#waitedMs };
+  }
+
+  get #waitedMs(): number {
+    const { since, before } = this.#waiting;
+    return before + (since === null ? 0 : performance.now() - since);
+  }
+
+  /** The child abandons its calls at the deadline and reports it; this is for a child that cannot. */
+  #overstayed(): void {
+    const { calls, id } = this.#options;
+    calls.abortRun(id);
+    this.#after(DELAYED_MS, () => {
+      if (!this.#settled) this.#kill();
+    });
+    this.#after(ON_ITS_WAY_MS, () => this.#kill());
+  }
+
+  /** Only the end of the child can stop the block. */
+  #kill(): void {
     const { block, kill } = this.#options;
     this.#overdue = !this.#cancelled;
     kill(`${this.#overdue ? timeout(block) : "the block was cancelled"} and could not be stopped`);
@@ -99,21 +122,21 @@ export class ActiveRun {
     this.#timers.add(timer);
   }
 
-  /** Calls `f` when the run has taken `ms`, without the time during which a call with its own deadline was open. The
-   * child counts more precisely; this is the last resort and checks again from time to time. */
+  /** Calls `f` when the run has taken `ms`, without the time during which it only waited for calls with their own
+   * deadlines. The child says when, and is believed for as long as such a call was open. */
   #afterOwnTime(ms: number, f: () => void): void {
-    const untimed = this.#options.desk.untimedMs - this.#untimedBefore;
+    const untimed = Math.min(this.#waitedMs, this.#options.calls.untimedMs - this.#untimedBefore);
     const left = ms - (performance.now() - this.#begun - untimed);
     if (left < 1) f();
     else this.#after(Math.max(left, LOOK_AGAIN_MS), () => this.#afterOwnTime(ms, f));
   }
 
   #cancel(): void {
-    const { id, desk, cancel, graceMs } = this.#options;
+    const { id, calls, cancel, graceMs } = this.#options;
     this.#cancelled = true;
-    desk.abortRun(id);
+    calls.abortRun(id);
     cancel();
-    this.#after(graceMs + LAST_RESORT_MS, () => this.stuck());
+    this.#after(graceMs, () => this.#overstayed());
   }
 }
 

@@ -1,5 +1,5 @@
-import type { AnswerFrames } from "./_asks.ts";
 import { cleanText } from "./clean_text.ts";
+import type { AnswerFrames } from "./_requests.ts";
 import { decode } from "../codec/codec.ts";
 import { FrameFields, MAX_PAYLOAD_BYTES, ProtocolError } from "../protocol.ts";
 import type { RenderReport, VariableRestoreReport } from "../sandbox.ts";

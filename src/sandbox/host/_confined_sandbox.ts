@@ -1,4 +1,5 @@
 import { SandboxEnded } from "../../domain/errors.ts";
+import { failedBlock } from "../../domain/query/block_result.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { ActiveRun } from "./_active_run.ts";
 import { BlockOutput } from "./_block_output.ts";
@@ -9,11 +10,10 @@ import type { ChildExit } from "./_child_exit.ts";
 import { ChildLink } from "./_child_link.ts";
 import { Heartbeat } from "./_heartbeat.ts";
 import { loadModules } from "./_load_modules.ts";
-import { NO_WALLS } from "./_no_walls.ts";
 import { readReady } from "./_ready.ts";
-import { refusedRun } from "./_refused_run.ts";
 import { Requests } from "./_requests.ts";
 import { readRunReport } from "./_run_report.ts";
+import { bareReport } from "../bare_report.ts";
 import type { WorkFolder } from "../launch/work_folder.ts";
 import { imageParts } from "../child/variables/image_parts.ts";
 import type { Setup } from "../child/setup/setup.ts";
@@ -49,14 +49,12 @@ export class ConfinedSandbox implements Sandbox {
   readonly #setup: Setup;
   readonly #folder: WorkFolder;
   readonly #link: ChildLink;
-  readonly #desk: CallRegistry;
+  readonly #calls: CallRegistry;
   readonly #requests: Requests;
   readonly #ready = Promise.withResolvers<void>();
-  readonly #begun = performance.now();
   readonly #onAbort = (): void => this.#link.kill("the caller gave it up");
   #heartbeat: Heartbeat | null = null;
   #walls: Walls | null = null;
-  #startMs = 0;
   #active: ActiveRun | null = null;
   /** Whether the last block left nothing running; only the child knows. */
   #rests = true;
@@ -67,7 +65,7 @@ export class ConfinedSandbox implements Sandbox {
     this.#setup = setup;
     this.#folder = folder;
     const { functions, untimed = [], onCall } = sandbox;
-    this.#desk = new CallRegistry({
+    this.#calls = new CallRegistry({
       functions,
       untimed,
       onCall,
@@ -77,7 +75,7 @@ export class ConfinedSandbox implements Sandbox {
       program,
       cwd: folder.path,
       onFrame: (frame) => this.#receive(frame),
-      mayRead: () => this.#desk.room(),
+      mayRead: () => this.#calls.room(),
       onEnd: (exit) => this.#onEnd(exit),
     });
     this.#requests = new Requests(this.#link);
@@ -89,11 +87,7 @@ export class ConfinedSandbox implements Sandbox {
   }
 
   get walls(): Walls {
-    return this.#walls ?? NO_WALLS;
-  }
-
-  get startMs(): number {
-    return this.#startMs;
+    return this.#walls!; // set before anyone else has this object
   }
 
   get ended(): boolean {
@@ -170,9 +164,9 @@ export class ConfinedSandbox implements Sandbox {
     this.#rests = false; // sources are evaluated
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
-    // Code also goes to the child's main thread, which checks what it refers to.
-    const plain = parts.length === 1 && !images.some(({ kind }) => kind === "function" || kind === "class");
-    parts.forEach((part, i) => this.#link.send({ t: "restore", id, plain, more: i < parts.length - 1 }, part));
+    // The child's main thread reads code too, to know what it refers to.
+    const code = images.some(({ kind }) => kind === "function" || kind === "class");
+    parts.forEach((part, i) => this.#link.send({ t: "restore", id, code, more: i < parts.length - 1 }, part));
     const answered = await this.#requests.within(answer);
     return this.#read(() => readRestoreReports(answered));
   }
@@ -196,7 +190,7 @@ export class ConfinedSandbox implements Sandbox {
   }
 
   async endQuery(): Promise<void> {
-    const forget = this.#desk.endQuery();
+    const forget = this.#calls.endQuery();
     if (this.#rests) this.#requests.tell({ t: "endQuery" });
     else {
       const answer = await this.#requests.ask({ t: "endQuery" });
@@ -213,13 +207,13 @@ export class ConfinedSandbox implements Sandbox {
 
   #activate(id: string, block: BlockRun): ActiveRun {
     const { outputBytes, graceMs } = this.#options.limits;
-    this.#desk.beginRun(id, block.index);
+    this.#calls.beginRun(id, block.index);
     this.#active = new ActiveRun({
       id,
       block,
       graceMs,
       output: new BlockOutput(outputBytes, this.#options.onOutput),
-      desk: this.#desk,
+      calls: this.#calls,
       cancel: () => this.#link.send({ t: "cancel", id }),
       kill: (why) => this.#link.kill(why),
     });
@@ -245,16 +239,18 @@ export class ConfinedSandbox implements Sandbox {
       case "ready":
         return this.#onReady(frame.header);
       case "call":
-        return this.#desk.receive(frame);
+        return this.#calls.receive(frame);
       case "cancel":
-        return this.#desk.cancel(frame);
+        return this.#calls.cancel(frame);
       case "output":
         return this.#activeOf(frame, "run").output.receive(frame);
       case "done":
         this.#heartbeat?.heard();
         return this.#requests.receive(frame);
-      case "stuck":
-        return this.#activeOf(frame, "id").stuck();
+      case "paused":
+      case "resumed":
+      case "settled":
+        return this.#activeOf(frame, "id").reports(t);
       case "pong":
         return this.#heartbeat?.receive(frame);
       default:
@@ -273,7 +269,6 @@ export class ConfinedSandbox implements Sandbox {
   #onReady(header: Header): void {
     if (this.#walls) throw new ProtocolError("Cannot become ready twice");
     this.#walls = readReady(header);
-    this.#startMs = performance.now() - this.#begun;
     // If the start was abandoned, a child behind a killed launcher still comes up, and ends when its input ends.
     if (!this.#options.signal?.aborted) this.#ready.resolve();
   }
@@ -282,10 +277,14 @@ export class ConfinedSandbox implements Sandbox {
     this.#exit = exit;
     this.#heartbeat?.stop();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    this.#desk.close();
+    this.#calls.close();
     this.#folder.remove();
     this.#requests.end(exit.why);
     this.#ready.reject(new SandboxEnded(exit.why));
     this.#ready.promise.catch(() => {});
   }
+}
+
+function refusedRun(message: string): RunReport {
+  return bareReport(failedBlock("refused", { name: "Error", message }));
 }

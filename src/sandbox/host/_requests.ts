@@ -1,13 +1,30 @@
-import { type AnswerFrames, Asks } from "./_asks.ts";
+import { SandboxEnded } from "../../domain/errors.ts";
 import type { ChildLink } from "./_child_link.ts";
-import type { Bytes, Frame, Header } from "../protocol.ts";
+import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../protocol.ts";
 
-const ASK_MS = 60_000;
+const ANSWER_MS = 60_000;
+/** Limit of one answer over all its frames: no valid answer exceeds a child's memory. */
+const MAX_ANSWER_BYTES = 2 ** 30;
+
+/** The frames of one answer. */
+export interface AnswerFrames {
+  readonly payloads: readonly Bytes[];
+  /** Header of the last frame. */
+  readonly header: Header;
+}
+
+interface Request {
+  readonly payloads: Bytes[];
+  bytes: number;
+  readonly resolve: (answer: AnswerFrames) => void;
+  readonly reject: (error: Error) => void;
+}
 
 /** Requests of the main process to one child, other than host calls: sent, timed and answered once. */
 export class Requests {
   readonly #link: Pick<ChildLink, "send" | "sendLater" | "kill">;
-  readonly #asks = new Asks();
+  readonly #open = new Map<string, Request>();
+  #gone: SandboxEnded | null = null;
 
   constructor(link: Pick<ChildLink, "send" | "sendLater" | "kill">) {
     this.#link = link;
@@ -15,27 +32,32 @@ export class Requests {
 
   /** Whether every request is answered. */
   get idle(): boolean {
-    return this.#asks.idle;
+    return this.#open.size === 0;
   }
 
-  /** For a request in several frames; rejects with SandboxEnded if the child ends first. */
+  /** For a request in several frames. Resolves with the `done` frames of the answer; rejects with SandboxEnded if the
+   * child ends first. */
   begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
-    return this.#asks.begin();
+    const id = wireId();
+    const { promise, resolve, reject } = Promise.withResolvers<AnswerFrames>();
+    if (this.#gone) reject(this.#gone);
+    else this.#open.set(id, { payloads: [], bytes: 0, resolve, reject });
+    return { id, answer: promise };
   }
 
-  async ask(header: Header, payload?: Bytes, { ms = ASK_MS }: { readonly ms?: number } = {}): Promise<AnswerFrames> {
-    const { id, answer } = this.#asks.begin();
+  async ask(header: Header, payload?: Bytes, { ms = ANSWER_MS }: { readonly ms?: number } = {}): Promise<AnswerFrames> {
+    const { id, answer } = this.begin();
     this.#link.send({ ...header, id }, payload);
     return await this.within(answer, ms);
   }
 
   /** For messages without an answer: sent with the next frame. Throws SandboxEnded if the child has ended. */
   tell(header: Header, payload?: Bytes): void {
-    this.#asks.check();
+    if (this.#gone) throw this.#gone;
     this.#link.sendLater({ ...header, id: null }, payload);
   }
 
-  async within<T>(answer: Promise<T>, ms = ASK_MS): Promise<T> {
+  async within<T>(answer: Promise<T>, ms = ANSWER_MS): Promise<T> {
     const timer = setTimeout(() => this.#link.kill(`it did not answer within ${ms / 1000} s`), ms);
     try {
       return await answer;
@@ -45,12 +67,23 @@ export class Requests {
   }
 
   /** Handles a `done` frame. Throws ProtocolError for an answer without a request. */
-  receive(frame: Frame): void {
-    this.#asks.receive(frame);
+  receive({ header, payload }: Frame): void {
+    const fields = new FrameFields(header, "done");
+    const id = fields.id();
+    const request = this.#open.get(id);
+    if (!request) throw new ProtocolError("Cannot take an answer that nobody asked for");
+    request.bytes += payload.length;
+    if (request.bytes > MAX_ANSWER_BYTES) throw new ProtocolError(`Cannot take an answer of ${request.bytes} bytes`);
+    request.payloads.push(payload);
+    if (fields.flag("more")) return;
+    this.#open.delete(id);
+    request.resolve({ payloads: request.payloads, header });
   }
 
   /** Called when the child has ended. */
   end(why: string): void {
-    this.#asks.end(why);
+    this.#gone = new SandboxEnded(why);
+    for (const request of this.#open.values()) request.reject(this.#gone);
+    this.#open.clear();
   }
 }

@@ -1,7 +1,8 @@
-import type { AnswerFrames } from "./_asks.ts";
+import type { AnswerFrames } from "./_requests.ts";
 import { type BlockError, blockResult } from "../../domain/query/block_result.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { imageList } from "../child/variables/image_list.ts";
+import { bareReport } from "../bare_report.ts";
 import { cleanText } from "./clean_text.ts";
 import { decode } from "../codec/codec.ts";
 import { FrameFields, ProtocolError } from "../protocol.ts";
@@ -29,16 +30,7 @@ export function readRunReport({ payloads, header }: AnswerFrames, observed: Obse
   const outcome = fields.oneOf("outcome", OUTCOMES);
   const error = header["error"] === null ? null : blockError(header["error"]);
   const repaired = fields.nullable("repaired", (name) => clean(fields, name));
-  if (outcome === "refused") {
-    return {
-      result: blockResult({ ...observed, outcome, error, repaired }),
-      saved: [],
-      reads: [],
-      value: null,
-      literal: false,
-      notes: [],
-    };
-  }
+  if (outcome === "refused") return bareReport(blockResult({ ...observed, outcome, error, repaired }));
   const earlier = payloads.slice(0, -1).flatMap((part) => imageList(decode(part)));
   const saved = [...earlier, ...imageList(fields.value["saved"])].map(checkedImage);
   const result = blockResult({

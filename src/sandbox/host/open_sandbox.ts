@@ -26,7 +26,7 @@ const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnde
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
   return slots.run(async () => {
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
-    const { limits: { memoryBytes, outputBytes, previewChars, graceMs }, launcher = [] } = options;
+    const { limits: { memoryBytes, outputBytes, previewChars }, launcher = [] } = options;
     const access = resolveGrants(options);
     if (launcher.length > 0 && access.read.length + access.write.length > 0) {
       throw new Error(`Cannot grant paths to a sandbox behind a launcher: ${launcher.join(" ")}`);
@@ -38,7 +38,6 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
       memoryBytes,
       outputBytes,
       previewChars,
-      graceMs,
       functions: options.functions,
       untimed: options.untimed ?? [],
       access,

@@ -1,6 +1,5 @@
-import { sucraseText } from "./sucrase_text.ts";
 import { type ModuleImport, moduleImports } from "../child/syntax/module_imports.ts";
-import { sucraseLoader } from "../child/prepare/sucrase_loader.ts";
+import { typeStripper } from "./strip_types.ts";
 
 export interface ModuleSource {
   /** Plain JavaScript. */
@@ -8,14 +7,11 @@ export interface ModuleSource {
   readonly imports: readonly ModuleImport[];
 }
 
-/** Reads modules that are imported at run time, since an executable does not strip types. */
+/** Reads modules that are imported at run time. */
 export function moduleReader(): (source: string, path: string) => ModuleSource {
-  const sucrase = sucraseLoader({ text: sucraseText() });
+  const stripTypes = typeStripper();
   return (source, path) => {
-    const typed = /\.[mc]?ts$/.test(path);
-    const code = typed
-      ? sucrase()(source, { transforms: ["typescript"], disableESTransforms: true, filePath: path }).code
-      : source;
+    const code = stripTypes(source, path);
     return { code, imports: moduleImports(code) };
   };
 }

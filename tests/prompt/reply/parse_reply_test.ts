@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseReply } from "../../../src/prompt/reply/parse_reply.ts";
-import { replySchema } from "../../../src/prompt/reply/reply_schema.ts";
+import { replySchema } from "../../helpers/reply_schema.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import corpus from "../../fixtures/replies/corpus.json" with { type: "json" };
 

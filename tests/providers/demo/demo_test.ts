@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type BlockResult, blockResult, failedBlock } from "../../../src/domain/query/block_result.ts";
 import { Cancelled, ProviderError } from "../../../src/domain/errors.ts";
 import type { ContextParts } from "../../../src/prompt/context/context_parts.ts";
-import { describeReply, replySchema } from "../../../src/prompt/reply/reply_schema.ts";
+import { describeReply, replySchema } from "../../helpers/reply_schema.ts";
 import { renderContext } from "../../../src/prompt/context/render_context.ts";
 import { demoProvider } from "../../../src/providers/demo/demo.ts";
 import { POLICIES } from "../../../src/providers/demo/policies/policies.ts";

@@ -1,6 +1,6 @@
 import vm from "node:vm";
 import { transform } from "sucrase";
-import type { RestoredVariable } from "../../../src/sandbox/child/variables/restore.ts";
+import type { VariableRestoreReport } from "../../../src/sandbox/sandbox.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
 import { FunctionNames } from "../../../src/sandbox/child/prepare/function_names.ts";
 import { KeptNumbers } from "../../../src/sandbox/child/worker/kept_numbers.ts";
@@ -32,11 +32,11 @@ export class BlockRunner {
     const block = prepare(source, this.#functionNames);
     if (!block.ok) throw new SyntaxError(`${block.error.message} (${block.error.line}:${block.error.column})`);
     this.variables.declare(block.declarations.map(({ name }) => name));
-    const goingOn = this.variables.goingOn(block.declarations);
+    const extending = this.variables.extending(block.declarations);
     let value: unknown, error: unknown = null;
     try {
       value = await new vm.Script(block.code, { filename: `block${this.#count++}` }).runInThisContext()(
-        goingOn,
+        extending,
         this.numbers,
       );
     } catch (thrown) {
@@ -60,7 +60,7 @@ export class BlockRunner {
   }
 
   /** As after a restart: everything gone, then what was stored comes back. */
-  restart(images: readonly VariableImage[] = [...this.stored.values()]): RestoredVariable[] {
+  restart(images: readonly VariableImage[] = [...this.stored.values()]): VariableRestoreReport[] {
     this.variables.forget(this.variables.names());
     this.variables = new RealmVariables();
     return this.variables.restore(images);

@@ -8,10 +8,10 @@ import { until } from "../../helpers/sandbox.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-Deno.test("ActiveRun counts no time in which a call with a deadline of its own is open, and all other", async () => {
+Deno.test("ActiveRun counts no time in which the child waits for a call with its own deadline, and all other", async () => {
   const signals: AbortSignal[] = [];
   const { promise: answer, resolve } = Promise.withResolvers<void>();
-  const desk = new CallRegistry({
+  const calls = new CallRegistry({
     functions: ["rlm.run", "fs.read"],
     untimed: ["rlm.run"],
     onCall: ({ name, signal }) => {
@@ -21,30 +21,59 @@ Deno.test("ActiveRun counts no time in which a call with a deadline of its own i
     send: () => {},
   });
   const run = wireId();
-  desk.beginRun(run, 0);
+  calls.beginRun(run, 0);
   const active = new ActiveRun({
     id: run,
-    block: { code: "x", iteration: 1, index: 0, deadlineMs: 40 },
+    block: { code: "x", iteration: 1, index: 0, deadlineMs: 150 },
     graceMs: 20,
     output: new BlockOutput(100, undefined),
-    desk,
+    calls,
     cancel: () => {},
     kill: () => {},
   });
   try {
     for (const name of ["rlm.run", "fs.read"]) {
-      desk.receive({ header: { t: "call", id: wireId(), run, name }, payload: encode([]) });
+      calls.receive({ header: { t: "call", id: wireId(), run, name }, payload: encode([]) });
     }
-    await pause(160);
+    active.reports("paused");
+    await pause(300);
     assert.deepEqual(signals.map(({ aborted }) => aborted), [false, false]);
-    assert.ok(desk.untimedMs >= 150);
+    assert.ok(calls.untimedMs >= 250);
     resolve();
     assert.equal(await until(() => signals[1]?.aborted === true), true);
-    const before = desk.untimedMs;
+    const before = calls.untimedMs;
     await pause(20);
-    assert.equal(desk.untimedMs, before);
+    assert.equal(calls.untimedMs, before);
   } finally {
     active.end();
-    desk.close();
+    calls.close();
+  }
+});
+
+Deno.test("ActiveRun kills the child of a run that overstays, unless its foreign code has ended", async () => {
+  const killed: string[] = [];
+  const calls = new CallRegistry({ functions: [], onCall: () => Promise.resolve(), send: () => {} });
+  const begin = (name: string): ActiveRun => {
+    const id = wireId();
+    calls.beginRun(id, 0);
+    return new ActiveRun({
+      id,
+      block: { code: "x", iteration: 1, index: 0, deadlineMs: 20 },
+      graceMs: 10,
+      output: new BlockOutput(100, undefined),
+      calls,
+      cancel: () => {},
+      kill: () => killed.push(name),
+    });
+  };
+  const runs = ["stuck", "settled", "paused without a call"].map(begin);
+  try {
+    runs[1]?.reports("settled");
+    runs[2]?.reports("paused");
+    assert.equal(await until(() => killed.length === 2), true);
+    assert.deepEqual(killed, ["stuck", "paused without a call"]);
+  } finally {
+    for (const run of runs) run.end();
+    calls.close();
   }
 });

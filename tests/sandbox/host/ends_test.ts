@@ -47,9 +47,11 @@ Deno.test("endless recursion is an ordinary error", async () => {
 });
 
 Deno.test("a child killed from outside is reported as killed, whatever waits", async () => {
-  await using box = await testSandbox();
+  const printed = Promise.withResolvers<unknown>();
+  await using box = await testSandbox({ onOutput: printed.resolve });
   const running = box.run("console.log('before'); await new Promise(() => {})", { deadlineMs: 20_000 });
-  setTimeout(() => Deno.kill(box.sandbox.pid, "SIGKILL"), 150);
+  await printed.promise;
+  Deno.kill(box.sandbox.pid, "SIGKILL");
   const { result } = await running;
   assert.equal(result.outcome, "killed");
   assert.match(result.error?.message ?? "", /outside/);
@@ -73,13 +75,18 @@ Deno.test("requests that wait when the child dies reject with SandboxEnded", asy
 
 Deno.test("a child killed during a host call aborts the call", async () => {
   let aborted = false;
+  const called = Promise.withResolvers<void>();
   await using box = await testSandbox({
     functions: {
-      hang: ({ signal }) => new Promise((done) => signal.addEventListener("abort", () => done(aborted = true))),
+      hang: ({ signal }) => {
+        called.resolve();
+        return new Promise((done) => signal.addEventListener("abort", () => done(aborted = true)));
+      },
     },
   });
   const running = box.run("await hang()", { deadlineMs: 20_000 });
-  setTimeout(() => Deno.kill(box.sandbox.pid, "SIGKILL"), 100);
+  await called.promise;
+  Deno.kill(box.sandbox.pid, "SIGKILL");
   assert.equal((await running).result.outcome, "killed");
   assert.equal(await until(() => aborted), true);
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Asks } from "../../../src/sandbox/host/_asks.ts";
 import { BlockOutput } from "../../../src/sandbox/host/_block_output.ts";
 import { CallRegistry } from "../../../src/sandbox/host/_call_registry.ts";
+import { Requests } from "../../../src/sandbox/host/_requests.ts";
 import { readRunReport } from "../../../src/sandbox/host/_run_report.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { CodecError } from "../../../src/sandbox/codec/codec_error.ts";
@@ -37,25 +37,25 @@ function refused(run: () => void): boolean {
   }
 }
 
-Deno.test("CallDesk answers each call that it takes exactly once, whatever a child sends", async () => {
+Deno.test("CallRegistry answers each call that it takes exactly once, whatever a child sends", async () => {
   const frames = fc.array(fc.record({ header: call, payload }), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(frames, async (list: readonly Frame[]) => {
       const answered: unknown[] = [];
       const onCall = (one: { readonly name: string; readonly args: readonly unknown[] }): Promise<unknown> =>
         one.name === "fails" ? Promise.reject(new Error("no")) : Promise.resolve(one.args.length);
-      const desk = new CallRegistry({ functions: ["f", "fails"], onCall, send: ({ id }) => answered.push(id) });
-      for (const run of RUNS) desk.beginRun(run, 0);
+      const registry = new CallRegistry({ functions: ["f", "fails"], onCall, send: ({ id }) => answered.push(id) });
+      for (const run of RUNS) registry.beginRun(run, 0);
       const taken: unknown[] = [];
       for (const frame of list) {
         const isCall = frame.header.t === "call";
-        if (refused(() => isCall ? desk.receive(frame) : desk.cancel(frame))) break; // the child is killed
+        if (refused(() => isCall ? registry.receive(frame) : registry.cancel(frame))) break; // the child is killed
         if (isCall) taken.push(frame.header["id"]);
       }
       await new Promise((done) => setTimeout(done, 0));
       assert.deepEqual(answered.toSorted(), taken.toSorted());
       assert.equal(new Set(taken).size, taken.length);
-      assert.equal(desk.room(), null);
+      assert.equal(registry.room(), null);
     }),
     { ...BOUNDED, numRuns: 150 },
   );
@@ -98,7 +98,7 @@ Deno.test("readRunReport() survives damaged bytes of a real report", () => {
   );
 });
 
-Deno.test("Asks and BlockOutput take only what was asked for and what a child may send", () => {
+Deno.test("Requests and BlockOutput take only what was asked for and what a child may send", () => {
   const header = fc.record({
     t: fc.constant("done"),
     id: fc.oneof(fc.constantFrom(...IDS), junk),
@@ -107,15 +107,16 @@ Deno.test("Asks and BlockOutput take only what was asked for and what a child ma
   });
   fc.assert(
     fc.property(fc.array(fc.record({ header, payload: bytes }), { maxLength: 10 }), (list) => {
-      const asks = new Asks();
-      asks.begin().answer.catch(() => {});
+      const nothing = (): void => {};
+      const requests = new Requests({ send: nothing, sendLater: nothing, kill: nothing });
+      requests.begin().answer.catch(() => {});
       const output = new BlockOutput(100, undefined);
       for (const frame of list as unknown as readonly Frame[]) {
-        assert.equal(refused(() => asks.receive(frame)), true);
+        assert.equal(refused(() => requests.receive(frame)), true);
         refused(() => output.receive(frame));
       }
       assert.ok(output.stdout.length + output.stderr.length <= 100);
-      asks.end("the test is over");
+      requests.end("the test is over");
     }),
     BOUNDED,
   );

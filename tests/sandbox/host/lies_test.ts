@@ -56,7 +56,7 @@ const LIES: Readonly<Record<string, RegExp>> = {
   "more calls than allowed": /more than 64/,
   "a cancel of nothing": /not made/,
   "a pong of nothing": /nobody asked/,
-  "stuck of another run": /no run/,
+  "settled of another run": /no run/,
   "output of another run": /no run/,
   "output to another stream": /bad field "stream"/,
   "output too long": /output of 70000/,

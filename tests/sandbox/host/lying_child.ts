@@ -93,12 +93,12 @@ const LIES: Readonly<Record<string, (run: string) => void>> = {
   },
   "a cancel of nothing": () => send({ t: "cancel", id: wireId() }),
   "a pong of nothing": () => send({ t: "pong", id: wireId() }),
-  "stuck of another run": () => send({ t: "stuck", id: wireId() }),
-  "output of another run": () => send({ t: "output", run: wireId(), stream: 1, dropped: 0 }),
-  "output to another stream": (run) => send({ t: "output", run, stream: 3, dropped: 0 }),
-  "output too long": (run) => send({ t: "output", run, stream: 1, dropped: 0 }, new Uint8Array(70_000)),
+  "settled of another run": () => send({ t: "settled", id: wireId() }),
+  "output of another run": () => send({ t: "output", run: wireId(), stream: 1 }),
+  "output to another stream": (run) => send({ t: "output", run, stream: 3 }),
+  "output too long": (run) => send({ t: "output", run, stream: 1 }, new Uint8Array(70_000)),
   "output without end": (run) => {
-    for (let i = 0; i < 500; i++) send({ t: "output", run, stream: 1, dropped: 0 }, new Uint8Array(10).fill(65));
+    for (let i = 0; i < 500; i++) send({ t: "output", run, stream: 1 }, new Uint8Array(10).fill(65));
   },
   "a frame cut off": (run) => {
     const head = frameHead(token, { header: { t: "done", id: run, more: false }, payloadBytes: 100 });

@@ -19,7 +19,6 @@ const SETUP: Setup = {
   memoryBytes: 128 << 20,
   outputBytes: 1 << 20,
   previewChars: 6000,
-  graceMs: 300,
   functions: ["fs.read"],
   untimed: [],
   access: { net: [], ports: [], read: [], write: [], env: [], globals: [], workspace: "/" },

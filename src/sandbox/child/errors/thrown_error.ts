@@ -1,5 +1,5 @@
 import { captured } from "../intrinsics/captured.ts";
-import { errorText } from "../view/object_kind.ts";
+import { errorText, inheritedText } from "../view/object_kind.ts";
 
 const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
 /** V8 makes `stack` an accessor of the object or of the prototype, depending on the version; a block cannot replace
@@ -42,7 +42,7 @@ export interface ThrownError {
 /** Describes anything that was thrown, without running a getter or a trap of it. */
 export function thrownError(thrown: unknown, preview: (value: unknown) => string): ThrownError {
   if (!isError(thrown)) return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), frames: [] };
-  const { name, message } = errorText(thrown), hint = textOf(thrown, "hint");
+  const { name, message } = errorText(thrown), hint = inheritedText(thrown, "hint");
   const whole = `${hint ? `${message} (${hint})` : message}${causesOf(thrown, preview)}`;
   return {
     name: cut(name, MAX_NAME),
@@ -65,17 +65,6 @@ function isError(thrown: unknown): thrown is object {
 }
 
 const cut = (text: string, max: number): string => captured.apply(slice, text, [0, max]);
-
-/** A data property of the value or of an object that it inherits from; accessors are not run. */
-function textOf(value: object, key: string): string | null {
-  let at: unknown = value;
-  for (let depth = 0; depth < 20 && typeof at === "object" && at !== null && !captured.isProxy(at); depth++) {
-    const found = captured.getOwnPropertyDescriptor(at, key);
-    if (found) return typeof found.value === "string" ? found.value : null;
-    at = captured.getPrototypeOf(at);
-  }
-  return null;
-}
 
 function stackOf(error: object): string {
   const own = captured.getOwnPropertyDescriptor(error, "stack");

@@ -55,6 +55,7 @@ export const look = {
   mapEntries: uncurry(Map.prototype.entries),
   mapNext: uncurry(mapIterator.next),
   setValues: uncurry(Set.prototype.values),
+  setDelete: uncurry(Set.prototype.delete),
   setNext: uncurry(setIterator.next),
   iso: uncurry(Date.prototype.toISOString),
   sharedBytes: getterOf<number>(SharedArrayBuffer.prototype, "byteLength"),

@@ -1,4 +1,6 @@
 import { captured } from "../intrinsics/captured.ts";
+import { type ErrorFacts, setErrorFacts } from "../intrinsics/set_error_facts.ts";
+import { look } from "../intrinsics/look.ts";
 import type { RunContext } from "../run/context.ts";
 
 const MAX_WORK = 64;
@@ -8,8 +10,6 @@ const NativeController = globalThis.AbortController;
 interface Work {
   readonly run: RunContext;
   readonly stop: (why: string) => void;
-  next: Work | null;
-  previous: Work | null;
 }
 
 export interface OutsideWorkOptions {
@@ -31,15 +31,14 @@ export interface OutsideTask {
  * query. */
 export class OutsideWork {
   readonly #options: OutsideWorkOptions;
-  #first: Work | null = null;
-  #count = 0;
+  readonly #work = new look.Set<Work>();
 
   constructor(options: OutsideWorkOptions) {
     this.#options = options;
   }
 
   get running(): number {
-    return this.#count;
+    return look.setSize(this.#work);
   }
 
   /** `stop` abandons it; the promise then rejects. */
@@ -49,26 +48,28 @@ export class OutsideWork {
       const error = new captured.Error(what); // created here, so that its stack names the line of the block
       const run = this.#options.current();
       const refused = this.#refusal(run);
-      if (refused || !run) return reject(named(error, { name: "Error", message: `Cannot ${what}: ${refused}` }));
+      if (refused || !run) {
+        return reject(setErrorFacts(error, { name: "Error", message: `Cannot ${what}: ${refused}` }));
+      }
       const controller = new NativeController();
       let ended = false;
       const end = (settle: () => void): void => {
         if (ended) return;
         ended = true;
-        this.#remove(work);
+        look.setDelete(this.#work, work);
         this.#options.soon(settle);
       };
       stop = (why) => {
-        end(() => reject(named(error, { name: "AbortError", message: `Cannot ${what}: ${why}` })));
+        end(() => reject(setErrorFacts(error, { name: "AbortError", message: `Cannot ${what}: ${why}` })));
         this.#options.afterwards(() => controller.abort());
       };
-      const work: Work = { run, stop, next: this.#first, previous: null };
-      this.#add(work);
+      const work: Work = { run, stop };
+      look.setAdd(this.#work, work);
       this.#options.afterwards(() => {
         if (ended) return;
         void captured.apply(captured.then, begin(controller.signal), [
           (value: unknown) => end(() => resolve(value)),
-          (cause: unknown) => end(() => reject(named(error, { ...facts(cause, what) }))),
+          (cause: unknown) => end(() => reject(setErrorFacts(error, factsOf(cause, what)))),
         ]);
       });
     });
@@ -77,38 +78,19 @@ export class OutsideWork {
 
   /** Abandons what the run started, or everything. */
   abort(run: RunContext | null, why: string): void {
-    for (let work = this.#first, next: Work | null = null; work; work = next) {
-      next = work.next;
+    look.setEach(this.#work, (work) => {
       if (run === null || work.run === run) work.stop(why);
-    }
+    });
   }
 
   #refusal(run: RunContext | null): string {
     if (!run) return "no block is running";
-    return run.ended || (this.#count >= MAX_WORK ? `${MAX_WORK} of its kind are running` : "");
+    return run.ended || (this.running >= MAX_WORK ? `${MAX_WORK} of its kind are running` : "");
   }
-
-  #add(work: Work): void {
-    if (this.#first) this.#first.previous = work;
-    this.#first = work;
-    this.#count++;
-  }
-
-  #remove(work: Work): void {
-    if (work.previous) work.previous.next = work.next;
-    else this.#first = work.next;
-    if (work.next) work.next.previous = work.previous;
-    this.#count--;
-  }
-}
-
-interface Facts {
-  readonly name: string;
-  readonly message: string;
 }
 
 /** Copies the facts of a runtime error: the original object would lead to classes of the runtime. */
-function facts(cause: unknown, what: string): Facts {
+function factsOf(cause: unknown, what: string): ErrorFacts {
   const isError = typeof cause === "object" && cause !== null;
   const name: unknown = isError && "name" in cause ? cause.name : "";
   const message: unknown = isError && "message" in cause ? cause.message : "";
@@ -116,13 +98,4 @@ function facts(cause: unknown, what: string): Facts {
     name: typeof name === "string" && name !== "" ? name : "Error",
     message: `Cannot ${what}: ${typeof message === "string" ? message : "failed"}`,
   };
-}
-
-function named(error: Error, { name, message }: Facts): Error {
-  const set = (key: string, value: string): void => {
-    captured.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false });
-  };
-  set("name", name);
-  set("message", message);
-  return error;
 }

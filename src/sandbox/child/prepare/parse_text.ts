@@ -55,12 +55,9 @@ const OPTIONS: Options = {
   allowReturnOutsideFunction: true,
 };
 /** TypeScript syntax that the stripper silently drops or turns into something that a block cannot run. */
-const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
-  [
-    /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/g,
-    "A block is no module: what it may use is in scope already, and what it declares stays",
-  ],
-];
+const UNAVAILABLE = /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/;
+/** Any other error is more precise. */
+const NOT_PARSED: Unparsed = { ok: false, message: "", offset: 0 };
 const NO_NAMESPACES: ReadonlyMap<string, readonly string[]> = new Map();
 
 /** Parses as JavaScript. Only if that fails, or is not what was meant, it strips the types first: plain JavaScript
@@ -70,7 +67,7 @@ export function parseText(given: string, loadSucrase: () => StripTypes): Parsed 
   const plain = parseScript(text);
   if (!plain.ok) return stripped(text, { plain, loadSucrase });
   if (!hasTypeArguments(plain.program, text)) return plain;
-  const typed = stripped(text, { plain: { ok: false, message: "", offset: 0 }, loadSucrase });
+  const typed = stripped(text, { plain: NOT_PARSED, loadSucrase });
   return typed.ok ? typed : plain;
 }
 
@@ -80,8 +77,11 @@ interface Stripping {
 }
 
 function stripped(text: string, how: Stripping): Parsed | Unparsed {
-  const unavailable = unavailableSyntax(text);
-  if (unavailable) return unavailable;
+  const unavailable = UNAVAILABLE.exec(codeOnly(text));
+  if (unavailable) {
+    const message = "A block is no module: what it may use is in scope already, and what it declares stays";
+    return { ok: false, message, offset: unavailable.index };
+  }
   const marked = markNamespaces(text, () => true);
   return marked ? withNamespaces(text, { ...how, marked }) : withoutTypes(text, how);
 }
@@ -112,7 +112,7 @@ function withoutTypes(text: string, how: Stripping): Parsed | Unparsed {
 /** Strips types with functions instead of namespaces, which are then unfolded. */
 function withNamespaces(text: string, how: Stripping & { readonly marked: Marked }): Parsed | Unparsed {
   const { marked: { text: given, map: toText, paths }, plain } = how;
-  const js = strip(given, { ...how, plain: { ok: false, message: "", offset: 0 } });
+  const js = strip(given, { ...how, plain: NOT_PARSED });
   const wrong = (found: Unparsed, map: PositionMap): Unparsed =>
     later(plain, { ...found, offset: mapOffset(map, found.offset) });
   if (typeof js !== "string") return wrong(js, toText);
@@ -214,13 +214,4 @@ function stripperError(text: string, error: unknown): Unparsed {
   // deno-lint-ignore vis/no-message-parsing -- sucrase reports the position only in its message
   const plain = message.replace(/^Error transforming [^:]*: /, "").replace(/\s*\(\d+:\d+\)\s*$/, "");
   return { ok: false, message: clearer(plain, text, offset), offset };
-}
-
-function unavailableSyntax(text: string): Unparsed | null {
-  const code = codeOnly(text);
-  for (const [syntax, message] of UNAVAILABLE) {
-    const [found] = code.matchAll(syntax);
-    if (found) return { ok: false, message, offset: found.index };
-  }
-  return null;
 }

@@ -6,7 +6,7 @@ import { positionError } from "../errors/position_error.ts";
 import { type Parsed, parseText, type StripTypes, type Unparsed } from "./parse_text.ts";
 import { isDataLiteral, refusalOf } from "./refusals.ts";
 import { type Repaired, repairEnd, repairEntities, repairFence } from "./repair.ts";
-import { rewrite } from "../rewrite/rewrite.ts";
+import { rewriteTopLevel } from "../rewrite/top_level_declarations.ts";
 import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "../rewrite/declarations.ts";
 import { composeMaps, IDENTITY, mapOffset, type PositionMap } from "../syntax/position_map.ts";
 
@@ -16,7 +16,6 @@ export interface RunnableBlock {
   /** A script whose value is a function that returns the block's value or a promise of it. Its declarations must exist
    * as global properties before that is called. */
   readonly code: string;
-  readonly isAsync: boolean;
   /** In order of definition, one per name. */
   readonly declarations: readonly Declaration[];
   /** Assignments to names at its top level, in order; `declaration` has no meaning here. */
@@ -73,11 +72,10 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   const { functionNames } = options;
   functionNames?.addBlock(program);
   const isSeen = (name: string): boolean => functionNames?.has(name) ?? true;
-  const { code, isAsync, map: toJs } = rewrite(program, { js, isSeen });
+  const { code, map: toJs } = rewriteTopLevel(program, { js, isSeen });
   return {
     ok: true,
     code,
-    isAsync,
     declarations: topLevelDeclarations(parsed),
     assigned: topLevelAssignments(parsed),
     reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),

@@ -1,20 +1,15 @@
 import { captured } from "../intrinsics/captured.ts";
+import { setErrorFacts } from "../intrinsics/set_error_facts.ts";
+import { look } from "../intrinsics/look.ts";
 
 type Listener = ((event: object) => unknown) | { handleEvent(event: object): unknown };
-
-interface Entry {
-  readonly listener: Listener;
-  next: Entry | null;
-}
 
 /** Only this module creates and aborts signals. */
 const KEY = {};
 const internals = { abort: (_signal: RealmAbortSignal, _reason: unknown): void => {} };
 
 function namedError(name: string, message: string): Error {
-  const error = new captured.Error(message);
-  captured.defineProperty(error, "name", { value: name, writable: true, configurable: true, enumerable: false });
-  return error;
+  return setErrorFacts(new captured.Error(), { name, message });
 }
 
 /** AbortSignal for the realm: the symbols of Deno's lead to lists of timers and listeners. Covers what programs use:
@@ -22,7 +17,7 @@ function namedError(name: string, message: string): Error {
 class RealmAbortSignal {
   #aborted = false;
   #reason: unknown = undefined;
-  #first: Entry | null = null;
+  readonly #listeners = new look.Set<Listener>();
   onabort: unknown = null;
 
   constructor(key?: unknown) {
@@ -47,26 +42,11 @@ class RealmAbortSignal {
 
   /** An abort happens once, so every listener is a `once` listener. */
   addEventListener(type: unknown, listener: Listener | null): void {
-    if (type !== "abort" || !listener || this.#aborted) return;
-    const entry: Entry = { listener, next: null };
-    let last: Entry | null = null;
-    for (let it = this.#first; it; it = it.next) {
-      if (it.listener === listener) return;
-      last = it;
-    }
-    if (last) last.next = entry;
-    else this.#first = entry;
+    if (type === "abort" && listener && !this.#aborted) look.setAdd(this.#listeners, listener);
   }
 
   removeEventListener(type: unknown, listener: Listener | null): void {
-    if (type !== "abort") return;
-    let before: Entry | null = null;
-    for (let it = this.#first; it; before = it, it = it.next) {
-      if (it.listener !== listener) continue;
-      if (before) before.next = it.next;
-      else this.#first = it.next;
-      return;
-    }
+    if (type === "abort") look.setDelete(this.#listeners, listener);
   }
 
   #abort(reason: unknown): void {
@@ -75,8 +55,10 @@ class RealmAbortSignal {
     this.#reason = reason === undefined ? namedError("AbortError", "The operation was aborted") : reason;
     const event = { type: "abort", target: this, currentTarget: this };
     if (typeof this.onabort === "function") this.#notify(this.onabort as Listener, event);
-    for (let it = this.#first; it; it = it.next) this.#notify(it.listener, event);
-    this.#first = null;
+    look.setEach(this.#listeners, (listener) => {
+      look.setDelete(this.#listeners, listener);
+      this.#notify(listener as Listener, event);
+    });
   }
 
   #notify(listener: Listener, event: object): void {

@@ -4,10 +4,6 @@ import { captured } from "../intrinsics/captured.ts";
 export class InjectedNames {
   readonly #values: Record<string, unknown> = Object.create(null);
 
-  has(name: string): boolean {
-    return name in this.#values;
-  }
-
   /** Adds a name to the realm, or sets its value. */
   set(name: string, value: unknown): void {
     this.#values[name] = value;

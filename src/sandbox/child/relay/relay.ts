@@ -1,6 +1,5 @@
 import { decode, encode } from "../../codec/codec.ts";
 import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../../protocol.ts";
-import type { VariableImage } from "../../../domain/query/variable.ts";
 import { blockError } from "../errors/block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
@@ -10,7 +9,6 @@ import type { CallMessage, FromWorker } from "../link/messages.ts";
 import { prepareBlock } from "../prepare/prepare_block.ts";
 import { type RanBlock, RanBlocks } from "../errors/ran_blocks.ts";
 import { RelayLink } from "../link/relay_link.ts";
-import { RunWatch } from "../run/watch.ts";
 import type { Setup } from "../setup/setup.ts";
 import type { SucraseTransform } from "../prepare/sucrase_loader.ts";
 
@@ -24,25 +22,21 @@ export interface RelayOptions {
 const MAX_NAME = 1000;
 const NAMES = { items: 100_000, length: MAX_NAME } as const;
 
-/** Between the wire and the worker: checks and translates, assigns ids to calls, watches deadlines. */
+/** Between the wire and the worker: checks and translates, assigns ids to calls. */
 export class Relay {
   readonly #options: RelayOptions;
   readonly #functionNames = new FunctionNames();
-  readonly #watch: RunWatch;
   /** To the worker. */
   readonly link: RelayLink;
   readonly #calls = new Map<string, number>();
   readonly #wireIds = new Map<number, string>();
   readonly #reserved = new Set<string>();
-  #restoring: VariableImage[] = [];
   readonly #blocks = new RanBlocks();
   #ran: { readonly id: string; readonly block: RanBlock } | null = null;
   onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    // Only the end of the child stops such a block. The main process kills it, since it also reaps and reports.
-    this.#watch = new RunWatch(options.setup.graceMs, (id) => this.#send({ t: "stuck", id }));
     this.link = new RelayLink(options.port, (message) => this.#fromWorker(message));
   }
 
@@ -53,7 +47,6 @@ export class Relay {
       case "run":
         return this.#run(fields, payload);
       case "cancel":
-        this.#watch.cancel(fields.id());
         return this.link.post({ t: "cancel", id: fields.id() });
       case "answer":
         return this.#answer(fields, payload);
@@ -95,7 +88,6 @@ export class Relay {
     const assigned = block.assigned.filter(({ name }) => !this.#reserved.has(name));
     const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
     this.#ran = { id, block: ran };
-    this.#watch.begin(id, deadlineMs);
     const { map: _here, ...runnable } = block;
     this.link.post({
       t: "run",
@@ -119,16 +111,12 @@ export class Relay {
   }
 
   #restore(fields: FrameFields, payload: Bytes): void {
-    if (fields.flag("plain")) return this.link.post({ t: "restoreBytes", id: fields.id(), payload });
-    this.#restoring.push(...imageList(decode(payload)));
-    if (fields.flag("more")) return;
-    const images = this.#restoring;
-    this.#restoring = [];
+    const images = fields.flag("code") ? imageList(decode(payload)) : [];
     for (const { name, kind, source } of images) {
       if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
     }
     this.#functionNames.addImages(images);
-    this.link.post({ t: "restore", id: fields.id(), images });
+    this.link.post({ t: "restore", id: fields.id(), more: fields.flag("more"), payload });
   }
 
   #module(fields: FrameFields, payload: Bytes): void {
@@ -157,24 +145,21 @@ export class Relay {
       case "named":
         for (const name of message.names) this.#reserved.add(name);
         return;
-      case "paused":
-        return this.#watch.pause(message.id);
-      case "resumed":
-        return this.#watch.resume(message.id);
       case "call":
         return this.#call(message);
       case "calls":
         return this.#options.writer.together(() => message.calls.forEach((call) => this.#call(call)));
+      case "paused":
+      case "resumed":
       case "settled":
-        return this.#watch.settled(message.id);
+      case "pong":
+        return this.#send({ t: message.t, id: message.id });
       case "cancel":
         return this.#cancelCall(message.id);
       case "output":
-        return this.#output(message);
+        return this.#send({ t: "output", run: message.run, stream: message.stream }, message.payload);
       case "done":
         return this.#done(message);
-      case "pong":
-        return this.#send({ t: "pong", id: message.id });
       case "broken":
         return fail(`a block broke the realm: ${message.why}`);
     }
@@ -185,10 +170,6 @@ export class Relay {
     if (id !== undefined) this.#send({ t: "cancel", id });
   }
 
-  #output({ run, stream, dropped, payload }: Extract<FromWorker, { t: "output" }>): void {
-    this.#send({ t: "output", run, stream, dropped }, payload);
-  }
-
   #call({ id, run, name, payload }: CallMessage): void {
     const wire = wireId();
     this.#calls.set(wire, id);
@@ -197,7 +178,6 @@ export class Relay {
   }
 
   #done({ id, more, error, rests, payload }: Extract<FromWorker, { t: "done" }>): void {
-    this.#watch.settled(id);
     const ran = this.#ran;
     const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks }) : null;
     this.#send({ t: "done", id, more, error: mapped, rests: rests === true }, payload);

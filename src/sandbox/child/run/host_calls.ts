@@ -2,6 +2,7 @@ import { decode, encode } from "../../codec/codec.ts";
 import { type Bytes, MAX_CALL_BYTES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../../protocol.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
+import { type ErrorFacts, setErrorFacts } from "../intrinsics/set_error_facts.ts";
 import type { CallAnswer, CallMessage, Post } from "../link/messages.ts";
 import { look } from "../intrinsics/look.ts";
 import { refusedArgument } from "./refused_argument.ts";
@@ -83,14 +84,14 @@ export class HostCalls {
       const run = this.#options.current();
       const refused = this.#refusal(run);
       if (refused || !run) {
-        return reject(describe(error, { name: "Error", message: `Cannot call ${name}: ${refused}` }));
+        return reject(setErrorFacts(error, { name: "Error", message: `Cannot call ${name}: ${refused}` }));
       }
       let payload: Bytes;
       try {
         payload = encode(args, { maxBytes: MAX_PAYLOAD_BYTES });
       } catch (cause) {
         return reject(
-          describe(error, { name: "TypeError", message: `Cannot call ${name}: ${refusalOf(cause)}` }),
+          setErrorFacts(error, { name: "TypeError", message: `Cannot call ${name}: ${refusalOf(cause)}` }),
         );
       }
       this.#enqueue({
@@ -125,7 +126,7 @@ export class HostCalls {
       value = { name: "Error", message: `Cannot read the answer of ${call.name}: ${reasonOf(cause)}` };
       failed = true;
     }
-    this.#options.soon(() => failed ? call.reject(describe(call.error, value)) : call.resolve(value));
+    this.#options.soon(() => failed ? call.reject(setErrorFacts(call.error, factsOf(value))) : call.resolve(value));
   }
 
   /** Calls that waited for room are sent together. */
@@ -168,7 +169,7 @@ export class HostCalls {
     this.#closed(call);
     if (!call.sent) this.#free(call); // its sending was cut off, so no answer will free it
     call.payload = null;
-    this.#options.soon(() => call.reject(describe(call.error, { name: "Error", message: why })));
+    this.#options.soon(() => call.reject(setErrorFacts(call.error, { name: "Error", message: why })));
   }
 
   #closed(call: Call): void {
@@ -232,17 +233,14 @@ export class HostCalls {
   }
 }
 
-/** Adds what the main process reports to the error that was created at the call. */
-function describe(error: Error, facts: unknown): Error {
-  const set = (key: string, from: unknown, fallback: string): void => {
-    const value = typeof from === "string" ? from : fallback;
-    captured.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false });
+/** What the main process reports about a failure. */
+function factsOf(reported: unknown): ErrorFacts {
+  const name = own(reported, "name"), message = own(reported, "message"), hint = own(reported, "hint");
+  return {
+    name: typeof name === "string" ? name : "Error",
+    message: typeof message === "string" ? message : "The host function failed",
+    ...typeof hint === "string" && { hint },
   };
-  set("name", own(facts, "name"), "Error");
-  set("message", own(facts, "message"), "The host function failed");
-  const hint = own(facts, "hint");
-  if (typeof hint === "string") set("hint", hint, "");
-  return error;
 }
 
 function own(from: unknown, key: string): unknown {

@@ -10,7 +10,6 @@ const codeAt = String.prototype.charCodeAt;
 
 export interface OutputChunk {
   readonly stream: 1 | 2;
-  readonly dropped: number;
   readonly payload: Bytes;
 }
 
@@ -91,11 +90,7 @@ export class Output {
     for (let at = 0; at < text.length;) {
       const part = piece(text, at, at + MAX_UNITS);
       at += part.length;
-      this.#options.send({
-        stream,
-        dropped: this.#dropped,
-        payload: captured.apply(encodeText, this.#encoder, [part]),
-      });
+      this.#options.send({ stream, payload: captured.apply(encodeText, this.#encoder, [part]) });
     }
   }
 }

@@ -1,34 +1,25 @@
+import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { TimedEntry } from "./timed_entry.ts";
 
-interface Task {
-  readonly run: () => void;
-  next: Task | null;
-}
-
 /** A plain queue: foreign code may have replaced the methods of Array. */
 class Tasks {
-  #first: Task | null = null;
-  #last: Task | null = null;
+  #tasks = bareList<() => void>();
+  #next = 0;
 
   get waiting(): boolean {
-    return this.#first !== null;
+    return this.#next < this.#tasks.length;
   }
 
   add(run: () => void): void {
-    const task: Task = { run, next: null };
-    if (this.#last) this.#last.next = task;
-    else this.#first = task;
-    this.#last = task;
+    this.#tasks[this.#tasks.length] = run;
   }
 
   /** Takes each task out before it runs, so that a stopped turn does not run it again. */
   runAll(): void {
-    for (let task = this.#first; task; task = this.#first) {
-      this.#first = task.next;
-      if (!this.#first) this.#last = null;
-      task.run();
-    }
+    while (this.waiting) this.#tasks[this.#next++]!();
+    this.#tasks = bareList();
+    this.#next = 0;
   }
 }
 

@@ -27,8 +27,6 @@ export interface Setup {
   readonly memoryBytes: number;
   readonly outputBytes: number;
   readonly previewChars: number;
-  /** Time after a block's deadline. */
-  readonly graceMs: number;
   readonly functions: readonly string[];
   /** Functions whose time does not count against a deadline. */
   readonly untimed: readonly string[];
@@ -53,7 +51,6 @@ export function readSetup({ header, payload }: Frame): { readonly setup: Setup; 
     memoryBytes: fields.amount("memoryBytes"),
     outputBytes: fields.amount("outputBytes"),
     previewChars: fields.amount("previewChars"),
-    graceMs: fields.amount("graceMs"),
     functions: fields.texts("functions", { items: 10_000, length: 200 }),
     untimed: fields.texts("untimed", { items: 10_000, length: 200 }),
     access: readAccess(fields.value["access"]),

@@ -1,4 +1,5 @@
-import { type Node, parse } from "acorn";
+import { type AnyNode, parse } from "acorn";
+import { childNodes } from "./analysis.ts";
 
 /** A specifier in a module, with the position of its quotes. */
 export interface ModuleImport {
@@ -9,23 +10,13 @@ export interface ModuleImport {
 
 /** The literal imports of a plain JavaScript module, in order. Throws SyntaxError if the text is not a module. */
 export function moduleImports(code: string): readonly ModuleImport[] {
-  const found: ModuleImport[] = [];
-  const visit = (value: unknown): void => {
-    if (Array.isArray(value)) { for (const item of value) visit(item); }
-    else if (isNode(value)) {
-      const source: unknown = Reflect.get(value, "source");
-      if (/^Import|^Export/.test(value.type) && isNode(source)) {
-        const specifier: unknown = Reflect.get(source, "value");
-        if (typeof specifier === "string") found.push({ specifier, start: source.start, end: source.end });
-      }
-      for (const child of Object.values(value)) visit(child);
-    }
-  };
-  visit(parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true }));
-  return found.sort((a, b) => a.start - b.start);
+  return importsIn(parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true }));
 }
 
-function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" &&
-    "start" in value;
+function importsIn(node: AnyNode): ModuleImport[] {
+  const source = "source" in node ? node.source : null;
+  const own = typeof source === "object" && source?.type === "Literal" && typeof source.value === "string"
+    ? [{ specifier: source.value, start: source.start, end: source.end }]
+    : [];
+  return [...own, ...childNodes(node).flatMap(importsIn)].toSorted((a, b) => a.start - b.start);
 }

@@ -7,6 +7,9 @@ export interface KnownFunction {
   readonly requires: readonly string[];
 }
 
+/** A function or class under its name. */
+type Named = Omit<KnownFunction, "kind"> & { readonly name: string };
+
 interface KnownClass {
   readonly name: string;
   readonly hidden: boolean;
@@ -19,10 +22,7 @@ export class KnownFunctions {
   readonly #classes = new look.WeakMap<object, KnownClass>();
 
   /** Remembers `value` under `name` if it is what `source` evaluates to. */
-  learn(
-    value: object,
-    made: { readonly name: string; readonly source: string; readonly requires: readonly string[] },
-  ): void {
+  learn(value: object, made: Named): void {
     const { name, source, requires } = made;
     if (source === "" || look.weakGet(this.#functions, value)) return;
     const text = look.functionText(value);
@@ -31,11 +31,7 @@ export class KnownFunctions {
   }
 
   /** The same for a value that was just evaluated from the source. */
-  add(
-    value: object,
-    made: { readonly name: string; readonly source: string; readonly requires: readonly string[] },
-  ): void {
-    const { name, source, requires } = made;
+  add(value: object, { name, source, requires }: Named): void {
     const kind = isClassText(look.functionText(value)) ? "class" : "function";
     look.weakSet(this.#functions, value, { kind, source, requires });
     const prototype = kind === "class" ? ownData(value, "prototype") : null;
@@ -45,10 +41,7 @@ export class KnownFunctions {
   }
 
   /** Adds a namespace; if it extends a class or function, both. */
-  addNamespace(
-    value: object,
-    made: { readonly name: string; readonly source: string; readonly requires: readonly string[] },
-  ): void {
+  addNamespace(value: object, made: Named): void {
     const { source, requires } = made;
     if (typeof value === "function") this.add(value, made);
     look.weakSet(this.#functions, value, { kind: "class", source, requires });

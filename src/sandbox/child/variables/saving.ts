@@ -3,6 +3,7 @@ import { bareList } from "../../codec/intrinsics.ts";
 import type { Bytes } from "../../protocol.ts";
 import { IdentityWalk } from "./identity.ts";
 import { look } from "../intrinsics/look.ts";
+import type { BlockNames } from "./block_names.ts";
 import type { Group, VariableRecord } from "./entry.ts";
 import { addOnce, encodeTogether, imageOf, isObject, type SaveParts, snapshot, type VariableSnapshot } from "./save.ts";
 import { changeHash } from "./hash.ts";
@@ -12,12 +13,6 @@ export interface SavingParts extends SaveParts {
   readonly has: (name: string) => boolean;
   readonly get: (name: string) => unknown;
   readonly drop: (name: string) => void;
-}
-
-interface Named {
-  readonly declarations: readonly { readonly name: string }[];
-  readonly assigned?: readonly { readonly name: string }[];
-  readonly reads: readonly string[];
 }
 
 const WALK = { objects: 50_000, ms: 5 };
@@ -37,7 +32,7 @@ export class Saving {
     this.#parts = parts;
   }
 
-  run(block: Named): { saved: VariableImage[]; touched: string[]; pending: string[]; lost: string[] } {
+  run(block: BlockNames): { saved: VariableImage[]; touched: string[]; pending: string[]; lost: string[] } {
     this.#name(block);
     for (const name in this.#named) this.#reach(name);
     for (const name in this.#parts.entries) if (this.#parts.entries[name]!.kind === "pending") this.#reach(name);
@@ -60,7 +55,7 @@ export class Saving {
     return { saved: plain(saved), touched: plain(touched), pending: plain(this.#pending()), lost: plain(lost) };
   }
 
-  #name({ declarations, assigned = [], reads }: Named): void {
+  #name({ declarations, assigned = [], reads }: BlockNames): void {
     const { entries } = this.#parts;
     for (let i = 0; i < reads.length; i++) {
       if (reads[i] === REACH_ALL[0] || reads[i] === REACH_ALL[1]) {

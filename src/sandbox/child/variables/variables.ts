@@ -1,24 +1,16 @@
-import type { VariableImage, VariableSummary } from "../../../domain/query/variable.ts";
+import type { VariableImage } from "../../../domain/query/variable.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import type { BlockNames } from "./block_names.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
 import { fileOfRestored } from "../errors/ran_blocks.ts";
 import type { Declaration } from "../rewrite/declarations.ts";
-import { summarize } from "../view/summary.ts";
 import { newEntry, type VariableRecord } from "./entry.ts";
-import { describeFilled, goesOn } from "./filled.ts";
+import { describeFilled, extendsEarlier } from "./filled.ts";
 import { KnownFunctions } from "./functions.ts";
 import { type RestoredVariable, Restoring } from "./restore.ts";
 import { addOnce, codeHash } from "./save.ts";
 import { Saving } from "./saving.ts";
-
-export interface VariablesOptions {
-  /** The object whose properties are the variables; globalThis by default. */
-  readonly global?: object;
-  /** Runs a script in the realm, with host calls disabled. */
-  readonly evaluate?: (code: string, name: string) => unknown;
-}
 
 export interface BlockEnd {
   /** New versions, in order of definition. */
@@ -31,14 +23,15 @@ export interface BlockEnd {
   readonly lost: readonly string[];
 }
 
+/** Runs one of our scripts in the realm. */
 function runScript(code: string, name: string): unknown {
   return new captured.Script(code, { filename: fileOfRestored(name) }).runInThisContext();
 }
 
 /** The user's variables: global properties of the realm, with what is needed to store them. */
 export class RealmVariables {
-  readonly #global: object;
-  readonly #evaluate: (code: string, name: string) => unknown;
+  /** Its properties are the variables. */
+  readonly #global: object = globalThis;
   readonly #entries: Record<string, VariableRecord> = look.create(null);
   /** What the realm had under a name that a variable took. */
   readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
@@ -48,17 +41,12 @@ export class RealmVariables {
   /** Names bound from outside and not saved yet. */
   #bound = bareList<string>();
   /** Enums and namespaces of the running block that extend existing ones. */
-  #goingOn: Record<string, true> = look.create(null);
+  #extending: Record<string, true> = look.create(null);
   /** The same; "filled" once the block has filled them. */
   #filled: Record<string, unknown> = look.create(null);
   /** Previous values of the names that the block declares. */
   #before: Record<string, unknown> = look.create(null);
   readonly #functions = new KnownFunctions();
-
-  constructor(options: VariablesOptions = {}) {
-    this.#global = options.global ?? globalThis;
-    this.#evaluate = options.evaluate ?? runScript;
-  }
 
   /** Creates the names before the block that declares them runs; an existing name keeps its value. Throws SyntaxError
    * for a name that the realm reserves. */
@@ -98,7 +86,7 @@ export class RealmVariables {
     const { declarations, assigned = [], reads } = block;
     for (let i = 0; i < declarations.length; i++) this.#describe(declarations[i]!, declarations[i]!.declaration);
     for (let i = 0; i < assigned.length; i++) this.#describe(assigned[i]!, null);
-    if (!ok) this.#takeBack();
+    if (!ok) this.#removeUnreached();
     for (const name in this.#fresh) delete this.#fresh[name];
     const all = this.#bound;
     for (let i = 0; i < reads.length; i++) all[all.length] = reads[i]!;
@@ -114,17 +102,17 @@ export class RealmVariables {
 
   /** Which enums and namespaces of a block extend those of an earlier one, as they would in one file. The block records
    * in the result which of them it has filled. */
-  goingOn(declarations: readonly Declaration[]): Readonly<Record<string, unknown>> {
+  extending(declarations: readonly Declaration[]): Readonly<Record<string, unknown>> {
     const found: Record<string, true> = look.create(null);
     this.#filled = look.create(null);
     this.#before = look.create(null);
     for (let i = 0; i < declarations.length; i++) {
       const { name } = declarations[i]!, entry = this.#entries[name];
       this.#before[name] = this.#get(name);
-      if (!entry || !goesOn(declarations[i]!, { entry, value: this.#get(name) })) continue;
+      if (!entry || !extendsEarlier(declarations[i]!, { entry, value: this.#get(name) })) continue;
       found[name] = this.#filled[name] = true;
     }
-    this.#goingOn = found;
+    this.#extending = found;
     return this.#filled;
   }
 
@@ -147,7 +135,7 @@ export class RealmVariables {
   /** False for an alias of a plain value. */
   #describeFilled(entry: VariableRecord, described: Declaration): boolean {
     const { name, isAlias = false } = described;
-    const value = this.#get(name), on = this.#goingOn[name] ? entry : null;
+    const value = this.#get(name), on = this.#extending[name] ? entry : null;
     const isDone = isAlias || this.#filled[name] === "filled";
     if (value === undefined || (!on && value === this.#before[name])) return true; // the block did not reach it
     if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
@@ -160,7 +148,7 @@ export class RealmVariables {
     return true;
   }
 
-  #takeBack(): void {
+  #removeUnreached(): void {
     for (const name in this.#fresh) if (this.#get(name) === undefined) this.#remove(name);
   }
 
@@ -191,7 +179,7 @@ export class RealmVariables {
   restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
       functions: this.#functions,
-      evaluate: this.#evaluate,
+      evaluate: runScript,
       declare: (image) => this.#declareImage(image),
       get: (name) => this.#get(name),
       set: (name, value) => this.#define(name, value),
@@ -283,13 +271,5 @@ export class RealmVariables {
     const names = this.names();
     for (const name in this.#system) if (!this.#entries[name]) names[names.length] = name;
     return names;
-  }
-
-  /** Null for a name that is not a variable. */
-  summaryOf(name: string): VariableSummary | null {
-    const entry = this.#entries[name];
-    if (!entry) return null;
-    const { declaration, doc, source } = entry;
-    return summarize(this.#get(name), { name, declaration, doc, source });
   }
 }

@@ -1,3 +1,4 @@
+import { flagsOf } from "../../codec/intrinsics.ts";
 import { look } from "../intrinsics/look.ts";
 import { bytesOf, classNameOf, hrefOf, inheritedText, type ObjectKind, ownData } from "./object_kind.ts";
 
@@ -46,8 +47,8 @@ export function functionLabel(value: object, kind: "function" | "class"): string
     const parent = base !== null && typeof base === "function" && base !== look.function && !look.isProxy(base)
       ? ownData(base, "name")
       : "";
-    const heirs = typeof parent === "string" && parent ? ` extends ${look.slice(parent, 0, 100)}` : "";
-    return `[class ${name || "(anonymous)"}${heirs}]`;
+    const parentText = typeof parent === "string" && parent ? ` extends ${look.slice(parent, 0, 100)}` : "";
+    return `[class ${name || "(anonymous)"}${parentText}]`;
   }
   const tag = inheritedText(value, look.toStringTag) ?? "Function";
   return name ? `[${tag}: ${name}]` : `[${tag} (anonymous)]`;
@@ -59,9 +60,7 @@ export function dateText(value: Date): string {
 }
 
 export function regExpText(value: object): string {
-  let flags = "";
-  for (let i = 0; i < look.flags.length; i++) if (look.flags[i]![1](value)) flags += look.flags[i]![0];
-  return `/${look.slice(look.source(value), 0, 1000)}/${flags}`;
+  return `/${look.slice(look.source(value), 0, 1000)}/${flagsOf(value)}`;
 }
 
 /** An object whose content is one text or nothing. */

@@ -1,6 +1,6 @@
 import type { BlockOutcome } from "../../../domain/query/block_result.ts";
 import { captured } from "../intrinsics/captured.ts";
-import { BlockDeadline } from "../run/deadline.ts";
+import { look } from "../intrinsics/look.ts";
 import { KeptNumbers } from "./kept_numbers.ts";
 import type { ToWorker } from "../link/messages.ts";
 import type { RunContext } from "../run/context.ts";
@@ -26,11 +26,6 @@ interface Active {
   ending: Ending | null;
 }
 
-interface ContextEntry {
-  readonly context: RunContext;
-  readonly next: ContextEntry | null;
-}
-
 /** Limits for turns of background work while no block runs, and of a block's own handlers after its end. */
 const BACKGROUND_MS = 1000, AFTER_END_MS = 100;
 const NO_VALUE = undefined;
@@ -38,14 +33,14 @@ const NO_VALUE = undefined;
 /** Runs blocks, one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
 export class Blocks {
   readonly #parts: WorkerParts;
-  readonly #deadline = new BlockDeadline({ ...captured, onDue: () => this.#onDue() });
+  #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
   #iteration = -1;
   #results: unknown[] = [];
   readonly #numbers = new KeptNumbers();
   /** Contexts of this query's blocks, whose background work may still be running. */
-  #contexts: ContextEntry | null = null;
+  #contexts = new look.Set<RunContext>();
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
@@ -73,7 +68,7 @@ export class Blocks {
     const { calls, timers, post } = this.#parts;
     if (!active || active.ending || active.pausedAt !== null || !calls.onlyUntimed || timers.running > 0) return;
     active.pausedAt = captured.now();
-    this.#deadline.set(null);
+    this.#watch(null);
     post({ t: "paused", id: active.run.id });
   }
 
@@ -95,7 +90,7 @@ export class Blocks {
     const { turns, output } = this.#parts;
     this.#newIteration(run.iteration);
     const context: RunContext = { id: run.id, ended: "" };
-    this.#contexts = { context, next: this.#contexts };
+    look.setAdd(this.#contexts, context);
     const begun = captured.now();
     const active: Active = {
       run,
@@ -108,7 +103,7 @@ export class Blocks {
     this.#active = active;
     this.#lastId = run.id;
     output.begin();
-    this.#deadline.set(active.deadline);
+    this.#watch(active.deadline);
     turns.soon(() => captured.context.run(context, () => this.#start(active)));
   }
 
@@ -120,11 +115,20 @@ export class Blocks {
   /** Stops everything that this query's blocks left running. */
   endQuery(): void {
     const why = "the query has ended";
-    for (let entry = this.#contexts; entry; entry = entry.next) entry.context.ended ||= why;
-    this.#contexts = null;
+    look.setEach(this.#contexts, (context) => {
+      context.ended ||= why;
+    });
+    this.#contexts = new look.Set();
     this.#parts.timers.stopAll(null);
     this.#parts.calls.abort(null, `Cancelled: ${why}`);
     this.#parts.outside.abort(null, why);
+  }
+
+  /** Ends the block at this time; null for never. */
+  #watch(deadline: number | null): void {
+    if (this.#timer !== null) captured.clearTimeout(this.#timer);
+    const left = deadline === null ? 0 : deadline - captured.now();
+    this.#timer = deadline === null ? null : captured.setTimeout(() => this.#onDue(), left > 0 ? left : 0);
   }
 
   #onDue(): void {
@@ -136,7 +140,7 @@ export class Blocks {
     if (active.pausedAt === null) return;
     active.deadline += captured.now() - active.pausedAt;
     active.pausedAt = null;
-    if (!active.ending) this.#deadline.set(active.deadline);
+    if (!active.ending) this.#watch(active.deadline);
     this.#parts.post({ t: "resumed", id: active.run.id });
   }
 
@@ -153,10 +157,10 @@ export class Blocks {
     try {
       const { variables } = this.#parts;
       variables.declare(run.defined);
-      const goingOn = variables.goingOn(run.block.declarations);
+      const extending = variables.extending(run.block.declarations);
       const script = new captured.Script(run.block.code, { filename: run.file });
       // A function, called from here: the runtime's script would write a stack into whatever the block throws.
-      const value: unknown = captured.apply(script.runInThisContext(), undefined, [goingOn, this.#numbers]);
+      const value: unknown = captured.apply(script.runInThisContext(), undefined, [extending, this.#numbers]);
       if (!captured.isPromise(value)) return this.#finish(active, value);
       captured.apply(captured.then, value, [
         (result: unknown) => this.#finish(active, result),
@@ -185,7 +189,7 @@ export class Blocks {
   }
 
   #settle(active: Active, ending: Ending): void {
-    this.#deadline.set(null);
+    this.#watch(null);
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
     // In another turn of the event loop: a loop of microtasks that the block left behind is still under its limit.

@@ -1,8 +1,7 @@
 /** Entry point of the worker: evaluates the bundle of worker.ts, which arrives with the setup. As a module, that bundle
  * could not have a code cache, and compiling it again would take a quarter of the child's start. */
-import type { WorkerStart } from "../link/messages.ts";
+import type { WorkerStart, WorkerTools } from "../link/messages.ts";
 import { scriptValue } from "../setup/script_value.ts";
-import type { WorkerTools } from "./tools.ts";
 
 // Only for tests of attacks without the realm's wall.
 const importer: WorkerTools["import"] = (specifier, options) => import(specifier, options);

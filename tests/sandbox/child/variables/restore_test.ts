@@ -109,7 +109,7 @@ Deno.test("Variables redeclared as another kind keep the newest, also over a res
   }
   runner.restart();
   assert.equal(await runner.value("x()"), 5);
-  assert.equal(runner.variables.summaryOf("x")?.declaration, "let");
+  assert.equal(runner.stored.get("x")?.summary.declaration, "let");
 });
 
 Deno.test("Variables two variables that shared an object share it again, others do not", async () => {

@@ -13,7 +13,7 @@ const finalSchema = z.object({
   confidence: z.enum(["high", "medium", "low"]).optional(),
 });
 
-/** The reply of a model: the single source for the prompt, the validation and the types. */
+/** The reply of a model as the prompt describes it. */
 export const replySchema = z.object({
   thinking: z.string().optional().describe("a few lines; leave it out if you reason natively"),
   code: z.array(blockSchema).optional().describe("TypeScript blocks to run now; a last expression is the result"),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { parseReply } from "../../../src/prompt/reply/parse_reply.ts";
 import fs from "../../../extensions/fs/mod.ts";
 import { replyFormat } from "../../../src/prompt/reply/reply_format.ts";
-import { describeReply, replySchema } from "../../../src/prompt/reply/reply_schema.ts";
+import { describeReply, replySchema } from "../../helpers/reply_schema.ts";
 
 Deno.test("describeReply() names every field of the schema and every choice", () => {
   const text = describeReply();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { assembleMessages } from "../../src/prompt/messages.ts";
+import { assembleMessages } from "../../src/prompt/call_messages.ts";
 
 const texts = { system: "S", request: "R", schema: "F", context: "C" };
 

@@ -58,7 +58,7 @@ Deno.test("sourcePosition() errors are at the place where the model wrote them",
   for (const [source, expected] of cases) assert.deepEqual(await thrownAt(source), expected, source);
 });
 
-Deno.test("rewrite() what a failed block assigned before its error stays", async () => {
+Deno.test("rewriteTopLevel() what a failed block assigned before its error stays", async () => {
   using runner = new BlockRunner();
   await runner.run("const a = 1");
   const { end } = await runner.run("const b = 2; a = 3; null.x; const c = 4");
@@ -67,7 +67,7 @@ Deno.test("rewrite() what a failed block assigned before its error stays", async
   assert.deepEqual(await runner.value("[a, b, typeof c]"), [3, 2, "undefined"]);
 });
 
-Deno.test("rewrite() a function alias does not clash with names in use", () => {
+Deno.test("rewriteTopLevel() a function alias does not clash with names in use", () => {
   const block = prepare("f()\nconst g = 'f\u200d'\nfunction f() {}");
   assert.ok(block.ok);
   assert.match(block.code, /function f\u200d\u200d\(/);

@@ -18,7 +18,6 @@ export interface RewriteOptions {
 
 export interface Rewritten {
   readonly code: string;
-  readonly isAsync: boolean;
   /** From `code` to the text from which the program was parsed. */
   readonly map: PositionMap;
 }
@@ -26,12 +25,12 @@ export interface Rewritten {
 /** Turns a program into a script whose value is a function that runs the block: top-level declarations become
  * assignments to existing global properties, and the last expression is returned. Lines do not change, nor do columns
  * if the language allows it: `const x` becomes `      x`, `function f(` becomes `f=function(`. */
-export function rewrite(program: Program, { js, isSeen }: RewriteOptions): Rewritten {
+export function rewriteTopLevel(program: Program, { js, isSeen }: RewriteOptions): Rewritten {
   const isAsync = program.body.some(awaits);
   const writer = new Rewriter(program, { js, isSeen });
   const { text, map } = applyEdits(js, writer.edits());
   const header = `"use strict";(${isAsync ? "async " : ""}function(${writer.params}){${writer.header}`;
-  return { code: `${header}${text}\n})`, isAsync, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
+  return { code: `${header}${text}\n})`, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
 }
 
 /** The enum or namespace that a declaration belongs to: `var A; (function (A) {…})(A || (A = {}));`. */
@@ -83,12 +82,12 @@ class Rewriter {
   /** Parameters of the block's function: which of its enums and namespaces extend those of earlier blocks, which are
    * filled, and where its loops write numbers. */
   get params(): string {
-    return this.#usesParams ? `${this.#goesOn},${NUMBERS}${this.#suffix}` : "";
+    return this.#usesParams ? `${this.#extended},${NUMBERS}${this.#suffix}` : "";
   }
 
-  get #goesOn(): string {
+  get #extended(): string {
     this.#usesParams = true;
-    return `goesOn${this.#suffix}`;
+    return `extended${this.#suffix}`;
   }
 
   edits(): readonly SourceEdit[] {
@@ -143,7 +142,7 @@ class Rewriter {
 
   /** A filled object starts empty in each block, unless it extends the name's existing value. */
   #fill(name: string, end: number): void {
-    if (!this.#filled.has(name)) this.#insert(end, `=${this.#goesOn}.${name}?${name}:undefined`);
+    if (!this.#filled.has(name)) this.#insert(end, `=${this.#extended}.${name}?${name}:undefined`);
     this.#filled.add(name);
   }
 
@@ -151,7 +150,7 @@ class Rewriter {
   #note(node: TopLevel, rest: readonly TopLevel[]): void {
     const name = fillingOf(node)?.name;
     if (!name || rest.some((other) => fillingOf(other)?.name === name)) return;
-    this.#insert(node.end, `;${this.#goesOn}.${name}="filled";`);
+    this.#insert(node.end, `;${this.#extended}.${name}="filled";`);
   }
 
   #function(node: FunctionDeclaration): void {
@@ -197,15 +196,11 @@ class Rewriter {
     for (const child of childNodes(node)) {
       if (child.type !== "VariableDeclaration" || !vars.has(child)) {
         if (!isFunction(child) && !isClass(child)) this.#nestedIn(child, vars);
-      } else if (head && child !== node.body) this.#head(child);
+      } else if (head && child !== node.body) this.#variables(child, { inList: false });
       else {
         this.#variables(child, { inList: list });
         if (!list && this.#js[child.end - 1] !== ";") this.#insert(child.end, ";");
       }
     }
-  }
-
-  #head(node: VariableDeclaration): void {
-    this.#variables(node, { inList: false });
   }
 }

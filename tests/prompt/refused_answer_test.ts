@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { refuseFinal, settleRefusal } from "../../src/prompt/final_rules.ts";
+import { refuseFinal, settleRefusal } from "../../src/prompt/refused_answer.ts";
 import { entry, failedEntry } from "./_parts.ts";
 import { cpuMs } from "../helpers/cpu_ms.ts";
 

@@ -1,0 +1,7 @@
+import type { BlockResult } from "../domain/query/block_result.ts";
+import type { RunReport } from "./sandbox.ts";
+
+/** The report of a block that has no value and changed no variable. */
+export function bareReport(result: BlockResult): RunReport {
+  return { result, saved: [], reads: [], value: null, literal: false, notes: [] };
+}

@@ -1,4 +1,0 @@
-/** What a script cannot provide itself. */
-export interface WorkerTools {
-  readonly import: (specifier: string, options?: ImportCallOptions) => Promise<unknown>;
-}
