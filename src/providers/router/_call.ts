@@ -1,7 +1,6 @@
 import { ProviderError } from "../../domain/errors.ts";
 import type { ModelTrace } from "../../domain/query/model_trace.ts";
 import type { Log } from "../../logging/log.ts";
-import type { ModelMessage } from "../provider.ts";
 import type { ModelRoute, RouterCallOptions, RouterReply, RouterRequest } from "./router.ts";
 import { costOf } from "./usage_cost.ts";
 import { type Patience, watchedStream } from "./_watched_stream.ts";
@@ -57,9 +56,8 @@ export class ModelCall {
     const { signal } = this.#options;
     const text: string[] = [];
     const reasoning: string[] = [];
-    const { reasoning: level } = this.#request;
-    const asked = { model, messages: this.#messages(), reasoning: level, signal };
-    for await (const event of watchedStream(provider, asked, patience)) {
+    const { messages, reasoning: level } = this.#request;
+    for await (const event of watchedStream(provider, { model, messages, reasoning: level, signal }, patience)) {
       if (event.type === "end") {
         const price = provider.capabilities(event.model).price ?? provider.capabilities(model).price;
         const costUsd = costOf(event.usage, price);
@@ -76,16 +74,6 @@ export class ModelCall {
       code: "server",
       retryable: true,
     });
-  }
-
-  /** Messages are composed for the root model: a model without a system role gets the same texts as one message. */
-  #messages(): readonly ModelMessage[] {
-    const { messages } = this.#request;
-    const { provider, model } = this.#route;
-    if (!provider.capabilities(model).alternatingRoles || messages.length < 2) return messages;
-    const images = messages.flatMap((message) => message.images ?? []);
-    const text = messages.map((message) => message.text).join("\n\n");
-    return [{ role: "user", text, ...(images.length > 0 ? { images } : {}) }];
   }
 
   #trace(outcome: Pick<ModelTrace, "ok" | "status" | "error" | "usage">): void {
