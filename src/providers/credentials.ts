@@ -1,3 +1,4 @@
+import { asRecord } from "../domain/kit/as_record.ts";
 import { dirname, join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
 import { fileFault } from "../domain/text/file_fault.ts";
@@ -124,24 +125,20 @@ function parse(text: string, path: string): Stored {
   } catch {
     throw broken; // the parser's own message quotes the file
   }
-  const { version, providers } = fields(value);
+  const { version, providers } = asRecord(value);
   if (typeof version === "number" && version > 1) {
     throw new ConfigError(`Cannot read the keys in ${path}: a newer Vis wrote it (version ${version})`);
   }
   if (typeof providers !== "object" || providers === null) throw broken;
   const found: Record<string, Credential> = {};
   for (const [name, entry] of Object.entries(providers)) {
-    const { type, key, githubToken, domain } = fields(entry);
+    const { type, key, githubToken, domain } = asRecord(entry);
     if (type === "key" && typeof key === "string") found[name] = { type, key };
     else if (type === "copilot" && typeof githubToken === "string" && typeof domain === "string") {
       found[name] = { type, githubToken, domain };
     } else throw broken;
   }
   return found;
-}
-
-function fields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 async function writeAll(file: Deno.FsFile, text: string): Promise<void> {
