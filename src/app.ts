@@ -4,6 +4,7 @@ import type { SessionParts } from "./app/session/open_session.ts";
 import { respawn } from "./app/terminal/respawn.ts";
 import type { Services, VersionFacts } from "./channels/channel.ts";
 import { messageOf } from "./domain/kit/message_of.ts";
+import { logLevelOf } from "./domain/records/log_entry.ts";
 
 type Extensions = Omit<SessionParts, "env">;
 
@@ -102,7 +103,7 @@ export async function main(args: readonly string[], extensions: Extensions): Pro
   const io = new DenoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" || dumb, dumb });
   if (env["VIS_LOG"]) {
     const { startLogging } = await import("./logging/log.ts");
-    startLogging({ level: levelOf(env["VIS_LOG"]), write: (line) => io.stderr(`${line}\n`) });
+    startLogging({ level: logLevelOf(env["VIS_LOG"]) ?? "warn", write: (line) => io.stderr(`${line}\n`) });
   }
   const { runCli } = await import("./channels/cli/cli.ts");
   const code = await runCli(services(extensions, io), io).catch((error: unknown) => defect(error, { io, env }));
@@ -130,11 +131,6 @@ async function sandboxChild(): Promise<void> {
     Deno.stderr.writeSync(new TextEncoder().encode(`${error instanceof Error ? error.message : error}\n`));
     Deno.exit(1);
   }
-}
-
-function levelOf(text: string): "debug" | "info" | "warning" | "error" {
-  if (text === "debug" || text === "info" || text === "error") return text;
-  return "warning";
 }
 
 /** One sentence for the user; the stack only if logging was requested. */
