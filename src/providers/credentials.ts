@@ -1,6 +1,7 @@
 import { asRecord } from "../domain/kit/as_record.ts";
 import { dirname, join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
+import { replaceFile } from "../domain/kit/replace_file.ts";
 import { fileFault } from "../domain/text/file_fault.ts";
 
 /** What is stored for one provider. */
@@ -92,16 +93,7 @@ export class Credentials {
     using lock = await Deno.open(join(folder, "auth.lock"), { create: true, write: true, mode: 0o600 });
     await lock.lock(true);
     const providers = change(await this.#load());
-    const fresh = `${path}.${crypto.randomUUID()}`;
-    try {
-      using file = await Deno.open(fresh, { createNew: true, write: true, mode: 0o600 });
-      await writeAll(file, `${JSON.stringify({ version: 1, providers }, null, 2)}\n`);
-      await file.sync();
-      await Deno.rename(fresh, path);
-    } catch (error) {
-      await Deno.remove(fresh).catch(() => {});
-      throw error;
-    }
+    await replaceFile(path, `${JSON.stringify({ version: 1, providers }, null, 2)}\n`);
   }
 }
 
@@ -139,9 +131,4 @@ function parse(text: string, path: string): Stored {
     } else throw broken;
   }
   return found;
-}
-
-async function writeAll(file: Deno.FsFile, text: string): Promise<void> {
-  const bytes = new TextEncoder().encode(text);
-  for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
 }

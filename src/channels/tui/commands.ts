@@ -1,13 +1,13 @@
 import type { PaletteCommand } from "./input/command.ts";
 import type { PanelParts } from "./widgets/panel.ts";
-import { conversationList } from "./panels/conversation_list.ts";
-import { forkPicker } from "./panels/fork_picker.ts";
-import { inspector } from "./panels/inspector.ts";
-import { modelPicker } from "./panels/model_picker.ts";
-import { palette } from "./panels/palette.ts";
+import { ConversationList } from "./panels/conversation_list.ts";
+import { ForkPicker } from "./panels/fork_picker.ts";
+import { Inspector } from "./panels/inspector.ts";
+import { ModelPicker } from "./panels/model_picker.ts";
+import { Palette } from "./panels/palette.ts";
 import type { PrefsKeeper } from "./prefs/prefs.ts";
-import { settingsPanel } from "./panels/settings_panel.ts";
-import { variableBrowser } from "./panels/variable_browser.ts";
+import { SettingsPanel } from "./panels/settings_panel.ts";
+import { VariableBrowser } from "./panels/variable_browser.ts";
 
 export interface CommandParts {
   readonly panels: PanelParts;
@@ -33,18 +33,28 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
       name: "conversations",
       detail: "open, search, rename, delete",
       keys: "",
-      run: () => act.open(conversationList(panels)),
+      run: () => act.open(new ConversationList(panels)),
     },
     { name: "retry", detail: "ask the last question again", keys: "Alt-R", run: retry },
-    { name: "fork", detail: "go on from an earlier point", keys: "", run: () => act.open(forkPicker(panels)) },
+    { name: "fork", detail: "go on from an earlier point", keys: "", run: () => act.open(new ForkPicker(panels)) },
     { name: "model", detail: "another model or provider", keys: "", run: (name) => model(name, panels) },
-    { name: "vars", detail: "variables and their versions", keys: "", run: () => act.open(variableBrowser(panels)) },
-    { name: "inspect", detail: "what exactly was sent", keys: "?", run: () => act.open(inspector(panels)) },
+    {
+      name: "vars",
+      detail: "variables and their versions",
+      keys: "",
+      run: () => act.open(new VariableBrowser(panels)),
+    },
+    { name: "inspect", detail: "what exactly was sent", keys: "?", run: () => act.open(new Inspector(panels)) },
     { name: "copy", detail: "copy the last answer", keys: "Ctrl-Y", run: () => act.copy(lastAnswer()) },
     { name: "whole", detail: "whole blocks and results, or their beginnings", keys: "Ctrl-O", run: whole },
     { name: "thinking", detail: "show or hide thinking", keys: "Ctrl-T", run: turned("thinking") },
     { name: "iterations", detail: "show or hide iterations", keys: "", run: turned("iterations") },
-    { name: "settings", detail: "how the screen looks", keys: "", run: () => act.open(settingsPanel(panels, prefs)) },
+    {
+      name: "settings",
+      detail: "how the screen looks",
+      keys: "",
+      run: () => act.open(new SettingsPanel(panels, prefs)),
+    },
     { name: "cancel", detail: "end the running query", keys: "Esc", run: cancel },
     { name: "help", detail: "keys and commands", keys: "", run: () => say(helpText(all)) },
     { name: "quit", detail: "leave", keys: "Ctrl-D", run: () => act.quit() },
@@ -53,14 +63,14 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
     name: "palette",
     detail: "everything here",
     keys: "Ctrl-K",
-    run: () => act.open(palette(panels, all.map((one) => ({ ...one, run: () => one.run("") })))),
+    run: () => act.open(new Palette(panels, all.map((one) => ({ ...one, run: () => one.run("") })))),
   };
   return [...all, found];
 }
 
 /** NAME or PROVIDER/NAME; opens the picker if nothing is named. */
 async function model(name: string, panels: PanelParts): Promise<void> {
-  if (name === "") return panels.act.open(modelPicker(panels));
+  if (name === "") return panels.act.open(new ModelPicker(panels));
   const cut = name.indexOf("/");
   const provider = cut > 0 ? name.slice(0, cut) : panels.session().provider;
   await panels.act.useModel({ provider, name: cut > 0 ? name.slice(cut + 1) : name });
