@@ -270,11 +270,7 @@ function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variab
     Object.entries(variables).map(([name, text]) => [name, {
       label: `pasted by the user, ${text.length} characters`,
       json: false,
-      pieces: once(new TextEncoder().encode(text)),
+      pieces: ReadableStream.from([new TextEncoder().encode(text)]),
     }]),
   );
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes);
 }

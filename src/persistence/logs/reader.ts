@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { LogFilter, LogRow } from "../../domain/records/archive.ts";
-import { LOG_LEVELS, type LogEntry, logLevelOf } from "../../domain/records/log_entry.ts";
+import { LOG_LEVELS, logLevelOf } from "../../domain/records/log_entry.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { fromJson } from "../sqlite/json.ts";

@@ -23,7 +23,7 @@ function timeArgument(text: string): number {
 
 function levelArgument(text: string): LogsFlags["level"] {
   const level = logLevelOf(text);
-  if (level === null) throw new InvalidArgumentError(`Allowed choices are ${LOG_LEVELS.join(", ")}.`);
+  if (level === null) throw new InvalidArgumentError(`It must be one of ${LOG_LEVELS.join(", ")}`);
   return level;
 }
 

@@ -1,4 +1,3 @@
-import type { PanelParts } from "../widgets/panel.ts";
 import { readSteps } from "./_step.ts";
 import type { Query, TurnItem } from "./_turns.ts";
 import { TurnsPanel } from "./_turns_panel.ts";

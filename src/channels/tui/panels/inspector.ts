@@ -1,5 +1,4 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { PanelParts } from "../widgets/panel.ts";
 import { Reader } from "../widgets/reader.ts";
 import { sentParts } from "./_sent_parts.ts";
 import type { Query, TurnItem } from "./_turns.ts";
