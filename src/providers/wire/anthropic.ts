@@ -1,7 +1,6 @@
 import { asRecord } from "../../domain/kit/as_record.ts";
 import type { Image } from "../../domain/images/image.ts";
 import type { Capabilities, ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
-import { base64 } from "./_image_data.ts";
 import type { ReplyBuilder } from "./reply.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
@@ -50,7 +49,7 @@ function blocksOf({ text, images = [] }: ModelMessage, isBreakpoint: boolean): r
 function imageBlock(image: Image): JsonFields {
   return image.kind === "url"
     ? { type: "image", source: { type: "url", url: image.url } }
-    : { type: "image", source: { type: "base64", media_type: image.mediaType, data: base64(image.bytes) } };
+    : { type: "image", source: { type: "base64", media_type: image.mediaType, data: image.bytes.toBase64() } };
 }
 
 function replyTokens(model: string, capabilities: Capabilities): number {

@@ -1,7 +1,6 @@
 import { asRecord } from "../../domain/kit/as_record.ts";
 import type { Image } from "../../domain/images/image.ts";
 import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
-import { base64 } from "./_image_data.ts";
 import type { ReplyBuilder } from "./reply.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
@@ -71,7 +70,7 @@ function partsOf({ text, images = [] }: ModelMessage): readonly JsonFields[] {
 }
 
 function imagePart(image: Image): JsonFields {
-  if (image.kind === "bytes") return { inlineData: { mimeType: image.mediaType, data: base64(image.bytes) } };
+  if (image.kind === "bytes") return { inlineData: { mimeType: image.mediaType, data: image.bytes.toBase64() } };
   const ending = /\.(\w+)$/.exec(URL.parse(image.url)?.pathname ?? "")?.[1]?.toLowerCase();
   const mimeType = IMAGE_TYPES[ending ?? ""];
   return { fileData: { ...(mimeType ? { mimeType } : {}), fileUri: image.url } };
