@@ -59,11 +59,6 @@ export class LogQueue {
     this.add({ level: "info", event: "extension.call", data, ...scope });
   }
 
-  /** Number of entries dropped since such a number was last stored. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
   /** Resolves when everything that was added before is stored or dropped. Never rejects. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);

@@ -81,7 +81,7 @@ function waitingLine(
   { outgoing, steers }: FrameFacts["waiting"][number],
   { width, theme }: { readonly width: number; readonly theme: Theme },
 ): string {
-  const how = steers ? "for its next iteration" : "queued";
+  const how = steers ? "queued for the next step" : "queued";
   const text = oneLine(visibleText(outgoing.text), Math.max(10, width - how.length - 20));
-  return theme.dim(` ⏎ ${text} (${how}, ↑ takes it back)`);
+  return theme.dim(` ⏎ ${text} (${how}, ↑ to edit)`);
 }

@@ -1,5 +1,6 @@
 import { setKeybindings, TuiAltScreen } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
+import { nearestName } from "../../domain/kit/nearest_name.ts";
 import type { Session } from "../channel.ts";
 import { Actions } from "./actions.ts";
 import { ChatController } from "./chat.ts";
@@ -223,7 +224,8 @@ export class Screen {
     const command = this.#commands.find((one) => one.name === name);
     if (command) return void command.run(argument.trim());
     this.#input.giveBack(outgoing);
-    this.tell(`There is no /${name}: /help shows what there is`);
+    const near = nearestName(name, this.#commands.map((one) => one.name));
+    this.tell(`Unknown command /${name}. ${near === null ? "/help lists all commands" : `Did you mean /${near}?`}`);
   }
 
   #makeCommands(): readonly PaletteCommand[] {
