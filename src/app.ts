@@ -2,8 +2,11 @@ import project from "../deno.json" with { type: "json" };
 import { DenoIo } from "./app/terminal/deno_io.ts";
 import type { SessionParts } from "./app/session/open_session.ts";
 import { respawn } from "./app/terminal/respawn.ts";
-import type { Services, VersionFacts } from "./channels/channel.ts";
+import { PROCESS_LIMITS } from "./app/session/process_limits.ts";
+import type { Settings } from "./app/settings/settings.ts";
+import type { OpenRequest, Services, VersionFacts } from "./channels/channel.ts";
 import { messageOf } from "./domain/kit/message_of.ts";
+import { logLevelOf } from "./domain/records/log_entry.ts";
 
 type Extensions = Omit<SessionParts, "env">;
 
@@ -62,30 +65,23 @@ type Care = Pick<Services, "providerAdmin" | "databaseCare" | "extensionAdmin" |
 
 /** The services for settings, keys, extensions and the database. */
 function careServices(extensions: Extensions): Care {
+  const settingsOf = async (request: OpenRequest): Promise<Settings> => {
+    const { readSettings } = await import("./app/settings/settings.ts");
+    return await readSettings(request, environment(), extensions);
+  };
   return {
     providerAdmin: async (request) => {
-      const [{ AppProviderAdmin }, { readSettings }] = await Promise.all([
-        import("./app/providers/provider_admin.ts"),
-        import("./app/settings/settings.ts"),
-      ]);
-      return new AppProviderAdmin(await readSettings(request, environment(), extensions));
+      const { AppProviderAdmin } = await import("./app/providers/provider_admin.ts");
+      return new AppProviderAdmin(await settingsOf(request));
     },
     databaseCare: async (request) => {
-      const [{ SqliteMaintenance }, { readSettings }, { PROCESS_LIMITS }] = await Promise.all([
-        import("./persistence/maintenance/sqlite_maintenance.ts"),
-        import("./app/settings/settings.ts"),
-        import("./app/session/process_limits.ts"),
-      ]);
+      const { SqliteMaintenance } = await import("./persistence/maintenance/sqlite_maintenance.ts");
       PROCESS_LIMITS.hold();
-      return new SqliteMaintenance({ path: (await readSettings(request, environment(), extensions)).database });
+      return new SqliteMaintenance({ path: (await settingsOf(request)).database });
     },
     extensionAdmin: async (request) => {
-      const [{ AppExtensionAdmin }, { readSettings }] = await Promise.all([
-        import("./app/extensions/extension_admin.ts"),
-        import("./app/settings/settings.ts"),
-      ]);
-      const env = environment();
-      return new AppExtensionAdmin(await readSettings(request, env, extensions), { ...extensions, env });
+      const { AppExtensionAdmin } = await import("./app/extensions/extension_admin.ts");
+      return new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() });
     },
     configAdmin: async (request) => {
       const { AppConfigAdmin } = await import("./app/settings/config_admin.ts");
@@ -102,7 +98,7 @@ export async function main(args: readonly string[], extensions: Extensions): Pro
   const io = new DenoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" || dumb, dumb });
   if (env["VIS_LOG"]) {
     const { startLogging } = await import("./logging/log.ts");
-    startLogging({ level: levelOf(env["VIS_LOG"]), write: (line) => io.stderr(`${line}\n`) });
+    startLogging({ level: logLevelOf(env["VIS_LOG"]) ?? "warn", write: (line) => io.stderr(`${line}\n`) });
   }
   const { runCli } = await import("./channels/cli/cli.ts");
   const code = await runCli(services(extensions, io), io).catch((error: unknown) => defect(error, { io, env }));
@@ -130,11 +126,6 @@ async function sandboxChild(): Promise<void> {
     Deno.stderr.writeSync(new TextEncoder().encode(`${error instanceof Error ? error.message : error}\n`));
     Deno.exit(1);
   }
-}
-
-function levelOf(text: string): "debug" | "info" | "warning" | "error" {
-  if (text === "debug" || text === "info" || text === "error") return text;
-  return "warning";
 }
 
 /** One sentence for the user; the stack only if logging was requested. */

@@ -29,7 +29,6 @@ export const DEFAULT_CONFIG: Config = {
     "timeoutMs": 120000,
     "timeoutMinMs": 3000,
     "timeoutMaxMs": 1800000,
-    "spare": 0,
   },
   "context": {
     "journalChars": 24000,

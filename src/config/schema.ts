@@ -46,8 +46,6 @@ export const ConfigSchema = z.strictObject({
     timeoutMs: positive.default(120_000).describe("Time limit of a block that names none, in milliseconds"),
     timeoutMinMs: positive.default(3_000).describe("Shortest time limit of a block in milliseconds"),
     timeoutMaxMs: positive.default(1_800_000).describe("Longest time limit of a block in milliseconds"),
-    spare: z.number().int().min(0).max(32).default(0)
-      .describe("Has no effect any more; kept so that existing files can be read"),
   }).prefault({}),
   context: z.strictObject({
     journalChars: positive.default(24_000).describe("Most characters of the journal"),

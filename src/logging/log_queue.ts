@@ -22,10 +22,7 @@ const BATCH = 256;
 /** Queue of entries for the log table: `add` returns immediately and never throws, and a batch is stored later.
  * Successful calls of one function in one iteration are merged into one entry with their count and time. */
 export class LogQueue {
-  readonly #write: LogQueueOptions["write"];
-  readonly #limit: number;
-  readonly #delayMs: number;
-  readonly #now: () => number;
+  readonly #options: Required<LogQueueOptions>;
   readonly #waiting: LogEntry[] = [];
   readonly #calls = new Map<string, Calls>();
   #dropped = 0;
@@ -34,19 +31,16 @@ export class LogQueue {
   #closed = false;
 
   constructor({ write, limit = 2048, delayMs = 250, now = Date.now }: LogQueueOptions) {
-    this.#write = write;
-    this.#limit = limit;
-    this.#delayMs = delayMs;
-    this.#now = now;
+    this.#options = { write, limit, delayMs, now };
   }
 
   add(entry: LogEntry): void {
     if (this.#closed) return;
-    if (this.#waiting.length >= this.#limit) {
+    if (this.#waiting.length >= this.#options.limit) {
       this.#dropped++;
       return;
     }
-    this.#waiting.push({ at: this.#now(), ...entry });
+    this.#waiting.push({ at: this.#options.now(), ...entry });
     this.#schedule();
   }
 
@@ -61,13 +55,8 @@ export class LogQueue {
       return;
     }
     const data = { ext, sym, phase: "end", calls: 1, ms, slowestMs: ms };
-    if (this.#waiting.length < this.#limit) this.#calls.set(key, data);
+    if (this.#waiting.length < this.#options.limit) this.#calls.set(key, data);
     this.add({ level: "info", event: "extension.call", data, ...scope });
-  }
-
-  /** Number of entries dropped since such a number was last stored. */
-  get dropped(): number {
-    return this.#dropped;
   }
 
   /** Resolves when everything that was added before is stored or dropped. Never rejects. */
@@ -85,7 +74,7 @@ export class LogQueue {
 
   #schedule(): void {
     if (this.#timer !== null || this.#writing !== null) return;
-    this.#timer = setTimeout(() => void this.flush(), this.#delayMs);
+    this.#timer = setTimeout(() => void this.flush(), this.#options.delayMs);
     // The timer does not keep the program running. An orderly exit closes the queue.
     Deno.unrefTimer(Number(this.#timer));
   }
@@ -95,8 +84,10 @@ export class LogQueue {
     const batch = this.#waiting.splice(0, BATCH);
     const dropped = this.#dropped;
     this.#dropped = 0;
-    if (dropped > 0) batch.push({ level: "warn", event: "log.dropped", data: { entries: dropped }, at: this.#now() });
-    await this.#write(batch).catch(() => undefined);
+    if (dropped > 0) {
+      batch.push({ level: "warn", event: "log.dropped", data: { entries: dropped }, at: this.#options.now() });
+    }
+    await this.#options.write(batch).catch(() => undefined);
     this.#writing = null;
   }
 }

@@ -1,5 +1,7 @@
+import { asRecord } from "../domain/kit/as_record.ts";
 import { dirname, join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
+import { replaceFile } from "../domain/kit/replace_file.ts";
 import { fileFault } from "../domain/text/file_fault.ts";
 
 /** What is stored for one provider. */
@@ -91,16 +93,7 @@ export class Credentials {
     using lock = await Deno.open(join(folder, "auth.lock"), { create: true, write: true, mode: 0o600 });
     await lock.lock(true);
     const providers = change(await this.#load());
-    const fresh = `${path}.${crypto.randomUUID()}`;
-    try {
-      using file = await Deno.open(fresh, { createNew: true, write: true, mode: 0o600 });
-      await writeAll(file, `${JSON.stringify({ version: 1, providers }, null, 2)}\n`);
-      await file.sync();
-      await Deno.rename(fresh, path);
-    } catch (error) {
-      await Deno.remove(fresh).catch(() => {});
-      throw error;
-    }
+    await replaceFile(path, `${JSON.stringify({ version: 1, providers }, null, 2)}\n`);
   }
 }
 
@@ -124,27 +117,18 @@ function parse(text: string, path: string): Stored {
   } catch {
     throw broken; // the parser's own message quotes the file
   }
-  const { version, providers } = fields(value);
+  const { version, providers } = asRecord(value);
   if (typeof version === "number" && version > 1) {
     throw new ConfigError(`Cannot read the keys in ${path}: a newer Vis wrote it (version ${version})`);
   }
   if (typeof providers !== "object" || providers === null) throw broken;
   const found: Record<string, Credential> = {};
   for (const [name, entry] of Object.entries(providers)) {
-    const { type, key, githubToken, domain } = fields(entry);
+    const { type, key, githubToken, domain } = asRecord(entry);
     if (type === "key" && typeof key === "string") found[name] = { type, key };
     else if (type === "copilot" && typeof githubToken === "string" && typeof domain === "string") {
       found[name] = { type, githubToken, domain };
     } else throw broken;
   }
   return found;
-}
-
-function fields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
-async function writeAll(file: Deno.FsFile, text: string): Promise<void> {
-  const bytes = new TextEncoder().encode(text);
-  for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
 }

@@ -10,9 +10,9 @@ export interface ProviderOptions {
   readonly name: string;
   /** Includes the version path, for example https://api.openai.com/v1. */
   readonly baseUrl: string;
-  /** Called before each request, so that short-lived tokens can be renewed; null if the service needs none. May throw
-   * `ProviderError` of kind auth. */
-  readonly token: (signal: AbortSignal) => Promise<string | null>;
+  /** The key, "" if the service needs none; or called before each request, so that short-lived tokens can be renewed:
+   * null if the service needs none. May throw `ProviderError` of kind auth. */
+  readonly token: string | ((signal: AbortSignal) => Promise<string | null>);
   /** In addition to those of the protocol. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;

@@ -171,7 +171,6 @@ export const OWNERS: Readonly<Record<string, string>> = {
   "acorn": "src/sandbox/child/",
   "sucrase": "src/sandbox/child/",
   "mustache": "src/sandbox/child/",
-  "@logtape/": "src/logging/",
 };
 
 /** Packages that are a language of the project rather than a part of one folder. */

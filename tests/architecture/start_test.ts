@@ -9,7 +9,7 @@ interface GraphModule {
 
 /** Packages that are loaded before the first request of `vis run` is on its way. Each costs its user time: a new one
  * needs a measurement (`deno task bench launch`). */
-const ALLOWED = ["@logtape/logtape", "commander", "kysely", "picocolors", "uuidv7"];
+const ALLOWED = ["commander", "kysely", "picocolors", "uuidv7"];
 
 /** Packages that are loaded with these files, each with the file that asks for it, and how many files that are. */
 async function loadedWith(

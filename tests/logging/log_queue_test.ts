@@ -44,7 +44,6 @@ Deno.test("LogQueue stores by itself after a while", async () => {
 Deno.test("LogQueue drops what finds no room, counts it, and says so in the log", async () => {
   const { batches, log } = queue({ limit: 3 });
   for (let at = 0; at < 10; at++) log.add(entry(`e${at}`));
-  assert.equal(log.dropped, 7);
   await log.flush();
   assert.deepEqual(batches.flat().map(({ event }) => event), ["e0", "e1", "e2", "log.dropped"]);
   assert.deepEqual(batches.flat().at(-1)?.data, { entries: 7 });

@@ -21,12 +21,7 @@ export interface FinishedSpan extends SpanContext {
   readonly error: string | null;
 }
 
-export interface SpanFacts extends SpanContext {
-  readonly parentSpanId: string | null;
-  readonly name: string;
-  readonly kind: SpanKind;
-  readonly begun: number;
-}
+export type SpanFacts = Omit<FinishedSpan, "ended" | "attributes" | "error">;
 
 /** A timed operation. Changes after its end have no effect. */
 export class Span {

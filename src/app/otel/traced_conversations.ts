@@ -1,7 +1,15 @@
 import type { ConversationParts } from "../../conversation/conversation_parts.ts";
 import { Conversations } from "../../conversation/conversations.ts";
-import { QuerySpans } from "./query_spans.ts";
-import type { Tracer } from "./tracer.ts";
+import { isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
+import { usageAttributes } from "./gen_ai.ts";
+import type { Span, SpanContext } from "./span.ts";
+import type { SpanParent, Tracer } from "./tracer.ts";
+
+/** Limit of the spans for blocks and calls of a query; the query's span counts the rest. */
+const MAX_TOOL_SPANS = 1_000;
+
+type Of<T extends QueryEvent["type"]> = Extract<QueryEvent, { readonly type: T }>;
 
 /** Wraps conversations with spans for every query. */
 export function tracedConversations(parts: ConversationParts, tracer: Tracer): Conversations {
@@ -19,4 +27,120 @@ export function tracedConversations(parts: ConversationParts, tracer: Tracer): C
     }
   };
   return new Conversations({ ...parts, around });
+}
+
+/** Makes the spans of a query and its child queries from events: each query is an `invoke_agent`, each block and each
+ * call of an extension an `execute_tool`. Spans of model calls are made at the call. */
+class QuerySpans implements SpanParent {
+  readonly #tracer: Tracer;
+  readonly #outer: SpanContext | null;
+  readonly #queries = new Map<string, Span>();
+  readonly #tools = new Map<string, Span>();
+  #root: Span | null = null;
+  #count = 0;
+
+  constructor(tracer: Tracer) {
+    this.#tracer = tracer;
+    this.#outer = tracer.current;
+  }
+
+  span(): SpanContext | null {
+    return this.#root?.context ?? this.#outer;
+  }
+
+  event(event: QueryEvent): void {
+    if (event.type === "started") return this.#started(event);
+    const query = this.#queries.get(event.queryId);
+    if (!query) return;
+    if (event.type === "block_started") this.#tool(event, { key: keyOf(event), name: "typescript", parent: query });
+    if (event.type === "block_finished") this.#blockEnded(event);
+    if (event.type === "host_call") this.#call(event, query);
+    if (isEnd(event)) this.#ended(event, query);
+  }
+
+  /** The query threw, or never began. */
+  close(error: unknown): void {
+    for (const tool of this.#tools.values()) tool.end();
+    for (const query of this.#queries.values()) {
+      query.fail("defect", error instanceof Error ? error.name : "unknown").end();
+    }
+  }
+
+  #started({ queryId, parentQueryId, conversationId, model }: Of<"started">): void {
+    const parent = this.#queries.get(parentQueryId ?? "")?.context ?? this.#outer;
+    const span = this.#tracer.start("invoke_agent vis", { parent });
+    span.set({
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.name": "vis",
+      "gen_ai.conversation.id": conversationId,
+      "gen_ai.request.model": model,
+      "vis.query.id": queryId,
+    });
+    this.#queries.set(queryId, span);
+    this.#root ??= span;
+  }
+
+  #call({ block, name, phase, ok, ...event }: Of<"host_call">, query: Span): void {
+    const parent = this.#tools.get(keyOf({ ...event, block })) ?? query;
+    const key = `${keyOf({ ...event, block })} ${name}`;
+    if (phase === "start") return this.#tool(event, { key, name, parent });
+    const span = this.#tools.get(key);
+    if (ok === false) span?.fail("call_failed", "The call failed");
+    this.#toolEnded(key);
+  }
+
+  #tool(
+    { iteration }: Pick<QueryEvent, "iteration">,
+    { key, name, parent }: { readonly key: string; readonly name: string; readonly parent: Span },
+  ): void {
+    if (++this.#count > MAX_TOOL_SPANS) return;
+    const span = this.#tracer.start(`execute_tool ${name}`, { parent: parent.context });
+    span.set({
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": name,
+      "gen_ai.tool.type": name === "typescript" ? "extension" : "function",
+      "vis.iteration": iteration,
+    });
+    this.#tools.get(key)?.end(); // calls of one name may overlap: an end belongs to the newest
+    this.#tools.set(key, span);
+  }
+
+  #blockEnded(event: Of<"block_finished">): void {
+    const { ok, outcome, error } = event.result;
+    const span = this.#tools.get(keyOf(event))?.set({ "vis.block.outcome": outcome });
+    if (!ok) span?.fail(error?.name ?? outcome, outcome);
+    this.#toolEnded(keyOf(event));
+  }
+
+  #toolEnded(key: string): void {
+    this.#tools.get(key)?.end();
+    this.#tools.delete(key);
+  }
+
+  #ended({ queryId, result }: Of<"final" | "failed" | "cancelled">, query: Span): void {
+    for (const tool of this.#tools.values()) if (query === this.#root) tool.end();
+    query.set({ ...resultAttributes(result), ...this.#leftOut(query) });
+    if (result.status !== "done") query.fail(result.reason, result.reason);
+    query.end();
+    this.#queries.delete(queryId);
+  }
+
+  #leftOut(query: Span): Record<string, number> {
+    const more = this.#count - MAX_TOOL_SPANS;
+    return more > 0 && query === this.#root ? { "vis.tool_spans.left_out": more } : {};
+  }
+}
+
+function keyOf({ queryId, iteration, block }: Pick<QueryEvent, "queryId" | "iteration"> & { readonly block: number }) {
+  return `${queryId} ${iteration} ${block}`;
+}
+
+function resultAttributes({ usage, costUsd, iterations, reason, confidence }: QueryResult) {
+  return {
+    ...usageAttributes(usage),
+    "gen_ai.response.finish_reasons": [reason],
+    "vis.iterations": iterations,
+    "vis.confidence": confidence,
+    "vis.cost_us_dollars": costUsd,
+  };
 }

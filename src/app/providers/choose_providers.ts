@@ -142,7 +142,9 @@ async function ownerOf(
 }
 
 /** Presets whose key is in the environment, then providers whose key is in auth.json. */
-async function keyedNames({ settings: { config, variable }, credentials }: ChooseParts): Promise<readonly string[]> {
+export async function keyedNames(
+  { settings: { config, variable }, credentials }: ResolveParts,
+): Promise<readonly string[]> {
   const inEnvironment = Object.entries(PRESETS)
     .filter(([, { byKey, keyNames }]) => byKey && keyNames.some((name) => variable(name) !== null))
     .map(([name]) => name);

@@ -1,3 +1,4 @@
+import type { Advice } from "../../providers/advice.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
 import { type Capabilities, type Price, type Provider, UNKNOWN_MODEL } from "../../providers/provider.ts";
 import type { ResolvedProvider } from "./resolve_provider.ts";
@@ -53,22 +54,13 @@ async function create(
   },
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
-  if (resolved.plain) {
-    const { openAiCompatible } = await import("../../providers/wire/openai_compatible.ts");
-    const known = capabilities(defaultModel);
-    const advice = {
-      ...key.from === "" ? {} : { key: key.from },
-      ...resolved.preset === null ? {} : { baseUrl: `the base URL of ${resolved.preset}` },
-    };
-    return openAiCompatible({ name, baseUrl, apiKey: key.value ?? "", defaultModel, capabilities: known, advice });
-  }
   const { createProvider } = await import("../../providers/wire/create_provider.ts");
   if (resolved.need === "device-login") {
-    const [{ copilotProvider }, { copilotEndpoints }] = await Promise.all([
+    const [{ CopilotProvider }, { copilotEndpoints }] = await Promise.all([
       import("../../providers/copilot/copilot.ts"),
       import("../../providers/copilot/endpoints.ts"),
     ]);
-    return copilotProvider({
+    return new CopilotProvider({
       name,
       defaultModel,
       capabilities,
@@ -85,11 +77,17 @@ async function create(
     headers,
     defaultModel,
     capabilities,
-    token: () => Promise.resolve(key.value),
-    advice: {
-      key: key.from === "" || key.from === "auth.json" ? `the key (vis auth login ${name})` : key.from,
-      baseUrl: resolved.preset === null ? `the baseUrl of ${name} in config.jsonc` : `the base URL of ${name}`,
-      model: `the model (vis models --provider ${name})`,
-    },
+    token: resolved.plain ? key.value ?? "" : () => Promise.resolve(key.value),
+    advice: adviceOf(resolved),
   });
+}
+
+function adviceOf({ name, preset, plain, key: { from } }: ResolvedProvider): Advice {
+  const ofPreset = preset === null ? null : `the base URL of ${preset}`;
+  if (plain) return { key: from || "VIS_API_KEY", baseUrl: ofPreset ?? "VIS_BASE_URL", model: "VIS_MODEL" };
+  return {
+    key: from === "" || from === "auth.json" ? `the key (vis auth login ${name})` : from,
+    baseUrl: ofPreset === null ? `the baseUrl of ${name} in config.jsonc` : `the base URL of ${name}`,
+    model: `the model (vis models --provider ${name})`,
+  };
 }

@@ -1,7 +1,7 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import type { ProviderAdmin } from "../../channels/channel.ts";
 import { BOT_LOGIN } from "../../domain/reports/bot_login.ts";
-import { Cancelled, ConfigError, UsageError } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, ProviderError, UsageError } from "../../domain/errors.ts";
 import type {
   KeyReport,
   KeyTrial,
@@ -16,14 +16,14 @@ import type { Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
 import { PRESETS } from "../../providers/models/presets.ts";
 import { credentialsOf } from "./build_router.ts";
-import { chooseProviders, type ChosenProviders } from "./choose_providers.ts";
+import { chooseProviders, type ChosenProviders, keyedNames } from "./choose_providers.ts";
 import { capabilitiesOf, makeProvider } from "./make_provider.ts";
 import { loginChoices } from "./login_choices.ts";
 import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
 import type { Settings } from "../settings/settings.ts";
-import { tryKey } from "./try_key.ts";
 
 const REACH_MS = 5_000;
+const TRY_MS = 8_000;
 /** Shorter keys are masked completely. */
 const SHOWN_FROM = 16;
 
@@ -126,7 +126,15 @@ export class AppProviderAdmin implements ProviderAdmin {
   async tryKey(...[provider, key, signal]: Parameters<ProviderAdmin["tryKey"]>): Promise<KeyTrial | null> {
     checkKey(key);
     if (provider === BOT_LOGIN) return null;
-    return await tryKey(key, await resolveProvider(provider, { ...this.#parts, sole: true }), signal);
+    const resolved = await resolveProvider(provider, { ...this.#parts, sole: true });
+    const own = { ...resolved, key: { ...resolved.key, value: key, from: "typed" } };
+    try {
+      const { length } = await served(own, signal, TRY_MS);
+      return { state: "works", found: `it offers ${length} model${length === 1 ? "" : "s"}` };
+    } catch (error) {
+      const isRefused = error instanceof ProviderError && error.code === "auth";
+      return { state: isRefused ? "refused" : "unknown", found: messageOf(error) };
+    }
   }
 
   async loginKind(provider: string): Promise<"key" | "device-login"> {
@@ -179,14 +187,10 @@ export class AppProviderAdmin implements ProviderAdmin {
 
   /** Every provider that is configured or has a key, in order. */
   async #names(): Promise<readonly string[]> {
-    const { config, variable } = this.#settings;
+    const { config } = this.#settings;
     const named = config.provider !== null && isProvider(config.provider, config) ? [config.provider] : [];
     const configured = config.providers.map(({ name }) => name);
-    const withKey = Object.entries(PRESETS)
-      .filter(([, { byKey, keyNames }]) => byKey && keyNames.some((name) => variable(name) !== null))
-      .map(([name]) => name);
-    const kept = Object.keys(await this.#credentials.all()).filter((name) => isProvider(name, config));
-    return [...new Set([...named, ...configured, ...withKey, ...kept])];
+    return [...new Set([...named, ...configured, ...await keyedNames(this.#parts)])];
   }
 }
 
@@ -222,16 +226,20 @@ async function reachOf(resolved: ResolvedProvider, signal: AbortSignal): Promise
   }
 }
 
-async function served(resolved: ResolvedProvider, signal: AbortSignal): Promise<readonly string[]> {
+async function served(
+  resolved: ResolvedProvider,
+  signal: AbortSignal,
+  withinMs = REACH_MS,
+): Promise<readonly string[]> {
   if (resolved.need !== "optional" && resolved.key.value === null) {
     throw new ConfigError(`No key: ${keyAdvice(resolved)}`);
   }
   const { provider } = await makeProvider(resolved, resolved.defaultModel ?? "");
-  const timeout = AbortSignal.timeout(REACH_MS);
+  const timeout = AbortSignal.timeout(withinMs);
   try {
     return await provider.models({ signal: AbortSignal.any([signal, timeout]) });
   } catch (error) {
-    if (timeout.aborted && !signal.aborted) throw new ConfigError(`No answer for ${REACH_MS / 1000} s`);
+    if (timeout.aborted && !signal.aborted) throw new ConfigError(`No answer for ${withinMs / 1000} s`);
     throw error;
   }
 }

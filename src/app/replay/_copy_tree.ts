@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { isBelow } from "../extensions/is_below.ts";
-import { isUnreadable } from "./_is_unreadable.ts";
+import { isUnreadable } from "./_remove_tree.ts";
 import type { TreeEntry } from "./_list_tree.ts";
 
 const AT_ONCE = 16;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isUnreadable } from "./_is_unreadable.ts";
+import { isUnreadable } from "./_remove_tree.ts";
 
 export interface TreeEntry {
   /** Path below the folder; "" for the folder itself. */

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { isUnreadable } from "./_is_unreadable.ts";
 
 /** Removes a folder with its contents, even if a folder in it forbids removal. Follows no links. */
 export async function removeTree(path: string): Promise<void> {
@@ -16,4 +15,8 @@ export async function removeTree(path: string): Promise<void> {
 async function unlock(folder: string): Promise<void> {
   await Deno.chmod(folder, 0o700);
   for await (const { name, isDirectory } of Deno.readDir(folder)) if (isDirectory) await unlock(join(folder, name));
+}
+
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable;
 }

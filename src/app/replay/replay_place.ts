@@ -6,11 +6,15 @@ import { Cancelled, UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import { PathMap } from "../../domain/records/path_map.ts";
 import { realFolder } from "../settings/settings.ts";
-import { Budget, type CopyLimits } from "./_budget.ts";
 import { makeCopyFolder } from "./_copy_folder.ts";
 import { copyTree } from "./_copy_tree.ts";
 import { listTree, type TreeEntry } from "./_list_tree.ts";
 import { removeTree } from "./_remove_tree.ts";
+
+interface CopyLimits {
+  readonly bytes: number;
+  readonly entries: number;
+}
 
 export interface ReplayPlaceParts {
   /** Vis's own folder. */
@@ -59,10 +63,16 @@ async function fill(
   },
 ): Promise<Omit<ReplayPlace, "close">> {
   const copy = join(root, basename(recorded) || "workspace"), ownCopy = join(root, ".vis of the replay");
-  const budget = new Budget(limits, (why) => refusal(workspace, why));
-  const take = (entry: TreeEntry): boolean => {
+  const size = { bytes: 0, files: 0, entries: 0 };
+  const take = ({ info }: TreeEntry): boolean => {
     signal.throwIfAborted();
-    budget.take(entry);
+    size.entries++;
+    if (info.isFile) size.files++;
+    if (info.isFile) size.bytes += info.size;
+    if (size.bytes > limits.bytes) throw refusal(workspace, `it holds more than ${limits.bytes >> 20} MiB`);
+    if (size.entries > limits.entries) {
+      throw refusal(workspace, `it holds more than ${limits.entries} files and folders`);
+    }
     return true;
   };
   const { entries, leftOut } = await listTree(
@@ -71,11 +81,11 @@ async function fill(
   );
   const realHome = home && await Deno.realPath(home).catch(() => null); // it may not exist yet
   const own = realHome ? await listTree(realHome, (entry) => isOfExtensions(entry) && take(entry)) : null;
-  await checkRoom(dirname(root), { workspace, bytes: budget.bytes });
+  await checkRoom(dirname(root), { workspace, bytes: size.bytes });
   const unread = await copyTree(entries, { from: workspace, to: copy, signal });
   if (own && realHome) await copyTree(own.entries, { from: realHome, to: ownCopy, signal });
   const paths = new PathMap([[recorded, copy], ...(home === null ? [] : [[home, ownCopy] as const])]);
-  const copied = { from: workspace, files: budget.files, bytes: budget.bytes, leftOut: leftOut + unread };
+  const copied = { from: workspace, files: size.files, bytes: size.bytes, leftOut: leftOut + unread };
   return { workspace: copy, home: home && ownCopy, paths, copied };
 }
 

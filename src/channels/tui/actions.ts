@@ -54,7 +54,7 @@ export class Actions implements PanelActions {
   /** Runs the last request of the conversation again. */
   async retry(): Promise<void> {
     await this.#idle("ask again", () => {
-      if (this.#parts.chat.branch === null) this.tell("Nothing was asked here yet");
+      if (this.#parts.chat.branch === null) this.tell("Nothing has been asked here yet");
       else this.#parts.chat.retry();
     });
   }
@@ -62,7 +62,7 @@ export class Actions implements PanelActions {
   async fork(at: BranchPoint): Promise<void> {
     await this.#idle("fork", async () => {
       await this.#parts.show(await this.#parts.screen.session.conversations.fork(at));
-      this.tell("A new branch: the one before stays as it is");
+      this.tell("Now on a new branch; the previous one is unchanged");
     });
   }
 
@@ -90,7 +90,9 @@ export class Actions implements PanelActions {
 
   /** Does the work only while no query runs. */
   async #idle(what: string, work: () => Promise<void> | void): Promise<void> {
-    if (this.#parts.chat.running !== null) return this.tell(`Cannot ${what} while a query runs: Esc cancels it`);
+    if (this.#parts.chat.running !== null) {
+      return this.tell(`Cannot ${what} while a request is running; Esc cancels it`);
+    }
     try {
       await work();
     } catch (error) {

@@ -144,7 +144,7 @@ export class ChatController {
       waiting.steering = null;
       if (read && !signal.aborted) {
         this.#waiting = this.#waiting.filter((one) => one !== waiting);
-        transcript.add(new RequestEntry(outgoing.text, { label: "while it worked", shown }));
+        transcript.add(new RequestEntry(outgoing.text, { label: "sent while running", shown }));
       }
       if (this.#running === null) this.#next();
       changed();
@@ -182,7 +182,7 @@ export class ChatController {
       const { conversations } = session();
       const seenFrom = this.#branch;
       const query = seenFrom && (await conversations.queries(seenFrom)).at(-1);
-      if (!query) throw new UsageError("Cannot ask again: nothing was asked here yet");
+      if (!query) throw new UsageError("Cannot ask again: nothing has been asked here yet");
       const begun = { yet: false };
       const first = (event: QueryEvent): void => {
         if (!begun.yet) {
@@ -270,11 +270,7 @@ function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variab
     Object.entries(variables).map(([name, text]) => [name, {
       label: `pasted by the user, ${text.length} characters`,
       json: false,
-      pieces: once(new TextEncoder().encode(text)),
+      pieces: ReadableStream.from([new TextEncoder().encode(text)]),
     }]),
   );
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes);
 }

@@ -2,9 +2,8 @@ import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Session } from "../channel.ts";
 import type { SessionSpend } from "./chat.ts";
-import { formatDollars } from "./text/dollars.ts";
+import { amounts } from "./text/amounts.ts";
 import type { Theme } from "./text/theme.ts";
-import { tokens } from "./text/tokens.ts";
 
 export interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;
@@ -23,8 +22,8 @@ export function footerLine(
   const parts = [
     `${session.provider} ${session.model}`,
     ...(iteration > 0 ? [`iteration ${iteration}${budget === null ? "" : `/${budget}`}`] : []),
-    ...(usage.input + usage.output > 0 ? [`↑${tokens(usage.input)} ↓${tokens(usage.output)}`] : []),
-    ...(costUsd > 0 ? [formatDollars(costUsd)] : []),
+    ...(usage.input + usage.output > 0 ? [`↑${amounts.tokens(usage.input)} ↓${amounts.tokens(usage.output)}`] : []),
+    ...(costUsd > 0 ? [amounts.dollars(costUsd)] : []),
     ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),
     folder(session.workspace, home),
   ].map(visibleText);

@@ -21,33 +21,29 @@ export interface FrameFacts {
   readonly footer: (width: number) => string;
 }
 
+interface FrameParts {
+  readonly transcript: Transcript;
+  readonly rows: () => number;
+  readonly facts: () => FrameFacts;
+  readonly wheel: (rows: number) => void;
+}
+
 /** All rows of the terminal, from the messages to the footer. */
 export class ScreenFrame implements Component {
-  readonly #transcript: Transcript;
-  readonly #rows: () => number;
-  readonly #facts: () => FrameFacts;
-  readonly #wheel: (rows: number) => void;
+  readonly #parts: FrameParts;
   /** Rows above the input and its surroundings. */
   #above = 0;
   /** Duration of the last drawing in milliseconds. */
   cost = 0;
 
-  constructor({ transcript, rows, facts, wheel }: {
-    readonly transcript: Transcript;
-    readonly rows: () => number;
-    readonly facts: () => FrameFacts;
-    readonly wheel: (rows: number) => void;
-  }) {
-    this.#transcript = transcript;
-    this.#rows = rows;
-    this.#facts = facts;
-    this.#wheel = wheel;
+  constructor(parts: FrameParts) {
+    this.#parts = parts;
   }
 
   render(width: number): string[] {
     const began = performance.now();
-    const rows = this.#rows();
-    const { theme, status, waiting, panel, input, footer } = this.#facts();
+    const rows = this.#parts.rows();
+    const { theme, status, waiting, panel, input, footer } = this.#parts.facts();
     const low = rows < LOW;
     const below = [
       ...waiting.slice(-WAITING_SHOWN).map((one) => waitingLine(one, { width, theme })),
@@ -55,7 +51,7 @@ export class ScreenFrame implements Component {
       ...input(width),
       ...(low ? [] : [footer(width)]),
     ];
-    const above = this.#transcript.view(width, Math.max(0, rows - below.length));
+    const above = this.#parts.transcript.view(width, Math.max(0, rows - below.length));
     this.#above = above.length;
     const lines = [...panel === null ? above : panelBox(panel, { under: above, width, theme }), ...below];
     this.cost = performance.now() - began;
@@ -64,10 +60,10 @@ export class ScreenFrame implements Component {
 
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
     if (event.type === "wheel") {
-      this.#wheel((event.wheelDelta ?? 0) < 0 ? -1 : 1);
+      this.#parts.wheel((event.wheelDelta ?? 0) < 0 ? -1 : 1);
       return { handled: true };
     }
-    const { panel } = this.#facts();
+    const { panel } = this.#parts.facts();
     const clicked = event.type === "click";
     if (!clicked && event.type !== "press" || event.button !== "left") return undefined;
     // The panel's border is on the last of the rows for messages.
@@ -77,7 +73,7 @@ export class ScreenFrame implements Component {
   }
 
   invalidate(): void {
-    this.#transcript.invalidate();
+    this.#parts.transcript.invalidate();
   }
 }
 
@@ -85,7 +81,7 @@ function waitingLine(
   { outgoing, steers }: FrameFacts["waiting"][number],
   { width, theme }: { readonly width: number; readonly theme: Theme },
 ): string {
-  const how = steers ? "for its next iteration" : "queued";
+  const how = steers ? "queued for the next step" : "queued";
   const text = oneLine(visibleText(outgoing.text), Math.max(10, width - how.length - 20));
-  return theme.dim(` ⏎ ${text} (${how}, ↑ takes it back)`);
+  return theme.dim(` ⏎ ${text} (${how}, ↑ to edit)`);
 }

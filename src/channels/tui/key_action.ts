@@ -1,26 +1,5 @@
 import { type KeyId, matchesKey } from "@earendil-works/pi-tui";
 
-/** What a key does on the screen itself; all other keys go to the input. */
-export type KeyAction =
-  | "palette"
-  | "inspect"
-  | "interrupt"
-  | "quit"
-  | "escape"
-  | "takeBack"
-  | "pageUp"
-  | "pageDown"
-  | "lineUp"
-  | "lineDown"
-  | "start"
-  | "end"
-  | "whole"
-  | "thinking"
-  | "copy"
-  | "retry"
-  | "redraw"
-  | "suspend";
-
 interface Where {
   /** The input is empty. */
   readonly empty: boolean;
@@ -32,33 +11,36 @@ interface Where {
   readonly following: boolean;
 }
 
-type Rule = readonly [key: KeyId | "?", action: KeyAction, when?: (where: Where) => boolean];
+function rule<A extends string>(key: KeyId | "?", action: A, when: (where: Where) => boolean = () => true) {
+  return { key, action, when };
+}
 
-const RULES: readonly Rule[] = [
-  ["ctrl+k", "palette"],
-  ["?", "inspect", ({ empty }) => empty],
-  ["ctrl+c", "interrupt"],
-  ["ctrl+d", "quit", ({ empty }) => empty],
-  ["escape", "escape", ({ choosing }) => !choosing],
-  ["up", "takeBack", ({ empty, waiting }) => empty && waiting],
-  ["pageUp", "pageUp"],
-  ["pageDown", "pageDown"],
-  ["shift+up", "lineUp"],
-  ["shift+down", "lineDown"],
-  ["ctrl+home", "start"],
-  ["ctrl+end", "end"],
-  ["end", "end", ({ empty, following }) => empty && !following],
-  ["ctrl+o", "whole"],
-  ["ctrl+t", "thinking"],
-  ["ctrl+y", "copy", ({ empty }) => empty],
-  ["alt+r", "retry", ({ empty }) => empty],
-  ["ctrl+l", "redraw"],
-  ["ctrl+z", "suspend"],
+const RULES = [
+  rule("ctrl+k", "palette"),
+  rule("?", "inspect", ({ empty }) => empty),
+  rule("ctrl+c", "interrupt"),
+  rule("ctrl+d", "quit", ({ empty }) => empty),
+  rule("escape", "escape", ({ choosing }) => !choosing),
+  rule("up", "takeBack", ({ empty, waiting }) => empty && waiting),
+  rule("pageUp", "pageUp"),
+  rule("pageDown", "pageDown"),
+  rule("shift+up", "lineUp"),
+  rule("shift+down", "lineDown"),
+  rule("ctrl+home", "start"),
+  rule("ctrl+end", "end"),
+  rule("end", "end", ({ empty, following }) => empty && !following),
+  rule("ctrl+o", "whole"),
+  rule("ctrl+t", "thinking"),
+  rule("ctrl+y", "copy", ({ empty }) => empty),
+  rule("alt+r", "retry", ({ empty }) => empty),
+  rule("ctrl+l", "redraw"),
+  rule("ctrl+z", "suspend"),
 ];
 
+/** What a key does on the screen itself; all other keys go to the input. */
+export type KeyAction = typeof RULES[number]["action"];
+
 export function keyAction(data: string, where: Where): KeyAction | null {
-  const hit = RULES.find(([key, , when]) =>
-    (key === "?" ? data === "?" : matchesKey(data, key)) && (when?.(where) ?? true)
-  );
-  return hit?.[1] ?? null;
+  const hit = RULES.find(({ key, when }) => (key === "?" ? data === "?" : matchesKey(data, key)) && when(where));
+  return hit?.action ?? null;
 }

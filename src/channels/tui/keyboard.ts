@@ -59,34 +59,21 @@ export class Keyboard {
 
   #act(action: KeyAction): void {
     const { chat, transcript, redraw, quit, suspend, commands } = this.#parts;
-    switch (action) {
-      case "interrupt":
-        return this.#interrupt();
-      case "escape":
-        return void chat.cancel();
-      case "takeBack":
-        return this.#takeBack();
-      case "pageUp":
-        return transcript.page(-1);
-      case "pageDown":
-        return transcript.page(1);
-      case "lineUp":
-        return transcript.scroll(-1);
-      case "lineDown":
-        return transcript.scroll(1);
-      case "start":
-        return transcript.toStart();
-      case "end":
-        return transcript.toEnd();
-      case "redraw":
-        return redraw();
-      case "quit":
-        return quit();
-      case "suspend":
-        return suspend();
-      default:
-        return void commands().find(({ name }) => name === action)?.run("");
-    }
+    const acts: Partial<Record<KeyAction, () => void>> = {
+      interrupt: () => this.#interrupt(),
+      escape: () => void chat.cancel(),
+      takeBack: () => this.#takeBack(),
+      pageUp: () => transcript.page(-1),
+      pageDown: () => transcript.page(1),
+      lineUp: () => transcript.scroll(-1),
+      lineDown: () => transcript.scroll(1),
+      start: () => transcript.toStart(),
+      end: () => transcript.toEnd(),
+      ...{ redraw, quit, suspend },
+    };
+    const own = acts[action];
+    if (own) own();
+    else void commands().find(({ name }) => name === action)?.run("");
   }
 
   /** Ctrl-C clears the input or cancels what is running; pressed twice, it quits. */

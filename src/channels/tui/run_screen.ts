@@ -53,10 +53,13 @@ async function branchOf(
 }
 
 function notesOf({ notes = [], swept }: Session): ScreenStart["notes"] {
-  return [...notes, ...swept > 0 ? [`${swept} interrupted queries of processes that are gone were ended`] : []];
+  return [
+    ...notes,
+    ...swept > 0 ? [`${swept} interrupted requests of processes that no longer exist were closed`] : [],
+  ];
 }
 
 /** Printed on the shell's screen after quitting. */
 function farewell(branch: Branch | null): string {
-  return branch === null ? "" : `Go on with: vis --conversation ${branch.conversationId.slice(0, 13)}\n`;
+  return branch === null ? "" : `Resume with: vis --conversation ${branch.conversationId.slice(0, 13)}\n`;
 }

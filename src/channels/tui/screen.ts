@@ -1,5 +1,6 @@
 import { setKeybindings, TuiAltScreen } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
+import { nearestName } from "../../domain/kit/nearest_name.ts";
 import type { Session } from "../channel.ts";
 import { Actions } from "./actions.ts";
 import { ChatController } from "./chat.ts";
@@ -18,14 +19,13 @@ import { openBranch } from "./open_branch.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import { Painter } from "./painter.ts";
 import type { Panel, PanelParts } from "./widgets/panel.ts";
-import type { Prefs } from "./prefs/prefs.ts";
+import type { Prefs, PrefsKeeper } from "./prefs/prefs.ts";
 import type { ScreenParts, ScreenStart } from "./screen_parts.ts";
 import type { DisplayOptions } from "./entries/shown.ts";
 import { suspend } from "./suspend.ts";
 import { makeTheme, type Theme } from "./text/theme.ts";
 import { Transcript } from "./entries/transcript.ts";
 import { typedText } from "./input/typed_text.ts";
-import { WatchedPrefs } from "./prefs/watched_prefs.ts";
 
 const MOUSE_ON = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l";
@@ -34,10 +34,10 @@ const MOUSE_OFF = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l";
 export class Screen {
   readonly #parts: ScreenParts;
   readonly #tui: TuiAltScreen;
-  readonly #prefs: WatchedPrefs;
+  readonly #prefs: PrefsKeeper;
   readonly #painter: Painter;
   readonly #transcript = new Transcript();
-  readonly #chat: ChatController;
+  readonly chat: ChatController;
   readonly #input: InputBox;
   readonly #actions: Actions;
   readonly #keyboard: Keyboard;
@@ -57,11 +57,11 @@ export class Screen {
   constructor(parts: ScreenParts, session: Session) {
     this.#parts = parts;
     this.#session = session;
-    this.#prefs = new WatchedPrefs(parts.prefs, (before) => this.#prefsChanged(before));
+    this.#prefs = { get: () => parts.prefs.get(), set: (change) => this.#setPrefs(change) };
     this.#theme = this.#makeTheme();
     setKeybindings(freshKeys());
     this.#tui = new TuiAltScreen(parts.terminal);
-    this.#chat = new ChatController({
+    this.chat = new ChatController({
       session: () => this.#session,
       transcript: this.#transcript,
       shown: () => this.#shown(),
@@ -69,7 +69,7 @@ export class Screen {
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
     });
     this.#actions = new Actions({
-      ...{ screen: this, chat: this.#chat, screenParts: parts },
+      ...{ screen: this, chat: this.chat, screenParts: parts },
       show: (branch) => this.#show(branch),
       use: (session) => void (this.#session = session),
     });
@@ -94,10 +94,6 @@ export class Screen {
   /** Replaced after the model changes. */
   get session(): Session {
     return this.#session;
-  }
-
-  get chat(): ChatController {
-    return this.#chat;
   }
 
   /** Resolves when the user quits. */
@@ -133,8 +129,8 @@ export class Screen {
 
   /** Resolves when none of its work is running. */
   async ended(): Promise<void> {
-    this.#chat.cancel();
-    await Promise.all([this.#chat.ended, this.#history?.settled()]);
+    this.chat.cancel();
+    await Promise.all([this.chat.ended, this.#history?.settled()]);
   }
 
   quit(): void {
@@ -144,7 +140,7 @@ export class Screen {
   /** Schedules a redraw. */
   changed(): void {
     if (!this.#on) return;
-    this.#painter.tick(this.#chat.running !== null);
+    this.#painter.tick(this.chat.running !== null);
     this.#painter.soon();
   }
 
@@ -184,10 +180,13 @@ export class Screen {
     return makeTheme({ color: this.#parts.color, dark: theme === "auto" ? this.#dark : theme === "dark" });
   }
 
-  #prefsChanged(before: Prefs): void {
+  async #setPrefs(change: Partial<Prefs>): Promise<void> {
+    const before = this.#prefs.get().mouse;
+    const kept = this.#parts.prefs.set(change);
     const { mouse } = this.#prefs.get();
-    if (before.mouse !== mouse) this.#parts.terminal.write(mouse ? MOUSE_ON : MOUSE_OFF);
+    if (before !== mouse) this.#parts.terminal.write(mouse ? MOUSE_ON : MOUSE_OFF);
     this.#repaint();
+    await kept;
   }
 
   async #askBackground(): Promise<void> {
@@ -210,7 +209,7 @@ export class Screen {
     const opened = branch && await openBranch(branch, { conversations, shown: () => this.#shown(), replace });
     this.#transcript.clear();
     this.#transcript.add(...opened?.entries ?? []);
-    this.#chat.show(branch, opened ?? {});
+    this.chat.show(branch, opened ?? {});
     this.changed();
   }
 
@@ -221,19 +220,20 @@ export class Screen {
     this.#history?.add(typed);
     this.#input.remember([typed]);
     const [, name, argument = ""] = /^\/([a-z]+)(?:\s+([^]*))?$/.exec(text) ?? [];
-    if (name === undefined) return this.#chat.send(outgoing);
+    if (name === undefined) return this.chat.send(outgoing);
     const command = this.#commands.find((one) => one.name === name);
     if (command) return void command.run(argument.trim());
     this.#input.giveBack(outgoing);
-    this.tell(`There is no /${name}: /help shows what there is`);
+    const near = nearestName(name, this.#commands.map((one) => one.name));
+    this.tell(`Unknown command /${name}. ${near === null ? "/help lists all commands" : `Did you mean /${near}?`}`);
   }
 
   #makeCommands(): readonly PaletteCommand[] {
     return commandsOf({
       panels: this.#panelParts(),
       prefs: this.#prefs,
-      lastAnswer: () => this.#chat.lastAnswer,
-      cancel: () => void this.#chat.cancel(),
+      lastAnswer: () => this.chat.lastAnswer,
+      cancel: () => void this.chat.cancel(),
       retry: () => this.#actions.retry(),
       whole: () => {
         this.#whole = !this.#whole;
@@ -250,7 +250,7 @@ export class Screen {
   #panelParts(): PanelParts {
     return {
       session: () => this.#session,
-      branch: () => this.#chat.branch,
+      branch: () => this.chat.branch,
       providers: this.#parts.providers,
       config: this.#parts.config,
       act: this.#actions,
@@ -260,7 +260,7 @@ export class Screen {
 
   #makeKeyboard(): Keyboard {
     return new Keyboard({
-      chat: this.#chat,
+      chat: this.chat,
       input: this.#input,
       transcript: this.#transcript,
       commands: () => this.#commands,
@@ -273,7 +273,7 @@ export class Screen {
   }
 
   #facts(): FrameFacts {
-    const { running, spent, waiting } = this.#chat;
+    const { running, spent, waiting } = this.chat;
     const iteration = running?.turn.progress.step?.number ?? 0;
     const facts = { session: this.#session, spent, iteration, home: this.#parts.userHome };
     return {
@@ -283,7 +283,7 @@ export class Screen {
         ms: running ? Date.now() - running.since : 0,
         told: this.#told,
         following: this.#transcript.following,
-        title: this.#chat.branch?.title ?? "",
+        title: this.chat.branch?.title ?? "",
       },
       waiting,
       panel: this.#panel,

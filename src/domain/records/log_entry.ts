@@ -13,3 +13,9 @@ export interface LogEntry {
   /** Milliseconds since the epoch; by default, the time at which it is stored. */
   readonly at?: number;
 }
+
+/** The level of this name; null if there is none. `warning` is accepted for `warn`. */
+export function logLevelOf(text: string): LogEntry["level"] | null {
+  const name = text === "warning" ? "warn" : text;
+  return LOG_LEVELS.find((level) => level === name) ?? null;
+}

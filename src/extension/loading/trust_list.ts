@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { dirname } from "node:path";
+import { replaceFile } from "../../domain/kit/replace_file.ts";
 
 export interface Trusted {
   /** Real path of the folder. */
@@ -57,8 +58,6 @@ export class TrustList {
 
   async #write(trusted: readonly Trusted[]): Promise<void> {
     await Deno.mkdir(dirname(this.#file), { recursive: true });
-    const fresh = `${this.#file}.${crypto.randomUUID()}`;
-    await Deno.writeTextFile(fresh, `${JSON.stringify({ trusted }, null, 2)}\n`, { mode: 0o600, createNew: true });
-    await Deno.rename(fresh, this.#file);
+    await replaceFile(this.#file, `${JSON.stringify({ trusted }, null, 2)}\n`);
   }
 }

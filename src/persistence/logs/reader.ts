@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { LogFilter, LogRow } from "../../domain/records/archive.ts";
-import { LOG_LEVELS, type LogEntry } from "../../domain/records/log_entry.ts";
+import { LOG_LEVELS, logLevelOf } from "../../domain/records/log_entry.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { fromJson } from "../sqlite/json.ts";
@@ -25,15 +25,11 @@ export async function readLogs(db: Database, filter: LogFilter): Promise<readonl
   return rows.map((row) => ({
     seq: row.seq,
     at: row.createdAt,
-    level: levelOf(row.level),
+    level: logLevelOf(row.level) ?? "info",
     event: row.event,
     data: fromJson<Record<string, unknown>>(content.text(row.data ?? "{}")),
     ...(row.conversationSoulId === null ? {} : { conversationId: row.conversationSoulId }),
     ...(row.queryStateId === null ? {} : { queryId: row.queryStateId }),
     ...(row.iterationId === null ? {} : { iterationId: row.iterationId }),
   }));
-}
-
-function levelOf(text: string): LogEntry["level"] {
-  return LOG_LEVELS.find((level) => level === text) ?? "info";
 }

@@ -21,11 +21,7 @@ export interface CopilotOptions {
 }
 
 /** GitHub Copilot: short-lived tokens that name the host to call, and a protocol that depends on the model. */
-export function copilotProvider(options: CopilotOptions): Provider {
-  return new Copilot(options);
-}
-
-class Copilot implements Provider {
+export class CopilotProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
   readonly #options: CopilotOptions;

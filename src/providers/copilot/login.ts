@@ -1,3 +1,4 @@
+import { asRecord } from "../../domain/kit/as_record.ts";
 import { Cancelled, ProviderError } from "../../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./endpoints.ts";
@@ -81,8 +82,7 @@ async function post(
       retryable: true,
     });
   }
-  const value: unknown = await response.json().catch(() => null);
-  const answer = typeof value === "object" && value !== null ? { ...value } : {};
+  const answer = asRecord(await response.json().catch(() => null));
   if (response.ok || "error" in answer) return answer;
   throw refused(`${new URL(url).origin} answered ${response.status}`, response.status);
 }

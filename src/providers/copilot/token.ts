@@ -1,3 +1,4 @@
+import { asRecord } from "../../domain/kit/as_record.ts";
 import { abortable } from "../../domain/kit/abortable.ts";
 import { Cancelled, ProviderError } from "../../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
@@ -66,8 +67,7 @@ export class CopilotTokens {
         cause: error,
       });
     }
-    const value: unknown = await response.json().catch(() => null);
-    const answer: Readonly<Record<string, unknown>> = typeof value === "object" && value !== null ? { ...value } : {};
+    const answer = asRecord(await response.json().catch(() => null));
     if (!response.ok) throw refusal(response.status, answer);
     this.#kept = this.#read(answer);
     return this.#kept;
@@ -84,8 +84,8 @@ export class CopilotTokens {
       : typeof expiresAt === "number"
       ? expiresAt * 1000 - now - EARLY_MS
       : 0;
-    const told = typeof endpoints === "object" && endpoints !== null && "api" in endpoints ? endpoints.api : null;
-    const api = typeof told === "string" && /^https?:$/.test(URL.parse(told)?.protocol ?? "") ? told : null;
+    const { api: named } = asRecord(endpoints);
+    const api = typeof named === "string" && /^https?:$/.test(URL.parse(named)?.protocol ?? "") ? named : null;
     return {
       token,
       api: (api ?? this.#endpoints.api).replace(/\/+$/, ""),

@@ -1,3 +1,4 @@
+import { asRecord } from "../../domain/kit/as_record.ts";
 import { PRESETS } from "./presets.ts";
 
 /** A model server found on this machine. */
@@ -41,10 +42,10 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
   try {
     const response = await fetch(`${baseUrl}/models`, { signal: abort.signal, redirect: "error" });
     const text = await shortText(response);
-    const { data } = response.ok ? fields(JSON.parse(text)) : { data: null };
+    const { data } = response.ok ? asRecord(JSON.parse(text)) : { data: null };
     // Ollama without models returns null, others an empty list.
     if (!response.ok || (!Array.isArray(data) && data !== null)) return null;
-    const names = (data ?? []).map((model: unknown) => fields(model).id).filter((id: unknown) =>
+    const names = (data ?? []).map((model: unknown) => asRecord(model).id).filter((id: unknown) =>
       typeof id === "string"
     );
     const title = PRESETS[preset]?.title ?? preset;
@@ -63,8 +64,4 @@ async function shortText(response: Response): Promise<string> {
     if (text.length > MAX_BYTES) throw new RangeError("Cannot read a list of models: it is too long");
   }
   return text;
-}
-
-function fields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -1,6 +1,6 @@
 import { type Capabilities, UNKNOWN_MODEL } from "../provider.ts";
 
-export type ModelDataSet = "openai" | "anthropic" | "google" | "openrouter" | "github-copilot" | "zai" | "alibaba";
+export type ModelDataSet = keyof typeof FILES;
 
 /** What the data package contains about a model. */
 export interface ModelFacts extends Capabilities {
@@ -30,7 +30,7 @@ interface DataFile {
 
 /** Reads one file of a few KB, so that a start loads only the data that its provider needs. */
 export async function loadModelData(set: ModelDataSet): Promise<ModelData> {
-  const { source, models: rows } = await fileOf(set);
+  const { source, models: rows }: DataFile = (await FILES[set]()).default;
   const find = (name: string): ModelFacts | null => {
     const known = Object.hasOwn(rows, name) ? name : name.replace(/[-@](20\d{2}-?\d{2}-?\d{2}|latest)$/, "");
     const row = Object.hasOwn(rows, known) ? rows[known] : undefined;
@@ -64,21 +64,12 @@ function factsOf(name: string, row: Row): ModelFacts {
 }
 
 /** Each `import()` names its file literally, so that the bundler finds it. */
-async function fileOf(set: ModelDataSet): Promise<DataFile> {
-  switch (set) {
-    case "openai":
-      return (await import("./data/openai.json", { with: { type: "json" } })).default;
-    case "anthropic":
-      return (await import("./data/anthropic.json", { with: { type: "json" } })).default;
-    case "google":
-      return (await import("./data/google.json", { with: { type: "json" } })).default;
-    case "openrouter":
-      return (await import("./data/openrouter.json", { with: { type: "json" } })).default;
-    case "github-copilot":
-      return (await import("./data/github-copilot.json", { with: { type: "json" } })).default;
-    case "zai":
-      return (await import("./data/zai.json", { with: { type: "json" } })).default;
-    case "alibaba":
-      return (await import("./data/alibaba.json", { with: { type: "json" } })).default;
-  }
-}
+const FILES = {
+  "openai": () => import("./data/openai.json", { with: { type: "json" } }),
+  "anthropic": () => import("./data/anthropic.json", { with: { type: "json" } }),
+  "google": () => import("./data/google.json", { with: { type: "json" } }),
+  "openrouter": () => import("./data/openrouter.json", { with: { type: "json" } }),
+  "github-copilot": () => import("./data/github-copilot.json", { with: { type: "json" } }),
+  "zai": () => import("./data/zai.json", { with: { type: "json" } }),
+  "alibaba": () => import("./data/alibaba.json", { with: { type: "json" } }),
+};

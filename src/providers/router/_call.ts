@@ -1,7 +1,6 @@
 import { ProviderError } from "../../domain/errors.ts";
 import type { ModelTrace } from "../../domain/query/model_trace.ts";
 import type { Log } from "../../logging/log.ts";
-import type { ModelMessage } from "../provider.ts";
 import type { ModelRoute, RouterCallOptions, RouterReply, RouterRequest } from "./router.ts";
 import { costOf } from "./usage_cost.ts";
 import { type Patience, watchedStream } from "./_watched_stream.ts";
@@ -12,12 +11,13 @@ export interface CallPatience extends Patience {
 
 /** The attempts at one request with one route. */
 export class ModelCall {
+  /** True once part of a reply was received. */
+  heard = false;
+  /** True once the caller has shown part of a reply. */
+  shown = false;
   readonly #request: RouterRequest;
   readonly #route: ModelRoute;
   readonly #options: RouterCallOptions;
-  #heard = false;
-  #shown = false;
-  #ms = 0;
 
   constructor(request: RouterRequest, route: ModelRoute, options: RouterCallOptions) {
     this.#request = request;
@@ -25,28 +25,22 @@ export class ModelCall {
     this.#options = options;
   }
 
-  /** True once part of a reply was received. */
-  get heard(): boolean {
-    return this.#heard;
-  }
-
-  /** True once the caller has shown part of a reply. */
-  get shown(): boolean {
-    return this.#shown;
-  }
-
   /** Throws `Cancelled` and defects. */
   async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
-    const start = patience.clock.now();
+    const { clock } = patience;
+    const start = clock.now();
+    const trace = (outcome: Pick<ModelTrace, "ok" | "status" | "error" | "usage">): void => {
+      const { provider, model } = this.#route;
+      const ms = Math.round(clock.now() - start);
+      this.#options.onAttempt?.({ provider: provider.name, model, ...outcome, ms, repairs: [] });
+    };
     try {
       const reply = await this.#read(patience);
-      this.#ms = patience.clock.now() - start;
-      this.#trace({ ok: true, status: null, error: null, usage: reply.usage });
+      trace({ ok: true, status: null, error: null, usage: reply.usage });
       return reply;
     } catch (error) {
-      this.#ms = patience.clock.now() - start;
       const known = error instanceof ProviderError ? error : null;
-      this.#trace({ ok: false, status: known?.status ?? null, error: known?.message ?? String(error), usage: null });
+      trace({ ok: false, status: known?.status ?? null, error: known?.message ?? String(error), usage: null });
       if (known === null) throw error;
       return known;
     }
@@ -57,9 +51,8 @@ export class ModelCall {
     const { signal } = this.#options;
     const text: string[] = [];
     const reasoning: string[] = [];
-    const { reasoning: level } = this.#request;
-    const asked = { model, messages: this.#messages(), reasoning: level, signal };
-    for await (const event of watchedStream(provider, asked, patience)) {
+    const { messages, reasoning: level } = this.#request;
+    for await (const event of watchedStream(provider, { model, messages, reasoning: level, signal }, patience)) {
       if (event.type === "end") {
         const price = provider.capabilities(event.model).price ?? provider.capabilities(model).price;
         const costUsd = costOf(event.usage, price);
@@ -69,28 +62,12 @@ export class ModelCall {
         return { text: text.join(""), reasoning: reasoning.join(""), usage, costUsd, ...served, finish };
       }
       (event.type === "text" ? text : reasoning).push(event.delta);
-      this.#heard = true;
-      if (this.#options.onEvent?.(event)) this.#shown = true;
+      this.heard = true;
+      if (this.#options.onEvent?.(event)) this.shown = true;
     }
     throw new ProviderError(`Cannot get a reply from ${provider.name}: it ended before its end`, {
       code: "server",
       retryable: true,
     });
-  }
-
-  /** Messages are composed for the root model: a model without a system role gets the same texts as one message. */
-  #messages(): readonly ModelMessage[] {
-    const { messages } = this.#request;
-    const { provider, model } = this.#route;
-    if (!provider.capabilities(model).alternatingRoles || messages.length < 2) return messages;
-    const images = messages.flatMap((message) => message.images ?? []);
-    const text = messages.map((message) => message.text).join("\n\n");
-    return [{ role: "user", text, ...(images.length > 0 ? { images } : {}) }];
-  }
-
-  #trace(outcome: Pick<ModelTrace, "ok" | "status" | "error" | "usage">): void {
-    const { provider, model } = this.#route;
-    const trace = { provider: provider.name, model, ...outcome, ms: Math.round(this.#ms), repairs: [] };
-    this.#options.onAttempt?.(trace);
   }
 }

@@ -9,7 +9,9 @@ export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
   readonly #window: RateWindow;
-  #reached = false;
+  /** False until the service has answered anything. Until then its address may be wrong, and waiting would be
+   * useless. */
+  reached = false;
 
   constructor(
     name: string,
@@ -25,15 +27,9 @@ export class ProviderGuard {
     return this.#breaker.allows;
   }
 
-  /** False until the service has answered anything. Until then its address may be wrong, and waiting would be
-   * useless. */
-  get reached(): boolean {
-    return this.#reached;
-  }
-
   /** Whether the service may recover, as after an outage or too many requests. */
   mayPass({ code, retryable, status }: ProviderError): boolean {
-    if (!this.#reached || !retryable) return false;
+    if (!this.reached || !retryable) return false;
     // An answer with a success status that is not a reply is not an outage.
     return code !== "server" || (status !== null && (status >= 500 || status === 408));
   }
@@ -57,7 +53,7 @@ export class ProviderGuard {
     { heard }: { readonly heard: boolean },
   ): void {
     const answered = outcome instanceof ProviderError ? outcome.status !== null : outcome !== null;
-    if (answered || heard) this.#reached = true;
+    if (answered || heard) this.reached = true;
     if (outcome === null) return this.#breaker.left();
     if (outcome instanceof ProviderError) {
       ticket.tokens = 0;

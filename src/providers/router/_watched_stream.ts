@@ -43,8 +43,7 @@ class Watch {
   readonly #caller: AbortSignal;
   readonly #patience: Patience;
   readonly #abort = new AbortController();
-  readonly #over: Promise<never>;
-  #fail: (error: Error) => void = () => {};
+  readonly #over = Promise.withResolvers<never>();
   readonly #begun: number;
   #since: number;
   #started = false;
@@ -56,8 +55,7 @@ class Watch {
     this.#caller = caller;
     this.#patience = patience;
     this.#begun = this.#since = patience.clock.now();
-    this.#over = new Promise((_, reject) => this.#fail = reject);
-    this.#over.catch(() => {});
+    this.#over.promise.catch(() => {});
     caller.addEventListener("abort", this.#cancel, { once: true });
     if (caller.aborted) this.#cancel();
     else void this.#guard();
@@ -74,8 +72,11 @@ class Watch {
 
   race<T>(work: Promise<T>): Promise<T> {
     // A provider may react to its signal first and report Cancelled for what was a stall.
-    const own = work.catch((error) => error instanceof Cancelled && this.signal.aborted ? this.#over : throwIt(error));
-    return Promise.race([this.#over, own]);
+    const own = work.catch((error) => {
+      if (error instanceof Cancelled && this.signal.aborted) return this.#over.promise;
+      throw error;
+    });
+    return Promise.race([this.#over.promise, own]);
   }
 
   heard(event: ModelEvent): void {
@@ -111,7 +112,7 @@ class Watch {
   }
 
   #end(error: Error): void {
-    this.#fail(error);
+    this.#over.reject(error);
     this.#abort.abort();
     this.#alarm.abort(ENDED);
   }
@@ -133,8 +134,4 @@ class Watch {
       { code: "reply", retryable: false },
     );
   }
-}
-
-function throwIt(error: unknown): never {
-  throw error;
 }

@@ -1,5 +1,5 @@
 import type { ModelRequest, ReasoningLevel } from "../provider.ts";
-import type { JsonFields } from "./wire.ts";
+import { EFFORT, type JsonFields } from "./wire.ts";
 
 /** Differences between the requests of services that implement OpenAI's API. */
 export interface ChatDialect {
@@ -10,8 +10,6 @@ export interface ChatDialect {
   /** The service passes cache breakpoints on for this model. */
   hasBreakpoints(model: string): boolean;
 }
-
-const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 
 const OPENAI: ChatDialect = {
   reasoning: (level) => ({ reasoning_effort: EFFORT[level] }),

@@ -1,9 +1,8 @@
 import { ConfigError } from "../../domain/errors.ts";
 import { percentDecoded } from "../../domain/text/percent_decoded.ts";
 import type { Advice } from "../advice.ts";
+import { secretsHider } from "./_hide_secrets.ts";
 
-/** Shorter secrets are not redacted: replacing them would garble ordinary words. */
-const SHORTEST_SECRET = 6;
 const SHORTEST_HEADER_SECRET = 8;
 /** Endings that people often paste with the base address. */
 const PASTED = /\/(chat\/completions|responses|messages)$/;
@@ -23,7 +22,7 @@ export class Endpoint {
   readonly headers: Readonly<Record<string, string>>;
   readonly hasKey: boolean;
   readonly #query: Readonly<Record<string, string>>;
-  readonly #secrets: readonly RegExp[];
+  readonly #hideSecrets: (text: string) => string;
 
   /** Throws `ConfigError` for an address or a key that cannot be used for requests. */
   constructor(options: EndpointOptions) {
@@ -40,15 +39,10 @@ export class Endpoint {
     this.hasKey = Object.keys(options.authorization).length > 0 || this.headers.authorization !== undefined;
     const inHeaders = Object.values(this.headers).filter((text) => text.length >= SHORTEST_HEADER_SECRET);
     const keys = Object.values(options.authorization);
-    const hidden = [
+    this.#hideSecrets = secretsHider([
       ...[percentDecoded(url.password), url.password, login && btoa(login), ...Object.values(this.#query)],
       ...[...inHeaders, ...keys].flatMap((text) => [text, text.replace(/^\w+ +/, "")]),
-    ];
-    this.#secrets = hidden
-      .flatMap((secret) => [secret, encodeURIComponent(secret)])
-      .filter((secret) => secret.length >= SHORTEST_SECRET)
-      .sort((a, b) => b.length - a.length)
-      .map(patternOf);
+    ]);
   }
 
   /** The address of a path under the base, including the base's own query. */
@@ -64,10 +58,8 @@ export class Endpoint {
 
   /** Makes external text fit for a message: no key, no control characters, one line, at most 500 characters. */
   clean(text: string): string {
-    let shown = text.slice(0, 20_000);
-    for (const secret of this.#secrets) shown = shown.replace(secret, "[hidden]");
     // deno-lint-ignore no-control-regex
-    shown = shown.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
+    const shown = this.#hideSecrets(text.slice(0, 20_000)).replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
     const kept = [...shown.slice(0, 1100)].slice(0, 500).join("");
     return kept.length < shown.length ? `${kept}…` : kept;
   }
@@ -100,13 +92,4 @@ function checkHeaders(
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-/** Matches a secret even if it was escaped as JSON several times. */
-function patternOf(secret: string): RegExp {
-  const parts = [...secret].map((char) => {
-    if (char === "\\") return "\\\\+";
-    return (/["'/]/.test(char) ? "\\\\*" : "") + char.replace(/[$()*+.?[\]^{|}]/, "\\$&");
-  });
-  return new RegExp(parts.join(""), "gi");
 }

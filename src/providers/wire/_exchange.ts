@@ -1,6 +1,6 @@
+import { asRecord } from "../../domain/kit/as_record.ts";
 import type { Endpoint } from "./_endpoint.ts";
 import type { Failures, ServiceError } from "./_failures.ts";
-import { asRecord } from "./_record.ts";
 import { said } from "./_said.ts";
 import { sse } from "./sse.ts";
 import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
@@ -11,6 +11,12 @@ const MAX_JSON_BYTES = 16 * 1024 * 1024;
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 
+export interface ExchangeFacts {
+  readonly endpoint: Endpoint;
+  readonly failures: Failures;
+  readonly signal: AbortSignal;
+}
+
 export interface HttpCall {
   readonly model: string | null;
   readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: JsonFields };
@@ -18,52 +24,25 @@ export interface HttpCall {
 
 /** One HTTP call to a service: sends it and converts every failure at the HTTP level to a `ProviderError`. */
 export class HttpExchange {
-  /** Represents the event `[DONE]`. */
-  static readonly DONE = Symbol("done");
-  readonly #endpoint: Endpoint;
-  readonly #failures: Failures;
+  /** What the service answered instead of a reply. */
+  refusal: ServiceError | null = null;
+  /** Bytes of the reply read so far. */
+  bytes = 0;
+  /** The first bytes of the reply as text, for messages. */
+  head = "";
+  readonly #facts: ExchangeFacts;
   readonly #asked: HttpCall;
-  readonly #signal: AbortSignal;
-  #refusal: ServiceError | null = null;
-  #bytes = 0;
-  #head = "";
 
-  constructor(
-    facts: { readonly endpoint: Endpoint; readonly failures: Failures; readonly signal: AbortSignal },
-    asked: HttpCall,
-  ) {
-    this.#endpoint = facts.endpoint;
-    this.#failures = facts.failures;
-    this.#signal = facts.signal;
+  constructor(facts: ExchangeFacts, asked: HttpCall) {
+    this.#facts = facts;
     this.#asked = asked;
   }
 
-  /** Bytes of the reply read so far. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** The first bytes of the reply as text, for messages. */
-  get head(): string {
-    return this.#head;
-  }
-
-  /** What the service answered instead of a reply. */
-  get refusal(): ServiceError | null {
-    return this.#refusal;
-  }
-
-  /** Resolves once the headers of a reply are here. Yields its events as they arrive, several at a time, for `event` to
-   * parse. */
+  /** Resolves once the headers of a reply are here. Yields its events as they arrive, several at a time, as JSON or
+   * parsed. */
   async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
     const response = await this.#send();
     return isJson(response) ? this.#unstreamed(wire, await this.#json(response)) : this.#events(response);
-  }
-
-  /** Parses one event. */
-  event(raw: unknown): unknown {
-    if (typeof raw !== "string") return raw;
-    return raw.trim() === "[DONE]" ? HttpExchange.DONE : this.#parsed(raw);
   }
 
   /** The JSON of a reply. */
@@ -81,21 +60,25 @@ export class HttpExchange {
     const isPost = body !== undefined;
     const init: RequestInit = {
       method: isPost ? "POST" : "GET",
-      headers: { ...(isPost ? { "content-type": "application/json" } : {}), ...headers, ...this.#endpoint.headers },
+      headers: {
+        ...(isPost ? { "content-type": "application/json" } : {}),
+        ...headers,
+        ...this.#facts.endpoint.headers,
+      },
       ...(isPost ? { body: JSON.stringify(body) } : {}),
-      signal: this.#signal,
+      signal: this.#facts.signal,
       redirect: "manual",
     };
-    const response = await this.#fetch(this.#endpoint.url(path, query), init);
+    const response = await this.#fetch(this.#facts.endpoint.url(path, query), init);
     const { status } = response;
     if (!response.ok) {
       const text = await this.#start(response, MAX_ERROR_BYTES).catch(() => "");
       throw this.#refused({ ...said(text), status, headers: response.headers });
     }
-    if (response.body === null) throw this.#failures.empty(status);
+    if (response.body === null) throw this.#facts.failures.empty(status);
     if (/\btext\/html\b/i.test(response.headers.get("content-type") ?? "")) {
       await response.body.cancel();
-      throw this.#failures.webPage(status);
+      throw this.#facts.failures.webPage(status);
     }
     return response;
   }
@@ -106,7 +89,7 @@ export class HttpExchange {
     let at = url;
     for (let hops = 0;; hops++) {
       const response = await fetch(at, init).catch((error) => {
-        throw this.#signal.aborted ? error : this.#failures.unreachable(error);
+        throw this.#facts.signal.aborted ? error : this.#facts.failures.unreachable(error);
       });
       const { status } = response;
       const location = response.headers.get("location");
@@ -115,27 +98,27 @@ export class HttpExchange {
       const to = URL.parse(location, at);
       const keepsMethod = init.method === "GET" || status === 307 || status === 308;
       if (to?.origin !== new URL(at).origin || !keepsMethod || hops >= MAX_REDIRECTS) {
-        throw this.#failures.redirected(status, to?.origin ?? location);
+        throw this.#facts.failures.redirected(status, to?.origin ?? location);
       }
       at = to.href;
     }
   }
 
   #refused(refusal: ServiceError): Error {
-    this.#refusal = refusal;
-    return this.#failures.refused(refusal, { model: this.#asked.model, path: this.#asked.call.path });
+    this.refusal = refusal;
+    return this.#facts.failures.refused(refusal, { model: this.#asked.model, path: this.#asked.call.path });
   }
 
   async #json(response: Response): Promise<unknown> {
     const text = await this.#start(response, MAX_JSON_BYTES);
-    if (this.#bytes > MAX_JSON_BYTES) throw this.#failures.tooLong(moreThan(MAX_JSON_BYTES));
-    if (text.trim() === "") throw this.#failures.empty(response.status);
+    if (this.bytes > MAX_JSON_BYTES) throw this.#facts.failures.tooLong(moreThan(MAX_JSON_BYTES));
+    if (text.trim() === "") throw this.#facts.failures.empty(response.status);
     try {
       return JSON.parse(text);
     } catch {
       throw /^\s*(<!doctype|<html)/i.test(text)
-        ? this.#failures.webPage(response.status)
-        : this.#failures.unreadable(text);
+        ? this.#facts.failures.webPage(response.status)
+        : this.#facts.failures.unreadable(text);
     }
   }
 
@@ -145,7 +128,7 @@ export class HttpExchange {
     let text = "";
     for await (const chunk of this.#read(response)) {
       text += decoder.decode(chunk, { stream: true });
-      if (this.#bytes > maxBytes) break;
+      if (this.bytes > maxBytes) break;
     }
     return text + decoder.decode();
   }
@@ -154,7 +137,7 @@ export class HttpExchange {
     const error = asRecord(Array.isArray(body) ? body[0] : body).error;
     if (error !== undefined && error !== null) throw this.refused(body);
     const events = wire.unstreamed(body);
-    if (events === null) throw this.#failures.unreadable(JSON.stringify(body));
+    if (events === null) throw this.#facts.failures.unreadable(JSON.stringify(body));
     yield events;
   }
 
@@ -166,16 +149,8 @@ export class HttpExchange {
       }
     } catch (error) {
       throw error instanceof RangeError
-        ? this.#failures.tooLong("one event of it has more than 16 million characters")
+        ? this.#facts.failures.tooLong("one event of it has more than 16 million characters")
         : error;
-    }
-  }
-
-  #parsed(data: string): unknown {
-    try {
-      return JSON.parse(data);
-    } catch {
-      throw this.#failures.unreadable(data);
     }
   }
 
@@ -184,20 +159,20 @@ export class HttpExchange {
     if (reader === undefined) return;
     // The runtime does not end the body once its Response is garbage-collected, so it is ended here.
     const stop = () => void reader.cancel().catch(() => {});
-    this.#signal.addEventListener("abort", stop, { once: true });
+    this.#facts.signal.addEventListener("abort", stop, { once: true });
     try {
       while (true) {
         const { done, value } = await reader.read().catch(() => {
-          throw this.#failures.cut();
+          throw this.#facts.failures.cut();
         });
         if (done) return;
-        this.#bytes += value.byteLength;
-        if (this.#bytes > MAX_STREAM_BYTES) throw this.#failures.tooLong(moreThan(MAX_STREAM_BYTES));
-        if (this.#head.length < 400) this.#head += new TextDecoder().decode(value.subarray(0, 400));
+        this.bytes += value.byteLength;
+        if (this.bytes > MAX_STREAM_BYTES) throw this.#facts.failures.tooLong(moreThan(MAX_STREAM_BYTES));
+        if (this.head.length < 400) this.head += new TextDecoder().decode(value.subarray(0, 400));
         yield value;
       }
     } finally {
-      this.#signal.removeEventListener("abort", stop);
+      this.#facts.signal.removeEventListener("abort", stop);
       stop();
     }
   }

@@ -32,29 +32,23 @@ const BAD_KEY = /API_KEY_INVALID|API key not valid/;
 
 /** Converts failures of services and networks to `ProviderError`s that say what to do. */
 export class Failures {
-  readonly #endpoint: Endpoint;
-  readonly #advice: Advice;
-  readonly #api: string;
-  readonly #now: () => number;
+  readonly #facts: FailureFacts;
 
   constructor(facts: FailureFacts) {
-    this.#endpoint = facts.endpoint;
-    this.#advice = facts.advice;
-    this.#api = facts.api;
-    this.#now = facts.now;
+    this.#facts = facts;
   }
 
   /** An HTTP error status, or an error object within a stream (status from its code, else 500). */
   refused(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status, code, text } = refusal;
-    const at = this.#endpoint.base;
+    const at = this.#facts.endpoint.base;
     if (status === 413 || (status < 500 && status !== 429 && CONTEXT.test(`${code} ${text}`))) {
       const message = `Cannot fit the request into the model's context (${status} from ${at})${this.#said(text)}; ` +
         `choose a model with a larger context or ask about less at once`;
       return new ProviderError(message, { code: "context", retryable: false, status });
     }
     if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(`${code} ${text}`))) {
-      const advice = `${this.#endpoint.hasKey ? "check" : "set"} ${this.#advice.key}`;
+      const advice = `${this.#facts.endpoint.hasKey ? "check" : "set"} ${this.#facts.advice.key}`;
       const message = `Cannot sign in to ${at} (${status}): ${advice}${this.#said(text)}`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
@@ -70,8 +64,8 @@ export class Failures {
 
   /** Caused neither by the caller's key nor by their model: try later, or never. */
   #unserved({ status, text, headers, waitMs }: ServiceError): ProviderError {
-    const wait = retryAfterMs(headers, { now: this.#now(), status }) ?? waitMs ?? null;
-    const at = this.#endpoint.base;
+    const wait = retryAfterMs(headers, { now: this.#facts.now(), status }) ?? waitMs ?? null;
+    const at = this.#facts.endpoint.base;
     if (status === 429) {
       const asks = wait === null ? "" : `; it asks to wait ${Math.ceil(wait / 1000)} s`;
       const message = `Cannot get a reply from ${at} (429): too many requests${asks}${this.#said(text)}`;
@@ -93,54 +87,54 @@ export class Failures {
 
   /** The connection failed, or ended before any byte of a reply. */
   unreachable(error: unknown): ProviderError {
-    const message = `Cannot reach ${this.#endpoint.base}: ${networkReason(error, this.#advice)}`;
+    const message = `Cannot reach ${this.#facts.endpoint.base}: ${networkReason(error, this.#facts.advice)}`;
     return new ProviderError(message, { code: "network", retryable: true });
   }
 
   /** The reply stopped before its end. */
   cut(): ProviderError {
     return new ProviderError(
-      `Cannot read the whole reply of ${this.#endpoint.base}: the connection ended in the middle; try again`,
+      `Cannot read the whole reply of ${this.#facts.endpoint.base}: the connection ended in the middle; try again`,
       { code: "network", retryable: true },
     );
   }
 
   /** The reply is larger than any usable one; `why` names the excess. */
   tooLong(why: string): ProviderError {
-    const message = `Cannot use the reply of ${this.#endpoint.base}: ${why}, so it was ended there; ` +
+    const message = `Cannot use the reply of ${this.#facts.endpoint.base}: ${why}, so it was ended there; ` +
       `the reply must be shorter, or another model chosen`;
     return new ProviderError(message, { code: "reply", retryable: false });
   }
 
   empty(status: number | null): ProviderError {
     return new ProviderError(
-      `Cannot read the reply of ${this.#endpoint.base}: it was empty; check ${this.#advice.baseUrl} or try again`,
+      `Cannot read the reply of ${this.#facts.endpoint.base}: it was empty; check ${this.#facts.advice.baseUrl} or try again`,
       { code: "server", retryable: true, status },
     );
   }
 
   unreadable(excerpt: string): ProviderError {
-    const shown = this.#endpoint.clean(excerpt).slice(0, 160);
+    const shown = this.#facts.endpoint.clean(excerpt).slice(0, 160);
     return new ProviderError(
-      `Cannot read the reply of ${this.#endpoint.base}: it is not what ${this.#api} sends: ${shown}`,
+      `Cannot read the reply of ${this.#facts.endpoint.base}: it is not what ${this.#facts.api} sends: ${shown}`,
       { code: "server", retryable: true },
     );
   }
 
   webPage(status: number): ProviderError {
-    const hint = this.#endpoint.hasVersion
-      ? `check ${this.#advice.baseUrl}`
-      : `try ${this.#endpoint.base}/v1 in ${this.#advice.baseUrl}`;
+    const hint = this.#facts.endpoint.hasVersion
+      ? `check ${this.#facts.advice.baseUrl}`
+      : `try ${this.#facts.endpoint.base}/v1 in ${this.#facts.advice.baseUrl}`;
     return new ProviderError(
-      `Cannot read the reply of ${this.#endpoint.base}: it is a web page, not the API; ${hint}`,
+      `Cannot read the reply of ${this.#facts.endpoint.base}: it is a web page, not the API; ${hint}`,
       { code: "server", retryable: false, status },
     );
   }
 
   /** The service redirected the call. */
   redirected(status: number, to: string): ProviderError {
-    const message = `Cannot get a reply from ${this.#endpoint.base} (${status}): it redirects to ` +
-      `${this.#endpoint.clean(to)}; check ${this.#advice.baseUrl}`;
+    const message = `Cannot get a reply from ${this.#facts.endpoint.base} (${status}): it redirects to ` +
+      `${this.#facts.endpoint.clean(to)}; check ${this.#facts.advice.baseUrl}`;
     return new ProviderError(message, { code: "server", retryable: false, status });
   }
 
@@ -154,9 +148,9 @@ export class Failures {
 
   #notFound(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status } = refusal;
-    const url = `${this.#endpoint.base}${asked.path}`;
-    const hint = this.#endpoint.hasVersion ? "" : `, for example ${this.#endpoint.base}/v1`;
-    const { baseUrl, model } = this.#advice;
+    const url = `${this.#facts.endpoint.base}${asked.path}`;
+    const hint = this.#facts.endpoint.hasVersion ? "" : `, for example ${this.#facts.endpoint.base}/v1`;
+    const { baseUrl, model } = this.#facts.advice;
     const isUnpulled = /\bpull/i.test(refusal.text);
     const mend = isUnpulled ? `fetch it with ollama pull ${asked.model}` : `check ${model} and ${baseUrl}${hint}`;
     const message = asked.model === null
@@ -168,7 +162,7 @@ export class Failures {
 
   #said(text: string): string {
     if (/^\s*(<!doctype|<html)/i.test(text)) return "";
-    const shown = this.#endpoint.clean(text).replace(/\.$/, "");
+    const shown = this.#facts.endpoint.clean(text).replace(/\.$/, "");
     return shown === "" ? "" : `; it says: ${shown}`;
   }
 }

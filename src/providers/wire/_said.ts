@@ -1,4 +1,4 @@
-import { asRecord } from "./_record.ts";
+import { asRecord } from "../../domain/kit/as_record.ts";
 
 /** What an error body, or an error within a stream, contains, in the shapes that services use. */
 export interface Said {

@@ -1,11 +1,9 @@
+import { asRecord } from "../../domain/kit/as_record.ts";
 import type { Image } from "../../domain/images/image.ts";
 import type { Capabilities, ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
-import { base64 } from "./_image_data.ts";
-import { asRecord } from "./_record.ts";
 import type { ReplyBuilder } from "./reply.ts";
-import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
+import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
-const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
 /** The service requires a limit. Replies in Vis's own format are never longer. */
 const REPLY_TOKENS = 32_000;
@@ -51,7 +49,7 @@ function blocksOf({ text, images = [] }: ModelMessage, isBreakpoint: boolean): r
 function imageBlock(image: Image): JsonFields {
   return image.kind === "url"
     ? { type: "image", source: { type: "url", url: image.url } }
-    : { type: "image", source: { type: "base64", media_type: image.mediaType, data: base64(image.bytes) } };
+    : { type: "image", source: { type: "base64", media_type: image.mediaType, data: image.bytes.toBase64() } };
 }
 
 function replyTokens(model: string, capabilities: Capabilities): number {
@@ -102,7 +100,7 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
     readUsage(event.usage, reply);
     readStop(asRecord(event.delta), reply);
   } else if (type === "message_stop") {
-    reply.whole();
+    reply.isWhole = true;
   } else return type === "content_block_stop";
   return true;
 }
@@ -110,9 +108,9 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
 function readStop(delta: JsonFields, reply: ReplyBuilder): void {
   const { stop_reason: reason } = delta;
   if (reason === "refusal") reply.decline(String(asRecord(delta.stop_details).explanation ?? ""));
-  else if (reason === "max_tokens" || reason === "model_context_window_exceeded") reply.end("length");
-  else if (reason === "end_turn" || reason === "stop_sequence") reply.end("stop");
-  else if (typeof reason === "string") reply.end(reason);
+  else if (reason === "max_tokens" || reason === "model_context_window_exceeded") reply.finish = "length";
+  else if (reason === "end_turn" || reason === "stop_sequence") reply.finish = "stop";
+  else if (typeof reason === "string") reply.finish = reason;
 }
 
 /** Counts are cumulative. Input counts do not include what was read from the cache or written to it. */

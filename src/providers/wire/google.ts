@@ -1,11 +1,9 @@
+import { asRecord } from "../../domain/kit/as_record.ts";
 import type { Image } from "../../domain/images/image.ts";
 import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
-import { base64 } from "./_image_data.ts";
-import { asRecord } from "./_record.ts";
 import type { ReplyBuilder } from "./reply.ts";
-import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
+import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
-const LEVEL: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
 /** Finish reasons that mean that the service refused to continue. */
 const DECLINED = new Set([
@@ -64,7 +62,7 @@ function thinking(
   const { reasoning, without } = facts;
   const hasBudget = /gemini-(1|2)([.-]|$)|robotics-er-1/.test(model) || without.has("level");
   if (hasBudget && !without.has("budget")) return { includeThoughts: true, thinkingBudget: BUDGET[reasoning] };
-  return { includeThoughts: true, ...(without.has("level") ? {} : { thinkingLevel: LEVEL[reasoning] }) };
+  return { includeThoughts: true, ...(without.has("level") ? {} : { thinkingLevel: EFFORT[reasoning] }) };
 }
 
 function partsOf({ text, images = [] }: ModelMessage): readonly JsonFields[] {
@@ -72,7 +70,7 @@ function partsOf({ text, images = [] }: ModelMessage): readonly JsonFields[] {
 }
 
 function imagePart(image: Image): JsonFields {
-  if (image.kind === "bytes") return { inlineData: { mimeType: image.mediaType, data: base64(image.bytes) } };
+  if (image.kind === "bytes") return { inlineData: { mimeType: image.mediaType, data: image.bytes.toBase64() } };
   const ending = /\.(\w+)$/.exec(URL.parse(image.url)?.pathname ?? "")?.[1]?.toLowerCase();
   const mimeType = IMAGE_TYPES[ending ?? ""];
   return { fileData: { ...(mimeType ? { mimeType } : {}), fileUri: image.url } };
@@ -99,8 +97,8 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
 function readFinish({ finishReason: reason, finishMessage: message }: JsonFields, reply: ReplyBuilder): void {
   if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return;
   if (DECLINED.has(reason)) return reply.decline(String(message ?? reason));
-  if (reason === "STOP") return reply.end("stop");
-  reply.end(reason === "MAX_TOKENS" ? "length" : reason.toLowerCase());
+  if (reason === "STOP") return void (reply.finish = "stop");
+  reply.finish = reason === "MAX_TOKENS" ? "length" : reason.toLowerCase();
 }
 
 /** Counts are cumulative; thoughts are not included in the candidates' tokens. */

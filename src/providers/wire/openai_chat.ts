@@ -1,16 +1,11 @@
+import { asRecord } from "../../domain/kit/as_record.ts";
 import type { Image } from "../../domain/images/image.ts";
 import type { ModelMessage, ModelRequest } from "../provider.ts";
 import { type ChatDialect, chatDialect } from "./_chat_dialect.ts";
 import { imageUrl } from "./_image_data.ts";
 import { namesIn } from "./_model_names.ts";
-import { asRecord } from "./_record.ts";
 import type { ReplyBuilder } from "./reply.ts";
 import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
-
-/** All texts as one, for templates that expect a single user message. */
-function mergedText(messages: readonly ModelMessage[]): string {
-  return messages.map(({ text }) => text).join("\n\n");
-}
 
 /** OpenAI's chat completions, as implemented by OpenAI and many others
  * (https://platform.openai.com/docs/api-reference/chat). */
@@ -24,7 +19,7 @@ export function openAiChat(baseUrl: string): ProviderApi {
     unstreamed,
     refused,
     modelsAt: () => ({ path: dialect.modelsPath }),
-    modelsIn: (body) => namesIn(body),
+    modelsIn: namesIn,
   };
 }
 
@@ -58,7 +53,9 @@ function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): rea
     }));
   }
   const images = messages.flatMap(({ images = [] }) => images);
-  return [{ role: "user", content: contentOf(mergedText(messages), { images, isBreakpoint: false }) }];
+  // All texts as one, for templates that expect a single user message.
+  const text = messages.map((message) => message.text).join("\n\n");
+  return [{ role: "user", content: contentOf(text, { images, isBreakpoint: false }) }];
 }
 
 /** A plain string if that is enough: old servers support nothing else. */
@@ -78,7 +75,7 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
   reply.servedBy(event.model);
   const choice = asRecord(event.choices[0]);
   const { error, delta, finish_reason: finish } = choice;
-  if (error !== undefined && error !== null) reply.fail({ error });
+  if (error !== undefined && error !== null) reply.failure = { error };
   const { content, refusal, ...others } = asRecord(delta);
   const reasoning = [others.reasoning_content, others.reasoning, others.reasoning_text];
   reply.reasoning(reasoning.find((text) => typeof text === "string" && text !== ""));
@@ -105,9 +102,9 @@ const LENGTH = new Set(["length", "max_tokens", "model_length"]);
 function readFinish(finish: string, reply: ReplyBuilder): void {
   if (finish === "content_filter" || finish === "sensitive") return reply.decline("");
   if (finish === "error" || finish === "network_error") {
-    return reply.fail({ error: { message: "The model ended with an error", code: 502 } });
+    return void (reply.failure = { error: { message: "The model ended with an error", code: 502 } });
   }
-  reply.end(LENGTH.has(finish) ? "length" : finish);
+  reply.finish = LENGTH.has(finish) ? "length" : finish;
 }
 
 function readUsage(usage: unknown, reply: ReplyBuilder): boolean {

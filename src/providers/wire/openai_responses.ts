@@ -1,12 +1,10 @@
-import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
+import { asRecord } from "../../domain/kit/as_record.ts";
+import type { ModelMessage, ModelRequest } from "../provider.ts";
 import { chatDialect } from "./_chat_dialect.ts";
 import { imageUrl } from "./_image_data.ts";
 import { namesIn } from "./_model_names.ts";
-import { asRecord } from "./_record.ts";
 import type { ReplyBuilder } from "./reply.ts";
-import type { CallFacts, JsonFields, ProviderApi } from "./wire.ts";
-
-const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
+import { type CallFacts, EFFORT, type JsonFields, type ProviderApi } from "./wire.ts";
 
 /** OpenAI's Responses API, as implemented by OpenAI and Copilot
  * (https://platform.openai.com/docs/api-reference/responses-streaming). */
@@ -20,7 +18,7 @@ export function openAiResponses(baseUrl: string): ProviderApi {
     unstreamed,
     refused,
     modelsAt: () => ({ path: "/models" }),
-    modelsIn: (body) => namesIn(body),
+    modelsIn: namesIn,
   };
 }
 
@@ -55,8 +53,8 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
   else if (type === "response.created" || type === "response.in_progress") reply.servedBy(asRecord(response).model);
   else if (type === "response.completed" || type === "response.incomplete") readEnd(asRecord(response), reply);
   else if (type === "response.failed") {
-    reply.fail({ error: asRecord(response).error ?? { message: "The response failed" } });
-  } else if (type === "error") reply.fail(event);
+    reply.failure = { error: asRecord(response).error ?? { message: "The response failed" } };
+  } else if (type === "error") reply.failure = event;
   else return typeof type === "string" && type.startsWith("response.");
   return true;
 }
@@ -72,9 +70,9 @@ function readEnd(response: JsonFields, reply: ReplyBuilder): void {
   });
   const { reason } = asRecord(response.incomplete_details);
   if (reason === "content_filter") reply.decline("");
-  else if (reason === "max_output_tokens") reply.end("length");
-  else reply.end(typeof reason === "string" ? reason : "stop");
-  reply.whole();
+  else if (reason === "max_output_tokens") reply.finish = "length";
+  else reply.finish = typeof reason === "string" ? reason : "stop";
+  reply.isWhole = true;
 }
 
 /** Converts a whole response to the equivalent deltas. */

@@ -9,44 +9,37 @@ const MAX_TOKENS = 100_000_000;
 
 /** The reply so far, independent of the service's format. A wire writes it, the provider reads it. */
 export class ReplyBuilder {
-  #model: string;
+  /** The model that served the request. */
+  model: string;
+  usage: Usage = { ...NO_USAGE, calls: 1 };
+  /** Why the reply ended; null until it has. */
+  finish: string | null = null;
+  /** The stream signalled its end. */
+  isWhole = false;
+  /** The model or a filter declined to answer. */
+  isDeclined = false;
+  /** The error that the stream reported, as received; null for none. */
+  failure: unknown = null;
+  /** The end of the text, for messages. */
+  tail = "";
+  /** Number of events in the stream that belonged to this API. */
+  understood = 0;
   #pending: ModelEvent[] = [];
-  #usage: Usage = { ...NO_USAGE, calls: 1 };
-  #finish: string | null = null;
-  #isWhole = false;
-  #isDeclined = false;
   /** More arrived after a finish reason: this service sends one too early. */
   #wentOn = false;
   #chars = 0;
   /** By name of the count. */
   readonly #oddities = new Map<string, string>();
-  #failure: unknown = null;
-  #tail = "";
   /** The first half of a character whose second half comes with the next piece. */
   readonly #half = { text: "", reasoning: "" };
-  #understood = 0;
 
   constructor(model: string) {
-    this.#model = model;
-  }
-
-  /** The model that served the request. */
-  get model(): string {
-    return this.#model;
-  }
-
-  get usage(): Usage {
-    return this.#usage;
-  }
-
-  /** Why the reply ended; null until it has. */
-  get finish(): string | null {
-    return this.#finish;
+    this.model = model;
   }
 
   /** A finish reason was received and no text followed: only counts may still come, or nothing. */
   get isOver(): boolean {
-    return this.#finish !== null && !this.#wentOn;
+    return this.finish !== null && !this.#wentOn;
   }
 
   /** True if it is longer than any usable reply. */
@@ -59,31 +52,6 @@ export class ReplyBuilder {
     return [...this.#oddities].map(([name, value]) => `${name}: ${value}`);
   }
 
-  /** The stream signalled its end. */
-  get isWhole(): boolean {
-    return this.#isWhole;
-  }
-
-  /** The model or a filter declined to answer. */
-  get isDeclined(): boolean {
-    return this.#isDeclined;
-  }
-
-  /** The error that the stream reported, as received; null for none. */
-  get failure(): unknown {
-    return this.#failure;
-  }
-
-  /** The end of the text, for messages. */
-  get tail(): string {
-    return this.#tail;
-  }
-
-  /** Number of events in the stream that belonged to this API. */
-  get understood(): number {
-    return this.#understood;
-  }
-
   /** Events that were not taken yet. */
   take(): readonly ModelEvent[] {
     const events = this.#pending;
@@ -91,17 +59,13 @@ export class ReplyBuilder {
     return events;
   }
 
-  note(): void {
-    this.#understood++;
-  }
-
   servedBy(model: unknown): void {
-    if (typeof model === "string" && model !== "") this.#model = model;
+    if (typeof model === "string" && model !== "") this.model = model;
   }
 
   text(delta: unknown): void {
     const whole = this.#joined("text", delta);
-    this.#tail = (this.#tail + whole).slice(-500);
+    this.tail = (this.tail + whole).slice(-500);
     if (whole !== "") this.#pending.push({ type: "text", delta: whole });
   }
 
@@ -113,22 +77,22 @@ export class ReplyBuilder {
   /** The model's text for its refusal. */
   refusal(delta: unknown): void {
     if (typeof delta !== "string" || delta === "") return;
-    this.#tail = (this.#tail + delta).slice(-500);
-    this.#isDeclined = true;
+    this.tail = (this.tail + delta).slice(-500);
+    this.isDeclined = true;
   }
 
   decline(why: string): void {
-    if (this.#tail === "") this.#tail = why;
-    this.#isDeclined = true;
-    this.#finish ??= "content-filter";
+    if (this.tail === "") this.tail = why;
+    this.isDeclined = true;
+    this.finish ??= "content-filter";
   }
 
   /** Counts replace earlier ones, and a list of them is summed up; a count that a service does not report is null or
    * undefined. An impossible count changes nothing. */
   count(counts: { readonly [K in keyof Usage]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
-    const usage: Usage = { ...this.#usage, ...Object.fromEntries(read.filter(([, count]) => count !== null)) };
-    this.#usage = { ...usage, cached: Math.min(usage.cached, usage.input) };
+    const usage: Usage = { ...this.usage, ...Object.fromEntries(read.filter(([, count]) => count !== null)) };
+    this.usage = { ...usage, cached: Math.min(usage.cached, usage.input) };
   }
 
   /** Null if nothing was reported or the count is impossible. */
@@ -140,23 +104,11 @@ export class ReplyBuilder {
     return null;
   }
 
-  end(finish: string): void {
-    this.#finish = finish;
-  }
-
-  whole(): void {
-    this.#isWhole = true;
-  }
-
-  fail(error: unknown): void {
-    this.#failure = error;
-  }
-
   #joined(kind: "text" | "reasoning", delta: unknown): string {
     if (typeof delta !== "string" || delta === "") return "";
     this.#chars += delta.length;
     if (this.isTooLong) return "";
-    if (this.#finish !== null) this.#wentOn = true;
+    if (this.finish !== null) this.#wentOn = true;
     const text = this.#half[kind] + delta;
     const isHalf = /[\ud800-\udbff]$/.test(text);
     this.#half[kind] = isHalf ? text.slice(-1) : "";

@@ -1,5 +1,8 @@
-import type { Capabilities, ModelRequest } from "../provider.ts";
+import type { Capabilities, ModelRequest, ReasoningLevel } from "../provider.ts";
 import type { ReplyBuilder } from "./reply.ts";
+
+/** The names that most services use for the levels. */
+export const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 
 export type JsonFields = Readonly<Record<string, unknown>>;
 

@@ -1,13 +1,15 @@
+import { asRecord } from "../../domain/kit/as_record.ts";
 import { settledWithin } from "../../domain/kit/settled_within.ts";
+import { abortable } from "../../domain/kit/abortable.ts";
 import { ENDED } from "../../domain/kit/ended.ts";
+import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { Cancelled, ConfigError, ProviderError } from "../../domain/errors.ts";
 import type { Advice } from "../advice.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "../provider.ts";
 import type { ProviderOptions } from "../provider_options.ts";
 import { Endpoint } from "./_endpoint.ts";
-import { HttpExchange } from "./_exchange.ts";
+import { type ExchangeFacts, HttpExchange } from "./_exchange.ts";
 import { Failures } from "./_failures.ts";
-import { asRecord } from "./_record.ts";
 import { ReplyBuilder } from "./reply.ts";
 import type { ProviderApi, WireCall } from "./wire.ts";
 
@@ -18,8 +20,8 @@ const GRACE_MS = 5_000;
 /** Maximum number of pages in a list of models. */
 const MAX_PAGES = 20;
 
-/** A provider for any service, with the given wire format. Throws `ConfigError` for an address or headers that cannot
- * be used. */
+/** A provider for any service, with the given wire format. Throws `ConfigError` for an address, headers or a known key
+ * that cannot be used. */
 export class WireProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
@@ -41,12 +43,7 @@ export class WireProvider implements Provider {
       baseUrl: `the base URL of ${options.name}`,
       model: "the model",
     };
-    this.#endpoint(null);
-  }
-
-  /** Throws `ConfigError` for a key that cannot be sent. For keys that are known before the first call. */
-  checkKey(key: string): void {
-    this.#endpoint(key.trim() || null);
+    this.#endpoint(typeof options.token === "string" ? options.token.trim() || null : null);
   }
 
   capabilities(model: string): Capabilities {
@@ -97,19 +94,20 @@ export class WireProvider implements Provider {
     }
   }
 
-  async *#reply(request: ModelRequest, facts: CallFacts): AsyncGenerator<ModelEvent> {
+  async *#reply(request: ModelRequest, facts: ExchangeFacts): AsyncGenerator<ModelEvent> {
     const { exchange, events } = await this.#open(request, facts);
     const reply = new ReplyBuilder(request.model);
-    const grace = new Grace(this.#options.graceMs ?? GRACE_MS);
+    let grace: AbortSignal | null = null;
     let heard = 0;
     try {
       while (!reply.isWhole) {
-        const some = await (reply.isOver ? grace.next(events) : events.next());
+        if (reply.isOver) grace ??= AbortSignal.timeout(this.#options.graceMs ?? GRACE_MS);
+        const some = await (reply.isOver ? nextWithin(events, grace) : events.next());
         if (some.done) break;
         try {
           for (const event of some.value) {
             heard++;
-            this.#read(exchange.event(event), { reply, exchange, failures: facts.failures });
+            this.#read(event, { reply, exchange, failures: facts.failures });
             if (reply.isWhole) break;
           }
         } finally {
@@ -119,7 +117,6 @@ export class WireProvider implements Provider {
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
-      grace.end();
       // Not awaited: it would wait for bytes that may never come.
       events.return(undefined).catch(() => {});
     }
@@ -129,7 +126,7 @@ export class WireProvider implements Provider {
   }
 
   /** Sends the request, and repeats it without what the service rejected. */
-  async #open(request: ModelRequest, facts: CallFacts): Promise<Opened> {
+  async #open(request: ModelRequest, facts: ExchangeFacts): Promise<Opened> {
     const without = this.#without.get(request.model) ?? new Set<string>();
     this.#without.set(request.model, without);
     const { model } = request;
@@ -161,14 +158,16 @@ export class WireProvider implements Provider {
     return isAboutTheRequest ? this.#wire.refused(`${refusal.code} ${refusal.text}`) : null;
   }
 
-  #read(value: unknown, at: { reply: ReplyBuilder; exchange: HttpExchange; failures: Failures }): void {
+  /** Reads one event, as JSON or parsed. */
+  #read(raw: unknown, at: { reply: ReplyBuilder; exchange: HttpExchange; failures: Failures }): void {
     const { reply, exchange, failures } = at;
-    if (value === HttpExchange.DONE) return reply.whole();
-    if (typeof value !== "object" || value === null) throw failures.unreadable(JSON.stringify(value));
+    if (typeof raw === "string" && raw.trim() === "[DONE]") return void (reply.isWhole = true);
+    const value = typeof raw === "string" ? jsonOrUndefined(raw) : raw;
+    if (typeof value !== "object" || value === null) throw failures.unreadable(String(raw));
     const event = asRecord(value);
     if (event.error !== undefined && event.error !== null) throw exchange.refused(event);
     // Gateways send their own pings and notes between the events: unknown events are skipped.
-    if (this.#wire.read(event, reply)) reply.note();
+    if (this.#wire.read(event, reply)) reply.understood++;
     if (reply.failure !== null) throw exchange.refused(reply.failure);
     if (reply.isTooLong) throw failures.tooLong("it has more than 4 million characters");
   }
@@ -192,7 +191,8 @@ export class WireProvider implements Provider {
   }
 
   async #signedIn(signal: AbortSignal): Promise<Endpoint> {
-    const token = await this.#options.token(signal);
+    const { token: given } = this.#options;
+    const token = typeof given === "string" ? given : await given(signal);
     try {
       return this.#endpoint(token?.trim() || null);
     } catch (error) {
@@ -219,40 +219,19 @@ export class WireProvider implements Provider {
   }
 }
 
-interface CallFacts {
-  readonly endpoint: Endpoint;
-  readonly failures: Failures;
-  readonly signal: AbortSignal;
-}
-
 interface Opened {
   readonly exchange: HttpExchange;
   readonly events: AsyncGenerator<readonly unknown[]>;
 }
 
-/** The time that a stream still has once its reply is over. */
-class Grace {
-  readonly #ms: number;
-  readonly #over = Promise.withResolvers<{ readonly done: true }>();
-  #timer: ReturnType<typeof setTimeout> | null = null;
-
-  constructor(ms: number) {
-    this.#ms = ms;
-  }
-
-  /** The next events, or the end of the stream: a connection that breaks or stays silent does not affect a reply that
-   * is over. */
-  async next(events: Opened["events"]): Promise<IteratorResult<readonly unknown[]> | { readonly done: true }> {
-    this.#timer ??= setTimeout(() => this.#over.resolve({ done: true }), this.#ms);
-    const next = events.next().catch((error: unknown) => {
-      if (error instanceof ProviderError && error.code === "network") return { done: true } as const;
-      throw error;
-    });
-    return await Promise.race([next, this.#over.promise]);
-  }
-
-  end(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+/** The next events, or the end of the stream: a connection that breaks or stays silent does not affect a reply that is
+ * over. */
+async function nextWithin(events: Opened["events"], grace: AbortSignal | null) {
+  try {
+    return await abortable(events.next(), grace ?? undefined);
+  } catch (error) {
+    if (grace?.aborted || error instanceof ProviderError && error.code === "network") return { done: true } as const;
+    throw error;
   }
 }
 

@@ -23,7 +23,7 @@ Deno.test("a typed question is asked, its iterations and its answer are shown, a
     await screen.settled();
     assert.equal(screen.alternate, false);
     const [query] = await engine.conversations.queries((await engine.conversations.latest("/nowhere"))!);
-    assert.match(out.join(""), new RegExp(`Go on with: vis --conversation ${query!.conversationId.slice(0, 13)}\n`));
+    assert.match(out.join(""), new RegExp(`Resume with: vis --conversation ${query!.conversationId.slice(0, 13)}\n`));
   });
 });
 

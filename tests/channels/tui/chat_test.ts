@@ -36,11 +36,11 @@ Deno.test("what is sent while a query runs goes into its next iteration, once, a
     screen.type(`begin${ENTER}`);
     await screen.until("running block");
     screen.type(`and in German${ENTER}`);
-    await screen.until("for its next iteration");
+    await screen.until("queued for the next step");
     await gate.promise;
     const text = await screen.until("Done with both");
-    assert.match(text, /while it worked\n› and in German/);
-    assert.ok(!text.includes("for its next iteration"));
+    assert.match(text, /sent while running\n› and in German/);
+    assert.ok(!text.includes("queued for the next step"));
     assert.match(seen[0]!, /and in German/);
   });
 });

@@ -60,7 +60,7 @@ Deno.test("leaving while a query runs ends it, and says how to go on", async () 
     screen.type("\x04");
     assert.equal(await code, 0);
     assertRestored(screen.raw);
-    assert.match(out.join(""), /Go on with: vis --conversation/);
+    assert.match(out.join(""), /Resume with: vis --conversation/);
     const [branch] = await engine.conversations.list({ limit: 1 });
     assert.equal((await engine.conversations.queries(branch!))[0]!.running, false);
   });

@@ -182,7 +182,7 @@ Deno.test("a question with an image is asked again with it", () =>
 Deno.test("a command reads no image", () =>
   withImages([], async ({ screen }) => {
     screen.type(`/hlep @none.png${ENTER}`);
-    await screen.until("There is no /hlep");
+    await screen.until("Unknown command /hlep");
   }));
 
 Deno.test("Tab completes the path behind an @", () =>

@@ -81,7 +81,7 @@ Deno.test("a command that does not exist is told, and what was typed stays", asy
     screen.type("/hlep");
     await screen.until("/hlep");
     screen.type(ENTER);
-    const text = await screen.until("There is no /hlep");
+    const text = await screen.until("Unknown command /hlep");
     assert.match(text, /\n +\/hlep/);
     assert.equal(engine.provider.requests.length, 0);
   });
@@ -93,7 +93,7 @@ Deno.test("names behind a slash are completed; /help tells keys and commands", a
     await screen.until("keys and commands");
     screen.type(ENTER);
     const text = await screen.until("/conversations: ");
-    assert.match(text, /Esc: end the running query/);
+    assert.match(text, /Esc: cancel the running request/);
   });
 });
 

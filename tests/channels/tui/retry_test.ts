@@ -92,11 +92,11 @@ Deno.test("a question that a fork inherits is asked again in a branch of its own
 Deno.test("asking again where nothing was asked, and while a query runs, is told and does nothing", async () => {
   await withScreen([slow(final("never"))], {}, async ({ screen, engine }) => {
     screen.type(AGAIN);
-    await screen.until("Nothing was asked here yet");
+    await screen.until("Nothing has been asked here yet");
     screen.type(`one${ENTER}`);
     await screen.until("waiting for");
     screen.type(`/retry${ENTER}`);
-    await screen.until("Cannot ask again while a query runs");
+    await screen.until("Cannot ask again while a request is running");
     assert.equal(engine.provider.requests.length, 1);
   });
 });

@@ -48,7 +48,7 @@ export function screenSuite(launcher: Launcher): void {
     pty.type("\x04");
     assert.equal((await pty.ended).code, 0);
     assert.equal(pty.alternate, false);
-    assert.match(pty.screen(), /Go on with: vis --conversation [0-9a-f-]{13}\n(?:.*\n)*as it was/);
+    assert.match(pty.screen(), /Resume with: vis --conversation [0-9a-f-]{13}\n(?:.*\n)*as it was/);
     const again = new Pty(user, ["-c"]);
     await again.until("It makes 42");
     again.type("Again?\r");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Cancelled } from "../../../src/domain/errors.ts";
-import { copilotProvider } from "../../../src/providers/copilot/copilot.ts";
+import { CopilotProvider } from "../../../src/providers/copilot/copilot.ts";
 import { createProvider } from "../../../src/providers/wire/create_provider.ts";
 import { type ModelEvent, type ModelMessage, type Provider, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import type { WireProtocol } from "../../../src/providers/provider_options.ts";
@@ -12,7 +12,7 @@ const ALWAYS = new AbortController().signal;
 function rig(mock: CopilotMock) {
   const clock = new FakeClock();
   const protocols: WireProtocol[] = [];
-  const provider = copilotProvider({
+  const provider = new CopilotProvider({
     name: "github-copilot",
     defaultModel: "gpt-5-mini",
     endpoints: { exchange: `${mock.url}/copilot_internal/v2/token`, api: mock.url },
@@ -42,7 +42,7 @@ async function textOf(
   return events.map((event) => event.type === "text" ? event.delta : "").join("");
 }
 
-Deno.test("copilotProvider() asks the host of the token, with the headers that the service wants", async () => {
+Deno.test("CopilotProvider() asks the host of the token, with the headers that the service wants", async () => {
   await using mock = startCopilotMock();
   const { provider } = rig(mock);
   assert.equal(await textOf(provider), "hello");
@@ -55,7 +55,7 @@ Deno.test("copilotProvider() asks the host of the token, with the headers that t
   assert.doesNotMatch(JSON.stringify([...chat?.headers ?? []]), /gho_4711/);
 });
 
-Deno.test("copilotProvider() gets one fresh token when the service refuses the one it has", async () => {
+Deno.test("CopilotProvider() gets one fresh token when the service refuses the one it has", async () => {
   await using mock = startCopilotMock();
   const { provider } = rig(mock);
   await textOf(provider);
@@ -67,7 +67,7 @@ Deno.test("copilotProvider() gets one fresh token when the service refuses the o
   await assert.rejects(textOf(provider), { code: "auth", status: 401, message: /vis auth login/ });
 });
 
-Deno.test("copilotProvider() gives up when a fresh token is refused as well", async () => {
+Deno.test("CopilotProvider() gives up when a fresh token is refused as well", async () => {
   await using mock = startCopilotMock();
   mock.good.add = () => mock.good;
   const { provider } = rig(mock);
@@ -80,7 +80,7 @@ Deno.test("copilotProvider() gives up when a fresh token is refused as well", as
   assert.equal(mock.exchanged, 2);
 });
 
-Deno.test("copilotProvider() renews the token in the middle of its work", async () => {
+Deno.test("CopilotProvider() renews the token in the middle of its work", async () => {
   await using mock = startCopilotMock();
   const { provider, clock } = rig(mock);
   await textOf(provider);
@@ -89,7 +89,7 @@ Deno.test("copilotProvider() renews the token in the middle of its work", async 
   assert.equal(mock.requests.at(-1)?.headers.get("authorization"), "Bearer tid=2;exp=1");
 });
 
-Deno.test("copilotProvider() chooses the wire format by the model", async () => {
+Deno.test("CopilotProvider() chooses the wire format by the model", async () => {
   await using mock = startCopilotMock();
   const { provider, protocols } = rig(mock);
   await textOf(provider);
@@ -98,7 +98,7 @@ Deno.test("copilotProvider() chooses the wire format by the model", async () => 
   assert.ok(mock.requests.some(({ path }) => path === "/responses"));
 });
 
-Deno.test("copilotProvider() says that images come", async () => {
+Deno.test("CopilotProvider() says that images come", async () => {
   await using mock = startCopilotMock();
   const { provider } = rig(mock);
   const images = [{ kind: "url", url: "https://example.org/a.png" }] as const;
@@ -106,12 +106,12 @@ Deno.test("copilotProvider() says that images come", async () => {
   assert.equal(mock.requests.at(-1)?.headers.get("copilot-vision-request"), "true");
 });
 
-Deno.test("copilotProvider() lists the models of the account", async () => {
+Deno.test("CopilotProvider() lists the models of the account", async () => {
   await using mock = startCopilotMock();
   assert.deepEqual(await rig(mock).provider.models({ signal: ALWAYS }), ["gpt-5-mini"]);
 });
 
-Deno.test("copilotProvider() is cancelled before it has a token", async () => {
+Deno.test("CopilotProvider() is cancelled before it has a token", async () => {
   await using mock = startCopilotMock();
   const { provider } = rig(mock);
   await assert.rejects(textOf(provider, { signal: AbortSignal.abort() }), Cancelled);

@@ -164,13 +164,6 @@ Deno.test("Router.ask() asks the named model only", async () => {
   assert.equal(a.requests.at(-1)?.model, "other");
 });
 
-Deno.test("Router.ask() gives a model without a system role one message with the same texts", async () => {
-  const plain = named("plain", [], { capabilities: { alternatingRoles: true, images: true } });
-  const { ask } = rig([named("bad", [failing()]), plain]);
-  await ask({ messages: [{ role: "system", text: "one" }, { role: "user", text: "two" }] });
-  assert.deepEqual(plain.requests[0]?.messages, [{ role: "user", text: "one\n\ntwo" }]);
-});
-
 Deno.test("Router.ask() does not ask others after a part was shown, however many routes there are", async () => {
   const other = named("other");
   const { router } = rig([named("a", [{ text: "half", failAfter: failing("network") }]), other], { attempts: 3 });

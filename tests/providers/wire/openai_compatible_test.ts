@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { ConfigError, ProviderError } from "../../../src/domain/errors.ts";
-import { openAiCompatible, type OpenAiCompatibleOptions } from "../../../src/providers/wire/openai_compatible.ts";
+import { type Provider, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
+import type { ProviderOptions } from "../../../src/providers/provider_options.ts";
+import { openAiChat } from "../../../src/providers/wire/openai_chat.ts";
+import { WireProvider } from "../../../src/providers/wire/wire_provider.ts";
 import { collect, request, textOf } from "../../conformance/provider_calls.ts";
 import { failures } from "../../conformance/provider_failures.ts";
 import { providerSuite } from "../../conformance/provider_suite.ts";
@@ -10,7 +13,7 @@ import { type MockOptions, type OpenAiMock, startOpenAiMock } from "../../helper
 const KEY = "sk-test-0123456789abcdef";
 
 providerSuite({
-  name: "openAiCompatible()",
+  name: "an OpenAI-compatible server",
   wire: {
     marksEnd: true,
     failures: failures(WIRES["openai-chat"].words),
@@ -27,8 +30,16 @@ providerSuite({
   },
 });
 
-function provide(options: Partial<OpenAiCompatibleOptions>) {
-  return openAiCompatible({ name: "local", baseUrl: "", apiKey: KEY, defaultModel: "mock-1", ...options });
+/** As `makeProvider` makes it from VIS_BASE_URL, VIS_API_KEY and VIS_MODEL. */
+function provide(options: Partial<ProviderOptions>): Provider {
+  return new WireProvider(openAiChat(options.baseUrl ?? ""), {
+    name: "local",
+    baseUrl: "",
+    token: KEY,
+    defaultModel: "mock-1",
+    advice: { key: "VIS_API_KEY", baseUrl: "VIS_BASE_URL", model: "VIS_MODEL" },
+    ...options,
+  });
 }
 
 async function withMock(options: MockOptions, body: (mock: OpenAiMock) => Promise<void>): Promise<void> {
@@ -50,7 +61,7 @@ function everythingIn(error: Error): string {
   return Deno.inspect(error, { depth: 10, showHidden: true }) + JSON.stringify(error) + String(error.cause);
 }
 
-Deno.test("openAiCompatible() accepts a base URL in the forms that people paste", async () => {
+Deno.test("an OpenAI-compatible server: accepts a base URL in the forms that people paste", async () => {
   await withMock({ reply: "yes", key: KEY }, async ({ baseUrl, requests }) => {
     const forms = ["", "/", "//", "/chat/completions", "/chat/completions/", "?api-version=2", "/#top", " "];
     for (const form of forms) {
@@ -63,7 +74,7 @@ Deno.test("openAiCompatible() accepts a base URL in the forms that people paste"
   });
 });
 
-Deno.test("openAiCompatible() suggests /v1 where the base URL has no version", async () => {
+Deno.test("an OpenAI-compatible server: suggests /v1 where the base URL has no version", async () => {
   await withMock({ reply: "yes" }, async ({ baseUrl }) => {
     const root = baseUrl.replace("/v1", "");
     const error = await failureOf(collect(provide({ baseUrl: root })));
@@ -75,7 +86,7 @@ Deno.test("openAiCompatible() suggests /v1 where the base URL has no version", a
   });
 });
 
-Deno.test("openAiCompatible() refuses a base URL that is none, without showing what it hides", () => {
+Deno.test("an OpenAI-compatible server: refuses a base URL that is none, without showing what it hides", () => {
   for (
     const baseUrl of ["", "localhost:8080/v1", "ftp://host/v1", "nonsense", "http://", "//u:hunter22@h/v1?k=hunter22"]
   ) {
@@ -88,10 +99,10 @@ Deno.test("openAiCompatible() refuses a base URL that is none, without showing w
   }
 });
 
-Deno.test("openAiCompatible() refuses a key or header that cannot be sent, without showing it", () => {
-  const bad: Partial<OpenAiCompatibleOptions>[] = [
-    { apiKey: "sk-secret\nsk-other" },
-    { apiKey: "sk-sécret" },
+Deno.test("an OpenAI-compatible server: refuses a key or header that cannot be sent, without showing it", () => {
+  const bad: Partial<ProviderOptions>[] = [
+    { token: "sk-secret\nsk-other" },
+    { token: "sk-sécret" },
     { headers: { "x-tenant": "sk-secret\r\nx: y" } },
     { headers: { "bad name": "sk-secret" } },
   ];
@@ -104,11 +115,11 @@ Deno.test("openAiCompatible() refuses a key or header that cannot be sent, witho
   }
 });
 
-Deno.test("openAiCompatible() names the address of a server that is not there, without credentials", async () => {
+Deno.test("an OpenAI-compatible server: names the address of a server that is not there, without credentials", async () => {
   const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr;
   taken.close();
-  const provider = provide({ baseUrl: `http://me:hunter22@127.0.0.1:${port}/v1?key=hunter33`, apiKey: "" });
+  const provider = provide({ baseUrl: `http://me:hunter22@127.0.0.1:${port}/v1?key=hunter33`, token: "" });
   for (const call of [collect(provider), provider.models({ signal: new AbortController().signal })]) {
     const error = await failureOf(call);
     assert.equal(error.code, "network");
@@ -118,13 +129,13 @@ Deno.test("openAiCompatible() names the address of a server that is not there, w
   }
 });
 
-Deno.test("openAiCompatible() says that a host name is not known", async () => {
+Deno.test("an OpenAI-compatible server: says that a host name is not known", async () => {
   const error = await failureOf(collect(provide({ baseUrl: "http://vis-test.invalid/v1" })));
   assert.match(error.message, /^Cannot reach http:\/\/vis-test\.invalid\/v1: .*check the network and VIS_BASE_URL$/);
   assert.equal(error.code, "network");
 });
 
-Deno.test("openAiCompatible() never shows the key, however the service echoes it", async () => {
+Deno.test("an OpenAI-compatible server: never shows the key, however the service echoes it", async () => {
   const secret = `sk-"odd"+/=&key-9876`;
   const headers = { "x-tenant-token": "tenant-token-4321" };
   const echo = `got ${secret} and ${encodeURIComponent(secret)} and ${JSON.stringify(secret)} and Bearer ${secret} ` +
@@ -140,7 +151,7 @@ Deno.test("openAiCompatible() never shows the key, however the service echoes it
   ];
   await withMock({ reply: replies }, async ({ baseUrl }) => {
     const address = baseUrl.replace("http://", "http://me:hunter22@") + "?token=query-secret";
-    const provider = provide({ baseUrl: address, apiKey: secret, headers });
+    const provider = provide({ baseUrl: address, token: secret, headers });
     for (const reply of replies) {
       const shown = everythingIn(await failureOf(collect(provider)));
       assert.doesNotMatch(shown, /9876|4321|query-secret|hunter22|bWU6aHVud/, JSON.stringify(reply));
@@ -148,20 +159,20 @@ Deno.test("openAiCompatible() never shows the key, however the service echoes it
   });
 });
 
-Deno.test("openAiCompatible() tells a wrong key from a missing one", async () => {
+Deno.test("an OpenAI-compatible server: tells a wrong key from a missing one", async () => {
   await withMock({ reply: "yes", key: KEY }, async ({ baseUrl, requests }) => {
-    const wrong = await failureOf(collect(provide({ baseUrl, apiKey: "sk-wrong-key-55" })));
+    const wrong = await failureOf(collect(provide({ baseUrl, token: "sk-wrong-key-55" })));
     assert.match(wrong.message, /\(401\): check VIS_API_KEY/);
     assert.doesNotMatch(wrong.message, /sk-wrong/);
-    const missing = await failureOf(collect(provide({ baseUrl, apiKey: "" })));
+    const missing = await failureOf(collect(provide({ baseUrl, token: "" })));
     assert.match(missing.message, /\(401\): set VIS_API_KEY/);
-    const listing = await failureOf(provide({ baseUrl, apiKey: "" }).models({ signal: new AbortController().signal }));
+    const listing = await failureOf(provide({ baseUrl, token: "" }).models({ signal: new AbortController().signal }));
     assert.equal(listing.code, "auth");
     assert.equal(requests.length, 0);
   });
 });
 
-Deno.test("openAiCompatible() understands every form of retry-after", async () => {
+Deno.test("an OpenAI-compatible server: understands every form of retry-after", async () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
   const forms: [Record<string, string>, number | null][] = [
     [{ "retry-after": "3" }, 3000],
@@ -181,7 +192,7 @@ Deno.test("openAiCompatible() understands every form of retry-after", async () =
   });
 });
 
-Deno.test("openAiCompatible() sends the key, the headers and the stable wire format", async () => {
+Deno.test("an OpenAI-compatible server: sends the key, the headers and the stable wire format", async () => {
   await withMock({ reply: "yes" }, async ({ baseUrl, requests }) => {
     await collect(provide({ baseUrl, headers: { "X-Title": "Vis" } }));
     const [asked] = requests;
@@ -202,24 +213,24 @@ Deno.test("openAiCompatible() sends the key, the headers and the stable wire for
   });
 });
 
-Deno.test("openAiCompatible() sends an effort only to models that reason", async () => {
+Deno.test("an OpenAI-compatible server: sends an effort only to models that reason", async () => {
   await withMock({ reply: "yes" }, async ({ baseUrl, requests }) => {
     for (const nativeReasoning of [false, true]) {
-      const provider = provide({ baseUrl, capabilities: { nativeReasoning } });
+      const provider = provide({ baseUrl, capabilities: () => ({ ...UNKNOWN_MODEL, nativeReasoning }) });
       for await (const _event of provider.stream(request({ reasoning: "deep" }))) { /* read to the end */ }
     }
     assert.deepEqual(requests.map(({ body }) => body.reasoning_effort), [undefined, "high"]);
   });
 });
 
-Deno.test("openAiCompatible() retries nothing itself", async () => {
+Deno.test("an OpenAI-compatible server: retries nothing itself", async () => {
   await withMock({ reply: { status: 503 } }, async ({ baseUrl, requests }) => {
     await failureOf(collect(provide({ baseUrl })));
     assert.equal(requests.length, 1);
   });
 });
 
-Deno.test("openAiCompatible() lists models in the shapes that servers use", async () => {
+Deno.test("an OpenAI-compatible server: lists models in the shapes that servers use", async () => {
   const shapes: [unknown, string[] | null][] = [
     [{ object: "list", data: [{ id: "a" }, { id: "b" }] }, ["a", "b"]],
     [{ models: [{ name: "a" }] }, ["a"]],

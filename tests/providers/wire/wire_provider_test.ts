@@ -21,12 +21,12 @@ Deno.test("WireProvider assumes nothing of models that nothing is known about", 
   assert.equal(telling.capabilities("x"), known);
 });
 
-Deno.test("WireProvider checks headers when it is made, and a key when it is asked to", () => {
+Deno.test("WireProvider checks headers when it is made, and a key that is known then", () => {
   const headers = { "x-tenant": "a\r\nb" };
   assert.throws(() => new WireProvider(openAiChat(OPTIONS.baseUrl), { ...OPTIONS, headers }), ConfigError);
-  const provider = new WireProvider(openAiChat(OPTIONS.baseUrl), OPTIONS);
-  assert.throws(() => provider.checkKey("sk-sécret"), ConfigError);
-  provider.checkKey(" sk-fine ");
+  const api = openAiChat(OPTIONS.baseUrl);
+  assert.throws(() => new WireProvider(api, { ...OPTIONS, token: "sk-sécret" }), ConfigError);
+  new WireProvider(api, { ...OPTIONS, token: " sk-fine " });
 });
 
 Deno.test("WireProvider tells in whose words advice is given", async () => {

@@ -24,7 +24,7 @@ export const MANUAL_FACTS: Readonly<Record<"exits" | "variables" | "files", read
     { term: "VIS_TOKEN", about: "the bearer token of vis serve" },
     { term: "VIS_TELEGRAM_TOKEN", about: "the token of the bot of vis telegram" },
     { term: "VIS_PROFILE", about: "locked: the locked-down profile of vis serve and vis telegram" },
-    { term: "VIS_LOG", about: "debug, info, warning or error: log lines as JSON on stderr" },
+    { term: "VIS_LOG", about: "debug, info, warn or error: log lines as JSON on stderr" },
     { term: "NO_COLOR", about: "no colours where it is not empty; without a terminal there are none anyway" },
   ],
   files: [

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { positiveInteger } from "../input/arguments.ts";
 import type { Context } from "./context.ts";
+import { LOG_LEVELS, logLevelOf } from "../../../domain/records/log_entry.ts";
 import { FLAGS } from "../input/flags.ts";
 import type { LogsFlags } from "../commands/logs.ts";
 import type { SearchFlags } from "../commands/search.ts";
@@ -20,7 +21,11 @@ function timeArgument(text: string): number {
   );
 }
 
-const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"];
+function levelArgument(text: string): LogsFlags["level"] {
+  const level = logLevelOf(text);
+  if (level === null) throw new InvalidArgumentError(`It must be one of ${LOG_LEVELS.join(", ")}`);
+  return level;
+}
 
 /** `vis search` and `vis logs`. */
 export function addSearch(program: Command, { services, io, finish }: Context): void {
@@ -40,7 +45,10 @@ export function addSearch(program: Command, { services, io, finish }: Context): 
     });
   program.command("logs")
     .description("the log that the database keeps, oldest first")
-    .addOption(new Option("--level <level>", "this level and those above it").choices(LEVELS).default("info"))
+    .addOption(
+      new Option("--level <level>", "this level and those above it").choices(LOG_LEVELS).argParser(levelArgument)
+        .default("info"),
+    )
     .option("--conversation <id>", "only of this one (the beginning of its id will do)")
     .option("--query <id>", "only of this query")
     .option("--since <time>", "from then on: 2026-11-22, 2026-11-22T10:30 or 3d", timeArgument)

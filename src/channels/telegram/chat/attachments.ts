@@ -38,7 +38,7 @@ export async function readAttachments(
       variables[taken === 0 ? "context" : `context${taken + 1}`] = {
         label: name,
         json: /\.json$/i.test(name),
-        pieces: one(bytes),
+        pieces: ReadableStream.from([bytes]),
       };
     }
   }
@@ -62,8 +62,4 @@ function tooLarge({ name, bytes }: IncomingFile, limit: number): UsageError {
 
 function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1).replace(/\.0$/, "");
-}
-
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes);
 }

@@ -1,6 +1,5 @@
 import type { StatePlace, StateStore } from "../../../domain/records/extension_state.ts";
 import type { JsonValue } from "../../../domain/text/json_value.ts";
-import type { ChatSettings } from "./chat_settings.ts";
 import type { PendingMessage } from "./entry.ts";
 
 /** Telegram keeps updates for a day, and restarts their numbering after a week without any: an older mark is
@@ -8,6 +7,14 @@ import type { PendingMessage } from "./entry.ts";
 const MARK_MS = 3 * 86_400_000;
 const MAX_ENTRIES = 5_000;
 const RECENT = 300;
+
+/** The choices of a chat. */
+interface ChatSettings {
+  /** The current conversation; null for the chat's first one. */
+  readonly branchId: string | null;
+  /** Overrides the configured model. */
+  readonly model: string | null;
+}
 
 interface Mark {
   readonly updateId: number;

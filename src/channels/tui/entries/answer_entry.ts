@@ -15,10 +15,6 @@ export class AnswerEntry extends DrawnEntry {
     this.#shown = shown;
   }
 
-  get text(): string {
-    return this.#text;
-  }
-
   append(delta: string): void {
     this.#text += delta;
     this.#markdown?.append(delta);

@@ -1,6 +1,5 @@
 import type { QueryResult } from "../../../domain/query/query_result.ts";
-import { formatDollars } from "../text/dollars.ts";
-import { tokens } from "../text/tokens.ts";
+import { amounts } from "../text/amounts.ts";
 
 type Facts = Pick<QueryResult, "status" | "reason" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
 
@@ -11,8 +10,8 @@ export function endLine({ status, reason, iterations, ms, usage, costUsd, confid
     ...(status === "error" ? [reason.replaceAll("_", " ")] : []),
     `${iterations} ${iterations === 1 ? "iteration" : "iterations"}`,
     seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} m ${Math.round(seconds % 60)} s`,
-    ...(usage.input + usage.output > 0 ? [`↑${tokens(usage.input)} ↓${tokens(usage.output)}`] : []),
-    ...(costUsd === null || costUsd === 0 ? [] : [formatDollars(costUsd)]),
+    ...(usage.input + usage.output > 0 ? [`↑${amounts.tokens(usage.input)} ↓${amounts.tokens(usage.output)}`] : []),
+    ...(costUsd === null || costUsd === 0 ? [] : [amounts.dollars(costUsd)]),
     ...(status === "done" && confidence !== "high" ? [`${confidence} confidence`] : []),
   ].join(" · ");
 }

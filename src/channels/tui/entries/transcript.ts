@@ -77,12 +77,6 @@ export class Transcript {
     this.#top = null;
   }
 
-  /** The share above the visible part, 0 to 1; null if everything is visible. */
-  get progress(): number | null {
-    if (this.#top === null) return null;
-    return this.#entries.length < 2 ? 0 : this.#top.index / (this.#entries.length - 1);
-  }
-
   /** Returns exactly `rows` rows. Shorter content starts at the top. */
   view(width: number, rows: number): readonly string[] {
     this.#size = { width, rows };

@@ -13,11 +13,15 @@ import type { Transcript } from "./transcript.ts";
 /** Iterations of a running query that are kept; others are in the database. */
 const MOST_STEPS = 200;
 
+interface TurnParts {
+  readonly shown: () => DisplayOptions;
+  readonly conversations: () => Conversations;
+}
+
 /** A running query: its events become entries of the transcript. */
 export class RunningTurn {
   readonly #transcript: Transcript;
-  readonly #shown: () => DisplayOptions;
-  readonly #conversations: () => Conversations;
+  readonly #parts: TurnParts;
   #step: StepEntry | null = null;
   /** The iterations shown in full, and the entry for those before them. */
   #steps: StepEntry[] = [];
@@ -27,13 +31,9 @@ export class RunningTurn {
   /** The user has cancelled it. */
   cancelling = false;
 
-  constructor(
-    transcript: Transcript,
-    { shown, conversations }: { readonly shown: () => DisplayOptions; readonly conversations: () => Conversations },
-  ) {
+  constructor(transcript: Transcript, parts: TurnParts) {
     this.#transcript = transcript;
-    this.#shown = shown;
-    this.#conversations = conversations;
+    this.#parts = parts;
   }
 
   /** What is happening now, for the line above the input. */
@@ -49,8 +49,8 @@ export class RunningTurn {
     if (!first || !last || queryId === null) return;
     const from = this.#older?.range.from ?? first.step.number - 1;
     const older = new OlderEntry(queryId, { from, to: last.step.number }, {
-      conversations: this.#conversations(),
-      shown: this.#shown,
+      conversations: this.#parts.conversations(),
+      shown: this.#parts.shown,
       replace: (entry, entries) => this.#transcript.replace(entry, entries),
     });
     if (this.#older !== null) this.#transcript.replace(this.#older, []);
@@ -70,7 +70,7 @@ export class RunningTurn {
 
   #draw(step: Step): void {
     if (this.#step?.step !== step) {
-      this.#step = new StepEntry(step, this.#shown);
+      this.#step = new StepEntry(step, this.#parts.shown);
       this.#transcript.add(this.#step);
       this.#steps.push(this.#step);
       if (this.#steps.length > MOST_STEPS && this.#transcript.following) this.fold(MOST_STEPS / 2);
@@ -79,12 +79,12 @@ export class RunningTurn {
   }
 
   #answerEntry(): AnswerEntry {
-    if (this.#answer === null) this.#transcript.add(this.#answer = new AnswerEntry(this.#shown));
+    if (this.#answer === null) this.#transcript.add(this.#answer = new AnswerEntry(this.#parts.shown));
     return this.#answer;
   }
 
   #end(result: QueryResult): void {
-    const { theme } = this.#shown();
+    const { theme } = this.#parts.shown();
     if (result.status === "interrupted") {
       this.#transcript.add(new LineEntry("cancelled", theme.warn));
     } else {

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { replaceFile } from "../prefs/replace_file.ts";
+import { replaceFile } from "../../../domain/kit/replace_file.ts";
 
 const KEPT = 300;
 /** Longer text was pasted, not typed. */
@@ -19,7 +19,7 @@ export class InputHistory {
   static async at(home: string | null, workspace: string): Promise<InputHistory | null> {
     if (home === null) return null;
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workspace));
-    const name = [...new Uint8Array(digest)].slice(0, 8).map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const name = new Uint8Array(digest, 0, 8).toHex();
     return new InputHistory(`${home}/history/${name}.jsonl`);
   }
 

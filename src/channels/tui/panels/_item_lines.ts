@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { ago } from "../widgets/ago.ts";
-import { amounts } from "../widgets/amounts.ts";
+import { amounts } from "../text/amounts.ts";
 import { fitted } from "../widgets/fitted.ts";
 import { flat } from "../widgets/flat.ts";
 import type { FoundItem } from "./_found.ts";

@@ -1,6 +1,6 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
 import type { SentMessage } from "../../../domain/query/sent_message.ts";
-import { amounts } from "../widgets/amounts.ts";
+import { amounts } from "../text/amounts.ts";
 import { stepTable } from "./_step_table.ts";
 import type { TextPart } from "../widgets/text_view.ts";
 

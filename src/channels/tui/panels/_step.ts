@@ -1,5 +1,5 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import { amounts } from "../widgets/amounts.ts";
+import { amounts } from "../text/amounts.ts";
 import { flat } from "../widgets/flat.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
@@ -12,8 +12,16 @@ export interface IterationSummary {
   readonly facts: readonly string[];
 }
 
+/** Reads iterations for the list. */
+export async function readSteps(
+  conversations: Conversations,
+  { queryId, after, limit }: { readonly queryId: string; readonly after: number; readonly limit: number },
+): Promise<readonly IterationSummary[]> {
+  return (await conversations.iterations(queryId, { after, limit })).map(step);
+}
+
 /** Does not keep the values of its blocks. */
-export function step(iteration: StoredIteration): IterationSummary {
+function step(iteration: StoredIteration): IterationSummary {
   const { iterationId, position, metadata, status, traces, blocks, thinking, error } = iteration;
   const outcome = typeof metadata["outcome"] === "string" ? metadata["outcome"] : status;
   const pending = metadata["pendingBlocks"];

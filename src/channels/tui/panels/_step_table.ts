@@ -1,5 +1,5 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import { amounts } from "../widgets/amounts.ts";
+import { amounts } from "../text/amounts.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 type Row = readonly [name: string, text: string];

@@ -1,5 +1,5 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import { amounts } from "../widgets/amounts.ts";
+import { amounts } from "../text/amounts.ts";
 import { flat } from "../widgets/flat.ts";
 import { List } from "../widgets/list.ts";
 import type { Movement } from "../widgets/movement.ts";

@@ -3,7 +3,7 @@ import type { PanelParts } from "../widgets/panel.ts";
 import { BasePanel } from "../widgets/base_panel.ts";
 import { LineInput } from "../widgets/line_input.ts";
 import { movement } from "../widgets/movement.ts";
-import { readSteps } from "./_read_steps.ts";
+import { readSteps } from "./_step.ts";
 import { type TurnItem, TurnList } from "./_turns.ts";
 
 /** A panel for choosing an iteration of the branch on the screen. */
@@ -16,7 +16,7 @@ export abstract class TurnsPanel extends BasePanel {
     super(parts);
     this.turns = new TurnList((query, range) =>
       this.load(`${query.queryId} ${range.after}`, {
-        work: () => readSteps(parts.session().conversations, { query, ...range }),
+        work: () => readSteps(parts.session().conversations, { queryId: query.queryId, ...range }),
         then: (steps) => this.turns.add(query, steps),
       })
     );

@@ -1,5 +1,5 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { Panel, PanelParts } from "../widgets/panel.ts";
+import type { PanelParts } from "../widgets/panel.ts";
 import { BasePanel } from "../widgets/base_panel.ts";
 import { flat } from "../widgets/flat.ts";
 import { ConversationSearch, type FoundItem, itemKey } from "./_found.ts";
@@ -8,14 +8,6 @@ import { LineInput } from "../widgets/line_input.ts";
 import { List } from "../widgets/list.ts";
 import { movement } from "../widgets/movement.ts";
 import { paint } from "../widgets/paint.ts";
-
-/** Conversations, newest first, or the matches for the typed words. Enter opens one. */
-export function conversationList(
-  parts: PanelParts,
-  { now = Date.now }: { readonly now?: () => number } = {},
-): Panel {
-  return new ConversationList(parts, now);
-}
 
 /** Rows from the end of the list at which more is read. */
 const AHEAD = 40;
@@ -26,7 +18,8 @@ interface Asked {
   readonly title: LineInput | null;
 }
 
-class ConversationList extends BasePanel {
+/** Conversations, newest first, or the matches for the typed words. Enter opens one. */
+export class ConversationList extends BasePanel {
   readonly #now: () => number;
   readonly #found: ConversationSearch;
   #everywhere = false;
@@ -42,7 +35,7 @@ class ConversationList extends BasePanel {
   });
   #asked: Asked | null = null;
 
-  constructor(parts: PanelParts, now: () => number) {
+  constructor(parts: PanelParts, { now = Date.now }: { readonly now?: () => number } = {}) {
     super(parts);
     this.#now = now;
     this.#found = new ConversationSearch(parts);

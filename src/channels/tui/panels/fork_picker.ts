@@ -1,15 +1,10 @@
-import type { Panel, PanelParts } from "../widgets/panel.ts";
-import { readSteps } from "./_read_steps.ts";
+import { readSteps } from "./_step.ts";
 import type { Query, TurnItem } from "./_turns.ts";
 import { TurnsPanel } from "./_turns_panel.ts";
 
 /** Queries and iterations of the branch on the screen. Enter makes a branch that continues after the chosen one, or
  * after the end of a query. */
-export function forkPicker(parts: PanelParts): Panel {
-  return new ForkPicker(parts);
-}
-
-class ForkPicker extends TurnsPanel {
+export class ForkPicker extends TurnsPanel {
   readonly title = "Fork";
   readonly hint = "Enter forks there · → unfolds · ^R reads again · Esc";
   protected readonly empty = "  there is nothing to fork yet: ask something first";
@@ -21,7 +16,7 @@ class ForkPicker extends TurnsPanel {
     this.load("end", {
       work: () => {
         const { conversations } = this.parts.session();
-        return readSteps(conversations, { query, after: query.iterations - 2, limit: 10 });
+        return readSteps(conversations, { queryId: query.queryId, after: query.iterations - 2, limit: 10 });
       },
       then: (steps) => {
         const last = steps.at(-1);

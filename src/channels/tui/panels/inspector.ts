@@ -1,5 +1,4 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { Panel, PanelParts } from "../widgets/panel.ts";
 import { Reader } from "../widgets/reader.ts";
 import { sentParts } from "./_sent_parts.ts";
 import type { Query, TurnItem } from "./_turns.ts";
@@ -8,11 +7,7 @@ import type { TextPart } from "../widgets/text_view.ts";
 
 /** What was sent to a model and the result: the stored messages of every iteration, with tokens, cost, times, walls and
  * grants. */
-export function inspector(parts: PanelParts): Panel {
-  return new Inspector(parts);
-}
-
-class Inspector extends TurnsPanel {
+export class Inspector extends TurnsPanel {
   protected readonly empty = "  nothing was sent yet";
   override readonly rows = 200;
   readonly #reader = new Reader();

@@ -4,7 +4,7 @@ import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earend
 import { BOT_LOGIN } from "../../../domain/reports/bot_login.ts";
 import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/reports/provider_report.ts";
 import type { ProviderAdmin } from "../../channel.ts";
-import type { Panel, PanelParts } from "../widgets/panel.ts";
+import type { PanelParts } from "../widgets/panel.ts";
 import { BasePanel } from "../widgets/base_panel.ts";
 import { flat } from "../widgets/flat.ts";
 import { LineInput } from "../widgets/line_input.ts";
@@ -30,15 +30,6 @@ function modelFacts({ contextTokens, price, reasoning, images, known }: ModelRep
 /** Longest wait for a provider. */
 const DEADLINE_MS = 8_000;
 
-/** Every provider and its models, including servers detected on this machine. Enter selects one from the next query on
- * and saves the choice. */
-export function modelPicker(
-  parts: PanelParts,
-  { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {},
-): Panel {
-  return new ModelPicker(parts, deadlineMs);
-}
-
 interface Listed {
   readonly name: string;
   /** What to do before it can be used; "" if it is ready. */
@@ -50,7 +41,9 @@ type Item =
   | { readonly kind: "model"; readonly provider: string; readonly model: ModelReport }
   | { readonly kind: "typed"; readonly provider: string; readonly name: string };
 
-class ModelPicker extends BasePanel {
+/** Every provider and its models, including servers detected on this machine. Enter selects one from the next query on
+ * and saves the choice. */
+export class ModelPicker extends BasePanel {
   readonly title = "Model";
   readonly hint = "type to find · ↑↓ · Enter uses · Esc";
   readonly #deadlineMs: number;
@@ -67,7 +60,7 @@ class ModelPicker extends BasePanel {
   /** The current model stays selected until the user moves. */
   #untouched = true;
 
-  constructor(parts: PanelParts, deadlineMs: number) {
+  constructor(parts: PanelParts, { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {}) {
     super(parts);
     this.#deadlineMs = deadlineMs;
     this.load("providers", {

@@ -1,5 +1,5 @@
 import { fuzzyFilter, matchesKey, visibleWidth } from "@earendil-works/pi-tui";
-import type { Panel, PanelParts } from "../widgets/panel.ts";
+import type { PanelParts } from "../widgets/panel.ts";
 import { BasePanel } from "../widgets/base_panel.ts";
 import { fitted } from "../widgets/fitted.ts";
 import { flat } from "../widgets/flat.ts";
@@ -21,11 +21,7 @@ export interface PaletteEntry {
 }
 
 /** All actions, found by a few letters of their names. */
-export function palette(parts: PanelParts, entries: readonly PaletteEntry[]): Panel {
-  return new Palette(parts, entries);
-}
-
-class Palette extends BasePanel {
+export class Palette extends BasePanel {
   readonly title = "Commands";
   readonly hint = "type to find · ↑↓ · Enter runs · Esc";
   override readonly rows: number;

@@ -1,16 +1,11 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { Panel, PanelParts } from "../widgets/panel.ts";
+import type { PanelParts } from "../widgets/panel.ts";
 import { BasePanel } from "../widgets/base_panel.ts";
 import { List } from "../widgets/list.ts";
 import { movement } from "../widgets/movement.ts";
 import { paint } from "../widgets/paint.ts";
 import type { Prefs, PrefsKeeper } from "../prefs/prefs.ts";
 import { row } from "../widgets/row.ts";
-
-/** Display settings of the terminal. A change applies at once and is saved. */
-export function settingsPanel(parts: PanelParts, prefs: PrefsKeeper): Panel {
-  return new SettingsPanel(parts, prefs);
-}
 
 interface Setting {
   readonly label: string;
@@ -54,7 +49,8 @@ const SETTINGS: readonly Setting[] = [
   },
 ];
 
-class SettingsPanel extends BasePanel {
+/** Display settings of the terminal. A change applies at once and is saved. */
+export class SettingsPanel extends BasePanel {
   readonly title = "Settings";
   readonly hint = "↑↓ · Space changes · Esc";
   override readonly rows = SETTINGS.length + 2;

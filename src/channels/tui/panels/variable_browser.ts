@@ -1,7 +1,7 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { Records } from "../../../conversation/records.ts";
-import type { Panel, PanelParts } from "../widgets/panel.ts";
+import type { PanelParts } from "../widgets/panel.ts";
 import { BasePanel } from "../widgets/base_panel.ts";
 import { flat } from "../widgets/flat.ts";
 import { LineInput } from "../widgets/line_input.ts";
@@ -17,11 +17,7 @@ type Head = Awaited<ReturnType<Records["variables"]>>[number];
 const DOC_COLUMNS = 90;
 
 /** The variables of the branch on the screen; Enter shows one with its value, its code and its versions' changes. */
-export function variableBrowser(parts: PanelParts): Panel {
-  return new VariableBrowser(parts);
-}
-
-class VariableBrowser extends BasePanel {
+export class VariableBrowser extends BasePanel {
   override readonly rows = 60;
   readonly #branch: Conversation | null;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "name of a variable" });

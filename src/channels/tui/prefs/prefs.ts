@@ -1,6 +1,6 @@
 import { messageOf } from "../../../domain/kit/message_of.ts";
 import { dirname } from "node:path";
-import { replaceFile } from "./replace_file.ts";
+import { replaceFile } from "../../../domain/kit/replace_file.ts";
 
 /** Display settings of the terminal: the user's preferences, which no query depends on. */
 export interface Prefs {

@@ -2,27 +2,27 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
 import type { Panel, PanelParts } from "../../../../src/channels/tui/widgets/panel.ts";
-import { conversationList } from "../../../../src/channels/tui/panels/conversation_list.ts";
-import { forkPicker } from "../../../../src/channels/tui/panels/fork_picker.ts";
-import { inspector } from "../../../../src/channels/tui/panels/inspector.ts";
-import { modelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
-import { palette } from "../../../../src/channels/tui/panels/palette.ts";
+import { ConversationList } from "../../../../src/channels/tui/panels/conversation_list.ts";
+import { ForkPicker } from "../../../../src/channels/tui/panels/fork_picker.ts";
+import { Inspector } from "../../../../src/channels/tui/panels/inspector.ts";
+import { ModelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
+import { Palette } from "../../../../src/channels/tui/panels/palette.ts";
 import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs/prefs.ts";
-import { settingsPanel } from "../../../../src/channels/tui/panels/settings_panel.ts";
-import { variableBrowser } from "../../../../src/channels/tui/panels/variable_browser.ts";
+import { SettingsPanel } from "../../../../src/channels/tui/panels/settings_panel.ts";
+import { VariableBrowser } from "../../../../src/channels/tui/panels/variable_browser.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, shown, startPanels } from "./_rig.ts";
 
 const prefs = { get: () => DEFAULT_PREFS, set: () => Promise.resolve() };
 const entries = ["one", "two", HOSTILE].map((name) => ({ name, detail: HOSTILE, keys: "x", run: () => {} }));
 const OPEN: Readonly<Record<string, (parts: PanelParts) => Panel>> = {
-  conversationList,
-  forkPicker,
-  inspector,
-  modelPicker,
-  palette: (parts) => palette(parts, entries),
-  settingsPanel: (parts) => settingsPanel(parts, prefs),
-  variableBrowser,
+  conversationList: (parts) => new ConversationList(parts),
+  forkPicker: (parts) => new ForkPicker(parts),
+  inspector: (parts) => new Inspector(parts),
+  modelPicker: (parts) => new ModelPicker(parts),
+  palette: (parts) => new Palette(parts, entries),
+  settingsPanel: (parts) => new SettingsPanel(parts, prefs),
+  variableBrowser: (parts) => new VariableBrowser(parts),
 };
 
 const { ctrl: _ctrl, ...plain } = KEYS;

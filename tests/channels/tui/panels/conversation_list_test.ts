@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { PanelParts } from "../../../../src/channels/tui/widgets/panel.ts";
-import { conversationList } from "../../../../src/channels/tui/panels/conversation_list.ts";
+import { ConversationList } from "../../../../src/channels/tui/panels/conversation_list.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
@@ -15,12 +15,12 @@ async function ask(rig: PanelRig, request: string, title = request, workspace = 
   return branch;
 }
 
-Deno.test("conversationList() those of this workspace, newest first; Tab shows all", async () => {
+Deno.test("ConversationList those of this workspace, newest first; Tab shows all", async () => {
   await using rig = await startPanels([final("yes"), final("no")]);
   await ask(rig, "Is it here?");
   await ask(rig, "Is it elsewhere?", "Elsewhere", "/other/place");
   for (const width of WIDTHS) {
-    const panel = conversationList(rig.parts);
+    const panel = new ConversationList(rig.parts);
     const text = await rig.until(panel, /Is it here/, { width });
     assert.match(text, /❯ Is it here\? .*now +1 query/);
     assert.match(text, /● test/);
@@ -32,10 +32,10 @@ Deno.test("conversationList() those of this workspace, newest first; Tab shows a
   }
 });
 
-Deno.test("conversationList() Enter shows the selected one", async () => {
+Deno.test("ConversationList Enter shows the selected one", async () => {
   await using rig = await startPanels([final("yes")]);
   const branch = await ask(rig, "Is it here?");
-  const panel = conversationList(rig.parts);
+  const panel = new ConversationList(rig.parts);
   await rig.until(panel, /Is it here/);
   type(panel, KEYS.enter);
   const { branchId, title } = await rig.does("show") as typeof branch;
@@ -43,13 +43,13 @@ Deno.test("conversationList() Enter shows the selected one", async () => {
   assert.equal(rig.all("close").length, 1);
 });
 
-Deno.test("conversationList() → shows the branches of one, and Enter goes back to an earlier branch; ← hides them", async () => {
+Deno.test("ConversationList → shows the branches of one, and Enter goes back to an earlier branch; ← hides them", async () => {
   await using rig = await startPanels([replyJson("const a = 1"), final("It is one"), final("It is two")]);
   const first = await ask(rig, "Where to?");
   const [{ queryId } = { queryId: "" }] = await rig.engine.conversations.queries(first);
   const second = await rig.engine.conversations.fork({ queryId, position: 0 });
   rig.branch = second;
-  const panel = conversationList(rig.parts);
+  const panel = new ConversationList(rig.parts);
   await rig.until(panel, /❯ ● Where to/);
   type(panel, KEYS.right);
   for (const width of WIDTHS) await rig.until(panel, /❯ ● Where[^]*\n {6}Where[^]*\n {6}● Where/, { width });
@@ -57,7 +57,7 @@ Deno.test("conversationList() → shows the branches of one, and Enter goes back
   assert.match(shown(panel), /● Where to\? {2}forked after iteration 1/);
   type(panel, KEYS.down, KEYS.enter);
   assert.equal((await rig.does("show") as typeof first).branchId, first.branchId);
-  const again = conversationList(rig.parts);
+  const again = new ConversationList(rig.parts);
   await rig.until(again, /❯ ● Where to/);
   type(again, KEYS.right);
   await rig.until(again, /first branch/);
@@ -66,7 +66,7 @@ Deno.test("conversationList() → shows the branches of one, and Enter goes back
   assert.match(selected(again), /❯ ● Where/);
 });
 
-Deno.test("conversationList() typed words find what was asked, run and answered, with what stands around them", async () => {
+Deno.test("ConversationList typed words find what was asked, run and answered, with what stands around them", async () => {
   await using rig = await startPanels([
     final("Tigers are striped cats"),
     replyJson("const herd = 'elephants'"),
@@ -76,7 +76,7 @@ Deno.test("conversationList() typed words find what was asked, run and answered,
   const tigers = await ask(rig, "What are tigers?");
   await ask(rig, "And the big ones?");
   await ask(rig, "abroad?", "Far", "/other");
-  const panel = conversationList(rig.parts);
+  const panel = new ConversationList(rig.parts);
   await rig.until(panel, /big ones/);
   type(panel, ..."striped");
   const text = await rig.until(panel, /❯ What are tigers\? .*answer\n {4}Tigers are \[striped\] cats/);
@@ -84,7 +84,7 @@ Deno.test("conversationList() typed words find what was asked, run and answered,
   await rig.until(panel, /striped/, { width: 40 });
   type(panel, KEYS.enter);
   assert.equal((await rig.does("show") as typeof tigers).branchId, tigers.branchId);
-  const again = conversationList(rig.parts);
+  const again = new ConversationList(rig.parts);
   type(again, ..."elephants");
   await rig.until(again, /code of iteration 1\n.*\[elephants\]/);
   type(again, ...Array.from({ length: 9 }, () => KEYS.backspace));
@@ -95,10 +95,10 @@ Deno.test("conversationList() typed words find what was asked, run and answered,
   await rig.until(again, /❯ Far .*other/);
 });
 
-Deno.test("conversationList() a title is changed with Ctrl+R, Esc leaves it", async () => {
+Deno.test("ConversationList a title is changed with Ctrl+R, Esc leaves it", async () => {
   await using rig = await startPanels([final("yes")]);
   const branch = await ask(rig, "Old title");
-  const panel = conversationList(rig.parts);
+  const panel = new ConversationList(rig.parts);
   await rig.until(panel, /Old title/);
   type(panel, KEYS.ctrl("r"));
   assert.match(shown(panel), /title: Old title/);
@@ -111,10 +111,10 @@ Deno.test("conversationList() a title is changed with Ctrl+R, Esc leaves it", as
   await rig.until(panel, /! Cannot rename a conversation: the title is empty/);
 });
 
-Deno.test("conversationList() deleting asks first; the one on the screen makes room for a new one", async () => {
+Deno.test("ConversationList deleting asks first; the one on the screen makes room for a new one", async () => {
   await using rig = await startPanels([final("yes")]);
   const branch = await ask(rig, "Doomed");
-  const panel = conversationList(rig.parts);
+  const panel = new ConversationList(rig.parts);
   await rig.until(panel, /Doomed/);
   type(panel, KEYS.ctrl("d"));
   assert.match(shown(panel), /Delete “Doomed” with all branches\? y\/n/);
@@ -130,7 +130,7 @@ Deno.test("conversationList() deleting asks first; the one on the screen makes r
   assert.equal(await rig.does("show"), null);
 });
 
-Deno.test("conversationList() a busy conversation is not deleted, and that is told", async () => {
+Deno.test("ConversationList a busy conversation is not deleted, and that is told", async () => {
   const gate = Promise.withResolvers<void>();
   await using rig = await startPanels([() => ({ text: final("late"), delayMs: 60_000 })]);
   const abort = new AbortController();
@@ -140,7 +140,7 @@ Deno.test("conversationList() a busy conversation is not deleted, and that is to
     emit: () => gate.resolve(),
   });
   await gate.promise;
-  const panel = conversationList(rig.parts);
+  const panel = new ConversationList(rig.parts);
   await rig.until(panel, /❯ Busy/);
   type(panel, KEYS.delete, "y");
   await rig.until(panel, /! Conversation is busy/);
@@ -149,7 +149,7 @@ Deno.test("conversationList() a busy conversation is not deleted, and that is to
   await running;
 });
 
-Deno.test("conversationList() 1000 conversations: the first page is enough to begin, more come on the way down", async () => {
+Deno.test("ConversationList 1000 conversations: the first page is enough to begin, more come on the way down", async () => {
   await using rig = await startPanels();
   for (let at = 0; at < 1_000; at++) await create(rig, `number ${at}`, at % 2 === 0 ? "/work" : "/other");
   const { conversations } = rig.engine;
@@ -167,7 +167,7 @@ Deno.test("conversationList() 1000 conversations: the first page is enough to be
     },
   });
   const parts: PanelParts = { ...rig.parts, session: () => ({ ...rig.parts.session(), conversations: counting }) };
-  const panel = conversationList(parts);
+  const panel = new ConversationList(parts);
   const text = await rig.until(panel, /number 998/);
   assert.doesNotMatch(text, /number 999/);
   assert.ok(reads.length <= 2, `${reads.length} pages`);
@@ -181,7 +181,7 @@ Deno.test("conversationList() 1000 conversations: the first page is enough to be
   assert.ok(reads.length <= 12, `${reads.length} pages`);
 });
 
-Deno.test("conversationList() an older search that is answered late never stands over a newer one", async () => {
+Deno.test("ConversationList an older search that is answered late never stands over a newer one", async () => {
   await using rig = await startPanels([final("Tigers are striped"), final("Lions are not")]);
   await ask(rig, "What are tigers?");
   await ask(rig, "What are lions?");
@@ -201,7 +201,10 @@ Deno.test("conversationList() an older search that is answered late never stands
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  const panel = conversationList({ ...rig.parts, session: () => ({ ...rig.parts.session(), conversations: slow }) });
+  const panel = new ConversationList({
+    ...rig.parts,
+    session: () => ({ ...rig.parts.session(), conversations: slow }),
+  });
   type(panel, "\x1b[200~striped\x1b[201~", KEYS.ctrl("u"), "\x1b[200~lions\x1b[201~");
   await rig.until(panel, /What are lions/);
   late.resolve();
@@ -210,10 +213,10 @@ Deno.test("conversationList() an older search that is answered late never stands
   assert.doesNotMatch(shown(panel), /tigers/);
 });
 
-Deno.test("conversationList() hostile titles and excerpts command nothing", async () => {
+Deno.test("ConversationList hostile titles and excerpts command nothing", async () => {
   await using rig = await startPanels([final(`see ${HOSTILE}`)]);
   await ask(rig, `find ${HOSTILE}`, HOSTILE);
-  const panel = conversationList(rig.parts);
+  const panel = new ConversationList(rig.parts);
   for (const width of WIDTHS) await rig.until(panel, /a\\u001b/, { width });
   type(panel, KEYS.ctrl("r"));
   for (const width of WIDTHS) shown(panel, { width });
@@ -223,16 +226,16 @@ Deno.test("conversationList() hostile titles and excerpts command nothing", asyn
   for (const width of WIDTHS) await rig.until(panel, /\[find\]/, { width });
 });
 
-Deno.test("conversationList() empty states say what there is, a store that fails is told", async () => {
+Deno.test("ConversationList empty states say what there is, a store that fails is told", async () => {
   await using rig = await startPanels();
   await rig.engine.conversations.delete(rig.engine.branch);
   rig.branch = null;
-  const panel = conversationList(rig.parts);
+  const panel = new ConversationList(rig.parts);
   await rig.until(panel, /this workspace has no conversation yet, Tab shows all/);
   type(panel, KEYS.tab, KEYS.enter, KEYS.delete, KEYS.ctrl("r"));
   await rig.until(panel, /there is no conversation yet/);
   await rig.engine.store.close();
-  const broken = conversationList(rig.parts);
+  const broken = new ConversationList(rig.parts);
   await rig.until(broken, /^! /m);
   type(broken, ..."words");
   await rig.until(broken, /^! /m, { width: 40 });
@@ -240,9 +243,9 @@ Deno.test("conversationList() empty states say what there is, a store that fails
   assert.deepEqual(rig.done.map(([name]) => name), ["close"]);
 });
 
-Deno.test("conversationList() what comes after it was left is for nobody", async () => {
+Deno.test("ConversationList what comes after it was left is for nobody", async () => {
   await using rig = await startPanels();
-  const panel = conversationList(rig.parts);
+  const panel = new ConversationList(rig.parts);
   type(panel, KEYS.esc);
   const { redraws } = rig;
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { PanelParts } from "../../../../src/channels/tui/widgets/panel.ts";
-import { forkPicker } from "../../../../src/channels/tui/panels/fork_picker.ts";
+import { ForkPicker } from "../../../../src/channels/tui/panels/fork_picker.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
@@ -23,10 +23,10 @@ async function twoQueries(): Promise<PanelRig> {
   return rig;
 }
 
-Deno.test("forkPicker() shows the queries, the newest unfolded with its last iteration selected", async () => {
+Deno.test("ForkPicker shows the queries, the newest unfolded with its last iteration selected", async () => {
   for (const width of WIDTHS) {
     await using rig = await twoQueries();
-    const panel = forkPicker(rig.parts);
+    const panel = new ForkPicker(rig.parts);
     const text = await rig.until(panel, /❯ {5}2 final/, { width });
     assert.match(text, /▸ 1 How many/);
     assert.match(text, /▾ 2 漢字 and more/);
@@ -35,9 +35,9 @@ Deno.test("forkPicker() shows the queries, the newest unfolded with its last ite
   }
 });
 
-Deno.test("forkPicker() Enter forks after the selected iteration, also of a query that was unfolded", async () => {
+Deno.test("ForkPicker Enter forks after the selected iteration, also of a query that was unfolded", async () => {
   await using rig = await twoQueries();
-  const panel = forkPicker(rig.parts);
+  const panel = new ForkPicker(rig.parts);
   await rig.until(panel, /❯ {5}2 final/);
   type(panel, KEYS.home, KEYS.right);
   await rig.until(panel, /2 executed · const b/);
@@ -47,9 +47,9 @@ Deno.test("forkPicker() Enter forks after the selected iteration, also of a quer
   assert.equal(rig.all("close").length, 1);
 });
 
-Deno.test("forkPicker() Enter on a query forks after its end; ← folds", async () => {
+Deno.test("ForkPicker Enter on a query forks after its end; ← folds", async () => {
   await using rig = await twoQueries();
-  const panel = forkPicker(rig.parts);
+  const panel = new ForkPicker(rig.parts);
   await rig.until(panel, /❯ {5}2 final/);
   type(panel, KEYS.left);
   assert.match(shown(panel), /❯ ▸ 2 漢字/);
@@ -58,19 +58,19 @@ Deno.test("forkPicker() Enter on a query forks after its end; ← folds", async 
   assert.deepEqual(await rig.does("fork"), await pointOf(rig, 0, 2));
 });
 
-Deno.test("forkPicker() Ctrl+R reads again what has come meanwhile", async () => {
+Deno.test("ForkPicker Ctrl+R reads again what has come meanwhile", async () => {
   await using rig = await startPanels([final("It is one"), replyJson("const a = 1"), final("It is two")]);
   await rig.engine.ask("First");
-  const panel = forkPicker(rig.parts);
+  const panel = new ForkPicker(rig.parts);
   await rig.until(panel, /❯ {5}1 final/);
   await rig.engine.ask("Second");
   type(panel, KEYS.ctrl("r"));
   await rig.until(panel, /▾ 2 Second[^]*❯ {5}2 final/);
 });
 
-Deno.test("forkPicker() words find a request", async () => {
+Deno.test("ForkPicker words find a request", async () => {
   await using rig = await twoQueries();
-  const panel = forkPicker(rig.parts);
+  const panel = new ForkPicker(rig.parts);
   await rig.until(panel, /❯ {5}2 final/);
   type(panel, ..."MANY how");
   assert.match(shown(panel), /❯ ▸ 1 How many/);
@@ -81,7 +81,7 @@ Deno.test("forkPicker() words find a request", async () => {
   assert.deepEqual(rig.done, []);
 });
 
-Deno.test("forkPicker() of a long query the newest iterations come first, earlier ones when they are gone to", async () => {
+Deno.test("ForkPicker of a long query the newest iterations come first, earlier ones when they are gone to", async () => {
   await using rig = await startPanels([
     ...Array.from({ length: 150 }, (_, at) => replyJson(`const x${at} = ${at}`)),
     final("end"),
@@ -100,7 +100,7 @@ Deno.test("forkPicker() of a long query the newest iterations come first, earlie
     },
   });
   const parts: PanelParts = { ...rig.parts, session: () => ({ ...rig.parts.session(), conversations: watched }) };
-  const panel = forkPicker(parts);
+  const panel = new ForkPicker(parts);
   await rig.until(panel, /❯ {5}151 final/);
   assert.equal(ranges.length, 1);
   type(panel, KEYS.home, KEYS.down);
@@ -113,22 +113,22 @@ Deno.test("forkPicker() of a long query the newest iterations come first, earlie
   assert.equal(ranges.length, 3);
 });
 
-Deno.test("forkPicker() empty states, hostile texts, a store that fails, and answers that come too late", async () => {
+Deno.test("ForkPicker empty states, hostile texts, a store that fails, and answers that come too late", async () => {
   await using rig = await startPanels([replyJson(`"${HOSTILE.replaceAll("\r\n", "")}"`), final(HOSTILE)]);
-  await rig.until(forkPicker(rig.parts), /nothing to fork yet/);
+  await rig.until(new ForkPicker(rig.parts), /nothing to fork yet/);
   rig.branch = null;
-  assert.match(shown(forkPicker(rig.parts), { width: 40 }), /nothing to fork yet/);
+  assert.match(shown(new ForkPicker(rig.parts), { width: 40 }), /nothing to fork yet/);
   rig.branch = rig.engine.branch;
   await rig.engine.ask(HOSTILE);
-  const panel = forkPicker(rig.parts);
+  const panel = new ForkPicker(rig.parts);
   for (const width of WIDTHS) await rig.until(panel, /1 (?:executed|failed) · "a\\u/, { width });
-  const left = forkPicker(rig.parts);
+  const left = new ForkPicker(rig.parts);
   left.left();
   const { redraws } = rig;
   await rig.engine.conversations.queries(rig.engine.branch);
   assert.equal(rig.redraws, redraws);
   await rig.engine.store.close();
-  const broken = forkPicker(rig.parts);
+  const broken = new ForkPicker(rig.parts);
   await rig.until(broken, /^! /m);
   type(broken, KEYS.enter, KEYS.home, KEYS.right, KEYS.esc);
   assert.deepEqual(rig.done.map(([name]) => name), ["close"]);

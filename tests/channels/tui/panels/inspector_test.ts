@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inspector } from "../../../../src/channels/tui/panels/inspector.ts";
+import { Inspector } from "../../../../src/channels/tui/panels/inspector.ts";
 import { ProviderError } from "../../../../src/domain/errors.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
@@ -18,10 +18,10 @@ async function asked(): Promise<PanelRig> {
   return rig;
 }
 
-Deno.test("inspector() lists iterations with tokens and time; Enter shows exactly what was sent", async () => {
+Deno.test("Inspector lists iterations with tokens and time; Enter shows exactly what was sent", async () => {
   for (const width of WIDTHS) {
     await using rig = await asked();
-    const panel = inspector(rig.parts);
+    const panel = new Inspector(rig.parts);
     const list = await rig.until(panel, /❯ {5}3 final/, { width });
     assert.match(list, /▾ 1 Find the needle/);
     if (width > 40) assert.match(list, /1 executed · const needle.*1,234 in 56 out/);
@@ -35,9 +35,9 @@ Deno.test("inspector() lists iterations with tokens and time; Enter shows exactl
   }
 });
 
-Deno.test("inspector() the messages are those that the provider got, word by word, and so are copies", async () => {
+Deno.test("Inspector the messages are those that the provider got, word by word, and so are copies", async () => {
   await using rig = await asked();
-  const panel = inspector(rig.parts);
+  const panel = new Inspector(rig.parts);
   await rig.until(panel, /❯ {5}3 final/);
   type(panel, KEYS.up, KEYS.enter);
   await rig.until(panel, /^Facts/m);
@@ -54,9 +54,9 @@ Deno.test("inspector() the messages are those that the provider got, word by wor
   assert.match(all, /=== Facts\n/);
 });
 
-Deno.test("inspector() arrows go from iteration to iteration, Tab and Shift+Tab from part to part", async () => {
+Deno.test("Inspector arrows go from iteration to iteration, Tab and Shift+Tab from part to part", async () => {
   await using rig = await asked();
-  const panel = inspector(rig.parts);
+  const panel = new Inspector(rig.parts);
   await rig.until(panel, /❯ {5}3 final/);
   type(panel, KEYS.home, KEYS.down, KEYS.enter);
   await rig.until(panel, /^Facts/m);
@@ -76,9 +76,9 @@ Deno.test("inspector() arrows go from iteration to iteration, Tab and Shift+Tab 
   assert.equal(rig.all("close").length, 1);
 });
 
-Deno.test("inspector() / finds words, n and N go on, Esc forgets them", async () => {
+Deno.test("Inspector / finds words, n and N go on, Esc forgets them", async () => {
   await using rig = await asked();
-  const panel = inspector(rig.parts);
+  const panel = new Inspector(rig.parts);
   await rig.until(panel, /❯ {5}3 final/);
   type(panel, KEYS.enter);
   await rig.until(panel, /^Facts/m);
@@ -99,9 +99,9 @@ Deno.test("inspector() / finds words, n and N go on, Esc forgets them", async ()
   assert.match(panel.title, /iteration 3/);
 });
 
-Deno.test("inspector() scrolls by lines, pages and to the ends", async () => {
+Deno.test("Inspector scrolls by lines, pages and to the ends", async () => {
   await using rig = await asked();
-  const panel = inspector(rig.parts);
+  const panel = new Inspector(rig.parts);
   await rig.until(panel, /❯ {5}3 final/);
   type(panel, KEYS.enter);
   const top = await rig.until(panel, /^Facts/m);
@@ -120,22 +120,22 @@ Deno.test("inspector() scrolls by lines, pages and to the ends", async () => {
   assert.equal(shown(panel), end);
 });
 
-Deno.test("inspector() a failed call shows every attempt and the error", async () => {
+Deno.test("Inspector a failed call shows every attempt and the error", async () => {
   await using rig = await startPanels([
     new ProviderError("broken pipe", { code: "refused", retryable: false }),
     replyJson([], { final: "It is mended" }),
   ]);
   await rig.engine.ask("Try");
-  const panel = inspector(rig.parts);
+  const panel = new Inspector(rig.parts);
   await rig.until(panel, /❯ {5}2 final/);
   type(panel, KEYS.home, KEYS.down, KEYS.enter);
   await rig.until(panel, /broken pipe/, { rows: 100 });
 });
 
-Deno.test("inspector() hostile messages and replies command nothing", async () => {
+Deno.test("Inspector hostile messages and replies command nothing", async () => {
   await using rig = await startPanels([HOSTILE, replyJson([], { final: HOSTILE, thinking: HOSTILE })]);
   await rig.engine.ask(HOSTILE);
-  const panel = inspector(rig.parts);
+  const panel = new Inspector(rig.parts);
   await rig.until(panel, /❯ {5}2 final/);
   type(panel, KEYS.home, KEYS.down, KEYS.enter);
   for (const width of WIDTHS) await rig.until(panel, /^Facts[^]*u001b/, { width, rows: 300 });
@@ -145,10 +145,10 @@ Deno.test("inspector() hostile messages and replies command nothing", async () =
   for (const width of WIDTHS) shown(panel, { width });
 });
 
-Deno.test("inspector() a message of a megabyte on one line is shown and moved in at once", async () => {
+Deno.test("Inspector a message of a megabyte on one line is shown and moved in at once", async () => {
   await using rig = await startPanels([replyJson([], { final: "It is long" })]);
   await rig.engine.ask(`${"漢字 ab ".repeat(15_000)}the end`);
-  const panel = inspector(rig.parts);
+  const panel = new Inspector(rig.parts);
   await rig.until(panel, /❯ {5}1 final/);
   type(panel, KEYS.end, KEYS.enter);
   await rig.until(panel, /^Facts/m);
@@ -158,17 +158,17 @@ Deno.test("inspector() a message of a megabyte on one line is shown and moved in
   assert.ok(cpuMs() - before < 1_000);
 });
 
-Deno.test("inspector() nothing sent yet, a store that fails, answers that come too late", async () => {
+Deno.test("Inspector nothing sent yet, a store that fails, answers that come too late", async () => {
   await using rig = await startPanels([replyJson([], { final: "It is well" })]);
-  await rig.until(inspector(rig.parts), /nothing was sent yet/);
+  await rig.until(new Inspector(rig.parts), /nothing was sent yet/);
   await rig.engine.ask("x");
-  const panel = inspector(rig.parts);
+  const panel = new Inspector(rig.parts);
   await rig.until(panel, /❯ {5}1 final/, { width: 40 });
   await rig.engine.store.close();
   type(panel, KEYS.enter);
   await rig.until(panel, /^! /m);
   assert.match(selected(panel), /1 final/);
-  const left = inspector(rig.parts);
+  const left = new Inspector(rig.parts);
   left.left();
   const { redraws } = rig;
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
-import { modelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
+import { ModelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
 import type { ModelReport, ModelsReport, ProviderReport } from "../../../../src/domain/reports/provider_report.ts";
 import { HOSTILE, KEYS, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
@@ -45,11 +45,11 @@ function fake(
 const here = { provider: "one", model: "b" } as const;
 const three = { one: () => Promise.resolve(list("one", [model("a"), model("b"), model("c", { price: null })])) };
 
-Deno.test("modelPicker() shows every provider with its models, the present one marked and selected", async () => {
+Deno.test("ModelPicker shows every provider with its models, the present one marked and selected", async () => {
   const admin = fake({ providers: [provider("one")], models: three });
   for (const width of WIDTHS) {
     await using rig = await startPanels([], { session: here, admin });
-    const panel = modelPicker(rig.parts);
+    const panel = new ModelPicker(rig.parts);
     const text = await rig.until(panel, /● b/, { width });
     assert.match(text, /^one$/m);
     assert.match(text, /❯ ● b/);
@@ -58,14 +58,14 @@ Deno.test("modelPicker() shows every provider with its models, the present one m
   }
 });
 
-Deno.test("modelPicker() Enter uses the one that was found by a few letters", async () => {
+Deno.test("ModelPicker Enter uses the one that was found by a few letters", async () => {
   const models = {
     one: () => Promise.resolve(list("one", [model("gpt-large"), model("gpt-small")])),
     two: () => Promise.resolve(list("two", [model("sonnet-7"), model("opus-7")])),
   };
   const admin = fake({ providers: [provider("one"), provider("two")], models });
   await using rig = await startPanels([], { session: here, admin });
-  const panel = modelPicker(rig.parts);
+  const panel = new ModelPicker(rig.parts);
   await rig.until(panel, /opus/);
   type(panel, ..."two op");
   assert.match(selected(panel), /opus-7/);
@@ -75,12 +75,12 @@ Deno.test("modelPicker() Enter uses the one that was found by a few letters", as
   assert.equal(rig.all("close").length, 1);
 });
 
-Deno.test("modelPicker() a model that no list has is used by its name", async () => {
+Deno.test("ModelPicker a model that no list has is used by its name", async () => {
   await using rig = await startPanels([], {
     session: here,
     admin: fake({ providers: [provider("one")], models: three }),
   });
-  const panel = modelPicker(rig.parts);
+  const panel = new ModelPicker(rig.parts);
   await rig.until(panel, /● b/);
   type(panel, ..."brand-new");
   assert.match(selected(panel), /use “brand-new” of one/);
@@ -88,21 +88,21 @@ Deno.test("modelPicker() a model that no list has is used by its name", async ()
   assert.deepEqual(await rig.does("useModel"), { provider: "one", name: "brand-new" });
 });
 
-Deno.test("modelPicker() a provider without a key says how to log in, and is not asked", async () => {
+Deno.test("ModelPicker a provider without a key says how to log in, and is not asked", async () => {
   const admin = fake({
     providers: [provider("one"), provider("two", "run vis auth login two, or set TWO_API_KEY")],
     models: { ...three, two: () => Promise.reject(new Error("must not be asked")) },
     logins: ["one", "two", "three", "telegram"],
   });
   await using rig = await startPanels([], { session: here, admin });
-  const panel = modelPicker(rig.parts);
+  const panel = new ModelPicker(rig.parts);
   const text = await rig.until(panel, /● b/);
   assert.match(text, /two {2}no key: run vis auth login two, or set TWO_API_KEY/);
   assert.match(text, /More {2}vis auth login NAME: three$/m);
   assert.match(shown(panel, { width: 40 }), /two\n {2}no key: run vis auth login two, or set\n {2}TWO_API_KEY/);
 });
 
-Deno.test("modelPicker() servers of this machine are found meanwhile, offer their models, and are used", async () => {
+Deno.test("ModelPicker servers of this machine are found meanwhile, offer their models, and are used", async () => {
   const servers = Promise.withResolvers<readonly string[]>();
   const admin = fake({
     providers: [provider("one")],
@@ -111,7 +111,7 @@ Deno.test("modelPicker() servers of this machine are found meanwhile, offer thei
     servers: () => servers.promise,
   });
   await using rig = await startPanels([], { session: here, admin });
-  const panel = modelPicker(rig.parts);
+  const panel = new ModelPicker(rig.parts);
   assert.doesNotMatch(await rig.until(panel, /● b/), /ollama/);
   servers.resolve(["one", "ollama"]);
   const text = await rig.until(panel, /qwen:8b/);
@@ -123,36 +123,36 @@ Deno.test("modelPicker() servers of this machine are found meanwhile, offer thei
   assert.deepEqual(await rig.does("useModel"), { provider: "ollama", name: "qwen:8b" });
 });
 
-Deno.test("modelPicker() a provider that does not answer keeps nobody waiting, and gives up at its deadline", async () => {
+Deno.test("ModelPicker a provider that does not answer keeps nobody waiting, and gives up at its deadline", async () => {
   const never = new Promise<ModelsReport>(() => {});
   const admin = fake({
     providers: [provider("slow"), provider("one"), provider("broken")],
     models: { ...three, slow: () => never, broken: () => Promise.reject(new Error("refused \x1b[2J")) },
   });
   await using rig = await startPanels([], { session: here, admin });
-  const panel = modelPicker(rig.parts, { deadlineMs: 20 });
+  const panel = new ModelPicker(rig.parts, { deadlineMs: 20 });
   await rig.until(panel, /● b/);
   const text = await rig.until(panel, /slow {2}no answer for 0.02 s/);
   assert.match(text, /broken {2}refused \\u001b\[2J/);
   assert.match(text, /❯ ● b/);
 });
 
-Deno.test("modelPicker() no provider, and settings that cannot be read, are told", async () => {
+Deno.test("ModelPicker no provider, and settings that cannot be read, are told", async () => {
   await using rig = await startPanels([], { session: here, admin: fake({ providers: [], models: {} }) });
-  await rig.until(modelPicker(rig.parts), /no provider is set up: vis auth login/);
+  await rig.until(new ModelPicker(rig.parts), /no provider is set up: vis auth login/);
   const admin: Partial<ProviderAdmin> = { providers: () => Promise.reject(new Error("Cannot read config.jsonc: bad")) };
   await using broken = await startPanels([], { session: here, admin });
-  const panel = modelPicker(broken.parts);
+  const panel = new ModelPicker(broken.parts);
   await broken.until(panel, /! Cannot read config.jsonc: bad/, { width: 40 });
   type(panel, KEYS.down, KEYS.enter, ..."x", KEYS.esc);
   assert.equal(broken.all("close").length, 1);
 });
 
-Deno.test("modelPicker() answers that come after it was left change nothing", async () => {
+Deno.test("ModelPicker answers that come after it was left change nothing", async () => {
   const late = Promise.withResolvers<ModelsReport>();
   const admin = fake({ providers: [provider("one")], models: { one: () => late.promise } });
   await using rig = await startPanels([], { session: here, admin });
-  const panel = modelPicker(rig.parts);
+  const panel = new ModelPicker(rig.parts);
   await rig.until(panel, /one {2}…/);
   panel.left();
   const { redraws } = rig;
@@ -162,12 +162,12 @@ Deno.test("modelPicker() answers that come after it was left change nothing", as
   assert.match(shown(panel), /one {2}…/);
 });
 
-Deno.test("modelPicker() 2000 models and hostile names", async () => {
+Deno.test("ModelPicker 2000 models and hostile names", async () => {
   const many = Array.from({ length: 2_000 }, (_, at) => model(`model-${at}`));
   const models = { one: () => Promise.resolve(list("one", [model(HOSTILE), ...many], { detail: HOSTILE })) };
   const admin = fake({ providers: [provider("one"), provider(HOSTILE, HOSTILE)], models, problem: HOSTILE });
   await using rig = await startPanels([], { session: { provider: "one", model: "model-1999" }, admin });
-  const panel = modelPicker(rig.parts);
+  const panel = new ModelPicker(rig.parts);
   await rig.until(panel, /● model-1999/);
   type(panel, KEYS.home);
   for (const width of WIDTHS) assert.match(shown(panel, { width }), /❯ {3}a\\u001b/);

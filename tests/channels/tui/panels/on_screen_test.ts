@@ -65,7 +65,7 @@ Deno.test("panels on the screen: a fork is made at an iteration, and the list of
     screen.type(KEYS.home + KEYS.right);
     await screen.until(/2 final/);
     screen.type(KEYS.down + KEYS.enter);
-    await screen.until(/A new branch/);
+    await screen.until(/on a new branch/);
     assert.doesNotMatch(screen.screen(), /The second one/);
     assert.equal((await engine.conversations.branches(engine.branch.conversationId)).length, 2);
     screen.type("/conversations\r");
@@ -216,7 +216,7 @@ Deno.test("panels on the screen: while a query runs they show what is there, and
     screen.type(KEYS.enter);
     await screen.until(/❯ {5}1 executed/);
     screen.type(KEYS.enter);
-    await screen.until(/Cannot fork while a query runs: Esc cancels it/);
+    await screen.until(/Cannot fork while a request is running; Esc cancels it/);
     const latest = await engine.conversations.latest("/nowhere");
     assert.equal((await engine.conversations.queries(latest!))[0]?.running, true);
     screen.type(KEYS.esc);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { palette, type PaletteEntry } from "../../../../src/channels/tui/panels/palette.ts";
+import { Palette, type PaletteEntry } from "../../../../src/channels/tui/panels/palette.ts";
 import { HOSTILE, KEYS, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
 function entries(ran: string[]): readonly PaletteEntry[] {
@@ -16,9 +16,9 @@ function entries(ran: string[]): readonly PaletteEntry[] {
   ];
 }
 
-Deno.test("palette() shows every entry with its keys, and wants no more rows than that", async () => {
+Deno.test("Palette shows every entry with its keys, and wants no more rows than that", async () => {
   await using rig = await startPanels();
-  const panel = palette(rig.parts, entries([]));
+  const panel = new Palette(rig.parts, entries([]));
   assert.equal(panel.rows, 6);
   for (const width of WIDTHS) {
     const text = shown(panel, { width, rows: panel.rows });
@@ -28,10 +28,10 @@ Deno.test("palette() shows every entry with its keys, and wants no more rows tha
   }
 });
 
-Deno.test("palette() a few letters find an entry, by its name before what is said about it", async () => {
+Deno.test("Palette a few letters find an entry, by its name before what is said about it", async () => {
   await using rig = await startPanels();
   const ran: string[] = [];
-  const panel = palette(rig.parts, entries(ran));
+  const panel = new Palette(rig.parts, entries(ran));
   type(panel, ..."ncv");
   assert.match(selected(panel), /New conversation/);
   type(panel, KEYS.backspace, KEYS.backspace, KEYS.backspace, ..."answer");
@@ -42,19 +42,19 @@ Deno.test("palette() a few letters find an entry, by its name before what is sai
   assert.deepEqual(ran, ["Copy"]);
 });
 
-Deno.test("palette() nothing that fits is said, and Enter then does nothing", async () => {
+Deno.test("Palette nothing that fits is said, and Enter then does nothing", async () => {
   await using rig = await startPanels();
-  const panel = palette(rig.parts, entries([]));
+  const panel = new Palette(rig.parts, entries([]));
   type(panel, ..."zzz");
   assert.match(shown(panel), /nothing is called “zzz”/);
   type(panel, KEYS.enter, KEYS.down, KEYS.end, KEYS.pageUp);
   assert.deepEqual(rig.done, []);
 });
 
-Deno.test("palette() moves by lines, pages and to the ends, in a window that is too small", async () => {
+Deno.test("Palette moves by lines, pages and to the ends, in a window that is too small", async () => {
   await using rig = await startPanels();
   const many = Array.from({ length: 100 }, (_, at) => ({ name: `entry ${at}`, detail: "", keys: "", run: () => {} }));
-  const panel = palette(rig.parts, many);
+  const panel = new Palette(rig.parts, many);
   const rows = 8;
   assert.match(selected(panel, { rows }), /entry 0$/);
   for (const [key, at] of [["down", 1], ["pageDown", 7], ["end", 99], ["down", 99], ["up", 98], ["home", 0]] as const) {
@@ -64,18 +64,18 @@ Deno.test("palette() moves by lines, pages and to the ends, in a window that is 
   assert.equal(shown(panel, { rows: 1 }).split("\n").length, 1);
 });
 
-Deno.test("palette() an entry that throws is told, Esc leaves without one", async () => {
+Deno.test("Palette an entry that throws is told, Esc leaves without one", async () => {
   await using rig = await startPanels();
   const fails = { name: "Fail", detail: "", keys: "", run: () => Promise.reject(new Error("Cannot do it: \x1b[2J")) };
-  type(palette(rig.parts, [fails]), KEYS.enter);
+  type(new Palette(rig.parts, [fails]), KEYS.enter);
   assert.equal(await rig.does("tell"), "Cannot do it: \\u001b[2J");
-  type(palette(rig.parts, [fails]), KEYS.esc);
+  type(new Palette(rig.parts, [fails]), KEYS.esc);
   assert.deepEqual(rig.done.map(([name]) => name), ["close", "tell", "close"]);
 });
 
-Deno.test("palette() hostile names and pastes command nothing", async () => {
+Deno.test("Palette hostile names and pastes command nothing", async () => {
   await using rig = await startPanels();
-  const panel = palette(rig.parts, [{ name: HOSTILE, detail: HOSTILE, keys: HOSTILE, run: () => {} }]);
+  const panel = new Palette(rig.parts, [{ name: HOSTILE, detail: HOSTILE, keys: HOSTILE, run: () => {} }]);
   for (const width of WIDTHS) shown(panel, { width });
   type(panel, `\x1b[200~${HOSTILE.repeat(1000)}\x1b[201~`);
   for (const width of WIDTHS) shown(panel, { width });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DEFAULT_PREFS, type Prefs } from "../../../../src/channels/tui/prefs/prefs.ts";
-import { settingsPanel } from "../../../../src/channels/tui/panels/settings_panel.ts";
+import { SettingsPanel } from "../../../../src/channels/tui/panels/settings_panel.ts";
 import { KEYS, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
 class Kept {
@@ -13,10 +13,10 @@ class Kept {
   };
 }
 
-Deno.test("settingsPanel() every setting is shown, changed by Space, Enter and arrows, and kept", async () => {
+Deno.test("SettingsPanel every setting is shown, changed by Space, Enter and arrows, and kept", async () => {
   await using rig = await startPanels();
   const kept = new Kept();
-  const panel = settingsPanel(rig.parts, kept);
+  const panel = new SettingsPanel(rig.parts, kept);
   for (const width of WIDTHS) assert.match(shown(panel, { width }), /❯ Thinking +on/);
   type(panel, " ");
   assert.match(shown(panel), /❯ Thinking +off\n {2}Iterations +on\n {2}Theme +auto\n {2}Mouse +on/);
@@ -27,11 +27,11 @@ Deno.test("settingsPanel() every setting is shown, changed by Space, Enter and a
   assert.match(shown(panel), /auto asks the terminal/);
 });
 
-Deno.test("settingsPanel() what cannot be kept is told and holds all the same", async () => {
+Deno.test("SettingsPanel what cannot be kept is told and holds all the same", async () => {
   await using rig = await startPanels();
   const kept = new Kept();
   kept.failure = new Error("Cannot write: disk full");
-  const panel = settingsPanel(rig.parts, kept);
+  const panel = new SettingsPanel(rig.parts, kept);
   type(panel, KEYS.end, " ");
   await rig.until(panel, /! Cannot write: disk full/);
   assert.match(shown(panel), /❯ Mouse +off/);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { variableBrowser } from "../../../../src/channels/tui/panels/variable_browser.ts";
+import { VariableBrowser } from "../../../../src/channels/tui/panels/variable_browser.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 import { cpuMs } from "../../../helpers/cpu_ms.ts";
@@ -16,13 +16,13 @@ async function ran(...blocks: readonly string[]): Promise<PanelRig> {
   return rig;
 }
 
-Deno.test("variableBrowser() live variables with kind, versions, size and doc", async () => {
+Deno.test("VariableBrowser live variables with kind, versions, size and doc", async () => {
   await using rig = await ran(
     "// Lines of the file\nlet rows = [1, 2]\nfunction twice(n) { return n * 2 }",
     "rows = [1, 2, 3]",
     "const 名前 = '👩‍👩‍👧 family'",
   );
-  const panel = variableBrowser(rig.parts);
+  const panel = new VariableBrowser(rig.parts);
   for (const width of WIDTHS) {
     const text = await rig.until(panel, /twice/, { width });
     assert.match(text, /名前 = "👩‍👩‍👧 fam/);
@@ -37,9 +37,9 @@ Deno.test("variableBrowser() live variables with kind, versions, size and doc", 
   assert.match(shown(panel), /\$query = .*system/);
 });
 
-Deno.test("variableBrowser() Enter shows the value, Tab the code and the difference, arrows the versions", async () => {
+Deno.test("VariableBrowser Enter shows the value, Tab the code and the difference, arrows the versions", async () => {
   await using rig = await ran("let rows = [{ name: 'a', n: 1 }]", "rows = [{ name: 'a', n: 2 }, 'more']");
-  const panel = variableBrowser(rig.parts);
+  const panel = new VariableBrowser(rig.parts);
   await rig.until(panel, /rows/);
   type(panel, ..."rows", KEYS.enter);
   for (const width of WIDTHS) await rig.until(panel, /"n": 2[^]*"more"/, { width });
@@ -70,12 +70,12 @@ Deno.test("variableBrowser() Enter shows the value, Tab the code and the differe
   assert.equal(rig.all("close").length, 1);
 });
 
-Deno.test("variableBrowser() functions, lost values and texts are shown for what they are", async () => {
+Deno.test("VariableBrowser functions, lost values and texts are shown for what they are", async () => {
   await using rig = await ran(
     "function twice(n) { return n * 2 }\nconst gone = new WeakMap()\nlet note = 'one\\ntwo'",
     "note = 'one\\n2'",
   );
-  const panel = variableBrowser(rig.parts);
+  const panel = new VariableBrowser(rig.parts);
   await rig.until(panel, /gone/);
   type(panel, ..."gone");
   assert.match(selected(panel), /lost/);
@@ -87,11 +87,11 @@ Deno.test("variableBrowser() functions, lost values and texts are shown for what
   await rig.until(panel, /-two\n\+2/);
 });
 
-Deno.test("variableBrowser() a value of 10 MB is shown in part, scrolled and searched at once", async () => {
+Deno.test("VariableBrowser a value of 10 MB is shown in part, scrolled and searched at once", async () => {
   await using rig = await ran(
     "const big = 'abcdefghi\\n'.repeat(1_000_000)\nconst wide = 'x'.repeat(10_000_000)",
   );
-  const panel = variableBrowser(rig.parts);
+  const panel = new VariableBrowser(rig.parts);
   await rig.until(panel, /big = string\(10000000\)/);
   type(panel, ..."big", KEYS.enter);
   await rig.until(panel, /abcdefghi\nabcdefghi/);
@@ -109,13 +109,13 @@ Deno.test("variableBrowser() a value of 10 MB is shown in part, scrolled and sea
   for (const width of WIDTHS) assert.match(shown(panel, { width }), /characters more/);
 });
 
-Deno.test("variableBrowser() hostile values, docs and properties command nothing", async () => {
+Deno.test("VariableBrowser hostile values, docs and properties command nothing", async () => {
   const text = JSON.stringify(HOSTILE.toWellFormed());
   await using rig = await ran(
     `// ${text}\nconst bad = ${text}\nconst more = { [bad]: bad }`,
     "var other = '\\t\\u0007'",
   );
-  const panel = variableBrowser(rig.parts);
+  const panel = new VariableBrowser(rig.parts);
   for (const width of WIDTHS) await rig.until(panel, /bad = /, { width });
   type(panel, ..."more", KEYS.enter);
   for (const width of WIDTHS) await rig.until(panel, /\\u001b\[2J/, { width });
@@ -123,21 +123,21 @@ Deno.test("variableBrowser() hostile values, docs and properties command nothing
   for (const width of WIDTHS) await rig.until(panel, /const bad/, { width });
 });
 
-Deno.test("variableBrowser() empty states, a store that fails, answers that come too late", async () => {
+Deno.test("VariableBrowser empty states, a store that fails, answers that come too late", async () => {
   await using rig = await startPanels([
     replyJson([], { final: "It is all there" }),
     replyJson("const a = 1"),
     replyJson("a"),
     "{}",
   ]);
-  await rig.until(variableBrowser(rig.parts), /there are no variables yet/);
+  await rig.until(new VariableBrowser(rig.parts), /there are no variables yet/);
   await rig.engine.ask("go");
-  const panel = variableBrowser(rig.parts);
+  const panel = new VariableBrowser(rig.parts);
   await rig.until(panel, /no variable is live, Tab shows all/);
   type(panel, KEYS.enter, KEYS.tab);
   assert.match(selected(panel), /\$/);
   rig.branch = null;
-  assert.match(shown(variableBrowser(rig.parts)), /there are no variables yet/);
+  assert.match(shown(new VariableBrowser(rig.parts)), /there are no variables yet/);
   type(panel, KEYS.enter);
   await rig.until(panel, /line 1 of/);
   await rig.engine.store.close();
@@ -146,8 +146,8 @@ Deno.test("variableBrowser() empty states, a store that fails, answers that come
   type(panel, KEYS.esc);
   assert.match(shown(panel), /\$/);
   rig.branch = rig.engine.branch;
-  await rig.until(variableBrowser(rig.parts), /^! /m, { width: 40 });
-  const left = variableBrowser(rig.parts);
+  await rig.until(new VariableBrowser(rig.parts), /^! /m, { width: 40 });
+  const left = new VariableBrowser(rig.parts);
   left.left();
   const { redraws } = rig;
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));

@@ -12,6 +12,15 @@ export const amounts = {
   count(number: number, noun: string): string {
     return `${number.toLocaleString("en")} ${number === 1 ? noun : noun.replace(/y$/, "ie") + "s"}`;
   },
+  tokens(count: number): string {
+    if (count < 1_000) return String(count);
+    return count < 1_000_000
+      ? `${(count / 1_000).toFixed(count < 10_000 ? 1 : 0)}k`
+      : `${(count / 1_000_000).toFixed(1)}M`;
+  },
+  dollars(usd: number): string {
+    return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
+  },
   time: durationText,
   cost(usd: number): string {
     return usd === 0 ? "$0" : `$${usd.toFixed(usd < 0.01 ? 6 : 4)}`;

@@ -1,4 +1,0 @@
-import type { LogQueue } from "./log_queue.ts";
-
-/** The queues of the log tables that are open. */
-export const QUEUES = new Set<LogQueue>();
