@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { schemaText } from "../../../extensions/mcp/schema_text.ts";
+import { schemaText } from "../../../src/domain/text/schema_text.ts";
 
 Deno.test("schemaText() writes TypeScript for JSON Schema", () => {
   const table: readonly (readonly [unknown, string])[] = [
@@ -25,7 +25,7 @@ Deno.test("schemaText() writes TypeScript for JSON Schema", () => {
     [null, "unknown"],
     ["x", "unknown"],
   ];
-  for (const [schema, expected] of table) assert.equal(schemaText(schema), expected);
+  for (const [schema, expected] of table) assert.equal(schemaText(schema, { notes: true }), expected);
 });
 
 Deno.test("schemaText() is bounded: cycles, depth, width, length", () => {
