@@ -9,7 +9,7 @@ import { missing } from "../workspace/missing.ts";
 import { Pace } from "../tree/pace.ts";
 import { sizeText } from "../tree/size_text.ts";
 import type { Tree } from "../tree/tree.ts";
-import { walk } from "../walk/walk.ts";
+import { sizeAt, walk } from "../walk/walk.ts";
 import { WalkFilter } from "../walk/walk_filter.ts";
 
 export interface GrepOptions extends MatchOptions {
@@ -109,14 +109,6 @@ function inWalkOrder(a: readonly string[], b: readonly string[]): number {
   if (at < 0) return a.length - b.length;
   const [mine = "", other = ""] = [a[at], b[at]];
   return mine < other ? -1 : 1;
-}
-
-function sizeAt(tree: Tree, path: string): number {
-  try {
-    return tree.look(path)?.size ?? 0;
-  } catch {
-    return 0;
-  }
 }
 
 interface Candidate {
