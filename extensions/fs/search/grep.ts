@@ -75,8 +75,8 @@ async function gather(
   };
   let wanted = context.spawn !== undefined && options.path === undefined;
   if (wanted && options.glob === undefined && KNOWN_LARGE.has(context.tree)) {
-    const told = await ask();
-    if (told) return told;
+    const gathered = await ask();
+    if (gathered) return gathered;
     wanted = false;
   }
   let bytes = 0;
@@ -85,8 +85,8 @@ async function gather(
     if (!wanted) continue;
     bytes += sizeAt(context.tree, file.real);
     if (bytes < LARGE_BYTES) continue;
-    const told = await ask();
-    if (told) return told;
+    const gathered = await ask();
+    if (gathered) return gathered;
     wanted = false;
   }
   return { files, counts: null };

@@ -3,7 +3,7 @@ type Schema = Readonly<Record<string, unknown>>;
 export interface SchemaTextOptions {
   /** The schema to which references belong; the schema itself if absent. */
   readonly root?: unknown;
-  /** Adds the descriptions of top-level keys as comments. */
+  /** For schemas of others: adds the descriptions of top-level keys as comments, and ignores `tsType`. */
   readonly notes?: boolean;
 }
 
@@ -15,7 +15,7 @@ interface Place {
   readonly room: { left: number };
 }
 
-const MAX_DEPTH = 8, MAX_KEYS = 60, MAX_ENUM = 30, ROOM = 300, MAX_CHARS = 6_000, MAX_NOTE = 120, MAX_NAME = 100;
+const MAX_DEPTH = 8, MAX_KEYS = 60, MAX_ENUM = 30, ROOM = 300, MAX_CHARS = 6_000, MAX_NOTE = 120;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
 /** Converts a JSON Schema to a TypeScript type; bounded for any schema. A type that JSON Schema cannot express names
@@ -29,7 +29,7 @@ function typeText(schema: Schema, place: Place): string {
   if (place.depth > MAX_DEPTH || --place.room.left < 0) return "unknown";
   const inner = { ...place, depth: place.depth + 1 };
   const { tsType, $ref: reference, anyOf, oneOf = anyOf, allOf, type } = schema;
-  if (typeof tsType === "string" && tsType.length <= MAX_NAME) return tsType;
+  if (typeof tsType === "string" && !place.notes) return tsType;
   if (typeof reference === "string") return typeText(referred(reference, place.root), inner);
   if ("const" in schema) return literal(schema["const"]);
   if (Array.isArray(schema["enum"])) return enumText(schema["enum"]);

@@ -46,3 +46,9 @@ Deno.test("schemaText() is bounded: cycles, depth, width, length", () => {
   for (let at = 0; at < 5_000; at++) deep = { type: "array", items: deep };
   assert.ok(schemaText(deep).length < 100);
 });
+
+Deno.test("schemaText() takes the name that a type of our own has, however long, and none of others", () => {
+  const own = { type: "object", tsType: `{${"key: string, ".repeat(50)}}` };
+  assert.equal(schemaText(own), own.tsType);
+  assert.equal(schemaText(own, { notes: true }), "object");
+});
