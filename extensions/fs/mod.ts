@@ -181,7 +181,7 @@ export default defineExtension({
   ],
   cli: [{
     name: "undo",
-    doc: "Takes back changes of files; what came of it is printed as JSON.",
+    doc: "Undoes file changes and prints the result as JSON.",
     args: UNDO_ARGUMENTS,
     run: (args: z.infer<typeof UNDO_ARGUMENTS>, context) => undoCli(args, { ...context, places }),
   }],

@@ -24,19 +24,19 @@ export async function undoCli(
   { list = false, scope = "query", ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, home, places }: Place & { readonly places: FsPlaces },
 ): Promise<number> {
-  const told = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
+  const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
   const view = { workspace, home, conversationId: "" };
   try {
     if (list) {
-      told({ changes: await listed(await (await places.of(view)).checkpoints?.list() ?? [], options) });
+      printJson({ changes: await listed(await (await places.of(view)).checkpoints?.list() ?? [], options) });
       return 0;
     }
     const { changes, files } = await places.change(view, (at) => undoChanges(at, { scope, ...options }));
-    told({ changes: changes.map((one) => factsOf(one)), files });
+    printJson({ changes: changes.map((one) => factsOf(one)), files });
     return 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    told({ error: error.message });
+    printJson({ error: error.message });
     return 1;
   }
 }

@@ -54,9 +54,9 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
   } catch (error) {
     const message = messageOf(error);
     const known = why(); // read before the server is ended because of it
-    const told = ended() ? [known] : [message, known].filter((one) => one !== "");
+    const reasons = ended() ? [known] : [message, known].filter((one) => one !== "");
     await settledWithin(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
-    throw new Error(`It did not start: ${told.join("; ")}`);
+    throw new Error(`It did not start: ${reasons.join("; ")}`);
   }
   return {
     client,

@@ -32,9 +32,9 @@ export function serverExtension(
 
 /** One object, validated by the server; its type comes from the server's schema. */
 function argumentsOf(tool: McpTool): z.ZodType {
-  const told = argumentText(tool);
-  const at = told.indexOf(": ");
-  const type = at < 0 ? "object" : told.slice(at + 2);
+  const text = argumentText(tool);
+  const at = text.indexOf(": ");
+  const type = at < 0 ? "object" : text.slice(at + 2);
   const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: type });
-  return z.tuple([told.startsWith("args:") ? args : args.optional()]);
+  return z.tuple([text.startsWith("args:") ? args : args.optional()]);
 }

@@ -1,4 +1,4 @@
-import { schemaText } from "./schema_text.ts";
+import { schemaText } from "@vis/extension";
 import { aliasName } from "./tool_names.ts";
 
 /** A tool as its server describes it. */
@@ -30,13 +30,13 @@ export function toolUsage(
 
 /** `args: {title: string}`, `args?` if nothing is required, empty if there are no arguments to describe. */
 export function argumentText({ inputSchema }: McpTool): string {
-  const type = schemaText(inputSchema);
+  const type = schemaText(inputSchema, { notes: true });
   if (type === "object" || type === "unknown") return hasRequired(inputSchema) ? "args: object" : "";
   return `args${hasRequired(inputSchema) ? "" : "?"}: ${type}`;
 }
 
 export function resultType({ outputSchema }: McpTool): string {
-  return outputSchema === undefined ? "unknown" : schemaText(outputSchema);
+  return outputSchema === undefined ? "unknown" : schemaText(outputSchema, { notes: true });
 }
 
 /** The first lines of the description. */

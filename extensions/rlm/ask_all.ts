@@ -1,4 +1,4 @@
-import type { EnvironmentView } from "@vis/extension";
+import { type EnvironmentView, messageOf } from "@vis/extension";
 
 export interface AskAllOptions {
   readonly model?: string;
@@ -32,9 +32,5 @@ export async function settleAll(
 ): Promise<(string | Failure)[]> {
   const slots = await Promise.allSettled(asked);
   env.signal?.throwIfAborted();
-  return slots.map((slot) =>
-    slot.status === "fulfilled"
-      ? slot.value
-      : { error: slot.reason instanceof Error ? slot.reason.message : String(slot.reason) }
-  );
+  return slots.map((slot) => slot.status === "fulfilled" ? slot.value : { error: messageOf(slot.reason) });
 }

@@ -38,7 +38,7 @@ export class OutputRing {
     let begin = Math.max(place, this.#total - size, 0);
     let end = Math.min(this.#total, begin + maxBytes);
     // Not inside a character: continuation bytes are 10xxxxxx.
-    if (begin > place) { while (begin < end && this.#goesOn(begin)) begin++; }
+    if (begin > place) { while (begin < end && this.#isContinuation(begin)) begin++; }
     if (end < this.#total || !whole) end = this.#characterEnd(begin, end);
     const bytes = new Uint8Array(end - begin);
     for (let at = 0; at < bytes.length; at++) bytes[at] = this.#at(begin + at);
@@ -49,14 +49,14 @@ export class OutputRing {
     return this.#bytes[place % this.#bytes.length] ?? 0;
   }
 
-  #goesOn(place: number): boolean {
+  #isContinuation(place: number): boolean {
     return (this.#at(place) & 0xc0) === 0x80;
   }
 
   /** The position before an incomplete character; text that is not UTF-8 is cut anywhere. */
   #characterEnd(begin: number, end: number): number {
     for (let lead = end - 1; lead >= begin && lead > end - 4; lead--) {
-      if (this.#goesOn(lead)) continue;
+      if (this.#isContinuation(lead)) continue;
       const byte = this.#at(lead);
       const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
       return lead > begin && lead + length > end ? lead : end;

@@ -1,3 +1,5 @@
+import { matchesWildcard } from "@vis/extension";
+
 export interface CommandRules {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
@@ -27,22 +29,10 @@ function partsOf(command: string | readonly string[]): readonly string[] {
 
 const trimmed = (text: string): string => text.trim().replace(/\s+/g, " ");
 
-/** `*` matches any text; a trailing blank and star also match nothing. Linear: no pattern can hang it. */
+/** A trailing blank and star also match nothing. */
 function matches(pattern: string, text: string): boolean {
   const plain = trimmed(pattern);
-  if (plain.endsWith(" *") && matches(plain.slice(0, -2), text)) return true;
-  const pieces = plain.split("*");
-  const [first = "", ...rest] = pieces;
-  if (rest.length === 0) return text === plain;
-  const last = rest.pop() ?? "";
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const piece of rest) {
-    const found = text.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
+  return matchesWildcard(plain, text) || plain.endsWith(" *") && matchesWildcard(plain.slice(0, -2), text);
 }
 
 const shown = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -21,8 +21,9 @@ export function bodyData(
 
 /** Text in the character set that the type or the page itself names; else UTF-8. */
 export function bodyText(bytes: Uint8Array, type: string): string {
-  const told = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(type)?.[1] ?? (isHtml(type) ? ownCharset(bytes) : undefined);
-  return decoderFor(told ?? "utf-8").decode(bytes);
+  const charset = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(type)?.[1] ??
+    (isHtml(type) ? ownCharset(bytes) : undefined);
+  return decoderFor(charset ?? "utf-8").decode(bytes);
 }
 
 export const isHtml = (type: string): boolean => /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type);

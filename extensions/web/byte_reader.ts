@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+
 const CHUNK = 16 << 10;
 
 /** Reads a connection by lines and by lengths; buffers nothing beyond what was requested. */
@@ -11,12 +13,12 @@ export class ByteReader {
 
   /** A line without its ending. Throws RangeError for a line over `most` bytes, and Error if the input ends first. */
   async line(most: number): Promise<string> {
-    let line = new Uint8Array();
+    let line: Uint8Array = new Uint8Array();
     for (;;) {
       const end = this.#left.indexOf(10);
       const part = end < 0 ? this.#left : this.#left.subarray(0, end);
       if (line.length + part.length > most) throw new RangeError(`A line is longer than ${most} bytes`);
-      line = joined(line, part);
+      line = Buffer.concat([line, part]);
       if (end >= 0) {
         this.#left = this.#left.subarray(end + 1);
         // Headers are bytes: each becomes the character with its number.
@@ -40,12 +42,4 @@ export class ByteReader {
     this.#left = buffer.subarray(0, length ?? 0);
     return length !== null && length > 0;
   }
-}
-
-function joined(a: Uint8Array<ArrayBuffer>, b: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  if (a.length === 0) return b;
-  const all = new Uint8Array(a.length + b.length);
-  all.set(a);
-  all.set(b, a.length);
-  return all;
 }

@@ -220,9 +220,9 @@ export class MarkdownWriter implements PageHandler {
 
   /** Null for links that lead to no other page: scripts, mail, data, anchors. */
   #resolved(href: string | undefined): string | null {
-    const told = href?.trim() ?? "";
-    if (told === "" || told.startsWith("#") || !URL.canParse(told, this.#base)) return null;
-    const url = new URL(told, this.#base);
+    const target = href?.trim() ?? "";
+    if (target === "" || target.startsWith("#") || !URL.canParse(target, this.#base)) return null;
+    const url = new URL(target, this.#base);
     return /^https?:$/.test(url.protocol) && url.href.length <= 2_000 ? url.href : null;
   }
 

@@ -8,8 +8,8 @@ const MOST = 50, MAX_CHARS = 8_000;
 const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
 
 /** Validated headers of a request, names in lower case. Throws Error that names a header that must not be sent. */
-export function requestHeaders(told: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
-  const entries = Object.entries(told);
+export function requestHeaders(wanted: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
+  const entries = Object.entries(wanted);
   if (entries.length > MOST) throw new Error(`There are more than ${MOST} headers`);
   const headers = new Map<string, string>(Object.entries(DEFAULTS));
   for (const [name, value] of entries) {

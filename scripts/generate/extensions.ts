@@ -88,7 +88,7 @@ interface ShippedName {
 /** Names of the shipped extensions, with data from their manifests. */
 export async function shippedNames(): Promise<readonly ShippedName[]> {
   const entries = await readdir(FOLDER, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory() && entry.name !== "examples").map(({ name }) => name);
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   return await Promise.all(
     names.sort().map(async (name) => {
       const manifest: unknown = JSON.parse(await readFile(new URL(`${name}/vis.json`, FOLDER), "utf8"));

@@ -4,12 +4,15 @@ import type * as keys from "./environment_keys.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
 export { z };
+export { validateExtension as validate } from "./validate_extension.ts";
 export { abortable } from "../domain/kit/abortable.ts";
 export { BoundedMap } from "../domain/kit/bounded_map.ts";
+export { matchesWildcard } from "../domain/kit/matches_wildcard.ts";
 export { messageOf, reasonOf } from "../domain/kit/message_of.ts";
 export { editDistance, nearestName, nearestNames } from "../domain/kit/nearest_name.ts";
 export { Semaphore } from "../domain/kit/semaphore.ts";
 export { settledWithin } from "../domain/kit/settled_within.ts";
+export { schemaText } from "../domain/text/schema_text.ts";
 
 /** The environment as an extension sees it; docs/extensions.md lists every key. All of it is read-only. Keys marked `?`
  * are absent when the part behind them is missing, as in a test. */
@@ -138,12 +141,8 @@ export function value(name: string, constant: unknown, options: { readonly doc: 
   return { kind: "value", name, value: constant, doc: options.doc };
 }
 
-/** Returns the extension with every optional key filled in. Throws TypeError that names the key and the extension. */
-export function validate(spec: Extension): NormalExtension {
-  return validateExtension(spec);
-}
-
-/** Validates the default export of an extension's module. Throws as `validate` does. */
+/** Validates the default export of an extension's module. Returns it with every optional key filled in. Throws
+ * TypeError that names the key and the extension. */
 export function defineExtension(spec: Extension): NormalExtension {
   return validateExtension(spec);
 }

@@ -9,7 +9,7 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import { recordingLog, VIEW } from "../extension/_sample.ts";
 
-const EXAMPLES = fileURLToPath(new URL("../../extensions/examples/", import.meta.url));
+const EXAMPLES = fileURLToPath(new URL("../../docs/extensions/examples/", import.meta.url));
 
 /** All examples, loaded as a user's own, in a registry. */
 async function examplesIn(folder: string) {

@@ -40,9 +40,9 @@ export async function editFiles(context: FsContext, edits: readonly FileEdit[]):
     return { path: place.real, named: place.path, before, after: { ...before, bytes }, seen: before.seen };
   });
   await changeFiles(context, { change: "edit", items });
-  const told: Written[] = [];
-  for (const item of items) told.push(await written(context, item, { named: item.named }));
-  return told;
+  const results: Written[] = [];
+  for (const item of items) results.push(await written(context, item, { named: item.named }));
+  return results;
 }
 
 async function draftOf(context: FsContext, place: WorkspacePath): Promise<Draft> {

@@ -29,9 +29,9 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   const changed = [...drafts.values()].map(({ place, item, after }) => ({ ...item, after, named: place.path }));
   const items = changed.sort((a, b) => a.path < b.path ? -1 : 1);
   await changeFiles(context, { change: "patch", items });
-  const told: Written[] = [];
-  for (const item of items) told.push(await written(context, item, { named: item.named }));
-  return told;
+  const results: Written[] = [];
+  for (const item of items) results.push(await written(context, item, { named: item.named }));
+  return results;
 }
 
 async function draftPart(context: FsContext, part: PatchPart, drafts: Map<string, Draft>): Promise<void> {

@@ -1,4 +1,4 @@
-import { nearestHunk } from "./nearest_hunk.ts";
+import { nearestHunk, plain } from "./nearest_hunk.ts";
 import { Pace } from "../tree/pace.ts";
 import type { PatchHunk } from "./patch_part.ts";
 
@@ -62,10 +62,6 @@ function textOf({ lines, ended, end }: Lines): string {
 function keepEnds(old: readonly string[], lines: readonly string[], end: string): string[] {
   const known = new Map(old.map((line) => [plain(line), line]));
   return lines.map((line) => known.get(plain(line)) ?? `${plain(line)}${end}`);
-}
-
-function plain(line: string): string {
-  return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
 async function placeOf(

@@ -8,12 +8,12 @@ const SLICE = 1 << 15;
 export async function findText(
   text: string,
   part: string,
-  { most = Infinity, signal }: { readonly most?: number; readonly signal: AbortSignal | undefined },
+  { signal }: { readonly signal: AbortSignal | undefined },
 ): Promise<number[]> {
   const found: number[] = [];
   if (part === "" || part.length > text.length) return found;
   if (part.length <= 16 || text.length * part.length <= MAX_PRODUCT) {
-    for (let at = text.indexOf(part); at >= 0 && found.length < most; at = text.indexOf(part, at + part.length)) {
+    for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
       found.push(at);
     }
     return found;
@@ -27,7 +27,6 @@ export async function findText(
     if (part.charCodeAt(length) === code) length++;
     if (length === part.length) {
       found.push(at - length + 1);
-      if (found.length >= most) break;
       length = 0;
     }
     if (at % SLICE === 0 && pace.due) await pace.rest();

@@ -51,7 +51,8 @@ async function bestPlace(
   return best;
 }
 
-function plain(line: string): string {
+/** A line without the carriage return of its ending. */
+export function plain(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 

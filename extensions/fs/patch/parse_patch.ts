@@ -89,14 +89,14 @@ function readHunk(lines: readonly string[], start: number): { readonly hunk: Pat
   if (!found) {
     throw new Error(`Cannot apply the patch: line ${start + 1} is no hunk head: ${lines[start]?.slice(0, 80)}`);
   }
-  const told = { old: Number(found[2] ?? 1), new: Number(found[4] ?? 1) };
+  const counts = { old: Number(found[2] ?? 1), new: Number(found[4] ?? 1) };
   const before: string[] = [];
   const after: string[] = [];
   let ended: boolean | null = null;
   let at = start + 1;
   for (; at < lines.length; at++) {
     const line = lines[at] ?? "";
-    const isLeft = before.length < told.old || after.length < told.new;
+    const isLeft = before.length < counts.old || after.length < counts.new;
     if (line.startsWith("@@") || line.startsWith("diff --git ")) break;
     if (!isLeft && line.startsWith("--- ") && (lines[at + 1] ?? "").startsWith("+++ ")) break;
     if (line.startsWith("\\")) {
@@ -108,6 +108,6 @@ function readHunk(lines: readonly string[], start: number): { readonly hunk: Pat
       after.push(line.slice(1));
     } else break;
   }
-  const line = found[1] === undefined ? null : Math.max(1, Number(found[1]) + (told.old === 0 ? 1 : 0));
+  const line = found[1] === undefined ? null : Math.max(1, Number(found[1]) + (counts.old === 0 ? 1 : 0));
   return { hunk: { line, old: before, new: after, ended }, next: at };
 }

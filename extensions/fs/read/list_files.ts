@@ -2,7 +2,7 @@ import { confine } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { missing } from "../workspace/missing.ts";
 import { Pace } from "../tree/pace.ts";
-import { walk, type WalkEntry } from "../walk/walk.ts";
+import { sizeAt, walk, type WalkEntry } from "../walk/walk.ts";
 
 export interface ListFilesOptions {
   /** Levels to descend; 1 is the folder's own entries. */
@@ -40,15 +40,7 @@ export async function listFiles(
       throw new RangeError(`Cannot list ${place.path} at depth ${depth}: over ${MAX_ENTRIES} entries; use less depth`);
     }
     const { path, real, type } = entry;
-    listed.push(type === "file" ? { path, type, size: sizeOf(context, real) } : { path, type });
+    listed.push(type === "file" ? { path, type, size: sizeAt(context.tree, real) } : { path, type });
   }
   return listed;
-}
-
-function sizeOf({ tree }: FsContext, path: string): number {
-  try {
-    return tree.look(path)?.size ?? 0;
-  } catch {
-    return 0;
-  }
 }

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { confine, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { MAX_READ_BYTES, openFile, readWhole, refuseBinary, rememberFile } from "./read_place.ts";
@@ -83,7 +84,7 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
       `Cannot read from line ${from} of ${place.path}: it has ${lines} line${lines === 1 ? "" : "s"}`,
     );
   }
-  return withoutLineEnd(join(kept, size));
+  return withoutLineEnd(Buffer.concat(kept));
 }
 
 /** The part of a chunk within the range; `line` is the number of the chunk's first line, then of the next chunk's. */
@@ -102,16 +103,6 @@ function cutLines(
     if (now === from) start = at;
   }
   return { part: start < 0 ? chunk.subarray(0, 0) : chunk.subarray(start, at), line: now };
-}
-
-function join(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 function withoutLineEnd(bytes: Uint8Array): Uint8Array {

@@ -9,7 +9,7 @@ import { missing } from "../workspace/missing.ts";
 import { Pace } from "../tree/pace.ts";
 import { sizeText } from "../tree/size_text.ts";
 import type { Tree } from "../tree/tree.ts";
-import { walk } from "../walk/walk.ts";
+import { sizeAt, walk } from "../walk/walk.ts";
 import { WalkFilter } from "../walk/walk_filter.ts";
 
 export interface GrepOptions extends MatchOptions {
@@ -75,8 +75,8 @@ async function gather(
   };
   let wanted = context.spawn !== undefined && options.path === undefined;
   if (wanted && options.glob === undefined && KNOWN_LARGE.has(context.tree)) {
-    const told = await ask();
-    if (told) return told;
+    const gathered = await ask();
+    if (gathered) return gathered;
     wanted = false;
   }
   let bytes = 0;
@@ -85,8 +85,8 @@ async function gather(
     if (!wanted) continue;
     bytes += sizeAt(context.tree, file.real);
     if (bytes < LARGE_BYTES) continue;
-    const told = await ask();
-    if (told) return told;
+    const gathered = await ask();
+    if (gathered) return gathered;
     wanted = false;
   }
   return { files, counts: null };
@@ -109,14 +109,6 @@ function inWalkOrder(a: readonly string[], b: readonly string[]): number {
   if (at < 0) return a.length - b.length;
   const [mine = "", other = ""] = [a[at], b[at]];
   return mine < other ? -1 : 1;
-}
-
-function sizeAt(tree: Tree, path: string): number {
-  try {
-    return tree.look(path)?.size ?? 0;
-  } catch {
-    return 0;
-  }
 }
 
 interface Candidate {

@@ -78,3 +78,12 @@ function entriesOf(tree: Tree, folder: string): readonly FolderEntry[] {
     return [];
   }
 }
+
+/** The size of a file in bytes; 0 if it is gone. */
+export function sizeAt(tree: Tree, path: string): number {
+  try {
+    return tree.look(path)?.size ?? 0;
+  } catch {
+    return 0;
+  }
+}

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { matchesWildcard } from "@vis/extension";
 import { type GitSetting, parseGitConfig } from "./config_text.ts";
 import IdentityConfig from "./settings.ts";
 import { smallFile } from "./small_file.ts";
@@ -84,20 +85,7 @@ function fits([first, ...rest]: readonly string[], parts: readonly string[]): bo
   if (first === undefined) return parts.length === 0;
   if (first === "**") return rest.length === 0 || parts.some((_, at) => fits(rest, parts.slice(at)));
   const [part] = parts;
-  return part !== undefined && fitsPart(first.split("*"), part) && fits(rest, parts.slice(1));
-}
-
-function fitsPart([first = "", ...rest]: readonly string[], text: string): boolean {
-  const last = rest.pop();
-  if (last === undefined) return text === first;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const piece of rest) {
-    const found = text.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
+  return part !== undefined && matchesWildcard(first, part) && fits(rest, parts.slice(1));
 }
 
 function untilde(path: string, home: string): string {

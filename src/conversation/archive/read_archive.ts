@@ -12,7 +12,6 @@ import { UsageError } from "../../domain/errors.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
 import { archiveDigest } from "./archive_digest.ts";
-import { withScopeChanges } from "./_old_scopes.ts";
 
 type Tables = ConversationArchive["tables"];
 type State = Tables["expressionState"][number];
@@ -41,26 +40,22 @@ function parsed(text: string): ConversationArchive {
   const format = z.object({ format: z.literal(ARCHIVE_FORMAT), version: z.number() }).safeParse(given);
   if (!format.success) throw refused(`it is no file of vis conversations export --format json`);
   const { version } = format.data;
-  if (version > ARCHIVE_VERSION) {
-    throw refused(`its version is ${version}, this Vis reads ${ARCHIVE_VERSION}: update Vis`);
+  if (version !== ARCHIVE_VERSION) {
+    const update = version > ARCHIVE_VERSION ? ": update Vis" : "";
+    throw refused(`its version is ${version}, this Vis reads ${ARCHIVE_VERSION}${update}`);
   }
   const archive = conversationArchive.safeParse(given);
   if (archive.success) {
-    checkDigest(given as ConversationArchive);
-    return withScopeChanges(archive.data);
+    // The file as it is: validation leaves out fields that it does not know.
+    const { tables, contents, sha256 } = given as ConversationArchive;
+    if (archiveDigest({ tables, contents }) !== sha256) throw refused("it was changed: its hash is another");
+    return archive.data;
   }
   const [issue] = archive.error.issues;
   const place = issue === undefined
     ? ""
     : ` at ${clip(issue.path.map(String).join("/"), 200)}: ${clip(issue.message, 200)}`;
   throw refused(`it is damaged${place}`);
-}
-
-/** Checks the file as it is: validation adds fields that older files lack. */
-function checkDigest(given: ConversationArchive): void {
-  const { version, sha256 } = given;
-  if ((version === 1) !== (sha256 === undefined)) throw refused("its version and its hash do not belong together");
-  if (sha256 !== undefined && archiveDigest(given) !== sha256) throw refused("it was changed: its hash is another");
 }
 
 function jsonOf(text: string): unknown {

@@ -189,7 +189,7 @@ const tables = z.strictObject({
     stateMode: z.enum(["stateless", "stateful"]),
     name: z.union([z.enum(SYSTEM_VARIABLES), z.string().max(500).regex(NAME)]).nullable(),
     metadata: z.object({
-      scope: z.enum(["live", "forgotten", "system"]).optional(),
+      scope: z.literal("system").optional(),
       inheritedFrom: id.optional(),
       before: count.optional(),
       index: count.optional(),
@@ -219,15 +219,15 @@ const tables = z.strictObject({
     metadata: z.object({ iteration: id.optional() }),
     createdAt: time,
   })),
-  /** In order. Absent in older files, where the metadata of a variable names its scope. */
+  /** In order. */
   scopeChange: z.array(z.strictObject({
     expressionSoulId: id,
     queryStateId: id.nullable(),
     position: z.int().min(-1).max(1e9),
     scope: z.enum(["live", "forgotten"]),
     createdAt: time,
-  })).default([]),
-  /** What extensions store for the conversation; absent in older files. */
+  })),
+  /** What extensions store for the conversation. */
   extensionState: z.array(z.strictObject({
     id,
     namespace: z.string().min(1).max(200),
@@ -238,7 +238,7 @@ const tables = z.strictObject({
     version: z.int().min(1).max(1e9),
     value: text,
     createdAt: time,
-  })).default([]),
+  })),
   childBranch: z.array(z.strictObject({
     conversationStateId: id,
     iterationId: id,
@@ -270,10 +270,10 @@ const content = z.union([
  * of its tables, with JSON instead of text, and references to `contents` instead of long texts and values. */
 export const conversationArchive = z.strictObject({
   format: z.literal(ARCHIVE_FORMAT),
-  version: z.union([z.literal(1), z.literal(ARCHIVE_VERSION)]),
+  version: z.literal(ARCHIVE_VERSION),
   tables,
   contents: z.array(content),
-  /** Hash of everything else, since version 2. */
+  /** Hash of everything else; added when the archive is written. */
   sha256: z.string().regex(HASH).optional(),
 });
 

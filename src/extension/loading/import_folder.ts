@@ -50,14 +50,14 @@ export async function importExtension(
 
 /** What is loaded must match what the user was shown. */
 function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
-  const differs = (key: string, told: string, found: string): string =>
-    `vis.json says ${key} ${told}, mod says ${found}`;
+  const differs = (key: string, stated: string, found: string): string =>
+    `vis.json says ${key} ${stated}, mod says ${found}`;
   for (const key of ["namespace", "version"] as const) {
     if (extension[key] !== entry[key]) return differs(key, entry[key], extension[key]);
   }
   const requires = [...extension.requires].sort().join(", ");
-  const told = [...entry.requires].sort().join(", ");
-  if (requires !== told) return differs("requires", told || "nothing", requires || "nothing");
+  const stated = [...entry.requires].sort().join(", ");
+  if (requires !== stated) return differs("requires", stated || "nothing", requires || "nothing");
   for (const kind of ["net", "read", "write", "env"] as const) {
     const more = extension.allow?.[kind]?.find((grant) => !entry.allow[kind].includes(grant));
     if (more !== undefined) return `allow.${kind} ${more} is not in vis.json`;

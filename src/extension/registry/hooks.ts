@@ -2,7 +2,7 @@ import { z } from "zod";
 import { HostCallError } from "../../domain/errors.ts";
 import type { Log } from "../../logging/log.ts";
 import { signatureOf } from "./signatures.ts";
-import type { EnvironmentView, Extension, FunctionSymbol, HostFunction } from "../spec.ts";
+import type { Before, EnvironmentView, Extension, FunctionSymbol } from "../spec.ts";
 
 export interface Invocation {
   readonly extension: Extension;
@@ -14,13 +14,9 @@ export interface Invocation {
   readonly now: () => number;
 }
 
-interface Call {
-  readonly env: EnvironmentView;
-  readonly fn: HostFunction;
-  readonly args: readonly unknown[];
-}
+type Call = Parameters<Before>[0];
 type HookName = "before" | "after" | "onError";
-type Changes = Partial<Call> & { readonly result?: unknown; readonly error?: unknown };
+type Changes = Exclude<ReturnType<Before>, Promise<unknown>>;
 
 const KEYS: Readonly<Record<HookName, string>> = {
   before: "env, fn, args, result",

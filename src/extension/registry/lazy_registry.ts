@@ -2,8 +2,9 @@ import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Log } from "../../logging/log.ts";
 import { callView } from "./call_view.ts";
 import { type ExtensionDescription, type LiveParts, PROMPT_PLACE } from "./description.ts";
+import { joinParts, type Part } from "./join_parts.ts";
 import type { OwnKeys } from "./own_view.ts";
-import type { ActiveExtensions, FunctionCallOptions } from "./registry.ts";
+import type { ActiveExtensions } from "./registry.ts";
 import type { EnvironmentView } from "../spec.ts";
 
 /** What knows which extensions are active in a query: the registry itself, or this stand-in for it. */
@@ -32,22 +33,6 @@ export interface LazyRegistryOptions {
   readonly home?: string | null;
 }
 
-/** What one extension contributes to a query; a real one with settings may contribute several. */
-type Part = Pick<
-  ActiveExtensions,
-  | "list"
-  | "functions"
-  | "untimed"
-  | "constants"
-  | "grants"
-  | "globals"
-  | "modules"
-  | "blocks"
-  | "example"
-  | "nudges"
-  | "doc"
->;
-
 /** Answers from descriptions. The first call loads the extensions and the libraries that they need. */
 export class LazyRegistry implements ExtensionSource {
   readonly #options: LazyRegistryOptions;
@@ -65,21 +50,7 @@ export class LazyRegistry implements ExtensionSource {
     const parts = asked.filter((one) => one !== null);
     let real: Promise<ActiveExtensions> | null = null;
     const registry = (): Promise<ActiveExtensions> => real ??= this.#load().then((source) => source.activate(env, own));
-    return {
-      list: parts.flatMap(({ list }) => list),
-      functions: parts.flatMap(({ functions }) => functions),
-      untimed: parts.flatMap(({ untimed }) => untimed),
-      constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
-      grants: unionOf(parts),
-      globals: [...new Set(parts.flatMap(({ globals }) => globals))],
-      modules: Object.assign({}, ...parts.map(({ modules }) => modules)),
-      blocks: parts.flatMap(({ blocks }) => blocks),
-      example: parts.find(({ example }) => example)?.example,
-      nudges: parts.flatMap(({ nudges }) => nudges),
-      call: async (name: string, args: readonly unknown[], options: FunctionCallOptions) =>
-        await (await registry()).call(name, args, options),
-      doc: (name) => parts.reduce<string | null>((found, part) => found ?? part.doc(name), null),
-    };
+    return joinParts(parts, async (name, args, options) => await (await registry()).call(name, args, options));
   }
 
   known(envId: string): readonly { readonly namespace: string; readonly version: string }[] {
@@ -140,11 +111,4 @@ function partOf(description: ExtensionDescription, block: string): Part {
     nudges: [],
     doc: (name) => Object.hasOwn(docs, name) ? docs[name]?.replace(PROMPT_PLACE, () => block) ?? null : null,
   };
-}
-
-function unionOf(parts: readonly Part[]): ActiveExtensions["grants"] {
-  const union = (key: "net" | "read" | "write" | "env"): readonly string[] => [
-    ...new Set(parts.flatMap(({ grants }) => grants[key])),
-  ];
-  return { net: union("net"), read: union("read"), write: union("write"), env: union("env") };
 }

@@ -4,6 +4,7 @@ import type { Log } from "../../logging/log.ts";
 import { invokeSymbol } from "./hooks.ts";
 import { installOrder } from "./install_order.ts";
 import { ownNudge } from "./own_nudge.ts";
+import { joinParts, type Part } from "./join_parts.ts";
 import { type OwnKeys, ownView } from "./own_view.ts";
 import { promptBlock, symbolDoc } from "./prompt_block.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
@@ -215,38 +216,49 @@ export class ExtensionRegistry {
   }
 
   #collect(active: readonly Active[], own: OwnKeys | undefined): ActiveExtensions {
-    const extensions = active.map(({ extension }) => extension);
     const functions = new Map<string, { readonly extension: NormalExtension; readonly symbol: FunctionSymbol }>();
-    const constants: Record<string, unknown> = {};
-    for (const extension of extensions) {
-      for (const symbol of extension.symbols) {
-        const name = `${extension.alias.alias}.${symbol.name}`;
+    for (const { extension } of active) {
+      for (const [name, symbol] of symbolsOf(extension)) {
         if (symbol.kind === "function") functions.set(name, { extension, symbol });
-        else constants[name] = symbol.value;
       }
     }
+    const parts = active.map((one) => this.#partOf(one, own));
+    const joined = joinParts(parts, async (name, args, { env, signal }) => {
+      const found = functions.get(name);
+      if (!found) throw unknownFunction(name, [...functions.keys()]);
+      const view = this.#view(found.extension, { env, own, signal });
+      return await invokeSymbol({ ...found, env: view, args, log: this.#log, now: this.#now });
+    });
+    return { ...joined, blocks: grouped(active).map(({ block }) => block).filter((block) => block !== "") };
+  }
+
+  #partOf({ extension, block }: Active, own: OwnKeys | undefined): Part {
+    const { namespace, version, alias: { alias }, allow, globals = [], example, nudge } = extension;
+    const symbols = symbolsOf(extension);
+    const view = (env: EnvironmentView): EnvironmentView => this.#view(extension, { env, own });
     return {
-      list: extensions.map(({ namespace, version }) => ({ namespace, version })),
-      functions: [...functions.keys()],
-      untimed: [...functions].flatMap(([name, { symbol }]) => symbol.untimed ? [name] : []),
-      constants,
-      grants: grantsOf(extensions),
-      globals: [...new Set(extensions.flatMap(({ globals }) => globals ?? []))],
-      modules: Object.assign({}, ...extensions.map(scriptsOf)),
-      blocks: grouped(active).map(({ block }) => block).filter((block) => block !== ""),
-      example: extensions.find(({ example }) => example)?.example,
-      nudges: extensions.filter(({ nudge }) => nudge).map((extension) =>
-        ownNudge(extension, { log: this.#log, view: (env) => this.#view(extension, { env, own }) })
-      ),
-      call: async (name, args, { env, signal }) => {
-        const found = functions.get(name);
-        if (!found) throw unknownFunction(name, [...functions.keys()]);
-        const view = this.#view(found.extension, { env, own, signal });
-        return await invokeSymbol({ ...found, env: view, args, log: this.#log, now: this.#now });
+      list: [{ namespace, version }],
+      functions: symbols.flatMap(([name, { kind }]) => kind === "function" ? [name] : []),
+      untimed: symbols.flatMap(([name, one]) => one.kind === "function" && one.untimed ? [name] : []),
+      constants: Object.fromEntries(symbols.flatMap(([name, one]) => one.kind === "value" ? [[name, one.value]] : [])),
+      grants: { net: [], read: [], write: [], env: [], ...allow },
+      globals,
+      modules: scriptsOf(extension),
+      blocks: [block],
+      example,
+      nudges: nudge ? [ownNudge(extension, { log: this.#log, view })] : [],
+      doc: (wanted) => {
+        if (wanted === alias) return `${extension.doc}\n${block}`;
+        const found = symbols.find(([name]) => name === wanted);
+        return found ? symbolDoc(alias, found[1]) : null;
       },
-      doc: (name) => docOf(name, active),
     };
   }
+}
+
+/** By their names in the realm. */
+function symbolsOf({ alias: { alias }, symbols }: NormalExtension) {
+  return symbols.map((symbol) => [`${alias}.${symbol.name}`, symbol] as const);
 }
 
 /** Aliases and modules share one namespace in the realm. */
@@ -261,29 +273,12 @@ function refuseTaken(
   }
 }
 
-function grantsOf(extensions: readonly NormalExtension[]): ActiveExtensions["grants"] {
-  const union = (key: "net" | "read" | "write" | "env"): readonly string[] => [
-    ...new Set(extensions.flatMap(({ allow }) => allow?.[key] ?? [])),
-  ];
-  return { net: union("net"), read: union("read"), write: union("write"), env: union("env") };
-}
-
 /** Keeps install order, with members of one group and subgroup moved to the position of its first member. */
 function grouped(active: readonly Active[]): readonly Active[] {
   const groups = Map.groupBy(active, ({ extension }) => extension.group);
   return [...groups.values()].flatMap((group) =>
     [...Map.groupBy(group, ({ extension }) => extension.subgroup).values()].flat()
   );
-}
-
-function docOf(name: string, active: readonly Active[]): string | null {
-  for (const { extension, block } of active) {
-    const { alias } = extension.alias;
-    if (name === alias) return `${extension.doc}\n${block}`;
-    const symbol = extension.symbols.find((one) => `${alias}.${one.name}` === name);
-    if (symbol) return symbolDoc(alias, symbol);
-  }
-  return null;
 }
 
 function unknownFunction(name: string, known: readonly string[]): HostCallError {

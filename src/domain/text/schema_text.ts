@@ -1,7 +1,15 @@
 type Schema = Readonly<Record<string, unknown>>;
 
+export interface SchemaTextOptions {
+  /** The schema to which references belong; the schema itself if absent. */
+  readonly root?: unknown;
+  /** For schemas of others: adds the descriptions of top-level keys as comments, and ignores `tsType`. */
+  readonly notes?: boolean;
+}
+
 interface Place {
   readonly root: Schema;
+  readonly notes: boolean;
   readonly depth: number;
   /** Remaining space for the whole type. */
   readonly room: { left: number };
@@ -10,31 +18,40 @@ interface Place {
 const MAX_DEPTH = 8, MAX_KEYS = 60, MAX_ENUM = 30, ROOM = 300, MAX_CHARS = 6_000, MAX_NOTE = 120;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
-/** Converts a JSON Schema to a TypeScript type, with descriptions of its keys; bounded for any schema. */
-export function schemaText(schema: unknown): string {
-  const root = asSchema(schema);
-  const text = typeText(root, { root, depth: 0, room: { left: ROOM } });
+/** Converts a JSON Schema to a TypeScript type; bounded for any schema. A type that JSON Schema cannot express names
+ * itself with `tsType`. */
+export function schemaText(schema: unknown, { root = schema, notes = false }: SchemaTextOptions = {}): string {
+  const text = typeText(asSchema(schema), { root: asSchema(root), notes, depth: 0, room: { left: ROOM } });
   return text.length > MAX_CHARS ? "object" : text;
 }
 
 function typeText(schema: Schema, place: Place): string {
   if (place.depth > MAX_DEPTH || --place.room.left < 0) return "unknown";
   const inner = { ...place, depth: place.depth + 1 };
-  if (typeof schema["$ref"] === "string") return typeText(referred(schema["$ref"], place.root), inner);
+  const { tsType, $ref: reference, anyOf, oneOf = anyOf, allOf, type } = schema;
+  if (typeof tsType === "string" && !place.notes) return tsType;
+  if (typeof reference === "string") return typeText(referred(reference, place.root), inner);
   if ("const" in schema) return literal(schema["const"]);
   if (Array.isArray(schema["enum"])) return enumText(schema["enum"]);
-  const either = schema["anyOf"] ?? schema["oneOf"];
-  if (Array.isArray(either)) return unionText(either.slice(0, MAX_ENUM).map((one) => typeText(asSchema(one), inner)));
-  const all = schema["allOf"];
-  if (Array.isArray(all)) {
-    return all.slice(0, MAX_ENUM).map((one) => grouped(typeText(asSchema(one), inner))).join(" & ") || "unknown";
+  if (Array.isArray(oneOf)) return unionText(oneOf.slice(0, MAX_ENUM).map((one) => typeText(asSchema(one), inner)));
+  if (Array.isArray(allOf)) {
+    return allOf.slice(0, MAX_ENUM).map((one) => grouped(typeText(asSchema(one), inner))).join(" & ") || "unknown";
   }
-  const type = schema["type"];
   if (Array.isArray(type)) return unionText(type.slice(0, 8).map((one) => typeText({ ...schema, type: one }, inner)));
-  if (type === "array") return `${grouped(typeText(asSchema(schema["items"]), inner))}[]`;
+  if (type === "array") return arrayText(schema, inner);
   if (type === "object" || "properties" in schema) return objectText(schema, inner);
   if (type === "integer") return "number";
   return type === "string" || type === "number" || type === "boolean" || type === "null" ? type : "unknown";
+}
+
+function arrayText({ prefixItems, minItems, items }: Schema, place: Place): string {
+  const rest = `${grouped(typeText(asSchema(items), place))}[]`;
+  if (!Array.isArray(prefixItems) || prefixItems.length === 0) return rest;
+  const parts = prefixItems.slice(0, MAX_KEYS).map((item, at) => {
+    const text = typeText(asSchema(item), place);
+    return at < Number(minItems ?? 0) ? text : `${grouped(text)}?`;
+  });
+  return `[${[...parts, ...(typeof items === "object" ? [`...${rest}`] : [])].join(", ")}]`;
 }
 
 function objectText(schema: Schema, place: Place): string {
@@ -54,9 +71,8 @@ function objectText(schema: Schema, place: Place): string {
   return record === null ? `{${keys.join(", ")}}` : `{${keys.join(", ")}} & ${record}`;
 }
 
-/** Descriptions of top-level keys. */
-function note({ description }: Schema, { depth }: Place): string {
-  if (depth > 1 || typeof description !== "string" || description.trim() === "") return "";
+function note({ description }: Schema, { depth, notes }: Place): string {
+  if (!notes || depth > 1 || typeof description !== "string" || description.trim() === "") return "";
   const text = description.slice(0, MAX_NOTE + 1).replaceAll("*/", "* /").replace(/\s+/g, " ").trim();
   return ` /* ${text.length > MAX_NOTE ? `${text.slice(0, MAX_NOTE)}…` : text} */`;
 }
@@ -70,8 +86,15 @@ function unionText(types: readonly string[]): string {
   return [...new Set(types)].join(" | ") || "unknown";
 }
 
+/** In parentheses if it is a union or an intersection. */
 function grouped(type: string): string {
-  return / [|&] /.test(type) && !/^[{[][^|&]*[}\]]$/.test(type) ? `(${type})` : type;
+  let depth = 0;
+  for (const char of type) {
+    if ("{[(<".includes(char)) depth++;
+    else if ("}])>".includes(char)) depth--;
+    else if (depth === 0 && (char === "|" || char === "&")) return `(${type})`;
+  }
+  return type;
 }
 
 function literal(value: unknown): string {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { schemaText } from "../../../extensions/mcp/schema_text.ts";
+import { schemaText } from "../../../src/domain/text/schema_text.ts";
 
 Deno.test("schemaText() writes TypeScript for JSON Schema", () => {
   const table: readonly (readonly [unknown, string])[] = [
@@ -25,7 +25,7 @@ Deno.test("schemaText() writes TypeScript for JSON Schema", () => {
     [null, "unknown"],
     ["x", "unknown"],
   ];
-  for (const [schema, expected] of table) assert.equal(schemaText(schema), expected);
+  for (const [schema, expected] of table) assert.equal(schemaText(schema, { notes: true }), expected);
 });
 
 Deno.test("schemaText() is bounded: cycles, depth, width, length", () => {
@@ -45,4 +45,10 @@ Deno.test("schemaText() is bounded: cycles, depth, width, length", () => {
   let deep: object = { type: "string" };
   for (let at = 0; at < 5_000; at++) deep = { type: "array", items: deep };
   assert.ok(schemaText(deep).length < 100);
+});
+
+Deno.test("schemaText() takes the name that a type of our own has, however long, and none of others", () => {
+  const own = { type: "object", tsType: `{${"key: string, ".repeat(50)}}` };
+  assert.equal(schemaText(own), own.tsType);
+  assert.equal(schemaText(own, { notes: true }), "object");
 });
