@@ -4,7 +4,7 @@ import { hasAnswer, type QueryResult } from "../../../domain/query/query_result.
 import type { Io } from "../../channel.ts";
 import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "./progress.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 import { Trace } from "./trace.ts";
 
 export interface QueryCommandFlags {
@@ -39,7 +39,7 @@ export async function runQueryCommand({ io, flags, schema, begin, traceOf }: Que
     const traced = flags.trace && flags.output === "json" ? { trace: await traceOf?.(result) ?? null } : {};
     print({ ...result, ...traced }, { io, flags, isAnswer });
     const failure = isAnswer ? result.reason === "unstored" && result.notes.at(-1) : result.answer;
-    if (failure) io.stderr(`vis: ${terminalText(failure)}\n`);
+    if (failure) io.stderr(`vis: ${visibleText(failure)}\n`);
     if (!flags.quiet) progress.line(summary(result));
     return exitCodeOf(result);
   } finally {
@@ -68,7 +68,7 @@ function print(
 ): void {
   if (flags.output === "json") io.stdout(`${JSON.stringify(result, null, 2)}\n`);
   if (flags.output === "text" && isAnswer) {
-    const answer = io.stdoutIsTerminal ? terminalText(result.answer) : result.answer;
+    const answer = io.stdoutIsTerminal ? visibleText(result.answer) : result.answer;
     io.stdout(answer.endsWith("\n") ? answer : `${answer}\n`);
   }
 }

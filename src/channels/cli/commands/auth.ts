@@ -3,7 +3,7 @@ import { oneLine } from "../../../domain/text/clip.ts";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
 import type { KeyReport } from "../../../domain/reports/provider_report.ts";
 import type { Io, ProviderAdmin, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 type Output = "text" | "json";
 
@@ -32,7 +32,7 @@ export class AuthCommand {
     if (kind === "device-login" && !flags.keyStdin) return await this.#deviceLogin(name, { admin, ...flags });
     const key = flags.keyStdin ? (await this.#io.readStdin()).trim() : await this.#askKey(name, admin);
     const path = await admin.saveKey(name, key);
-    this.#io.stderr(`vis: the key of ${name} is kept in ${terminalText(path)}\n`);
+    this.#io.stderr(`vis: the key of ${name} is kept in ${visibleText(path)}\n`);
     if (!flags.keyStdin) await this.#sayNext(name, admin);
     return 0;
   }
@@ -60,7 +60,7 @@ export class AuthCommand {
       if (trial === null) return key;
       const { state, found } = trial;
       if (abort.signal.aborted) throw new Cancelled("Cancelled");
-      const said = terminalText(oneLine(found, 200));
+      const said = visibleText(oneLine(found, 200));
       if (state === "works") this.#io.stderr(`vis: ${provider} takes the key: ${said}\n`);
       if (state === "unknown") this.#io.stderr(`vis: the key could not be tried: ${said}\n`);
       if (state !== "refused") return key;
@@ -77,7 +77,7 @@ export class AuthCommand {
     const next = first === provider
       ? run("")
       : `${run(`--provider ${provider} `)}, or vis config set provider ${provider}, since ${first} comes first now`;
-    this.#io.stderr(`vis: now: ${terminalText(next)}\n`);
+    this.#io.stderr(`vis: now: ${visibleText(next)}\n`);
   }
 
   async status(flags: { readonly output: Output }): Promise<number> {
@@ -85,14 +85,14 @@ export class AuthCommand {
     const keys = await admin.keys();
     if (flags.output === "json") this.#io.stdout(`${JSON.stringify(keys, null, 2)}\n`);
     else if (keys.length === 0) this.#io.stdout("No provider is configured and no key was found: vis auth login\n");
-    else for (const key of keys) this.#io.stdout(`${terminalText(line(key))}\n`);
+    else for (const key of keys) this.#io.stdout(`${visibleText(line(key))}\n`);
     return 0;
   }
 
   async logout(provider: string): Promise<number> {
     const admin = await this.#services.providerAdmin({});
     const removed = await admin.logout(provider);
-    this.#io.stderr(`vis: ${removed ? "removed the key of" : "no key was kept for"} ${terminalText(provider)}\n`);
+    this.#io.stderr(`vis: ${removed ? "removed the key of" : "no key was kept for"} ${visibleText(provider)}\n`);
     const left = (await admin.keys()).find((key) => key.provider === provider && key.from !== "");
     if (left) this.#io.stderr(`vis: ${left.from} still has one\n`);
     return 0;
@@ -110,10 +110,10 @@ export class AuthCommand {
         signal: abort.signal,
         onCode: ({ userCode, verificationUri }) => {
           const text = `Open ${verificationUri} and enter the code ${userCode}`;
-          this.#io.stderr(`${terminalText(text)}\nWaiting…\n`);
+          this.#io.stderr(`${visibleText(text)}\nWaiting…\n`);
         },
       });
-      this.#io.stderr(`vis: logged in; the login of ${provider} is kept in ${terminalText(path)}\n`);
+      this.#io.stderr(`vis: logged in; the login of ${provider} is kept in ${visibleText(path)}\n`);
       await this.#sayNext(provider, admin);
       return 0;
     } finally {

@@ -1,7 +1,7 @@
 import { UsageError } from "../../../domain/errors.ts";
 import type { LoginChoice } from "../../../domain/reports/provider_report.ts";
 import type { Io } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const TRIES = 3;
 
@@ -13,12 +13,12 @@ export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Prom
     const key = need === "optional" ? " (needs no key)" : need === "device-login" ? " (on a page)" : "";
     return `${String(at + 1).padStart(3)}  ${name.padEnd(width)}  ${title}${key}`;
   });
-  io.stderr(`Log in to which provider?\n\n${lines.map(terminalText).join("\n")}\n\n`);
+  io.stderr(`Log in to which provider?\n\n${lines.map(visibleText).join("\n")}\n\n`);
   for (let time = 0; time < TRIES; time++) {
     const answer = (await io.askLine("Number or name (Ctrl-C leaves): ")).toLowerCase();
     const found = pick(answer, choices);
     if (found) return found;
-    if (answer !== "") io.stderr(`vis: ${terminalText(answer)} is none of them\n`);
+    if (answer !== "") io.stderr(`vis: ${visibleText(answer)} is none of them\n`);
   }
   throw new UsageError(`Cannot log in: name the provider, one of ${choices.map(({ name }) => name).join(", ")}`);
 }

@@ -2,7 +2,7 @@ import pc from "picocolors";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { SettingChange, SettingFacts } from "../../../domain/reports/setting_facts.ts";
 import type { ConfigAdmin, Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface ConfigCommandFlags {
   readonly json: boolean;
@@ -97,7 +97,7 @@ export class ConfigCommand {
     const { io, flags } = this.#parts;
     this.#tell(change, [line]);
     if (change.overruled !== "" && !flags.json) {
-      io.stderr(terminalText(`vis: ${change.overruled} says otherwise and wins: vis config explain ${change.key}\n`));
+      io.stderr(visibleText(`vis: ${change.overruled} says otherwise and wins: vis config explain ${change.key}\n`));
     }
     return 0;
   }
@@ -114,17 +114,17 @@ function table(facts: readonly SettingFacts[]): readonly string[] {
   const width = Math.min(40, Math.max(0, ...facts.map(({ key }) => key.length)));
   return facts.map(({ key, value, layer, where }) => {
     const from = layer === "default" ? "default" : where;
-    return terminalText(`${key.padEnd(width)}  ${oneLine(JSON.stringify(value), 60).padEnd(20)}  ${from}`);
+    return visibleText(`${key.padEnd(width)}  ${oneLine(JSON.stringify(value), 60).padEnd(20)}  ${from}`);
   });
 }
 
 function explained({ key, value, layer, doc, type, project, layers }: SettingFacts, io: Io): readonly string[] {
   const color = pc.createColors(io.stdoutColor);
-  const text = terminalText(`${key} = ${JSON.stringify(value)}`);
+  const text = visibleText(`${key} = ${JSON.stringify(value)}`);
   const about = [...doc === "" ? [] : [`  ${doc}`], `  ${type}${project ? "; a workspace may set it" : ""}`];
   const said = layers.map((one) => {
     const line = `${one.layer.padEnd(12)} ${JSON.stringify(one.value)}${one.where === "" ? "" : `  ${one.where}`}`;
-    return `${one.layer === layer ? color.green("→") : " "} ${terminalText(line)}`;
+    return `${one.layer === layer ? color.green("→") : " "} ${visibleText(line)}`;
   });
   return [color.bold(text), ...about, ...said];
 }

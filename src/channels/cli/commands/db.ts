@@ -2,7 +2,7 @@ import { durationText } from "../../../domain/text/duration_text.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { DatabaseMaintenance, DatabaseStats } from "../../../domain/records/database_maintenance.ts";
 import type { Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 interface Given {
   readonly services: Services;
@@ -83,7 +83,7 @@ export class DbCommand {
 
   #tell(report: object, lines: readonly string[]): number {
     const { io, flags } = this.#given;
-    const text = flags.json ? JSON.stringify(report, null, 2) : lines.map(terminalText).join("\n");
+    const text = flags.json ? JSON.stringify(report, null, 2) : lines.map(visibleText).join("\n");
     io.stdout(`${text}\n`);
     return 0;
   }

@@ -8,7 +8,7 @@ import { demoTable } from "./demo_table.ts";
 import { makeWorkspace } from "./demo_workspace.ts";
 import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "../ask/progress.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** The demo's requests, in the first process and, after a restart, in the second. */
 const REQUESTS = {
@@ -99,7 +99,7 @@ async function askAll(
         signal: controller.signal,
         emit: (event) => progress.show(event),
       });
-      io.stdout(`${color.bold(terminalText(result.answer.trimEnd()))}\n`);
+      io.stdout(`${color.bold(visibleText(result.answer.trimEnd()))}\n`);
       if (result.status !== "done") {
         io.stderr(`vis: The demo did not end well: ${result.reason}\n`);
         return exitCodeOf(result);

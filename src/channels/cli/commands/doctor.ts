@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import type { CheckResult, Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis doctor`: one line per check with its fix. Resolves with 1 if a check failed. Ctrl-C leaves nothing behind. */
 export async function doctorCommand(
@@ -22,6 +22,6 @@ export async function doctorCommand(
 function line(check: CheckResult, io: Io): string {
   const color = pc.createColors(io.stdoutColor);
   const mark = { ok: color.green("✓"), warn: color.yellow("!"), fail: color.red("✗") }[check.state];
-  const mend = check.mend ? `\n    ${color.dim("→")} ${terminalText(check.mend)}` : "";
-  return `${mark} ${terminalText(`${check.name.padEnd(20)} ${check.found}`)}${mend}`;
+  const mend = check.mend ? `\n    ${color.dim("→")} ${visibleText(check.mend)}` : "";
+  return `${mark} ${visibleText(`${check.name.padEnd(20)} ${check.found}`)}${mend}`;
 }

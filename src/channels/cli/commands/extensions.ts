@@ -1,7 +1,7 @@
 import type { ExtensionFacts, TrustFacts } from "../../../domain/reports/extension_report.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { ExtensionAdmin, Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 interface Parts {
   readonly services: Services;
@@ -96,7 +96,7 @@ export class ExtensionsCommand {
   #tell(value: unknown, lines: readonly string[]): number {
     const { io, flags } = this.#parts;
     if (flags.json) io.stdout(`${JSON.stringify(value, null, 2)}\n`);
-    else for (const line of lines) io.stdout(`${terminalText(line)}\n`);
+    else for (const line of lines) io.stdout(`${visibleText(line)}\n`);
     return 0;
   }
 }

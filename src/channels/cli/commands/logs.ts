@@ -3,7 +3,7 @@ import type { LogRow } from "../../../domain/records/archive.ts";
 import { clip, oneLine } from "../../../domain/text/clip.ts";
 import type { LogEntry } from "../../../domain/records/log_entry.ts";
 import type { Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface LogsFlags {
   readonly level: LogEntry["level"];
@@ -37,7 +37,7 @@ export async function logsCommand(
     const within = flags.conversation === undefined ? null : await session.conversations.byId(flags.conversation);
     const filter = { level, since, conversationId: within?.conversationId, queryId: flags.query };
     const print = (rows: readonly LogRow[]): void => {
-      for (const row of rows) io.stdout(json ? `${JSON.stringify(row)}\n` : `${terminalText(line(row))}\n`);
+      for (const row of rows) io.stdout(json ? `${JSON.stringify(row)}\n` : `${visibleText(line(row))}\n`);
     };
     const rows = await session.conversations.archive.logs({ ...filter, limit });
     print(rows);

@@ -1,6 +1,6 @@
 import type { ModelReport, ModelsReport } from "../../../domain/reports/provider_report.ts";
 import type { Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis models`: the names for --model and their prices. */
 export async function modelsCommand(
@@ -16,7 +16,7 @@ export async function modelsCommand(
     const admin = await services.providerAdmin({});
     const lists = await admin.models({ provider: flags.provider ?? null, signal: abort.signal });
     if (flags.output === "json") io.stdout(`${JSON.stringify(lists, null, 2)}\n`);
-    else for (const list of lists) io.stdout(`${terminalText(table(list))}\n`);
+    else for (const list of lists) io.stdout(`${visibleText(table(list))}\n`);
     return lists.every(({ models }) => models.length > 0) ? 0 : 1;
   } finally {
     stop();

@@ -2,7 +2,7 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { SentMessage } from "../../../domain/query/sent_message.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface PromptFlags extends OpenRequest {
   readonly conversation?: string | undefined;
@@ -62,7 +62,7 @@ function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io
   };
   if (json) return io.stdout(`${JSON.stringify({ ...total, messages: sized }, null, 2)}\n`);
   for (const [at, { role, bytes, tokens, text }] of sized.entries()) {
-    const shown = io.stdoutIsTerminal ? terminalText(text) : text;
+    const shown = io.stdoutIsTerminal ? visibleText(text) : text;
     io.stdout(`=== ${at + 1} ${role}: ${bytes} bytes, about ${tokens} tokens\n${shown}\n\n`);
   }
   io.stdout(`=== ${sized.length} messages: ${total.bytes} bytes, about ${total.tokens} tokens\n`);

@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import type { KeyReport, ProviderReport } from "../../../domain/reports/provider_report.ts";
 import type { Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis providers`: the configured providers, in the order in which they are used. Resolves with 1 if one that was
  * checked did not answer. */
@@ -19,9 +19,9 @@ export async function providersCommand(
     const report = await admin.providers({ check: flags.check, signal: abort.signal });
     if (flags.output === "json") io.stdout(`${JSON.stringify(report, null, 2)}\n`);
     else {
-      for (const provider of report.providers) io.stdout(`${terminalText(lines(provider, io))}\n`);
-      for (const note of report.notes) io.stderr(`vis: ${terminalText(note)}\n`);
-      if (report.problem !== "") io.stderr(`vis: ${terminalText(report.problem)}\n`);
+      for (const provider of report.providers) io.stdout(`${visibleText(lines(provider, io))}\n`);
+      for (const note of report.notes) io.stderr(`vis: ${visibleText(note)}\n`);
+      if (report.problem !== "") io.stderr(`vis: ${visibleText(report.problem)}\n`);
     }
     return report.providers.some(({ reach }) => reach?.ok === false) ? 1 : 0;
   } finally {

@@ -10,7 +10,7 @@ import type { Progress } from "../ask/progress.ts";
 import { readContextArgument } from "../input/context_argument.ts";
 import { readImageArgument } from "../input/image_argument.ts";
 import { readSchema } from "../input/read_schema.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly continue?: boolean | undefined;
@@ -106,5 +106,5 @@ async function announce(
   }
   const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, 13)}`;
   progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);
-  for (const note of session.notes ?? []) progress.line(`vis · ${terminalText(oneLine(note, 300))}`);
+  for (const note of session.notes ?? []) progress.line(`vis · ${visibleText(oneLine(note, 300))}`);
 }

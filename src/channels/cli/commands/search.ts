@@ -1,7 +1,7 @@
 import type { SearchHit, SearchKind } from "../../../domain/records/archive.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface SearchFlags {
   readonly conversation?: string | undefined;
@@ -25,7 +25,7 @@ export async function searchCommand(
     const filter = { kind, since, until, limit, conversationId: within?.conversationId };
     const hits = await session.conversations.archive.search(text, filter);
     if (flags.json) io.stdout(`${JSON.stringify(hits, null, 2)}\n`);
-    else for (const hit of hits) io.stdout(`${terminalText(lines(hit))}\n`);
+    else for (const hit of hits) io.stdout(`${visibleText(lines(hit))}\n`);
     if (hits.length === 0) io.stderr("Nothing was found\n");
     return hits.length === 0 ? 1 : 0;
   } finally {

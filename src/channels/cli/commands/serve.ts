@@ -1,5 +1,5 @@
 import type { Io, ServeRequest, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis serve`: listens until it is interrupted. The token is only shown on a terminal. Resolves with the exit code. */
 export async function serveCommand(
@@ -10,8 +10,8 @@ export async function serveCommand(
   try {
     const server = await services.serve(flags);
     io.stdout(`${server.url}\n`);
-    io.stderr(`vis · ${terminalText(`${server.provider} ${server.model} · token from ${server.tokenFrom}`)}\n`);
-    for (const note of server.notes) io.stderr(`vis · ${terminalText(note)}\n`);
+    io.stderr(`vis · ${visibleText(`${server.provider} ${server.model} · token from ${server.tokenFrom}`)}\n`);
+    for (const note of server.notes) io.stderr(`vis · ${visibleText(note)}\n`);
     if (server.token !== null && io.stdoutIsTerminal && io.stderrIsTerminal) {
       io.stderr(`vis · open ${server.url}#token=${encodeURIComponent(server.token)}\n`);
     }

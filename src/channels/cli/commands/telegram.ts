@@ -1,7 +1,7 @@
 import { aborted } from "../../../domain/kit/abortable.ts";
 import { Cancelled, ConfigError } from "../../../domain/errors.ts";
 import type { Io, Services, TelegramRequest } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export type TelegramFlags = Omit<TelegramRequest, "onNote" | "signal">;
 
@@ -21,7 +21,7 @@ export class TelegramCommand {
   async run(flags: TelegramFlags): Promise<number> {
     const interrupt = new AbortController();
     const stop = this.#io.onInterrupt(() => interrupt.abort());
-    const onNote = (text: string): void => this.#io.stderr(`vis · ${terminalText(text)}\n`);
+    const onNote = (text: string): void => this.#io.stderr(`vis · ${visibleText(text)}\n`);
     try {
       const { signal } = interrupt;
       const bot = await this.#services.telegram({ ...flags, onNote, signal });
@@ -63,7 +63,7 @@ export class TelegramCommand {
     const admin = await this.#services.configAdmin({});
     if (ids.length !== before.length) await admin.set(KEY, { words: [JSON.stringify(ids)], project: false });
     const names = ids.length === 0 ? "nobody" : ids.join(", ");
-    this.#io.stderr(`vis: the bot answers ${names} (${KEY} in ${terminalText(admin.path({ project: false }))})\n`);
+    this.#io.stderr(`vis: the bot answers ${names} (${KEY} in ${visibleText(admin.path({ project: false }))})\n`);
     return 0;
   }
 }

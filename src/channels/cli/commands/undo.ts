@@ -1,7 +1,7 @@
 import { UsageError } from "../../../domain/errors.ts";
 import type { Io, Services } from "../../channel.ts";
 import { diffLines } from "../output/diff_lines.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface UndoFlags {
   readonly list: boolean;
@@ -45,7 +45,7 @@ export async function undoCommand(
   if (code === null) throw new UsageError("Cannot undo: the extension that keeps changes of files is switched off");
   const told: Told = JSON.parse(parts.join(""));
   if (flags.json) io.stdout(`${JSON.stringify(told)}\n`);
-  else if (told.error !== undefined) io.stderr(`vis: ${terminalText(told.error)}${hint(told.error)}\n`);
+  else if (told.error !== undefined) io.stderr(`vis: ${visibleText(told.error)}${hint(told.error)}\n`);
   else if (flags.list) list(told.changes ?? [], io);
   else show(told, { io, flags });
   return code;
@@ -65,7 +65,7 @@ function list(changes: readonly Change[], io: Io): void {
   if (changes.length === 0) io.stderr("No change of a file is kept for this workspace\n");
   for (const { at, change, conversationId, paths, undone } of changes) {
     const more = paths.length > SHOWN_PATHS ? ` (+${paths.length - SHOWN_PATHS})` : "";
-    const shown = terminalText(`${paths.slice(0, SHOWN_PATHS).join(" ")}${more}`);
+    const shown = visibleText(`${paths.slice(0, SHOWN_PATHS).join(" ")}${more}`);
     const time = new Date(at).toISOString().slice(0, 19).replace("T", " ");
     io.stdout(
       `${time}  ${conversationId.slice(0, 8).padEnd(8)}  ${change.padEnd(9)}  ${shown}${

@@ -7,7 +7,7 @@ import type { BranchPoint } from "../../../domain/records/new_fork.ts";
 import { readable } from "../../../domain/text/readable.ts";
 import type { Io, Services, Session } from "../../channel.ts";
 import { browse } from "../conversations/browse.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const SHOWN_CHARS = 20_000;
 const LISTED_CHARS = 2_000;
@@ -73,7 +73,7 @@ async function list({ session, io, flags, branch, at }: Shown): Promise<void> {
       ...(summary.doc === "" ? [] : [`// ${summary.doc}`]),
       ...(reason === "" ? [] : [`lost: ${reason}`]),
     ];
-    io.stdout(`${terminalText(`${name.padEnd(width)}  v${versions}  ${oneLine(facts.join(" · "), 300)}`)}\n`);
+    io.stdout(`${visibleText(`${name.padEnd(width)}  v${versions}  ${oneLine(facts.join(" · "), 300)}`)}\n`);
   }
   if (heads.length === 0) io.stderr("There are no variables\n");
 }
@@ -85,8 +85,8 @@ async function showValues(names: readonly string[], { session, io, flags, branch
   }
   if (flags.json) return io.stdout(`${JSON.stringify(found.map(facts), null, 2)}\n`);
   for (const version of found) {
-    if (names.length > 1) io.stdout(`${terminalText(version.name)} v${version.version}\n`);
-    io.stdout(`${terminalText(clip(versionText(version), SHOWN_CHARS))}\n`);
+    if (names.length > 1) io.stdout(`${visibleText(version.name)} v${version.version}\n`);
+    io.stdout(`${visibleText(clip(versionText(version), SHOWN_CHARS))}\n`);
   }
 }
 
@@ -97,9 +97,9 @@ async function showHistory(name: string, { session, io, flags, branch, at }: Sho
   if (earlier > 0) io.stderr(`${earlier} earlier ${earlier === 1 ? "version" : "versions"}: --limit shows more\n`);
   for (const version of versions) {
     const when = new Date(version.createdAt).toISOString().slice(0, 19).replace("T", " ");
-    io.stdout(`${terminalText(`${name} v${version.version}`)}  ${when}\n`);
-    for (const line of lines(clip(version.code, LISTED_CHARS))) io.stdout(`  │ ${terminalText(line)}\n`);
-    for (const line of lines(clip(versionText(version), LISTED_CHARS))) io.stdout(`  = ${terminalText(line)}\n`);
+    io.stdout(`${visibleText(`${name} v${version.version}`)}  ${when}\n`);
+    for (const line of lines(clip(version.code, LISTED_CHARS))) io.stdout(`  │ ${visibleText(line)}\n`);
+    for (const line of lines(clip(versionText(version), LISTED_CHARS))) io.stdout(`  = ${visibleText(line)}\n`);
   }
 }
 
@@ -113,7 +113,7 @@ async function showDiff(what: readonly string[], { session, io, flags, branch }:
   const [from, to] = first === undefined ? [newest - 1, newest] : [versionOf(first), versionOf(second)];
   const diff = await records.diff(branch, { name, from, to });
   if (flags.json) io.stdout(`${JSON.stringify({ name, from, to, ...diff }, null, 2)}\n`);
-  else io.stdout(`${terminalText(diff.text).replace(/\n$/, "")}\n`);
+  else io.stdout(`${visibleText(diff.text).replace(/\n$/, "")}\n`);
 }
 
 function versionOf(text: string | undefined): number {

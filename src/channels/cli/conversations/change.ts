@@ -2,7 +2,7 @@ import { UsageError } from "../../../domain/errors.ts";
 import { browse } from "./browse.ts";
 import type { StoredCommand } from "./_stored_command.ts";
 import { forkPoint } from "../input/fork_at.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis conversations fork`: a new branch; its id goes to stdout. */
 export async function forkConversation(
@@ -31,7 +31,7 @@ export async function renameConversation(
   const kept = await browse({ services, flags }, async ({ conversations }) => {
     return await conversations.records.rename(await conversations.byId(id), title);
   });
-  io.stderr(`${terminalText(kept)}\n`);
+  io.stderr(`${visibleText(kept)}\n`);
   return 0;
 }
 
@@ -44,7 +44,7 @@ export async function deleteConversation(
     const branch = await conversations.byId(id);
     const branches = await conversations.branches(branch.conversationId);
     const queries = branches.reduce((sum, one) => sum + one.queries, 0);
-    const what = `conversation ${branch.conversationId} "${terminalText(branch.title)}": ` +
+    const what = `conversation ${branch.conversationId} "${visibleText(branch.title)}": ` +
       `${queries} queries in ${branches.length} ${branches.length === 1 ? "branch" : "branches"}`;
     if (!flags.yes) throw new UsageError(`Cannot delete ${what}: it cannot be undone, so --yes must be given`);
     await conversations.delete(branch);

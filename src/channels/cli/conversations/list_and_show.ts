@@ -7,7 +7,7 @@ import { branchLines } from "../output/branch_lines.ts";
 import { browse } from "./browse.ts";
 import { conversationText } from "../output/conversation_text.ts";
 import { printableQuery } from "../output/printable_query.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface ConversationsFlags {
   readonly output: "text" | "json";
@@ -42,8 +42,8 @@ export async function printConversations(
     const when = new Date(createdAt).toISOString().slice(0, 16).replace("T", " ");
     const count = `${queries} ${queries === 1 ? "query" : "queries"}`;
     const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
-    io.stdout(`${terminalText(`${conversationId}  ${when}  ${count.padStart(11)}  ${named}`)}\n`);
-    for (const line of branchLines(branches)) io.stdout(`  ${terminalText(line)}\n`);
+    io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(11)}  ${named}`)}\n`);
+    for (const line of branchLines(branches)) io.stdout(`  ${visibleText(line)}\n`);
   }
   if (found.length === 0) io.stderr("No conversation is stored yet\n");
   return 0;
@@ -65,7 +65,7 @@ export async function showConversation(
     io.stdout(`${JSON.stringify(facts, null, 2)}\n`);
   } else {
     const tree = branchLines(branches, { shown });
-    io.stdout(terminalText(conversationText(recording, { first: flags.query ?? 1, branches: tree })));
+    io.stdout(visibleText(conversationText(recording, { first: flags.query ?? 1, branches: tree })));
   }
   return 0;
 }

@@ -6,7 +6,7 @@ import { Playback } from "../../../domain/records/playback.ts";
 import type { RecordedQuery, Recording } from "../../../domain/records/recording.ts";
 import type { Io, Services, Session } from "../../channel.ts";
 import type { ReplayPlace } from "../../../domain/records/replay_place.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface ReplayFlags {
   readonly query?: number | undefined;
@@ -61,7 +61,7 @@ async function replay(
     });
     try {
       const of = `replay · ${count} of ${recording.queries.length} queries`;
-      io.stderr(terminalText(`${of} · ${whereText(place, recording)}\n`));
+      io.stderr(visibleText(`${of} · ${whereText(place, recording)}\n`));
       const played = await playIn(place, { recording, services, flags, count, signal });
       if (signal.aborted) return 130;
       const reports = reportsOf(recording, { played, paths: place.paths, only: flags.query ?? null });
@@ -161,5 +161,5 @@ function text(reports: readonly QueryReport[]): string {
       `    + ${oneLine(replayed, 200)}`,
     ]),
   ]);
-  return lines.map((line) => `${terminalText(line)}\n`).join("");
+  return lines.map((line) => `${visibleText(line)}\n`).join("");
 }

@@ -2,7 +2,7 @@ import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { Io, OpenRequest, Services } from "../../channel.ts";
 import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface RetryFlags extends OpenRequest, QueryCommandFlags {
   /** 1-based; the last one if omitted. */
@@ -30,7 +30,7 @@ export async function retryCommand(
         const which = `query ${queries.indexOf(query) + 1} of ${branch.conversationId.slice(0, 13)}`;
         if (!flags.quiet) {
           progress.line(`vis · ${session.provider} ${session.model} · again: ${which}`);
-          progress.line(terminalText(oneLine(query.text, 200)));
+          progress.line(visibleText(oneLine(query.text, 200)));
         }
         return await conversations.retry(query.queryId, { ...options, seenFrom: branch });
       },

@@ -4,7 +4,7 @@ import { FLAGS } from "../input/flags.ts";
 import type { Shell } from "../completion/script.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { nearestName } from "../../../domain/kit/nearest_name.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis doctor`, `vis completions`, `vis version` and `vis help`. */
 export function addHelp(program: Command, { services, io, finish }: Context): void {
@@ -30,7 +30,7 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
   program.command("__complete", { hidden: true }).argument("[words...]").action(async (words: string[]) => {
     const { complete } = await import("../completion/complete.ts");
     const { items, paths } = await complete(words, { program, services });
-    const lines = items.map(({ value, about }) => terminalText(`${value}\t${about}`.replace(/[\r\n]+/g, " ")));
+    const lines = items.map(({ value, about }) => visibleText(`${value}\t${about}`.replace(/[\r\n]+/g, " ")));
     io.stdout([`:${paths}`, ...lines, ""].join("\n"));
   });
   program.command("version")
