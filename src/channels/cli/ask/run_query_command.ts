@@ -4,6 +4,7 @@ import { hasAnswer, type QueryResult } from "../../../domain/query/query_result.
 import type { Io } from "../../channel.ts";
 import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "./progress.ts";
+import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import { Trace } from "./trace.ts";
 
@@ -29,11 +30,10 @@ interface QueryCommand {
 export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
   const progress = new Progress(io, { verbose: flags.verbose || flags.trace === true });
   const trace = flags.trace && !flags.quiet ? new Trace(io, (text) => progress.painted(text)) : null;
-  const controller = new AbortController();
-  const stop = io.onInterrupt(() => controller.abort());
+  using interrupted = interrupt(io);
   try {
     const emit = (event: QueryEvent): void => show(event, { io, flags, progress, trace });
-    const result = await begin({ signal: controller.signal, emit }, progress);
+    const result = await begin({ signal: interrupted.signal, emit }, progress);
     progress.clear();
     const isAnswer = hasAnswer(result) && (!schema || result.value !== undefined);
     const traced = flags.trace && flags.output === "json" ? { trace: await traceOf?.(result) ?? null } : {};
@@ -44,7 +44,6 @@ export async function runQueryCommand({ io, flags, schema, begin, traceOf }: Que
     return exitCodeOf(result);
   } finally {
     progress.clear();
-    stop();
   }
 }
 

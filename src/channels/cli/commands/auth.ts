@@ -3,6 +3,7 @@ import { oneLine } from "../../../domain/text/clip.ts";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
 import type { KeyReport } from "../../../domain/reports/provider_report.ts";
 import type { Io, ProviderAdmin, Services } from "../../channel.ts";
+import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 type Output = "text" | "json";
@@ -54,12 +55,11 @@ export class AuthCommand {
   async #askKey(provider: string, admin: ProviderAdmin): Promise<string> {
     for (let time = 1;; time++) {
       const key = (await this.#io.askSecret(`Key of ${provider}: `)).trim();
-      const abort = new AbortController();
-      const stop = this.#io.onInterrupt(() => abort.abort());
-      const trial = await admin.tryKey(provider, key, abort.signal).finally(stop);
+      using interrupted = interrupt(this.#io);
+      const trial = await admin.tryKey(provider, key, interrupted.signal);
       if (trial === null) return key;
       const { state, found } = trial;
-      if (abort.signal.aborted) throw new Cancelled("Cancelled");
+      if (interrupted.signal.aborted) throw new Cancelled("Cancelled");
       const said = visibleText(oneLine(found, 200));
       if (state === "works") this.#io.stderr(`vis: ${provider} takes the key: ${said}\n`);
       if (state === "unknown") this.#io.stderr(`vis: the key could not be tried: ${said}\n`);
@@ -102,23 +102,18 @@ export class AuthCommand {
     provider: string,
     { admin, domain }: { readonly admin: ProviderAdmin; readonly domain: string },
   ): Promise<number> {
-    const abort = new AbortController();
-    const stop = this.#io.onInterrupt(() => abort.abort());
-    try {
-      const path = await admin.deviceLogin(provider, {
-        domain,
-        signal: abort.signal,
-        onCode: ({ userCode, verificationUri }) => {
-          const text = `Open ${verificationUri} and enter the code ${userCode}`;
-          this.#io.stderr(`${visibleText(text)}\nWaiting…\n`);
-        },
-      });
-      this.#io.stderr(`vis: logged in; the login of ${provider} is kept in ${visibleText(path)}\n`);
-      await this.#sayNext(provider, admin);
-      return 0;
-    } finally {
-      stop();
-    }
+    using interrupted = interrupt(this.#io);
+    const path = await admin.deviceLogin(provider, {
+      domain,
+      signal: interrupted.signal,
+      onCode: ({ userCode, verificationUri }) => {
+        const text = `Open ${verificationUri} and enter the code ${userCode}`;
+        this.#io.stderr(`${visibleText(text)}\nWaiting…\n`);
+      },
+    });
+    this.#io.stderr(`vis: logged in; the login of ${provider} is kept in ${visibleText(path)}\n`);
+    await this.#sayNext(provider, admin);
+    return 0;
   }
 }
 

@@ -3,9 +3,11 @@ import pc from "picocolors";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { ConfigError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
-import type { Io, Services, Session } from "../../channel.ts";
+import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
 import { demoTable } from "./demo_table.ts";
 import { makeWorkspace } from "./demo_workspace.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { withSession } from "../conversations/browse.ts";
 import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "../ask/progress.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
@@ -44,7 +46,7 @@ async function firstPart({ services, io }: DemoContext): Promise<number> {
   await Deno.mkdir(join(folder, "workspace"));
   await makeWorkspace(join(folder, "workspace"));
   io.stdout(`vis demo: policies play the model's part, everything else is real.\nWorkspace: ${folder}/workspace\n`);
-  const code = await withSession({ services, folder }, async (session) => {
+  const code = await withSession(services.open(requestIn(folder)), async (session) => {
     const branch = await session.conversations.create({ title: "Demo", channel: "cli", workspace: session.workspace });
     return await askAll(REQUESTS.first, { session, branch, io });
   });
@@ -54,7 +56,7 @@ async function firstPart({ services, io }: DemoContext): Promise<number> {
 }
 
 async function secondPart({ services, io }: DemoContext, folder: string): Promise<number> {
-  return await withSession({ services, folder }, async (session) => {
+  return await withSession(services.open(requestIn(folder)), async (session) => {
     const branch = await session.conversations.latest(session.workspace);
     if (!branch) throw new Error(`Cannot resume the demo: ${folder} holds no conversation`);
     const code = await askAll(REQUESTS.second, { session, branch, io });
@@ -63,22 +65,9 @@ async function secondPart({ services, io }: DemoContext, folder: string): Promis
   });
 }
 
-async function withSession(
-  { services, folder }: { readonly services: Services; readonly folder: string },
-  work: (session: Session) => Promise<number>,
-): Promise<number> {
-  const session = await services.open({
-    db: join(folder, "demo.db"),
-    cwd: join(folder, "workspace"),
-    provider: "demo",
-    model: "policies",
-    maxIterations: 4,
-  });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
+function requestIn(folder: string): OpenRequest {
+  const place = { db: join(folder, "demo.db"), cwd: join(folder, "workspace") };
+  return { ...place, provider: "demo", model: "policies", maxIterations: 4 };
 }
 
 async function askAll(
@@ -90,23 +79,18 @@ async function askAll(
   const progress = new Progress({ ...io, stderr: io.stdout, stderrColor: io.stdoutColor, stderrIsTerminal: false }, {
     verbose: true,
   });
-  const controller = new AbortController();
-  const stop = io.onInterrupt(() => controller.abort());
-  try {
-    for (const request of requests) {
-      io.stdout(`\n${color.bold(`> ${request}`)}\n`);
-      const result = await session.conversations.ask(branch, request, {
-        signal: controller.signal,
-        emit: (event) => progress.show(event),
-      });
-      io.stdout(`${color.bold(visibleText(result.answer.trimEnd()))}\n`);
-      if (result.status !== "done") {
-        io.stderr(`vis: The demo did not end well: ${result.reason}\n`);
-        return exitCodeOf(result);
-      }
+  using interrupted = interrupt(io);
+  for (const request of requests) {
+    io.stdout(`\n${color.bold(`> ${request}`)}\n`);
+    const result = await session.conversations.ask(branch, request, {
+      signal: interrupted.signal,
+      emit: (event) => progress.show(event),
+    });
+    io.stdout(`${color.bold(visibleText(result.answer.trimEnd()))}\n`);
+    if (result.status !== "done") {
+      io.stderr(`vis: The demo failed: ${result.reason}\n`);
+      return exitCodeOf(result);
     }
-    return 0;
-  } finally {
-    stop();
   }
+  return 0;
 }

@@ -1,5 +1,6 @@
 import pc from "picocolors";
 import type { CheckResult, Io, Services } from "../../channel.ts";
+import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis doctor`: one line per check with its fix. Resolves with 1 if a check failed. Ctrl-C leaves nothing behind. */
@@ -10,10 +11,8 @@ export async function doctorCommand(
     readonly flags: { readonly db?: string; readonly cwd?: string; readonly json: boolean };
   },
 ): Promise<number> {
-  const controller = new AbortController();
-  const stop = io.onInterrupt(() => controller.abort());
-  const asked = services.doctor({ db: flags.db, cwd: flags.cwd, signal: controller.signal });
-  const checks = await asked.finally(stop);
+  using interrupted = interrupt(io);
+  const checks = await services.doctor({ db: flags.db, cwd: flags.cwd, signal: interrupted.signal });
   if (flags.json) io.stdout(`${JSON.stringify(checks, null, 2)}\n`);
   else for (const check of checks) io.stdout(`${line(check, io)}\n`);
   return checks.some((check) => check.state === "fail") ? 1 : 0;

@@ -2,6 +2,7 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { SentMessage } from "../../../domain/query/sent_message.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
+import { withSession } from "../conversations/browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface PromptFlags extends OpenRequest {
@@ -26,17 +27,14 @@ export async function promptCommand(
     throw new UsageError("Cannot show an empty request: say what you want");
   }
   // A stored prompt can be shown without a provider.
-  const session = await services.open(asked ? flags : { ...flags, browse: true });
-  try {
+  return await withSession(services.open(asked ? flags : { ...flags, browse: true }), async (session) => {
     const branch = flags.conversation !== undefined ? await session.conversations.byId(flags.conversation) : null;
     const messages = branch && !asked
       ? await stored(session, { branch, iteration: flags.iteration })
       : await session.conversations.preview(prompt, branch ? { branch } : { workspace: session.workspace });
     print(messages, { io, json: flags.json });
     return 0;
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 /** From the newest query: the requested iteration, by default its last. */

@@ -1,6 +1,7 @@
 import pc from "picocolors";
 import type { KeyReport, ProviderReport } from "../../../domain/reports/provider_report.ts";
 import type { Io, Services } from "../../channel.ts";
+import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis providers`: the configured providers, in the order in which they are used. Resolves with 1 if one that was
@@ -12,21 +13,16 @@ export async function providersCommand(
     readonly flags: { readonly check: boolean; readonly output: "text" | "json" };
   },
 ): Promise<number> {
-  const abort = new AbortController();
-  const stop = io.onInterrupt(() => abort.abort());
-  try {
-    const admin = await services.providerAdmin({});
-    const report = await admin.providers({ check: flags.check, signal: abort.signal });
-    if (flags.output === "json") io.stdout(`${JSON.stringify(report, null, 2)}\n`);
-    else {
-      for (const provider of report.providers) io.stdout(`${visibleText(lines(provider, io))}\n`);
-      for (const note of report.notes) io.stderr(`vis: ${visibleText(note)}\n`);
-      if (report.problem !== "") io.stderr(`vis: ${visibleText(report.problem)}\n`);
-    }
-    return report.providers.some(({ reach }) => reach?.ok === false) ? 1 : 0;
-  } finally {
-    stop();
+  using interrupted = interrupt(io);
+  const admin = await services.providerAdmin({});
+  const report = await admin.providers({ check: flags.check, signal: interrupted.signal });
+  if (flags.output === "json") io.stdout(`${JSON.stringify(report, null, 2)}\n`);
+  else {
+    for (const provider of report.providers) io.stdout(`${visibleText(lines(provider, io))}\n`);
+    for (const note of report.notes) io.stderr(`vis: ${visibleText(note)}\n`);
+    if (report.problem !== "") io.stderr(`vis: ${visibleText(report.problem)}\n`);
   }
+  return report.providers.some(({ reach }) => reach?.ok === false) ? 1 : 0;
 }
 
 function lines(provider: ProviderReport, io: Io): string {

@@ -10,6 +10,7 @@ import type { Progress } from "../ask/progress.ts";
 import { readContextArgument } from "../input/context_argument.ts";
 import { readImageArgument } from "../input/image_argument.ts";
 import { readSchema } from "../input/read_schema.ts";
+import { withSession } from "../conversations/browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface RunFlags extends OpenRequest, QueryCommandFlags {
@@ -33,13 +34,9 @@ export async function runCommand(
 ): Promise<number> {
   checkWhere(flags);
   const given = await readGiven(flags);
-  const session = await services.open({
-    ...flags,
-    maxCostUsd: flags.maxCost,
-    timeoutMs: flags.timeout,
-  });
-  try {
-    return await runQueryCommand({
+  const opening = services.open({ ...flags, maxCostUsd: flags.maxCost, timeoutMs: flags.timeout });
+  return await withSession(opening, (session) =>
+    runQueryCommand({
       io,
       flags,
       schema: flags.schema !== undefined,
@@ -56,10 +53,7 @@ export async function runCommand(
           ...given,
         });
       },
-    });
-  } finally {
-    await session.close();
-  }
+    }));
 }
 
 function checkWhere({ continue: newest, conversation, fork }: RunFlags): void {

@@ -1,6 +1,7 @@
 import type { SearchHit, SearchKind } from "../../../domain/records/archive.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { Io, Services } from "../../channel.ts";
+import { browse } from "../conversations/browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface SearchFlags {
@@ -19,18 +20,15 @@ export async function searchCommand(
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: SearchFlags },
 ): Promise<number> {
   const { kind, since, until, limit } = flags;
-  const session = await services.open({ db: flags.db, browse: true });
-  try {
-    const within = flags.conversation === undefined ? null : await session.conversations.byId(flags.conversation);
+  return await browse({ services, flags }, async ({ conversations }) => {
+    const within = flags.conversation === undefined ? null : await conversations.byId(flags.conversation);
     const filter = { kind, since, until, limit, conversationId: within?.conversationId };
-    const hits = await session.conversations.archive.search(text, filter);
+    const hits = await conversations.archive.search(text, filter);
     if (flags.json) io.stdout(`${JSON.stringify(hits, null, 2)}\n`);
     else for (const hit of hits) io.stdout(`${visibleText(lines(hit))}\n`);
     if (hits.length === 0) io.stderr("Nothing was found\n");
     return hits.length === 0 ? 1 : 0;
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 function lines({ at, conversationId, kind, position, title, variable, snippet }: SearchHit): string {

@@ -1,6 +1,7 @@
 import { aborted } from "../../../domain/kit/abortable.ts";
 import { Cancelled, ConfigError } from "../../../domain/errors.ts";
 import type { Io, Services, TelegramRequest } from "../../channel.ts";
+import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export type TelegramFlags = Omit<TelegramRequest, "onNote" | "signal">;
@@ -19,11 +20,10 @@ export class TelegramCommand {
 
   /** Runs the bot until it is interrupted or cannot continue. Resolves with the exit code. */
   async run(flags: TelegramFlags): Promise<number> {
-    const interrupt = new AbortController();
-    const stop = this.#io.onInterrupt(() => interrupt.abort());
+    using interrupted = interrupt(this.#io);
+    const { signal } = interrupted;
     const onNote = (text: string): void => this.#io.stderr(`vis · ${visibleText(text)}\n`);
     try {
-      const { signal } = interrupt;
       const bot = await this.#services.telegram({ ...flags, onNote, signal });
       this.#io.stdout(`https://t.me/${bot.username}\n`);
       onNote(`@${bot.username} · ${bot.provider} ${bot.model}`);
@@ -36,10 +36,8 @@ export class TelegramCommand {
       }
       return 0;
     } catch (error) {
-      if (error instanceof Cancelled && interrupt.signal.aborted) return 0;
+      if (error instanceof Cancelled && signal.aborted) return 0;
       throw error;
-    } finally {
-      stop();
     }
   }
 

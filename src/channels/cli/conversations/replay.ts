@@ -6,6 +6,8 @@ import { Playback } from "../../../domain/records/playback.ts";
 import type { RecordedQuery, Recording } from "../../../domain/records/recording.ts";
 import type { Io, Services, Session } from "../../channel.ts";
 import type { ReplayPlace } from "../../../domain/records/replay_place.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { browse, withSession } from "./browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface ReplayFlags {
@@ -31,14 +33,10 @@ export async function replayCommand(
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ReplayFlags },
 ): Promise<number> {
   // Stays open: a large context is read in parts during the replay.
-  const stored = await services.open({ db: flags.db, cwd: flags.cwd, browse: true });
-  try {
-    const { conversations } = stored;
+  return await browse({ services, flags }, async ({ conversations }) => {
     const recording = await conversations.recording(await conversations.byId(id));
     return await replay(recording, { services, io, flags });
-  } finally {
-    await stored.close();
-  }
+  });
 }
 
 async function replay(
@@ -49,29 +47,24 @@ async function replay(
   if (count > recording.queries.length) {
     throw new UsageError(`Cannot replay query ${count}: the conversation has ${recording.queries.length}`);
   }
-  const controller = new AbortController();
-  const stop = io.onInterrupt(() => controller.abort());
+  using interrupted = interrupt(io);
+  const { signal } = interrupted;
+  const place = await services.replayPlace({
+    cwd: flags.cwd,
+    recorded: recording.workspace,
+    inPlace: flags.inPlace,
+    signal,
+  });
   try {
-    const { signal } = controller;
-    const place = await services.replayPlace({
-      cwd: flags.cwd,
-      recorded: recording.workspace,
-      inPlace: flags.inPlace,
-      signal,
-    });
-    try {
-      const of = `replay · ${count} of ${recording.queries.length} queries`;
-      io.stderr(visibleText(`${of} · ${whereText(place, recording)}\n`));
-      const played = await playIn(place, { recording, services, flags, count, signal });
-      if (signal.aborted) return 130;
-      const reports = reportsOf(recording, { played, paths: place.paths, only: flags.query ?? null });
-      io.stdout(flags.json ? `${JSON.stringify(facts(recording, reports), null, 2)}\n` : text(reports));
-      return reports.every(({ same }) => same) ? 0 : 1;
-    } finally {
-      await place.close();
-    }
+    const of = `replay · ${count} of ${recording.queries.length} queries`;
+    io.stderr(visibleText(`${of} · ${whereText(place, recording)}\n`));
+    const played = await playIn(place, { recording, services, flags, count, signal });
+    if (signal.aborted) return 130;
+    const reports = reportsOf(recording, { played, paths: place.paths, only: flags.query ?? null });
+    io.stdout(flags.json ? `${JSON.stringify(facts(recording, reports), null, 2)}\n` : text(reports));
+    return reports.every(({ same }) => same) ? 0 : 1;
   } finally {
-    stop();
+    await place.close();
   }
 }
 
@@ -100,12 +93,8 @@ async function playIn(
 ): Promise<Recording> {
   const playback = new Playback(recording, { paths });
   // Settings and extensions come from the workspace; they work on the copy.
-  const session = await services.open({ db: ":memory:", cwd: flags.cwd, playback, extensionHome: home });
-  try {
-    return await play(recording, { session, workspace, playback, count, signal });
-  } finally {
-    await session.close();
-  }
+  const opening = services.open({ db: ":memory:", cwd: flags.cwd, playback, extensionHome: home });
+  return await withSession(opening, (session) => play(recording, { session, workspace, playback, count, signal }));
 }
 
 /** Plays the queries up to the requested one, whose variables come from the earlier ones. */

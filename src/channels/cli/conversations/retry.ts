@@ -2,6 +2,7 @@ import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { Io, OpenRequest, Services } from "../../channel.ts";
 import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
+import { withSession } from "./browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface RetryFlags extends OpenRequest, QueryCommandFlags {
@@ -15,9 +16,8 @@ export async function retryCommand(
   id: string,
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: RetryFlags },
 ): Promise<number> {
-  const session = await services.open(flags);
-  const { conversations } = session;
-  try {
+  return await withSession(services.open(flags), async (session) => {
+    const { conversations } = session;
     const branch = await conversations.byId(id);
     const queries = await conversations.queries(branch);
     const query = queries.at(flags.query === undefined ? -1 : flags.query - 1);
@@ -35,7 +35,5 @@ export async function retryCommand(
         return await conversations.retry(query.queryId, { ...options, seenFrom: branch });
       },
     });
-  } finally {
-    await session.close();
-  }
+  });
 }
