@@ -75,7 +75,7 @@ function print(
 function summary(result: QueryResult): string {
   const { iterations, usage, costUsd, ms, reason, status } = result;
   const parts = [
-    `${iterations} iteration${iterations === 1 ? "" : "s"}`,
+    `${iterations} step${iterations === 1 ? "" : "s"}`,
     `${(ms / 1000).toFixed(1)} s`,
     `${usage.input} in + ${usage.output} out tokens`,
   ];

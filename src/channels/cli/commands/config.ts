@@ -27,7 +27,9 @@ export class ConfigCommand {
     const facts = await (await this.#admin()).list(options);
     const { io, flags } = this.#parts;
     this.#tell(facts, table(facts));
-    if (facts.length === 0 && !flags.json) io.stderr("Nothing is set: vis config list --all shows the defaults\n");
+    if (facts.length === 0 && !flags.json) {
+      io.stderr("No settings are set. vis config list --all shows the defaults.\n");
+    }
     return 0;
   }
 
@@ -51,7 +53,7 @@ export class ConfigCommand {
 
   async unset(key: string, options: { readonly project: boolean }): Promise<number> {
     const done = await (await this.#admin()).unset(key, options);
-    return this.#changed(done, done.changed ? `${key} is out of ${done.path}` : `${key} is not set in ${done.path}`);
+    return this.#changed(done, done.changed ? `removed ${key} from ${done.path}` : `${key} is not set in ${done.path}`);
   }
 
   async path(options: { readonly project: boolean }): Promise<number> {
@@ -68,7 +70,7 @@ export class ConfigCommand {
     const admin = await this.#admin();
     const found = await admin.trustable();
     if (found === null) {
-      this.#tell(null, ["This workspace has no file of settings"]);
+      this.#tell(null, ["This workspace has no settings file"]);
       return 0;
     }
     if (remove) await admin.distrust(found.path);
@@ -78,8 +80,8 @@ export class ConfigCommand {
     const last = trusted
       ? []
       : needed
-      ? ["These name hosts, commands or grants. Read them, then: vis config trust --yes"]
-      : ["It sets only what any workspace may set: there is nothing to trust"];
+      ? ["These settings name hosts, commands or grants. Review them, then run: vis config trust --yes"]
+      : ["The file sets only harmless keys: there is nothing to trust"];
     this.#tell({ ...found, trusted }, [
       `${trusted ? "trusted" : "not trusted"}  ${found.path}`,
       `  sha256 ${found.sha256}`,
@@ -97,7 +99,7 @@ export class ConfigCommand {
     const { io, flags } = this.#parts;
     this.#tell(change, [line]);
     if (change.overruled !== "" && !flags.json) {
-      io.stderr(visibleText(`vis: ${change.overruled} says otherwise and wins: vis config explain ${change.key}\n`));
+      io.stderr(visibleText(`vis: ${change.overruled} overrides this setting (vis config explain ${change.key})\n`));
     }
     return 0;
   }
@@ -121,10 +123,10 @@ function table(facts: readonly SettingFacts[]): readonly string[] {
 function explained({ key, value, layer, doc, type, project, layers }: SettingFacts, io: Io): readonly string[] {
   const color = pc.createColors(io.stdoutColor);
   const text = visibleText(`${key} = ${JSON.stringify(value)}`);
-  const about = [...doc === "" ? [] : [`  ${doc}`], `  ${type}${project ? "; a workspace may set it" : ""}`];
-  const said = layers.map((one) => {
+  const about = [...doc === "" ? [] : [`  ${doc}`], `  ${type}${project ? "; may be set by a workspace" : ""}`];
+  const places = layers.map((one) => {
     const line = `${one.layer.padEnd(12)} ${JSON.stringify(one.value)}${one.where === "" ? "" : `  ${one.where}`}`;
     return `${one.layer === layer ? color.green("→") : " "} ${visibleText(line)}`;
   });
-  return [color.bold(text), ...about, ...said];
+  return [color.bold(text), ...about, ...places];
 }

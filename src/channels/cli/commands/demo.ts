@@ -45,13 +45,13 @@ async function firstPart({ services, io }: DemoContext): Promise<number> {
   });
   await Deno.mkdir(join(folder, "workspace"));
   await makeWorkspace(join(folder, "workspace"));
-  io.stdout(`vis demo: policies play the model's part, everything else is real.\nWorkspace: ${folder}/workspace\n`);
+  io.stdout(`vis demo: the replies are scripted; everything else is real.\nWorkspace: ${folder}/workspace\n`);
   const code = await withSession(services.open(requestIn(folder)), async (session) => {
     const branch = await session.conversations.create({ title: "Demo", channel: "cli", workspace: session.workspace });
     return await askAll(REQUESTS.first, { session, branch, io });
   });
   if (code !== 0) return code;
-  io.stdout("\n── the process ends here; a new one goes on with the same conversation ──\n");
+  io.stdout("\n── this process ends; a new one continues the same conversation ──\n");
   return await services.respawn(["demo", "--resume", folder], {});
 }
 

@@ -6,7 +6,7 @@ import type { Session } from "../../channel.ts";
 export async function demoTable(
   { session, branch, folder }: { readonly session: Session; readonly branch: Conversation; readonly folder: string },
 ): Promise<string> {
-  const lines = ["", "request                                             iterations  request bytes per iteration"];
+  const lines = ["", "request                                             steps       request bytes per step"];
   let walls: unknown = null;
   for (const query of await session.conversations.queries(branch)) {
     const iterations = await session.conversations.iterations(query.queryId);
@@ -14,8 +14,8 @@ export async function demoTable(
     lines.push(`${oneLine(query.text, 50).padEnd(52)}${String(iterations.length).padEnd(12)}${bytes.join(" ")}`);
     walls = iterations.at(-1)?.metadata["walls"] ?? walls;
   }
-  lines.push("", `Walls that held: ${describeWalls(walls)}`, `Database: ${session.database}`);
-  lines.push(`Everything the demo made is in ${folder}; remove it when you like.`, "");
+  lines.push("", `Active sandbox walls: ${describeWalls(walls)}`, `Database: ${session.database}`);
+  lines.push(`The files of the demo are in ${folder}, which is safe to delete.`, "");
   return lines.join("\n");
 }
 

@@ -41,7 +41,7 @@ export async function logsCommand(
     };
     const rows = await conversations.archive.logs({ ...filter, limit });
     print(rows);
-    if (rows.length === 0 && !json && !follow) io.stdout("Nothing was logged that fits\n");
+    if (rows.length === 0 && !json && !follow) io.stdout("No matching log entries\n");
     for (let after = rows.at(-1)?.seq ?? 0; interrupted && !interrupted.signal.aborted;) {
       await pause(interrupted.signal);
       const more = await conversations.archive.logs({ ...filter, after, limit: AT_ONCE });

@@ -21,7 +21,7 @@ export async function modelsCommand(
 
 const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
   service: "listed by the service",
-  data: "from the data that came with vis",
+  data: "from data included with vis",
   config: "from the configuration",
 };
 

@@ -19,12 +19,14 @@ export async function promptCommand(
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: PromptFlags },
 ): Promise<number> {
   if (flags.iteration !== undefined && flags.conversation === undefined) {
-    throw new UsageError("Cannot show an iteration: --conversation is missing");
+    throw new UsageError("Cannot show a step: --iteration needs --conversation");
   }
   const asked = prompt.trim() !== "";
-  if (asked && flags.iteration !== undefined) throw new UsageError("Cannot show both a request and an iteration");
+  if (asked && flags.iteration !== undefined) {
+    throw new UsageError("Cannot show both a request and a stored step: omit the request or --iteration");
+  }
   if (!asked && flags.conversation === undefined) {
-    throw new UsageError("Cannot show an empty request: say what you want");
+    throw new UsageError('Cannot show the prompt of an empty request: write one, such as vis prompt "List the routes"');
   }
   // A stored prompt can be shown without a provider.
   return await withSession(services.open(asked ? flags : { ...flags, browse: true }), async (session) => {
@@ -43,13 +45,13 @@ async function stored(
   { branch, iteration }: { readonly branch: Conversation; readonly iteration: number | undefined },
 ): Promise<readonly SentMessage[]> {
   const query = (await conversations.queries(branch)).at(-1);
-  if (!query) throw new UsageError(`Cannot show an iteration: conversation ${branch.conversationId} has no query yet`);
+  if (!query) throw new UsageError(`Cannot show a step: conversation ${branch.conversationId} has no requests yet`);
   const rows = await conversations.iterations(query.queryId);
   const row = iteration === undefined ? rows.at(-1) : rows[iteration - 1];
   const found = row && await conversations.sentMessages(query.queryId, row.position);
   if (found) return found;
-  const has = rows.length === 0 ? "it has none" : `it has 1 to ${rows.length}`;
-  throw new UsageError(`Cannot show iteration ${iteration ?? 1} of the newest query: ${has}`);
+  const has = rows.length === 0 ? "it has no steps" : `it has steps 1 to ${rows.length}`;
+  throw new UsageError(`Cannot show step ${iteration ?? 1} of the latest request: ${has}`);
 }
 
 function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io; readonly json: boolean }): void {

@@ -28,12 +28,16 @@ export async function providersCommand(
 function lines(provider: ProviderReport, io: Io): string {
   const color = pc.createColors(io.stdoutColor);
   const { name, baseUrl, model, root, protocol, key, reach } = provider;
-  const facts = [`${protocol} · ${baseUrl}`, `key: ${keyText(key)}`, `model: ${model ?? "none, name one"}`];
-  if (reach !== null) facts.push(reach.ok ? `answers: ${reach.found}` : `does not answer: ${reach.found}`);
+  const facts = [
+    `${protocol} · ${baseUrl}`,
+    `key: ${keyText(key)}`,
+    `model: ${model ?? "none (set one with --model)"}`,
+  ];
+  if (reach !== null) facts.push(reach.ok ? `responds: ${reach.found}` : `does not respond: ${reach.found}`);
   return `${root ? color.green("*") : " "} ${color.bold(name)}\n${facts.map((fact) => `    ${fact}`).join("\n")}`;
 }
 
 function keyText({ shown, from, need, mend }: KeyReport): string {
   if (shown !== "") return `${shown} from ${from}`;
-  return mend === "" ? need === "optional" ? "none needed" : "none" : `missing, ${mend}`;
+  return mend === "" ? need === "optional" ? "not needed" : "none" : `missing (${mend})`;
 }

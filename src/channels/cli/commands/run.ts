@@ -58,7 +58,7 @@ export async function runCommand(
 
 function checkWhere({ continue: newest, conversation, fork }: RunFlags): void {
   const given = [newest ? "-c" : null, conversation && "--conversation", fork && "--fork"].filter(Boolean);
-  if (given.length > 1) throw new UsageError(`Cannot go on in two places: give only one of ${given.join(" and ")}`);
+  if (given.length > 1) throw new UsageError(`Cannot continue in two places: use only one of ${given.join(" and ")}`);
 }
 
 type Given = Pick<AskOptions, "images" | "responseSchema" | "context">;
@@ -93,10 +93,10 @@ async function announce(
 ): Promise<void> {
   const resumed = flags.continue || flags.conversation || flags.fork ? await session.conversations.queries(branch) : [];
   const last = resumed.at(-1);
-  if (last?.running) progress.line("The last query is still running in another process");
+  if (last?.running) progress.line("The last request is still running in another process");
   if (last?.reason === "process_lost") {
-    const again = last.iterations === 0 ? " It had no reply yet: what came with --context must be given again." : "";
-    progress.line(`The last query was interrupted: ${oneLine(last.answer, 200)}${again}`);
+    const again = last.iterations === 0 ? " It had no reply yet: pass --context again if you used it." : "";
+    progress.line(`The last request was interrupted: ${oneLine(last.answer, 200)}${again}`);
   }
   const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, 13)}`;
   progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);

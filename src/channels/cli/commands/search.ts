@@ -26,7 +26,7 @@ export async function searchCommand(
     const hits = await conversations.archive.search(text, filter);
     if (flags.json) io.stdout(`${JSON.stringify(hits, null, 2)}\n`);
     else for (const hit of hits) io.stdout(`${visibleText(lines(hit))}\n`);
-    if (hits.length === 0) io.stderr("Nothing was found\n");
+    if (hits.length === 0) io.stderr("No results\n");
     return hits.length === 0 ? 1 : 0;
   });
 }
@@ -35,7 +35,7 @@ function lines({ at, conversationId, kind, position, title, variable, snippet }:
   const when = new Date(at).toISOString().slice(0, 16).replace("T", " ");
   const where = [
     kind,
-    ...(position === null ? [] : [`iteration ${position + 1}`]),
+    ...(position === null ? [] : [`step ${position + 1}`]),
     ...(variable === null ? [] : [variable]),
   ].join(" · ");
   return `${conversationId}  ${when}  ${where}  ${oneLine(title, 60)}\n  ${oneLine(snippet, 400)}`;

@@ -16,7 +16,7 @@ export async function serveCommand(
     io.stderr(`vis · open ${server.url}#token=${encodeURIComponent(server.token)}\n`);
   }
   await aborted(interrupted.signal);
-  io.stderr("vis · ending: running queries may finish, a second signal ends at once\n");
+  io.stderr("vis · shutting down: running requests may finish; press Ctrl-C again to stop at once\n");
   await server.close();
   return 0;
 }

@@ -6,7 +6,7 @@ import { interrupt } from "../input/interrupt.ts";
 export async function speakCommand(
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: SpeakRequest },
 ): Promise<number> {
-  if (io.stdinIsTerminal) io.stderr(`vis · a client is expected on stdin: vis ${flags.protocol} --help\n`);
+  if (io.stdinIsTerminal) io.stderr(`vis · waiting for a client on stdin (see vis ${flags.protocol} --help)\n`);
   using interrupted = interrupt(io);
   const peer = await services.speak(flags);
   await Promise.race([peer.ended, aborted(interrupted.signal)]);

@@ -31,7 +31,7 @@ export class TelegramCommand {
       try {
         await Promise.race([bot.ended, aborted(signal)]);
       } finally {
-        if (signal.aborted) onNote("ending: running queries may finish, a second signal ends at once");
+        if (signal.aborted) onNote("shutting down: running requests may finish; press Ctrl-C again to stop at once");
         await bot.close();
       }
       return 0;
@@ -53,7 +53,7 @@ export class TelegramCommand {
 
   async #allowed(): Promise<readonly number[]> {
     const { value } = await (await this.#services.configAdmin({})).explain(KEY);
-    if (!Array.isArray(value)) throw new ConfigError(`Cannot use ${KEY}: it is no list`);
+    if (!Array.isArray(value)) throw new ConfigError(`Cannot use ${KEY}: it must be a list`);
     return value.filter((id) => typeof id === "number");
   }
 

@@ -39,13 +39,15 @@ export async function varsCommand(
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: VarsFlags },
 ): Promise<number> {
   const asked = [names.length > 0, flags.history !== undefined, flags.diff !== undefined].filter(Boolean);
-  if (asked.length > 1) throw new UsageError("Cannot show both: give names, --history or --diff");
+  if (asked.length > 1) throw new UsageError("Cannot combine these options: use names, --history or --diff");
   return await browse({ services, flags }, async (session) => {
     const { conversations, workspace } = session;
     const branch = flags.conversation === undefined
       ? await conversations.latest(workspace)
       : await conversations.byId(flags.conversation);
-    if (!branch) throw new UsageError("Cannot show variables: this workspace has no conversation, give --conversation");
+    if (!branch) {
+      throw new UsageError("Cannot show variables: this workspace has no conversation; choose one with --conversation");
+    }
     const at = flags.at === undefined
       ? undefined
       : (await conversations.records.point(branch.branchId, flags.at)).point;
@@ -75,7 +77,7 @@ async function list({ session, io, flags, branch, at }: Shown): Promise<void> {
     ];
     io.stdout(`${visibleText(`${name.padEnd(width)}  v${versions}  ${oneLine(facts.join(" · "), 300)}`)}\n`);
   }
-  if (heads.length === 0) io.stderr("There are no variables\n");
+  if (heads.length === 0) io.stderr("No variables\n");
 }
 
 async function showValues(names: readonly string[], { session, io, flags, branch, at }: Shown): Promise<void> {
@@ -105,11 +107,13 @@ async function showHistory(name: string, { session, io, flags, branch, at }: Sho
 
 async function showDiff(what: readonly string[], { session, io, flags, branch }: Shown): Promise<void> {
   const [name = "", first, second] = what;
-  if (what.length !== 1 && what.length !== 3) throw new UsageError("Cannot compare: write --diff NAME V1 V2, or NAME");
-  if (flags.at !== undefined) throw new UsageError("Cannot compare at an iteration: versions have numbers");
+  if (what.length !== 1 && what.length !== 3) {
+    throw new UsageError("Cannot compare: use --diff NAME V1 V2, or --diff NAME");
+  }
+  if (flags.at !== undefined) throw new UsageError("Cannot use --diff with --at: versions are chosen by number");
   const { records } = session.conversations;
   const newest = (await records.versions(branch, { name, newest: 1 })).at(-1)?.version ?? 1;
-  if (first === undefined && newest === 1) throw new UsageError(`Cannot compare ${name}: it has one version`);
+  if (first === undefined && newest === 1) throw new UsageError(`Cannot compare ${name}: it has only one version`);
   const [from, to] = first === undefined ? [newest - 1, newest] : [versionOf(first), versionOf(second)];
   const diff = await records.diff(branch, { name, from, to });
   if (flags.json) io.stdout(`${JSON.stringify({ name, from, to, ...diff }, null, 2)}\n`);

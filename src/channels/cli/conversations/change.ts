@@ -19,7 +19,7 @@ export async function forkConversation(
     return 0;
   }
   io.stdout(`${branchId}\n`);
-  io.stderr(`Go on in it with vis run --conversation ${branchId} "…"\n`);
+  io.stderr(`Continue it with: vis run --conversation ${branchId} "…"\n`);
   return 0;
 }
 
@@ -45,10 +45,12 @@ export async function deleteConversation(
     const branches = await conversations.branches(branch.conversationId);
     const queries = branches.reduce((sum, one) => sum + one.queries, 0);
     const what = `conversation ${branch.conversationId} "${visibleText(branch.title)}": ` +
-      `${queries} queries in ${branches.length} ${branches.length === 1 ? "branch" : "branches"}`;
-    if (!flags.yes) throw new UsageError(`Cannot delete ${what}: it cannot be undone, so --yes must be given`);
+      `${queries} ${queries === 1 ? "request" : "requests"}, ${branches.length} ${
+        branches.length === 1 ? "branch" : "branches"
+      }`;
+    if (!flags.yes) throw new UsageError(`Cannot delete ${what}: deletion cannot be undone; confirm it with --yes`);
     await conversations.delete(branch);
-    io.stderr(`Deleted ${what}; vis db prune frees what it alone used\n`);
+    io.stderr(`Deleted ${what} (vis db prune frees its space)\n`);
     return 0;
   });
 }

@@ -40,12 +40,12 @@ export async function printConversations(
   }
   for (const { conversationId, createdAt, queries, running, title, branches } of found) {
     const when = new Date(createdAt).toISOString().slice(0, 16).replace("T", " ");
-    const count = `${queries} ${queries === 1 ? "query" : "queries"}`;
+    const count = `${queries} ${queries === 1 ? "request" : "requests"}`;
     const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
-    io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(11)}  ${named}`)}\n`);
+    io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(12)}  ${named}`)}\n`);
     for (const line of branchLines(branches)) io.stdout(`  ${visibleText(line)}\n`);
   }
-  if (found.length === 0) io.stderr("No conversation is stored yet\n");
+  if (found.length === 0) io.stderr("No conversations yet\n");
   return 0;
 }
 
@@ -77,7 +77,7 @@ function branchFacts({ branchId, parentBranchId, fork, title, queries, createdAt
 function only(recording: Recording, number: number): Recording {
   const query = recording.queries[number - 1];
   if (query) return { ...recording, queries: [query] };
-  throw new UsageError(`Cannot show query ${number}: the conversation has ${recording.queries.length}`);
+  throw new UsageError(`Cannot show request ${number}: the conversation has ${recording.queries.length}`);
 }
 
 /** The recording with byte counts instead of image data. */

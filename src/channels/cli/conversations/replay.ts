@@ -45,7 +45,7 @@ async function replay(
 ): Promise<number> {
   const count = flags.query ?? recording.queries.length;
   if (count > recording.queries.length) {
-    throw new UsageError(`Cannot replay query ${count}: the conversation has ${recording.queries.length}`);
+    throw new UsageError(`Cannot replay request ${count}: the conversation has ${recording.queries.length}`);
   }
   using interrupted = interrupt(io);
   const { signal } = interrupted;
@@ -56,7 +56,7 @@ async function replay(
     signal,
   });
   try {
-    const of = `replay · ${count} of ${recording.queries.length} queries`;
+    const of = `replay · ${count} of ${recording.queries.length} requests`;
     io.stderr(visibleText(`${of} · ${whereText(place, recording)}\n`));
     const played = await playIn(place, { recording, services, flags, count, signal });
     if (signal.aborted) return 130;
@@ -71,8 +71,8 @@ async function replay(
 function whereText({ workspace, copied }: ReplayPlace, recording: Recording): string {
   const { from = workspace, files = 0, bytes = 0, leftOut = 0 } = copied ?? {};
   const elsewhere = recording.workspace === from ? "" : ` (recorded in ${recording.workspace})`;
-  if (!copied) return `blocks run for real in ${workspace}${elsewhere}`;
-  const left = leftOut === 0 ? "" : `, without ${leftOut} that cannot be copied`;
+  if (!copied) return `the code runs in ${workspace} itself${elsewhere}`;
+  const left = leftOut === 0 ? "" : `, ${leftOut} could not be copied`;
   return `in a copy of ${from}${elsewhere}: ${files} ${files === 1 ? "file" : "files"}, ${sizeText(bytes)}${left}`;
 }
 
@@ -143,7 +143,9 @@ function facts({ conversationId }: Recording, queries: readonly QueryReport[]): 
 
 function text(reports: readonly QueryReport[]): string {
   const lines = reports.flatMap(({ query, request, same, differences }) => [
-    `query ${query} ${same ? "same" : `${differences.length} differences`} · ${oneLine(request, 80)}`,
+    `request ${query} ${
+      same ? "same" : `${differences.length} ${differences.length === 1 ? "difference" : "differences"}`
+    } · ${oneLine(request, 80)}`,
     ...differences.flatMap(({ place, field, recorded, replayed }) => [
       `  ${place === "" ? field : `${place}: ${field}`}`,
       `    - ${oneLine(recorded, 200)}`,

@@ -21,15 +21,17 @@ export async function retryCommand(
     const branch = await conversations.byId(id);
     const queries = await conversations.queries(branch);
     const query = queries.at(flags.query === undefined ? -1 : flags.query - 1);
-    if (!query) throw new UsageError(`Cannot retry query ${flags.query ?? 1}: the conversation has ${queries.length}`);
+    if (!query) {
+      throw new UsageError(`Cannot retry request ${flags.query ?? 1}: the conversation has ${queries.length}`);
+    }
     return await runQueryCommand({
       io,
       flags,
       schema: false,
       begin: async (options, progress) => {
-        const which = `query ${queries.indexOf(query) + 1} of ${branch.conversationId.slice(0, 13)}`;
+        const which = `request ${queries.indexOf(query) + 1} of ${branch.conversationId.slice(0, 13)}`;
         if (!flags.quiet) {
-          progress.line(`vis · ${session.provider} ${session.model} · again: ${which}`);
+          progress.line(`vis · ${session.provider} ${session.model} · retrying ${which}`);
           progress.line(visibleText(oneLine(query.text, 200)));
         }
         return await conversations.retry(query.queryId, { ...options, seenFrom: branch });
