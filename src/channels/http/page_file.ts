@@ -18,6 +18,6 @@ const FILES: ReadonlyMap<string, StaticText> = new Map(
 /** Serves a file of the page from within the program: no request path reaches a disk. Throws `Problem` (404). */
 export function pageFile(name: string, request: Request): Response {
   const file = FILES.get(name);
-  if (!file) throw new Problem("Cannot find this file of the page", { kind: "not-found" });
+  if (!file) throw new Problem("Cannot find this file", { kind: "not-found" });
   return file.answer(request);
 }

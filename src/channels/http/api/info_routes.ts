@@ -16,11 +16,11 @@ function about({ version, provider, model, workspace }: HttpParts): HttpRoute {
     method: "get",
     path: "/api/v1",
     operation: "about",
-    summary: "Version, model and workspace of the server",
+    summary: "Get version, model and workspace of the server",
     tag: "server",
     answers: {
       200: {
-        description: "Facts",
+        description: "The server",
         schema: z.object({ version: z.string(), provider: z.string(), model: z.string(), workspace: z.string() }),
       },
     },
@@ -33,11 +33,11 @@ function models({ admin }: HttpParts): HttpRoute {
     method: "get",
     path: "/api/v1/models",
     operation: "listModels",
-    summary: "Providers that serve queries, and their models",
+    summary: "List the providers in use and their models",
     tag: "server",
     answers: {
       200: {
-        description: "By provider",
+        description: "Models by provider",
         schema: z.object({
           items: z.array(z.object({ provider: z.string(), source: z.string(), models: z.array(z.unknown()) }).loose()),
         }),
@@ -54,10 +54,10 @@ function extensions({ extensions }: HttpParts): HttpRoute {
     method: "get",
     path: "/api/v1/extensions",
     operation: "listExtensions",
-    summary: "Extensions of the workspace, and why one is not loaded",
+    summary: "List the extensions of the workspace, and why any is not loaded",
     tag: "server",
     answers: {
-      200: { description: "All of them", schema: z.object({ items: z.array(schema.ListedExtensionSchema) }) },
+      200: { description: "All extensions", schema: z.object({ items: z.array(schema.ListedExtensionSchema) }) },
     },
     // The paths of their folders are private to the operator.
     handle: async () => jsonResponse({ items: (await extensions.list()).map(({ path: _, ...facts }) => facts) }),
@@ -65,7 +65,7 @@ function extensions({ extensions }: HttpParts): HttpRoute {
 }
 
 const PROMPT = {
-  summary: "The messages that a request would send; nothing is sent or stored",
+  summary: "Preview the messages that a request would send; sends and stores nothing",
   tag: "server",
   scope: "read",
 } as const;
