@@ -1,7 +1,8 @@
 import pc from "picocolors";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { SettingChange, SettingFacts } from "../../../domain/reports/setting_facts.ts";
-import type { ConfigAdmin, Io, Services } from "../../channel.ts";
+import type { ConfigAdmin, Io } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface ConfigCommandFlags {
@@ -9,17 +10,11 @@ export interface ConfigCommandFlags {
   readonly cwd?: string | undefined;
 }
 
-interface Parts {
-  readonly services: Services;
-  readonly io: Io;
-  readonly flags: ConfigCommandFlags;
-}
-
 /** `vis config …`; each method resolves with the exit code. Secrets arrive already masked. */
 export class ConfigCommand {
-  readonly #parts: Parts;
+  readonly #parts: CommandInput<ConfigCommandFlags>;
 
-  constructor(parts: Parts) {
+  constructor(parts: CommandInput<ConfigCommandFlags>) {
     this.#parts = parts;
   }
 

@@ -1,21 +1,16 @@
 import { durationText } from "../../../domain/text/duration_text.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { DatabaseMaintenance, DatabaseStats } from "../../../domain/records/database_maintenance.ts";
-import type { Io, Services } from "../../channel.ts";
+import type { StoredCommand } from "../input/command_input.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
-interface DbCommandParts {
-  readonly services: Services;
-  readonly io: Io;
-  readonly flags: { readonly db?: string | undefined; readonly json: boolean };
-  readonly now?: () => number;
-}
+type DbInput = StoredCommand<{ readonly json: boolean }> & { readonly now?: () => number };
 
 /** The actions of `vis db`. Each resolves with the exit code and rejects like `DatabaseMaintenance`. */
 export class DbCommand {
-  readonly #parts: DbCommandParts;
+  readonly #parts: DbInput;
 
-  constructor(parts: DbCommandParts) {
+  constructor(parts: DbInput) {
     this.#parts = parts;
   }
 

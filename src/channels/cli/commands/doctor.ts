@@ -1,15 +1,12 @@
 import pc from "picocolors";
-import type { CheckResult, Io, Services } from "../../channel.ts";
+import type { CheckResult, Io } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis doctor`: one line per check with its fix. Resolves with 1 if a check failed. Ctrl-C leaves nothing behind. */
 export async function doctorCommand(
-  { services, io, flags }: {
-    readonly services: Services;
-    readonly io: Io;
-    readonly flags: { readonly db?: string; readonly cwd?: string; readonly json: boolean };
-  },
+  { services, io, flags }: CommandInput<{ readonly db?: string; readonly cwd?: string; readonly json: boolean }>,
 ): Promise<number> {
   using interrupted = interrupt(io);
   const checks = await services.doctor({ db: flags.db, cwd: flags.cwd, signal: interrupted.signal });

@@ -1,21 +1,18 @@
 import type { ExtensionFacts, TrustFacts } from "../../../domain/reports/extension_report.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import type { ExtensionAdmin, Io, Services } from "../../channel.ts";
+import type { ExtensionAdmin } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
-interface Parts {
-  readonly services: Services;
-  readonly io: Io;
-  readonly flags: { readonly json: boolean; readonly cwd?: string };
-}
+type ExtensionsInput = CommandInput<{ readonly json: boolean; readonly cwd?: string }>;
 
 const MIN_HASH = 12;
 
 /** `vis extensions …`; each method resolves with the exit code. */
 export class ExtensionsCommand {
-  readonly #parts: Parts;
+  readonly #parts: ExtensionsInput;
 
-  constructor(parts: Parts) {
+  constructor(parts: ExtensionsInput) {
     this.#parts = parts;
   }
 

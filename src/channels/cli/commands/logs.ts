@@ -2,7 +2,7 @@ import { REAL_CLOCK } from "../../../domain/kit/clock.ts";
 import type { LogRow } from "../../../domain/records/archive.ts";
 import { clip, oneLine } from "../../../domain/text/clip.ts";
 import type { LogEntry } from "../../../domain/records/log_entry.ts";
-import type { Io, Services } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { browse } from "../conversations/browse.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
@@ -24,12 +24,11 @@ const DATA_CHARS = 1_000;
 
 /** `vis logs`: one line per entry, oldest first; with `--follow` until Ctrl-C. `pause` waits between polls. */
 export async function logsCommand(
-  { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }: {
-    readonly services: Services;
-    readonly io: Io;
-    readonly flags: LogsFlags;
-    readonly pause?: (signal: AbortSignal) => Promise<void>;
-  },
+  { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }:
+    & CommandInput<LogsFlags>
+    & {
+      readonly pause?: (signal: AbortSignal) => Promise<void>;
+    },
 ): Promise<number> {
   const { level, since, limit, follow, json } = flags;
   return await browse({ services, flags }, async ({ conversations }) => {

@@ -1,15 +1,11 @@
 import type { ModelReport, ModelsReport } from "../../../domain/reports/provider_report.ts";
-import type { Io, Services } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis models`: the names for --model and their prices. */
 export async function modelsCommand(
-  { services, io, flags }: {
-    readonly services: Services;
-    readonly io: Io;
-    readonly flags: { readonly provider?: string | undefined; readonly output: "text" | "json" };
-  },
+  { services, io, flags }: CommandInput<{ readonly provider?: string | undefined; readonly output: "text" | "json" }>,
 ): Promise<number> {
   using interrupted = interrupt(io);
   const admin = await services.providerAdmin({});

@@ -1,7 +1,8 @@
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { SentMessage } from "../../../domain/query/sent_message.ts";
-import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
+import type { Io, OpenRequest, Session } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { withSession } from "../conversations/browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
@@ -16,7 +17,7 @@ export interface PromptFlags extends OpenRequest {
  * stored. Resolves with the exit code. */
 export async function promptCommand(
   prompt: string,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: PromptFlags },
+  { services, io, flags }: CommandInput<PromptFlags>,
 ): Promise<number> {
   if (flags.iteration !== undefined && flags.conversation === undefined) {
     throw new UsageError("Cannot show a step: --iteration needs --conversation");

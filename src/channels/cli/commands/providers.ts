@@ -1,17 +1,14 @@
 import pc from "picocolors";
 import type { KeyReport, ProviderReport } from "../../../domain/reports/provider_report.ts";
-import type { Io, Services } from "../../channel.ts";
+import type { Io } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis providers`: the configured providers, in the order in which they are used. Resolves with 1 if one that was
  * checked did not answer. */
 export async function providersCommand(
-  { services, io, flags }: {
-    readonly services: Services;
-    readonly io: Io;
-    readonly flags: { readonly check: boolean; readonly output: "text" | "json" };
-  },
+  { services, io, flags }: CommandInput<{ readonly check: boolean; readonly output: "text" | "json" }>,
 ): Promise<number> {
   using interrupted = interrupt(io);
   const admin = await services.providerAdmin({});

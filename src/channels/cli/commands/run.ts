@@ -3,7 +3,8 @@ import type { AskOptions, AskTarget } from "../../../conversation/send_options.t
 import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
-import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
+import type { OpenRequest, Session } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
 import { forkPoint } from "../input/fork_at.ts";
 import type { Progress } from "../ask/progress.ts";
@@ -30,7 +31,7 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
 /** `vis run`: one query. Only the answer goes to stdout. Resolves with the exit code. */
 export async function runCommand(
   prompt: string,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: RunFlags },
+  { services, io, flags }: CommandInput<RunFlags>,
 ): Promise<number> {
   checkWhere(flags);
   const given = await readGiven(flags);

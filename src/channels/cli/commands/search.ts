@@ -1,6 +1,6 @@
 import type { SearchHit, SearchKind } from "../../../domain/records/archive.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
-import type { Io, Services } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { browse } from "../conversations/browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
@@ -17,7 +17,7 @@ export interface SearchFlags {
 /** `vis search`: two lines per match, best first. Resolves with 1 if there are no matches. */
 export async function searchCommand(
   text: string,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: SearchFlags },
+  { services, io, flags }: CommandInput<SearchFlags>,
 ): Promise<number> {
   const { kind, since, until, limit } = flags;
   return await browse({ services, flags }, async ({ conversations }) => {

@@ -1,11 +1,12 @@
 import { aborted } from "../../../domain/kit/abortable.ts";
-import type { Io, ServeRequest, Services } from "../../channel.ts";
+import type { ServeRequest } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis serve`: listens until it is interrupted. The token is only shown on a terminal. Resolves with the exit code. */
 export async function serveCommand(
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ServeRequest },
+  { services, io, flags }: CommandInput<ServeRequest>,
 ): Promise<number> {
   using interrupted = interrupt(io);
   const server = await services.serve(flags);

@@ -1,10 +1,11 @@
 import { aborted } from "../../../domain/kit/abortable.ts";
-import type { Io, Services, SpeakRequest } from "../../channel.ts";
+import type { SpeakRequest } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 
 /** `vis mcp` and `vis acp`: serves one client on stdin and stdout until it leaves. Resolves with the exit code. */
 export async function speakCommand(
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: SpeakRequest },
+  { services, io, flags }: CommandInput<SpeakRequest>,
 ): Promise<number> {
   if (io.stdinIsTerminal) io.stderr(`vis · waiting for a client on stdin (see vis ${flags.protocol} --help)\n`);
   using interrupted = interrupt(io);

@@ -1,5 +1,6 @@
 import { UsageError } from "../../../domain/errors.ts";
-import type { Io, Services } from "../../channel.ts";
+import type { Io } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { diffLines } from "../output/diff_lines.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
@@ -34,7 +35,7 @@ const SHOWN_PATHS = 4;
 
 /** `vis undo`: lists or undoes the file changes that an extension recorded. */
 export async function undoCommand(
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: UndoFlags },
+  { services, io, flags }: CommandInput<UndoFlags>,
 ): Promise<number> {
   if (flags.steps !== undefined && flags.scope !== undefined) {
     throw new UsageError("Cannot undo by --steps and --scope: use only one of them");

@@ -5,7 +5,8 @@ import { clip, oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { BranchPoint } from "../../../domain/records/new_fork.ts";
 import { readable } from "../../../domain/text/readable.ts";
-import type { Io, Services, Session } from "../../channel.ts";
+import type { Io, Session } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { browse } from "../conversations/browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
@@ -36,7 +37,7 @@ interface Shown {
  * Values are decoded without a sandbox; nothing in them is run. */
 export async function varsCommand(
   names: readonly string[],
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: VarsFlags },
+  { services, io, flags }: CommandInput<VarsFlags>,
 ): Promise<number> {
   const asked = [names.length > 0, flags.history !== undefined, flags.diff !== undefined].filter(Boolean);
   if (asked.length > 1) throw new UsageError("Cannot combine these options: use names, --history or --diff");

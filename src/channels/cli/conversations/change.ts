@@ -1,6 +1,6 @@
 import { UsageError } from "../../../domain/errors.ts";
 import { browse } from "./browse.ts";
-import type { StoredCommand } from "./_stored_command.ts";
+import type { StoredCommand } from "../input/command_input.ts";
 import { forkPoint } from "../input/fork_at.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 

@@ -7,7 +7,7 @@ import { fileFault } from "../../../domain/text/file_fault.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { Session } from "../../channel.ts";
 import { browse } from "./browse.ts";
-import type { StoredCommand } from "./_stored_command.ts";
+import type { StoredCommand } from "../input/command_input.ts";
 import { branchLines } from "../output/branch_lines.ts";
 
 export type ExportFormat = "md" | "json" | "html";

@@ -2,7 +2,7 @@ import type { BranchOfConversation } from "../../../conversation/conversations.t
 import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { Recording } from "../../../domain/records/recording.ts";
-import type { Io, Services } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { branchLines } from "../output/branch_lines.ts";
 import { browse } from "./browse.ts";
 import { conversationText } from "../output/conversation_text.ts";
@@ -14,15 +14,9 @@ export interface ConversationsFlags {
   readonly db?: string | undefined;
 }
 
-interface Given<F> {
-  readonly services: Services;
-  readonly io: Io;
-  readonly flags: F;
-}
-
 /** `vis conversations list`: one line each, by newest query first. */
 export async function printConversations(
-  { services, io, flags }: Given<ConversationsFlags & { readonly limit: number }>,
+  { services, io, flags }: CommandInput<ConversationsFlags & { readonly limit: number }>,
 ): Promise<number> {
   const found = await browse({ services, flags }, async ({ conversations }) => {
     const listed = await conversations.list({ limit: flags.limit });
@@ -52,7 +46,7 @@ export async function printConversations(
 /** `vis conversations show`: all of one conversation. */
 export async function showConversation(
   id: string,
-  { services, io, flags }: Given<ConversationsFlags & { readonly query?: number | undefined }>,
+  { services, io, flags }: CommandInput<ConversationsFlags & { readonly query?: number | undefined }>,
 ): Promise<number> {
   const { whole, branches, shown } = await browse({ services, flags }, async ({ conversations }) => {
     const branch = await conversations.byId(id);

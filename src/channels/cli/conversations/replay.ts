@@ -4,7 +4,8 @@ import { UsageError } from "../../../domain/errors.ts";
 import type { PathMap } from "../../../domain/records/path_map.ts";
 import { Playback } from "../../../domain/records/playback.ts";
 import type { RecordedQuery, Recording } from "../../../domain/records/recording.ts";
-import type { Io, Services, Session } from "../../channel.ts";
+import type { Services, Session } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import type { ReplayPlace } from "../../../domain/records/replay_place.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { browse, withSession } from "./browse.ts";
@@ -30,7 +31,7 @@ interface QueryReport {
  * lists differences. Resolves with 0 without differences, 1 with some, 130 when cancelled. */
 export async function replayCommand(
   id: string,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ReplayFlags },
+  { services, io, flags }: CommandInput<ReplayFlags>,
 ): Promise<number> {
   // Stays open: a large context is read in parts during the replay.
   return await browse({ services, flags }, async ({ conversations }) => {
@@ -41,7 +42,7 @@ export async function replayCommand(
 
 async function replay(
   recording: Recording,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ReplayFlags },
+  { services, io, flags }: CommandInput<ReplayFlags>,
 ): Promise<number> {
   const count = flags.query ?? recording.queries.length;
   if (count > recording.queries.length) {

@@ -1,6 +1,7 @@
 import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import type { Io, OpenRequest, Services } from "../../channel.ts";
+import type { OpenRequest } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
 import { withSession } from "./browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
@@ -14,7 +15,7 @@ export interface RetryFlags extends OpenRequest, QueryCommandFlags {
  * it like `vis run`. */
 export async function retryCommand(
   id: string,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: RetryFlags },
+  { services, io, flags }: CommandInput<RetryFlags>,
 ): Promise<number> {
   return await withSession(services.open(flags), async (session) => {
     const { conversations } = session;
