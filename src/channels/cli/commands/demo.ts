@@ -4,8 +4,7 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import { ConfigError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
-import { demoTable } from "./demo_table.ts";
-import { makeWorkspace } from "./demo_workspace.ts";
+import { oneLine } from "../../../domain/text/clip.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { withSession } from "../conversations/browse.ts";
 import { exitCodeOf } from "../output/exit_code.ts";
@@ -24,6 +23,37 @@ const REQUESTS = {
     "In src/discount.ts the rate must be 0.85 instead of 0.9: edit it and show the diff.",
   ],
 } as const;
+
+const FILES: Readonly<Record<string, string>> = {
+  "README.md": "# Till\n\nA small cash register.\n\nTODO: say how to run it\n",
+  "src/price.ts": [
+    "/** Prices are in cents. */",
+    "export function total(prices: number[]): number {",
+    "  // TODO: refuse negative prices",
+    "  return prices.reduce((sum, price) => sum + price, 0);",
+    "}",
+    "",
+  ].join("\n"),
+  "src/discount.ts": [
+    'import { total } from "./price.ts";',
+    "",
+    "// TODO: round half up",
+    "// TODO: read the rate from the configuration",
+    "export function discounted(prices: number[]): number {",
+    "  return Math.floor(total(prices) * 0.9);",
+    "}",
+    "",
+  ].join("\n"),
+  "src/receipt.ts": [
+    'import { discounted } from "./discount.ts";',
+    "",
+    "export function receipt(prices: number[]): string {",
+    "  return `Total: ${discounted(prices)} cents`;",
+    "}",
+    "",
+  ].join("\n"),
+  "data/sales.csv": "day,amount\nmon,1200\ntue,800\nwed,950\nthu,1430\nfri,2210\n",
+};
 
 interface DemoContext {
   readonly services: Services;
@@ -93,4 +123,41 @@ async function askAll(
     }
   }
   return 0;
+}
+
+/** Writes the demo's files into `folder`, which must exist. */
+async function makeWorkspace(folder: string): Promise<void> {
+  for (const [path, text] of Object.entries(FILES)) {
+    const target = join(folder, path);
+    await Deno.mkdir(join(target, ".."), { recursive: true });
+    await Deno.writeTextFile(target, text);
+  }
+}
+
+/** What the demo did, read from its rows in the database. */
+async function demoTable(
+  { session, branch, folder }: { readonly session: Session; readonly branch: Conversation; readonly folder: string },
+): Promise<string> {
+  const lines = ["", "request                                             steps       request bytes per step"];
+  let walls: unknown = null;
+  for (const query of await session.conversations.queries(branch)) {
+    const iterations = await session.conversations.iterations(query.queryId);
+    const bytes = iterations.map(({ metadata }) => String(metadata["requestBytes"] ?? "?"));
+    lines.push(`${oneLine(query.text, 50).padEnd(52)}${String(iterations.length).padEnd(12)}${bytes.join(" ")}`);
+    walls = iterations.at(-1)?.metadata["walls"] ?? walls;
+  }
+  lines.push("", `Active sandbox walls: ${describeWalls(walls)}`, `Database: ${session.database}`);
+  lines.push(`The files of the demo are in ${folder}, which is safe to delete.`, "");
+  return lines.join("\n");
+}
+
+function describeWalls(walls: unknown): string {
+  if (typeof walls !== "object" || walls === null) return "unknown";
+  const facts = new Map<string, unknown>(Object.entries(walls));
+  const held = ["realm", "permissions", "process"].filter((name) => facts.get(name) === true);
+  const kernel = new Map<string, unknown>(Object.entries(facts.get("kernel") ?? {}));
+  const landlock = Number(kernel.get("landlock") ?? 0);
+  if (landlock > 0) held.push(`kernel: Landlock ABI ${landlock}`);
+  if (kernel.get("seccomp") === true) held.push("kernel: seccomp");
+  return held.join(", ") || "none";
 }
