@@ -90,7 +90,9 @@ export function createApp(all: AppParts): (request: Request, from: HttpConnectio
   const routes = [...apiRoutes(parts, runs), ...metricsRoutes({ metrics, runs })];
   for (const route of routes) add(app, { route, parts });
   const documents = openDocuments(routes, parts);
-  for (const [path, answer] of Object.entries(documents)) app.get(path, (c) => answer(c.req.raw));
+  for (const [path, answer] of Object.entries(documents)) {
+    app.get(path, (c) => conditional(answer(), c.req.raw.headers));
+  }
   for (const [path, answer] of hooks) {
     app.post(path, async (c) => {
       c.set("route", "hook");
@@ -98,8 +100,8 @@ export function createApp(all: AppParts): (request: Request, from: HttpConnectio
     });
     app.all(path, () => notAllowed(["POST"]));
   }
-  app.get("/", (c) => pageFile("index.html", c.req.raw));
-  app.get("/assets/:name", (c) => pageFile(c.req.param("name"), c.req.raw));
+  app.get("/", (c) => conditional(pageFile("index.html"), c.req.raw.headers));
+  app.get("/assets/:name", (c) => conditional(pageFile(c.req.param("name")), c.req.raw.headers));
   for (const path of [...Object.keys(documents), "/", "/assets/:name"]) app.all(path, () => notAllowed(["GET"]));
   for (const path of new Set(routes.map(({ path }) => path))) {
     const methods = routes.filter((route) => route.path === path).map(({ method }) => method.toUpperCase());
