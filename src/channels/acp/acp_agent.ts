@@ -149,7 +149,7 @@ async function tellTitle(entry: OpenSession, send: Send): Promise<void> {
 async function replay({ session: { conversations }, branch }: OpenSession, send: Send): Promise<void> {
   for (const { text, answer, running } of await conversations.queries(branch)) {
     await send({ sessionUpdate: "user_message_chunk", content: { type: "text", text } });
-    if (running) await send(messageChunk("This is still running in another process."));
+    if (running) await send(messageChunk("This request is still running in another process."));
     if (answer !== "") await send(messageChunk(answer));
   }
 }

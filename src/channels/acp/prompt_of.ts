@@ -49,7 +49,7 @@ function imageOf(base64: string, mediaType: string): Image {
   try {
     return { kind: "bytes", mediaType, bytes: Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)) };
   } catch {
-    throw new UsageError("Cannot take an image of the prompt: its data is no base64");
+    throw new UsageError("Cannot take an image of the prompt: its data is not base64");
   }
 }
 

@@ -2,7 +2,7 @@ import { type Command, CommanderError } from "commander";
 import type { Io, Services } from "../channel.ts";
 import { describeError } from "./output/exit_code.ts";
 import { buildProgram } from "./program/program.ts";
-import { terminalText } from "./output/terminal_text.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 
 /** The default command of each group. */
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     const told = error instanceof CommanderError ? misused(error) : describeError(error);
     if (!told) throw error;
     if (wantsJson(io.args)) io.stdout(`${JSON.stringify({ error: told })}\n`);
-    if (!(error instanceof CommanderError)) io.stderr(`vis: ${terminalText(told.message)}\n`); // already printed
+    if (!(error instanceof CommanderError)) io.stderr(`vis: ${visibleText(told.message)}\n`); // already printed
     return told.code;
   }
 }

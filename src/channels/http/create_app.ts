@@ -65,15 +65,15 @@ const ANYONE: TokenGrant = {
 const OPEN = /^\/($|assets\/|healthz$|readyz$|openapi\.json$|docs$|docs\/style\.css$|favicon\.ico$)/;
 
 /** Handles everything between a request and its response. Never rejects. */
-export function createApp(given: AppParts): (request: Request, from: HttpConnection) => Promise<Response> {
-  const { parts, runs, hosts, metrics } = given;
+export function createApp(all: AppParts): (request: Request, from: HttpConnection) => Promise<Response> {
+  const { parts, runs, hosts, metrics } = all;
   const app = new Hono<Env>();
-  const door = new Authenticator(parts);
+  const authenticator = new Authenticator(parts);
   const hooks = new Map(Object.entries(parts.hooks ?? {}));
   app.use(async (c, next) => {
     const begun = parts.now();
     c.set("requestId", requestIdOf(c.req.raw));
-    c.set("address", door.address(c.req.raw.headers, c.env.remote));
+    c.set("address", authenticator.address(c.req.raw.headers, c.env.remote));
     c.set("caller", ANYONE);
     await next();
     finish(c, { parts, begun, metrics });
@@ -81,14 +81,18 @@ export function createApp(given: AppParts): (request: Request, from: HttpConnect
   app.use(async (c, next) => {
     guard(c.req.raw, { limits: parts.limits, hosts });
     const address = c.get("address");
-    door.knock(address);
-    if (!OPEN.test(c.req.path) && !hooks.has(c.req.path)) c.set("caller", await door.enter(c.req.raw.headers, address));
+    authenticator.limit(address);
+    if (!OPEN.test(c.req.path) && !hooks.has(c.req.path)) {
+      c.set("caller", await authenticator.authenticate(c.req.raw.headers, address));
+    }
     await next();
   });
   const routes = [...apiRoutes(parts, runs), ...metricsRoutes({ metrics, runs })];
   for (const route of routes) add(app, { route, parts });
   const documents = openDocuments(routes, parts);
-  for (const [path, answer] of Object.entries(documents)) app.get(path, (c) => answer(c.req.raw));
+  for (const [path, answer] of Object.entries(documents)) {
+    app.get(path, (c) => conditional(answer(), c.req.raw.headers));
+  }
   for (const [path, answer] of hooks) {
     app.post(path, async (c) => {
       c.set("route", "hook");
@@ -96,14 +100,14 @@ export function createApp(given: AppParts): (request: Request, from: HttpConnect
     });
     app.all(path, () => notAllowed(["POST"]));
   }
-  app.get("/", (c) => pageFile("index.html", c.req.raw));
-  app.get("/assets/:name", (c) => pageFile(c.req.param("name"), c.req.raw));
+  app.get("/", (c) => conditional(pageFile("index.html"), c.req.raw.headers));
+  app.get("/assets/:name", (c) => conditional(pageFile(c.req.param("name")), c.req.raw.headers));
   for (const path of [...Object.keys(documents), "/", "/assets/:name"]) app.all(path, () => notAllowed(["GET"]));
   for (const path of new Set(routes.map(({ path }) => path))) {
     const methods = routes.filter((route) => route.path === path).map(({ method }) => method.toUpperCase());
     app.all(honoPath(path), () => notAllowed(methods));
   }
-  app.notFound((c) => failed(c, { error: new Problem("Cannot find this address", { kind: "not-found" }), parts }));
+  app.notFound((c) => failed(c, { error: new Problem("Cannot find this path", { kind: "not-found" }), parts }));
   app.onError((error, c) => failed(c, { error, parts }));
   return async (request, from) => await app.fetch(request, from);
 }
@@ -141,15 +145,15 @@ function honoPath(path: string): string {
 
 function notAllowed(methods: readonly string[]): never {
   const headers = { allow: methods.join(", ") };
-  throw new Problem(`Cannot use this method: ${methods.join(" and ")} may be used`, {
+  throw new Problem(`Cannot use this method: allowed are ${methods.join(" and ")}`, {
     kind: "method-not-allowed",
     headers,
   });
 }
 
 function requestIdOf(request: Request): string {
-  const given = request.headers.get("x-request-id") ?? "";
-  return /^[\w.-]{1,64}$/.test(given) ? given : newId();
+  const requested = request.headers.get("x-request-id") ?? "";
+  return /^[\w.-]{1,64}$/.test(requested) ? requested : newId();
 }
 
 /** Problem details; in OpenAI's format for its clients. */
@@ -163,7 +167,7 @@ function failed(
     parts.log.error("request_defect", { requestId, stack: error instanceof Error ? error.stack : String(error) });
   }
   const problem = known ??
-    new Problem("Cannot answer: something unforeseen happened, the log has more", { kind: "defect" });
+    new Problem("Cannot answer: an unexpected error occurred; see the log of the server", { kind: "defect" });
   if (c.req.path.startsWith("/v1/")) return openAiError(problem);
   return jsonResponse(problem.details(requestId), {
     status: problem.status,

@@ -23,7 +23,7 @@ const Answer = z.object({
   status: z.enum(["done", "error", "interrupted"]),
   reason: z.string(),
   answer: z.string(),
-  value: z.unknown().optional().describe("The answer as data, where a schema was given"),
+  value: z.unknown().optional().describe("The answer as data, if a schema was given"),
   conversation: z.string(),
   query: z.string(),
   iterations: z.number(),

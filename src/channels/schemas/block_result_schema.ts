@@ -1,17 +1,17 @@
 import { z } from "zod";
 
 const count = z.number().int().min(0);
-const position = z.number().int().nullable().describe("1-based, null where it is not known");
+const position = z.number().int().nullable().describe("1-based; null if unknown");
 
 export const BlockResultSchema = z.object({
   ok: z.boolean(),
   outcome: z.enum(["value", "none", "error", "refused", "timeout", "killed", "memory", "cancelled"]),
-  preview: z.string().describe("Bounded text of the value"),
+  preview: z.string().describe("The value as text, of bounded length"),
   type: z.string(),
   size: z.number().nullable(),
   stdout: z.string(),
   stderr: z.string(),
-  dropped: count.describe("Characters of output that were not kept"),
+  dropped: count.describe("Number of characters of output that were dropped"),
   error: z.object({
     name: z.string(),
     message: z.string(),
@@ -28,4 +28,4 @@ export const BlockResultSchema = z.object({
   timedOut: z.boolean(),
   repaired: z.string().nullable(),
   calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: z.boolean() })),
-}).describe("What became of one block");
+}).describe("Result of a block");

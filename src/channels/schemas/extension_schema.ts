@@ -8,6 +8,6 @@ export const ExtensionSchema = z.object({
   alias: z.string(),
   doc: z.string(),
   path: z.string(),
-  reason: z.string().describe('Why it is not loaded, "" where it is'),
+  reason: z.string().describe('Why it is not loaded; "" if it is'),
   commands: z.array(z.string()),
 });

@@ -4,14 +4,14 @@ import { QueryResultSchema } from "./query_result_schema.ts";
 import { UsageSchema } from "./usage_schema.ts";
 
 const whole = z.number().int();
-const block = whole.describe("Of the iteration, from 0 on");
+const block = whole.describe("Index in the iteration, 0-based");
 
 const envelope = {
-  seq: whole.describe("From 1 on and without gaps within a query"),
+  seq: whole.describe("1-based, without gaps within a query"),
   at: whole.describe("Milliseconds since the epoch"),
   queryId: z.string(),
-  parentQueryId: z.string().optional().describe("Of a child query: the one whose block started it"),
-  iteration: whole.nullable().describe("From 1 on; null outside an iteration"),
+  parentQueryId: z.string().optional().describe("For a child query: the query whose block started it"),
+  iteration: whole.nullable().describe("1-based; null outside an iteration"),
 };
 
 function event<T extends string, S extends z.ZodRawShape>(type: T, body: S) {
@@ -31,13 +31,13 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     phase: z.enum(["start", "end"]),
     ms: z.number().optional(),
     ok: z.boolean().optional(),
-    diffs: z.array(z.string()).optional().describe("How files were changed: a unified diff each"),
+    diffs: z.array(z.string()).optional().describe("File changes, a unified diff each"),
   }),
   event("nudge", { lines: z.array(z.string()) }),
   event("retrying", {
-    reason: z.string().describe("Why the model gave no reply"),
-    waitMs: z.number().describe("Until it is asked again"),
-    attempt: z.number().int().describe("The number of that try, 1-based"),
+    reason: z.string().describe("Why there was no reply from the model"),
+    waitMs: z.number().describe("Time until the next attempt"),
+    attempt: z.number().int().describe("Number of the next attempt, 1-based"),
   }),
   event("usage", { usage: UsageSchema }),
   event("iteration_finished", {
@@ -49,4 +49,4 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   event("final", { result: QueryResultSchema }),
   event("failed", { result: QueryResultSchema }),
   event("cancelled", { result: QueryResultSchema }),
-]).describe("final, failed or cancelled ends a query, once");
+]).describe("Exactly one final, failed or cancelled event ends a query");

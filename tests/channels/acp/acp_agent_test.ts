@@ -134,7 +134,7 @@ Deno.test("what cannot be done is an error that says what is wrong", () =>
     );
     await assert.rejects(prompting([]), /empty/i);
     await assert.rejects(prompting([{ type: "audio", data: "", mimeType: "audio/wav" }]), /audio: Vis reads text/);
-    await assert.rejects(prompting([text("x"), { type: "image", data: "&", mimeType: "image/png" }]), /no base64/);
+    await assert.rejects(prompting([text("x"), { type: "image", data: "&", mimeType: "image/png" }]), /not base64/);
     const blob = { uri: "file:///a.bin", mimeType: "application/x-bin", blob: "AA==" };
     await assert.rejects(prompting([{ type: "resource", resource: blob }]), /a\.bin: it is application\/x-bin/);
   }));

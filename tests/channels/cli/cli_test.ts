@@ -32,12 +32,12 @@ Deno.test("runCli() refuses what it does not know with 2 and a hint, on stderr a
     const io = fakeIo({ args });
     assert.deepEqual([await runCli(fakeServices(), io), io.out], [2, ""], args.join(" "));
     assert.match(io.err, says);
-    const where = says.source.includes("command '") ? "shows all commands" : `${args[0]} shows how it is used`;
+    const where = says.source.includes("command '") ? "lists all commands" : `${args[0]} explains its usage`;
     assert.ok(io.err.endsWith(`(vis help ${where})\n`), io.err);
   }
   const io = fakeIo({ args: ["config", "set", "--nope"] });
   await runCli(fakeServices(), io);
-  assert.ok(io.err.endsWith("(vis help config set shows how it is used)\n"), io.err);
+  assert.ok(io.err.endsWith("(vis help config set explains its usage)\n"), io.err);
 });
 
 Deno.test("runCli() gives every error that is no defect its code, and JSON where that was asked for", async () => {

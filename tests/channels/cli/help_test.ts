@@ -88,12 +88,12 @@ Deno.test("--help and -h before or behind the arguments of a command run it no m
 
 Deno.test("help of a command that does not exist says so, with the nearest one, and runs nothing", async () => {
   const cases: readonly (readonly [readonly string[], string])[] = [
-    [["help", "rnu", "--yes"], "vis: unknown command 'rnu'\n(Did you mean run?)\n(vis help shows all commands)\n"],
-    [["--help", "doctr"], "vis: unknown command 'doctr'\n(Did you mean doctor?)\n(vis help shows all commands)\n"],
-    [["help", "zzzzzz", "run", "x"], "vis: unknown command 'zzzzzz'\n(vis help shows all commands)\n"],
+    [["help", "rnu", "--yes"], "vis: unknown command 'rnu'\n(Did you mean run?)\n(vis help lists all commands)\n"],
+    [["--help", "doctr"], "vis: unknown command 'doctr'\n(Did you mean doctor?)\n(vis help lists all commands)\n"],
+    [["help", "zzzzzz", "run", "x"], "vis: unknown command 'zzzzzz'\n(vis help lists all commands)\n"],
     [
       ["help", "conversations", "delet", "ID", "--yes"],
-      "vis: unknown command 'delet'\n(Did you mean delete?)\n(vis help conversations shows how it is used)\n",
+      "vis: unknown command 'delet'\n(Did you mean delete?)\n(vis help conversations explains its usage)\n",
     ],
   ];
   const ran = await spied(async () => {

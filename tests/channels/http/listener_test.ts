@@ -20,11 +20,11 @@ Deno.test("Listener takes a free port, and says which address it cannot have", a
   assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), "here");
   assert.throws(() => new Listener({ host: "127.0.0.1", port, answer, failed }), (error) => {
     return error instanceof ConfigError &&
-      error.message.startsWith(`Cannot listen on 127.0.0.1:${port}: another program `);
+      error.message.startsWith(`Cannot listen on 127.0.0.1:${port}: the port is in use; `);
   });
   assert.throws(
     () => new Listener({ host: "192.0.2.1", port: 0, answer, failed }),
-    /: this machine has no such address; /,
+    /: this machine does not have this address; /,
   );
   await listener.close();
   await assert.rejects(fetch(`http://127.0.0.1:${port}/`));

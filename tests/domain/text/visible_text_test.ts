@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { visibleText } from "../../../src/domain/text/visible_text.ts";
 
 Deno.test("visibleText() shows what commands a terminal or turns text around as escapes, and keeps the rest", () => {
@@ -10,4 +11,10 @@ Deno.test("visibleText() shows what commands a terminal or turns text around as 
 Deno.test("visibleText() of JSON is JSON of the same value", () => {
   const value = { text: "\x1b\u009b\u202e\u2028\x7f\ud800" };
   assert.deepEqual(JSON.parse(visibleText(JSON.stringify(value))), value);
+});
+
+Deno.test("visibleText() lets no control character through", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {
+    assert.doesNotMatch(visibleText(text), /[^\P{Cc}\t\n]/u);
+  }));
 });

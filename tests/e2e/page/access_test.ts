@@ -43,7 +43,7 @@ async function walk(page: Page): Promise<void> {
   await page.locator(".step .result.bad").waitFor();
   await check(page, "steps");
   await page.getByRole("button", { name: "inspect step 1" }).click();
-  for (const name of ["What was sent", "What came back", "Facts"]) {
+  for (const name of ["Sent", "Received", "Details"]) {
     await page.getByRole("tab", { name }).click();
     await check(page, name);
   }

@@ -37,7 +37,7 @@ inBrowser("shows hostile code, results, thinking and answers as text", {
     await page.keyboard.press("Escape");
   }
   await page.getByRole("button", { name: "inspect step 1" }).click();
-  await page.getByRole("tab", { name: "What came back" }).click();
+  await page.getByRole("tab", { name: "Received" }).click();
   await page.keyboard.press("Escape");
   assert.equal(await inPage(page, "globalThis.hit ?? 0"), 0);
   const made = "#frame script, #thread img, #thread iframe, #thread style, #thread svg, #viewer script";

@@ -34,12 +34,12 @@ inBrowser("shows steps while they run, and cancels by Escape; the conversation g
   await ask(page, "Begin");
   await page.locator(".running .step .result", { hasText: "41" }).waitFor();
   assert.match(await page.locator(".work > summary").textContent() ?? "", /^Working · step/);
-  assert.equal(await page.locator("#send").textContent(), "Tell");
+  assert.equal(await page.locator("#request").getAttribute("placeholder"), "Add instructions…");
   await page.locator("#request").press("Escape");
   await page.locator(".answer.failed").waitFor();
   assert.match(await page.locator(".done > footer").textContent() ?? "", /^cancelled · /);
   assert.ok(await page.locator("#cancel").isHidden());
-  await page.locator(".turn.last").getByRole("button", { name: "go on" }).click();
+  await page.locator(".turn.last").getByRole("button", { name: "continue" }).click();
   await page.locator(".answer", { hasText: "It was 41" }).waitFor();
   await ask(page, "And once more");
   await page.locator(".answer", { hasText: "Again 41" }).waitFor();
@@ -147,7 +147,7 @@ inBrowser("asks for another token where the server refuses its own, and keeps it
   await inPage(page, 'sessionStorage.setItem("vis-token", "another-token-0123456789")');
   await ask(page, "x");
   await page.locator("#token").waitFor();
-  assert.match(await page.locator("#entry-why").textContent() ?? "", /does not take this token/);
+  assert.match(await page.locator("#entry-why").textContent() ?? "", /rejected this token/);
   await page.locator("#token").fill(token);
   await page.locator("#token").press("Enter");
   await page.locator("#frame").waitFor();

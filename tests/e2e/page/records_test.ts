@@ -12,23 +12,23 @@ inBrowser("inspects a step: the exact messages, the reply, tokens, cost, times, 
   await page.locator(".work > summary").click();
   await page.getByRole("button", { name: "inspect step 1" }).click();
   const viewer = page.locator("#viewer");
-  await viewer.getByRole("tab", { name: "What was sent" }).waitFor();
+  await viewer.getByRole("tab", { name: "Sent" }).waitFor();
   const sent = await viewer.locator("section pre").allTextContents();
   const { texts } = rig.engine.provider.requests[0] ?? { texts: [] };
   assert.equal(sent.length, texts.length);
   for (const [at, text] of texts.entries()) {
-    assert.equal(sent[at]?.replace(/Show more: .*$/, ""), text.slice(0, 20_000), `message ${at}`);
+    assert.equal(sent[at]?.replace(/Show more \(.*$/, ""), text.slice(0, 20_000), `message ${at}`);
   }
-  await viewer.getByRole("tab", { name: "What came back" }).click();
+  await viewer.getByRole("tab", { name: "Received" }).click();
   await viewer.locator("pre", { hasText: '"thinking":"Hm"' }).waitFor();
-  await viewer.getByRole("tab", { name: "Facts" }).click();
+  await viewer.getByRole("tab", { name: "Details" }).click();
   const facts = await viewer.locator(".panel").innerText();
   for (
-    const fact of [/Input\n+1,200/, /of it cached\n+1,000/, /Cost\n+the price is not known/, /scripted script · \d/]
+    const fact of [/Input\n+1,200/, /Input, cached\n+1,000/, /Cost\n+price unknown/, /scripted script · \d/]
   ) {
     assert.match(facts, fact);
   }
-  assert.match(facts, /Realm\n+✓ holds/);
+  assert.match(facts, /Realm\n+✓ active/);
   assert.match(facts, /Granted\n+nothing/);
   await viewer.locator("#viewer-close").focus();
   await page.keyboard.press("ArrowRight");

@@ -101,7 +101,7 @@ inBrowser("says that the line was lost, goes on when it is there again, and keep
     await page.locator(".running .step .result", { hasText: "41" }).waitFor();
     await page.locator("#request").fill("And then");
     other.cut();
-    await page.locator("#status.bad", { hasText: "The line was lost" }).waitFor();
+    await page.locator("#status.bad", { hasText: "Connection lost" }).waitFor();
     gate.open();
     await page.locator(".answer", { hasText: "It is 41" }).waitFor();
     await page.locator("#status:not(.bad)").waitFor({ state: "attached" });
@@ -109,7 +109,7 @@ inBrowser("says that the line was lost, goes on when it is there again, and keep
     assert.equal(await page.locator("#request").inputValue(), "And then");
     other.cut();
     await page.locator("#request").press("Enter");
-    await page.locator("#status.bad", { hasText: "The server cannot be reached" }).waitFor();
+    await page.locator("#status.bad", { hasText: "Cannot reach the server" }).waitFor();
     assert.equal(await page.locator("#request").inputValue(), "And then");
   } finally {
     other.close();
@@ -143,7 +143,7 @@ inBrowser("asks for another token when the one it has ends, wherever that shows,
   valid.from = 1;
   await page.locator("#variables").click();
   await page.locator("#entry").waitFor();
-  assert.match(await page.locator("#entry-why").textContent() ?? "", /does not take this token/);
+  assert.match(await page.locator("#entry-why").textContent() ?? "", /rejected this token/);
   assert.ok(await page.locator("#viewer").isHidden());
   valid.from = 0;
   await page.locator("#token").fill(TOKEN);

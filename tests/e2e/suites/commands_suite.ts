@@ -162,7 +162,7 @@ export function commandsSuite(launcher: Launcher): void {
     assert.match(fourth, /987[.,]65/);
     assert.match(fifth, /^-.*0\.9\b[\s\S]*^\+.*0\.85/m);
     assert.equal(stdout.match(/^.{52}\d+ +\d+( \d+)*$/gm)?.length, 5, stdout);
-    assert.match(stdout, /^Walls that held: realm, permissions, process/m);
+    assert.match(stdout, /^Active sandbox walls: realm, permissions, process/m);
     const database = /^Database: (.+)$/m.exec(stdout)?.[1] ?? "";
     assert.ok(database.startsWith(user.temporary) && (await Deno.stat(database)).isFile);
     assert.deepEqual(await homeOf(user), []);

@@ -35,7 +35,7 @@ export function flagsSuite(launcher: Launcher): void {
       "--max-cost beyond the cost lets it end": withUser(async (user, env) => {
         const ran = await user.run(["run", "--max-cost", "$900", "go on"], { env });
         assert.deepEqual([ran.code, ran.stdout], [0, "It is so\n"]);
-        assert.match(ran.stderr, /1 iteration · \d+\.\d s · \d+ in \+ \d+ out tokens · \$\d+\.\d{4}\n$/);
+        assert.match(ran.stderr, /1 step · \d+\.\d s · \d+ in \+ \d+ out tokens · \$\d+\.\d{4}\n$/);
       }, { reply: final("It is so") }),
       "--timeout ends a query that takes longer": withUser(async (user, env) => {
         const ran = await user.run(["run", "--timeout", "400ms", "--output", "json", "wait"], { env });
@@ -193,7 +193,7 @@ export function flagsSuite(launcher: Launcher): void {
           assert.match(text, COLOUR);
           const last = text.slice(text.lastIndexOf("\x1b[2K") + 4);
           assert.doesNotMatch(last, /waiting/);
-          assert.match(last, /It is so\r\n1 iteration · /);
+          assert.match(last, /It is so\r\n1 step · /);
         }, model),
         "NO_COLOR keeps the line": withUser(async (user) => {
           const text = await onTerminal(user, { NO_COLOR: "1" });

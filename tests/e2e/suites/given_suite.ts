@@ -62,7 +62,7 @@ export function givenSuite(launcher: Launcher): void {
     const shown = await user.run(["conversations", "show", conversationId], { env: none });
     assert.match(shown.stdout, /^> What is on it\?\n> \[image image\/png, 11 bytes\]$/m);
     const replayed = await user.run(["replay", conversationId], { env: none });
-    assert.deepEqual([replayed.code, replayed.stdout], [0, "query 1 same · What is on it?\n"], replayed.stderr);
+    assert.deepEqual([replayed.code, replayed.stdout], [0, "request 1 same · What is on it?\n"], replayed.stderr);
     assert.equal(user.mock.requests.length, 1);
   });
 }

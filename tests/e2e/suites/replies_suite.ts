@@ -80,7 +80,7 @@ export function repliesSuite(launcher: Launcher): void {
         const ran = await user.run(["run", "x"]);
         assert.equal(ran.code, 1);
         assert.match(ran.stdout, /budget of 4 steps[\s\S]*still counting[\s\S]*--max-iterations/);
-        assert.match(ran.stderr, /^error: max_iterations · 5 iterations/m);
+        assert.match(ran.stderr, /^error: max_iterations · 5 steps/m);
         assert.match(user.mock.requests[4]?.context ?? "", /last call/);
         assert.equal(user.mock.requests.length, 5);
         const { queries } = await user.queries();
@@ -101,7 +101,7 @@ export function repliesSuite(launcher: Launcher): void {
         const ran = await user.run(["run", "x"]);
         assert.deepEqual([ran.code, ran.stdout], [1, ""]);
         assert.match(ran.stderr, /^vis: The model mock-1 replied 3 times in a row with plain text/m);
-        assert.match(ran.stderr, /^error: unusable_replies · 3 iterations/m);
+        assert.match(ran.stderr, /^error: unusable_replies · 3 steps/m);
         assert.equal(user.mock.requests.length, 3);
       }, { handler: ({ index }) => `I will not, ${index} times` }),
       "its blocks never end": withUser(async (user) => {

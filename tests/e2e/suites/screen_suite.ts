@@ -140,7 +140,7 @@ export function screenSuite(launcher: Launcher): void {
     await user.findNoServers();
     const pty = new Pty(user, [], { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" });
     assert.equal((await pty.ended).code, 0);
-    assert.match(pty.screen(), /vis auth login[^]*vis help shows all commands/);
+    assert.match(pty.screen(), /vis auth login[^]*vis help lists all commands/);
     assert.ok(!pty.raw.includes("\x1b[?1049h"));
   });
 }

@@ -59,7 +59,7 @@ export function streamsSuite(launcher: Launcher): void {
         const ran = await user.run(["run", "x"]);
         answered(ran);
         assert.match(ran.stderr, /^\[1\] retrying in 1 s \(try 2\): Cannot read the whole reply/m);
-        assert.match(ran.stderr, /^1 iteration /m);
+        assert.match(ran.stderr, /^1 step /m);
         assert.equal(user.mock.requests[0]?.context, user.mock.requests[1]?.context);
       }, { reply: [{ text: HIDDEN, fault: "cut" }, final("At last")] }),
       "a connection that stays open after the end": withUser(async (user) => {

@@ -3,7 +3,7 @@ import { ProviderError } from "../../../src/domain/errors.ts";
 import { blockResult } from "../../../src/domain/query/block_result.ts";
 import type { ContextParts } from "../../../src/prompt/context/context_parts.ts";
 import { renderContext } from "../../../src/prompt/context/render_context.ts";
-import { replySchema } from "../../../src/prompt/reply/reply_schema.ts";
+import { replySchema } from "../../helpers/reply_schema.ts";
 import { evalReply } from "../../helpers/evaluation/eval_reply.ts";
 import { NO_CONTEXT } from "../../helpers/no_context.ts";
 

@@ -1,5 +1,5 @@
 import { oneLine } from "../../../domain/text/clip.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const TICK_MS = 1_000;
 /** Shorter work is shown without its time. */
@@ -29,7 +29,7 @@ export class LiveLine {
   }
 
   show(text: string): void {
-    const line = oneLine(terminalText(text), this.#width() - 1);
+    const line = oneLine(visibleText(text), this.#width() - 1);
     if (line === this.#text) return;
     this.clear();
     this.#text = line;

@@ -7,7 +7,7 @@ import { QueryProgress } from "../../../domain/query/query_progress.ts";
 import type { Io } from "../../channel.ts";
 import { diffLines } from "../output/diff_lines.ts";
 import { LiveLine } from "./live_line.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** Shows a running query on stderr: a line per block with its outcome, and on a terminal a temporary live line below
  * them. `verbose` shows whole blocks and results. */
@@ -67,7 +67,7 @@ export class Progress {
     if (isEnd(event)) {
       const { status, reason, iterations, answer } = event.result;
       const mark = status === "done" ? this.#color.green("✓") : this.#color.red("✗");
-      const text = oneLine(terminalText(status === "done" ? answer : reason), 80);
+      const text = oneLine(visibleText(status === "done" ? answer : reason), 80);
       return this.painted(`    ${this.#color.dim(`↳ ${task} (${iterations})`)} ${mark} ${text}`);
     }
     const at = `↳ [${event.iteration ?? 0}] `;
@@ -81,7 +81,7 @@ export class Progress {
   #retrying(at: string, event: Extract<QueryEvent, { type: "retrying" }>): void {
     const text = `${at}${retryLine(event)}`;
     if (this.#io.stderrIsTerminal) return this.#live.show(text);
-    this.painted(this.#color.dim(oneLine(terminalText(text), 220)));
+    this.painted(this.#color.dim(oneLine(visibleText(text), 220)));
   }
 
   #waiting(): void {
@@ -100,7 +100,7 @@ export class Progress {
 
   /** Writes a separate line to stderr. */
   line(text: string): void {
-    this.painted(terminalText(text));
+    this.painted(visibleText(text));
   }
 
   /** Writes a line that contains our own colours. */
@@ -114,7 +114,7 @@ export class Progress {
   }
 
   #code(at: string, written: string): void {
-    const code = terminalText(written);
+    const code = visibleText(written);
     if (!this.#verbose) {
       return this.painted(`${this.#color.dim(at)}${this.#color.cyan(oneLine(code, this.#width() - at.length))}`);
     }
@@ -127,15 +127,15 @@ export class Progress {
   #result(result: BlockResult): void {
     const time = this.#color.dim(` ${Math.round(result.ms)} ms`);
     const width = this.#verbose ? 2000 : this.#width() - 16; // minus indent, mark and time
-    if (result.stdout && this.#verbose) this.#indented(terminalText(result.stdout.trimEnd()), this.#color.dim);
+    if (result.stdout && this.#verbose) this.#indented(visibleText(result.stdout.trimEnd()), this.#color.dim);
     if (result.ok) {
-      const preview = terminalText(result.preview);
+      const preview = visibleText(result.preview);
       const text = result.outcome === "none" ? "" : this.#verbose ? preview : oneLine(preview, width);
       return this.#indented(`${this.#color.green("✓")} ${text.slice(0, width)}${time}`);
     }
     const { error } = result;
     const text = error ? `${error.name}: ${error.message}` : result.outcome;
-    this.#indented(`${this.#color.red("✗")} ${oneLine(terminalText(text), 300)}${time}`);
+    this.#indented(`${this.#color.red("✗")} ${oneLine(visibleText(text), 300)}${time}`);
   }
 
   /** Shows how a file was changed, if somebody is watching. */
@@ -170,6 +170,6 @@ export class Progress {
   }
 
   #unused(at: string, text: string): void {
-    this.painted(`${this.#color.dim(at)}${this.#color.yellow(oneLine(terminalText(text), 220))}`);
+    this.painted(`${this.#color.dim(at)}${this.#color.yellow(oneLine(visibleText(text), 220))}`);
   }
 }

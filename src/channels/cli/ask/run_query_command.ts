@@ -4,7 +4,8 @@ import { hasAnswer, type QueryResult } from "../../../domain/query/query_result.
 import type { Io } from "../../channel.ts";
 import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "./progress.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 import { Trace } from "./trace.ts";
 
 export interface QueryCommandFlags {
@@ -29,22 +30,20 @@ interface QueryCommand {
 export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
   const progress = new Progress(io, { verbose: flags.verbose || flags.trace === true });
   const trace = flags.trace && !flags.quiet ? new Trace(io, (text) => progress.painted(text)) : null;
-  const controller = new AbortController();
-  const stop = io.onInterrupt(() => controller.abort());
+  using interrupted = interrupt(io);
   try {
     const emit = (event: QueryEvent): void => show(event, { io, flags, progress, trace });
-    const result = await begin({ signal: controller.signal, emit }, progress);
+    const result = await begin({ signal: interrupted.signal, emit }, progress);
     progress.clear();
     const isAnswer = hasAnswer(result) && (!schema || result.value !== undefined);
     const traced = flags.trace && flags.output === "json" ? { trace: await traceOf?.(result) ?? null } : {};
     print({ ...result, ...traced }, { io, flags, isAnswer });
     const failure = isAnswer ? result.reason === "unstored" && result.notes.at(-1) : result.answer;
-    if (failure) io.stderr(`vis: ${terminalText(failure)}\n`);
+    if (failure) io.stderr(`vis: ${visibleText(failure)}\n`);
     if (!flags.quiet) progress.line(summary(result));
     return exitCodeOf(result);
   } finally {
     progress.clear();
-    stop();
   }
 }
 
@@ -68,7 +67,7 @@ function print(
 ): void {
   if (flags.output === "json") io.stdout(`${JSON.stringify(result, null, 2)}\n`);
   if (flags.output === "text" && isAnswer) {
-    const answer = io.stdoutIsTerminal ? terminalText(result.answer) : result.answer;
+    const answer = io.stdoutIsTerminal ? visibleText(result.answer) : result.answer;
     io.stdout(answer.endsWith("\n") ? answer : `${answer}\n`);
   }
 }
@@ -76,7 +75,7 @@ function print(
 function summary(result: QueryResult): string {
   const { iterations, usage, costUsd, ms, reason, status } = result;
   const parts = [
-    `${iterations} iteration${iterations === 1 ? "" : "s"}`,
+    `${iterations} step${iterations === 1 ? "" : "s"}`,
     `${(ms / 1000).toFixed(1)} s`,
     `${usage.input} in + ${usage.output} out tokens`,
   ];

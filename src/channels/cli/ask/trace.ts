@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import { isChild, type QueryEvent } from "../../../domain/query/query_event.ts";
 import type { Io } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** Adds the details of `--trace` to a query's progress on stderr: thinking, calls of blocks, tokens and time of each
  * iteration, nudges. `line` writes one line. */
@@ -48,6 +48,6 @@ export class Trace {
   }
 
   #say(text: string): void {
-    this.#line(this.#color.dim(terminalText(text)));
+    this.#line(this.#color.dim(visibleText(text)));
   }
 }

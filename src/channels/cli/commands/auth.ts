@@ -3,7 +3,8 @@ import { oneLine } from "../../../domain/text/clip.ts";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
 import type { KeyReport } from "../../../domain/reports/provider_report.ts";
 import type { Io, ProviderAdmin, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 type Output = "text" | "json";
 
@@ -32,7 +33,7 @@ export class AuthCommand {
     if (kind === "device-login" && !flags.keyStdin) return await this.#deviceLogin(name, { admin, ...flags });
     const key = flags.keyStdin ? (await this.#io.readStdin()).trim() : await this.#askKey(name, admin);
     const path = await admin.saveKey(name, key);
-    this.#io.stderr(`vis: the key of ${name} is kept in ${terminalText(path)}\n`);
+    this.#io.stderr(`vis: saved the key of ${name} in ${visibleText(path)}\n`);
     if (!flags.keyStdin) await this.#sayNext(name, admin);
     return 0;
   }
@@ -40,7 +41,7 @@ export class AuthCommand {
   /** Null if nothing is left to do. */
   async #choose(admin: ProviderAdmin): Promise<string | null> {
     if (!this.#io.stdinIsTerminal || !this.#io.stderrIsTerminal) {
-      throw new UsageError(`Cannot log in: name the provider, one of ${admin.loginNames().join(", ")}`);
+      throw new UsageError(`Cannot log in: specify a provider, one of ${admin.loginNames().join(", ")}`);
     }
     const { chooseLogin } = await import("./choose_login.ts");
     const { name, need } = await chooseLogin(await admin.loginChoices(), this.#io);
@@ -54,47 +55,49 @@ export class AuthCommand {
   async #askKey(provider: string, admin: ProviderAdmin): Promise<string> {
     for (let time = 1;; time++) {
       const key = (await this.#io.askSecret(`Key of ${provider}: `)).trim();
-      const abort = new AbortController();
-      const stop = this.#io.onInterrupt(() => abort.abort());
-      const trial = await admin.tryKey(provider, key, abort.signal).finally(stop);
+      using interrupted = interrupt(this.#io);
+      const trial = await admin.tryKey(provider, key, interrupted.signal);
       if (trial === null) return key;
       const { state, found } = trial;
-      if (abort.signal.aborted) throw new Cancelled("Cancelled");
-      const said = terminalText(oneLine(found, 200));
-      if (state === "works") this.#io.stderr(`vis: ${provider} takes the key: ${said}\n`);
-      if (state === "unknown") this.#io.stderr(`vis: the key could not be tried: ${said}\n`);
+      if (interrupted.signal.aborted) throw new Cancelled("Cancelled");
+      const reply = visibleText(oneLine(found, 200));
+      if (state === "works") this.#io.stderr(`vis: ${provider} accepted the key: ${reply}\n`);
+      if (state === "unknown") this.#io.stderr(`vis: could not verify the key: ${reply}\n`);
       if (state !== "refused") return key;
-      if (time === TRIES) throw new ConfigError(`Cannot keep this key: ${provider} refused it: ${said}`);
-      this.#io.stderr(`vis: ${provider} refused the key: ${said}\n`);
+      if (time === TRIES) throw new ConfigError(`Cannot save the key: ${provider} rejected it: ${reply}`);
+      this.#io.stderr(`vis: ${provider} rejected the key: ${reply}\n`);
     }
   }
 
   async #sayNext(provider: string, admin: ProviderAdmin): Promise<void> {
-    if (provider === BOT_LOGIN) return this.#io.stderr("vis: now: vis telegram\n");
+    if (provider === BOT_LOGIN) return this.#io.stderr("vis: next: vis telegram\n");
     const { providers } = await admin.providers({ check: false, signal: new AbortController().signal });
     const first = providers.find(({ root }) => root)?.name ?? provider;
     const run = (flag: string): string => `vis run ${flag}"What is in this folder?"`;
     const next = first === provider
       ? run("")
-      : `${run(`--provider ${provider} `)}, or vis config set provider ${provider}, since ${first} comes first now`;
-    this.#io.stderr(`vis: now: ${terminalText(next)}\n`);
+      : `${
+        run(`--provider ${provider} `)
+      } (${first} is used by default; to change that: vis config set provider ${provider})`;
+    this.#io.stderr(`vis: next: ${visibleText(next)}\n`);
   }
 
   async status(flags: { readonly output: Output }): Promise<number> {
     const admin = await this.#services.providerAdmin({});
     const keys = await admin.keys();
     if (flags.output === "json") this.#io.stdout(`${JSON.stringify(keys, null, 2)}\n`);
-    else if (keys.length === 0) this.#io.stdout("No provider is configured and no key was found: vis auth login\n");
-    else for (const key of keys) this.#io.stdout(`${terminalText(line(key))}\n`);
+    else if (keys.length === 0) {
+      this.#io.stdout("No provider is configured and no key was found. Add one with: vis auth login\n");
+    } else for (const key of keys) this.#io.stdout(`${visibleText(line(key))}\n`);
     return 0;
   }
 
   async logout(provider: string): Promise<number> {
     const admin = await this.#services.providerAdmin({});
     const removed = await admin.logout(provider);
-    this.#io.stderr(`vis: ${removed ? "removed the key of" : "no key was kept for"} ${terminalText(provider)}\n`);
+    this.#io.stderr(`vis: ${removed ? "deleted the saved key of" : "no key is saved for"} ${visibleText(provider)}\n`);
     const left = (await admin.keys()).find((key) => key.provider === provider && key.from !== "");
-    if (left) this.#io.stderr(`vis: ${left.from} still has one\n`);
+    if (left) this.#io.stderr(`vis: a key is still set in ${left.from}\n`);
     return 0;
   }
 
@@ -102,23 +105,18 @@ export class AuthCommand {
     provider: string,
     { admin, domain }: { readonly admin: ProviderAdmin; readonly domain: string },
   ): Promise<number> {
-    const abort = new AbortController();
-    const stop = this.#io.onInterrupt(() => abort.abort());
-    try {
-      const path = await admin.deviceLogin(provider, {
-        domain,
-        signal: abort.signal,
-        onCode: ({ userCode, verificationUri }) => {
-          const text = `Open ${verificationUri} and enter the code ${userCode}`;
-          this.#io.stderr(`${terminalText(text)}\nWaiting…\n`);
-        },
-      });
-      this.#io.stderr(`vis: logged in; the login of ${provider} is kept in ${terminalText(path)}\n`);
-      await this.#sayNext(provider, admin);
-      return 0;
-    } finally {
-      stop();
-    }
+    using interrupted = interrupt(this.#io);
+    const path = await admin.deviceLogin(provider, {
+      domain,
+      signal: interrupted.signal,
+      onCode: ({ userCode, verificationUri }) => {
+        const text = `Open ${verificationUri} and enter the code ${userCode}`;
+        this.#io.stderr(`${visibleText(text)}\nWaiting…\n`);
+      },
+    });
+    this.#io.stderr(`vis: logged in to ${provider}; the login is saved in ${visibleText(path)}\n`);
+    await this.#sayNext(provider, admin);
+    return 0;
   }
 }
 
@@ -128,7 +126,7 @@ function line({ provider, shown, from, need, mend }: KeyReport): string {
     : mend !== ""
     ? `missing: ${mend}`
     : need === "optional"
-    ? from === "" ? "none needed" : `from ${from}`
+    ? from === "" ? "not needed" : `from ${from}`
     : "none";
   return `${provider.padEnd(18)} ${state}`;
 }

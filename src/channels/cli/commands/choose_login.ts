@@ -1,7 +1,7 @@
 import { UsageError } from "../../../domain/errors.ts";
 import type { LoginChoice } from "../../../domain/reports/provider_report.ts";
 import type { Io } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const TRIES = 3;
 
@@ -10,17 +10,17 @@ const TRIES = 3;
 export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Promise<LoginChoice> {
   const width = Math.max(...choices.map(({ name }) => name.length));
   const lines = choices.map(({ name, title, need }, at) => {
-    const key = need === "optional" ? " (needs no key)" : need === "device-login" ? " (on a page)" : "";
+    const key = need === "optional" ? " (no key needed)" : need === "device-login" ? " (in the browser)" : "";
     return `${String(at + 1).padStart(3)}  ${name.padEnd(width)}  ${title}${key}`;
   });
-  io.stderr(`Log in to which provider?\n\n${lines.map(terminalText).join("\n")}\n\n`);
+  io.stderr(`Which provider do you want to use?\n\n${lines.map(visibleText).join("\n")}\n\n`);
   for (let time = 0; time < TRIES; time++) {
-    const answer = (await io.askLine("Number or name (Ctrl-C leaves): ")).toLowerCase();
+    const answer = (await io.askLine("Number or name (Ctrl-C to quit): ")).toLowerCase();
     const found = pick(answer, choices);
     if (found) return found;
-    if (answer !== "") io.stderr(`vis: ${terminalText(answer)} is none of them\n`);
+    if (answer !== "") io.stderr(`vis: no such provider: ${visibleText(answer)}\n`);
   }
-  throw new UsageError(`Cannot log in: name the provider, one of ${choices.map(({ name }) => name).join(", ")}`);
+  throw new UsageError(`Cannot log in: specify a provider, one of ${choices.map(({ name }) => name).join(", ")}`);
 }
 
 function pick(answer: string, choices: readonly LoginChoice[]): LoginChoice | undefined {

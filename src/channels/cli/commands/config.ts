@@ -1,25 +1,20 @@
 import pc from "picocolors";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { SettingChange, SettingFacts } from "../../../domain/reports/setting_facts.ts";
-import type { ConfigAdmin, Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import type { ConfigAdmin, Io } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface ConfigCommandFlags {
   readonly json: boolean;
   readonly cwd?: string | undefined;
 }
 
-interface Parts {
-  readonly services: Services;
-  readonly io: Io;
-  readonly flags: ConfigCommandFlags;
-}
-
 /** `vis config …`; each method resolves with the exit code. Secrets arrive already masked. */
 export class ConfigCommand {
-  readonly #parts: Parts;
+  readonly #parts: CommandInput<ConfigCommandFlags>;
 
-  constructor(parts: Parts) {
+  constructor(parts: CommandInput<ConfigCommandFlags>) {
     this.#parts = parts;
   }
 
@@ -27,7 +22,9 @@ export class ConfigCommand {
     const facts = await (await this.#admin()).list(options);
     const { io, flags } = this.#parts;
     this.#tell(facts, table(facts));
-    if (facts.length === 0 && !flags.json) io.stderr("Nothing is set: vis config list --all shows the defaults\n");
+    if (facts.length === 0 && !flags.json) {
+      io.stderr("No settings are set. vis config list --all shows the defaults.\n");
+    }
     return 0;
   }
 
@@ -51,7 +48,7 @@ export class ConfigCommand {
 
   async unset(key: string, options: { readonly project: boolean }): Promise<number> {
     const done = await (await this.#admin()).unset(key, options);
-    return this.#changed(done, done.changed ? `${key} is out of ${done.path}` : `${key} is not set in ${done.path}`);
+    return this.#changed(done, done.changed ? `removed ${key} from ${done.path}` : `${key} is not set in ${done.path}`);
   }
 
   async path(options: { readonly project: boolean }): Promise<number> {
@@ -68,7 +65,7 @@ export class ConfigCommand {
     const admin = await this.#admin();
     const found = await admin.trustable();
     if (found === null) {
-      this.#tell(null, ["This workspace has no file of settings"]);
+      this.#tell(null, ["This workspace has no settings file"]);
       return 0;
     }
     if (remove) await admin.distrust(found.path);
@@ -78,8 +75,8 @@ export class ConfigCommand {
     const last = trusted
       ? []
       : needed
-      ? ["These name hosts, commands or grants. Read them, then: vis config trust --yes"]
-      : ["It sets only what any workspace may set: there is nothing to trust"];
+      ? ["These settings name hosts, commands or grants. Review them, then run: vis config trust --yes"]
+      : ["The file sets only harmless keys: there is nothing to trust"];
     this.#tell({ ...found, trusted }, [
       `${trusted ? "trusted" : "not trusted"}  ${found.path}`,
       `  sha256 ${found.sha256}`,
@@ -97,7 +94,7 @@ export class ConfigCommand {
     const { io, flags } = this.#parts;
     this.#tell(change, [line]);
     if (change.overruled !== "" && !flags.json) {
-      io.stderr(terminalText(`vis: ${change.overruled} says otherwise and wins: vis config explain ${change.key}\n`));
+      io.stderr(visibleText(`vis: ${change.overruled} overrides this setting (vis config explain ${change.key})\n`));
     }
     return 0;
   }
@@ -114,17 +111,17 @@ function table(facts: readonly SettingFacts[]): readonly string[] {
   const width = Math.min(40, Math.max(0, ...facts.map(({ key }) => key.length)));
   return facts.map(({ key, value, layer, where }) => {
     const from = layer === "default" ? "default" : where;
-    return terminalText(`${key.padEnd(width)}  ${oneLine(JSON.stringify(value), 60).padEnd(20)}  ${from}`);
+    return visibleText(`${key.padEnd(width)}  ${oneLine(JSON.stringify(value), 60).padEnd(20)}  ${from}`);
   });
 }
 
 function explained({ key, value, layer, doc, type, project, layers }: SettingFacts, io: Io): readonly string[] {
   const color = pc.createColors(io.stdoutColor);
-  const text = terminalText(`${key} = ${JSON.stringify(value)}`);
-  const about = [...doc === "" ? [] : [`  ${doc}`], `  ${type}${project ? "; a workspace may set it" : ""}`];
-  const said = layers.map((one) => {
+  const text = visibleText(`${key} = ${JSON.stringify(value)}`);
+  const about = [...doc === "" ? [] : [`  ${doc}`], `  ${type}${project ? "; may be set by a workspace" : ""}`];
+  const places = layers.map((one) => {
     const line = `${one.layer.padEnd(12)} ${JSON.stringify(one.value)}${one.where === "" ? "" : `  ${one.where}`}`;
-    return `${one.layer === layer ? color.green("→") : " "} ${terminalText(line)}`;
+    return `${one.layer === layer ? color.green("→") : " "} ${visibleText(line)}`;
   });
-  return [color.bold(text), ...about, ...said];
+  return [color.bold(text), ...about, ...places];
 }

@@ -3,12 +3,13 @@ import pc from "picocolors";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { ConfigError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
-import type { Io, Services, Session } from "../../channel.ts";
-import { demoTable } from "./demo_table.ts";
-import { makeWorkspace } from "./demo_workspace.ts";
+import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
+import { oneLine } from "../../../domain/text/clip.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { withSession } from "../conversations/browse.ts";
 import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "../ask/progress.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** The demo's requests, in the first process and, after a restart, in the second. */
 const REQUESTS = {
@@ -22,6 +23,37 @@ const REQUESTS = {
     "In src/discount.ts the rate must be 0.85 instead of 0.9: edit it and show the diff.",
   ],
 } as const;
+
+const FILES: Readonly<Record<string, string>> = {
+  "README.md": "# Till\n\nA small cash register.\n\nTODO: say how to run it\n",
+  "src/price.ts": [
+    "/** Prices are in cents. */",
+    "export function total(prices: number[]): number {",
+    "  // TODO: refuse negative prices",
+    "  return prices.reduce((sum, price) => sum + price, 0);",
+    "}",
+    "",
+  ].join("\n"),
+  "src/discount.ts": [
+    'import { total } from "./price.ts";',
+    "",
+    "// TODO: round half up",
+    "// TODO: read the rate from the configuration",
+    "export function discounted(prices: number[]): number {",
+    "  return Math.floor(total(prices) * 0.9);",
+    "}",
+    "",
+  ].join("\n"),
+  "src/receipt.ts": [
+    'import { discounted } from "./discount.ts";',
+    "",
+    "export function receipt(prices: number[]): string {",
+    "  return `Total: ${discounted(prices)} cents`;",
+    "}",
+    "",
+  ].join("\n"),
+  "data/sales.csv": "day,amount\nmon,1200\ntue,800\nwed,950\nthu,1430\nfri,2210\n",
+};
 
 interface DemoContext {
   readonly services: Services;
@@ -43,18 +75,18 @@ async function firstPart({ services, io }: DemoContext): Promise<number> {
   });
   await Deno.mkdir(join(folder, "workspace"));
   await makeWorkspace(join(folder, "workspace"));
-  io.stdout(`vis demo: policies play the model's part, everything else is real.\nWorkspace: ${folder}/workspace\n`);
-  const code = await withSession({ services, folder }, async (session) => {
+  io.stdout(`vis demo: the replies are scripted; everything else is real.\nWorkspace: ${folder}/workspace\n`);
+  const code = await withSession(services.open(requestIn(folder)), async (session) => {
     const branch = await session.conversations.create({ title: "Demo", channel: "cli", workspace: session.workspace });
     return await askAll(REQUESTS.first, { session, branch, io });
   });
   if (code !== 0) return code;
-  io.stdout("\n── the process ends here; a new one goes on with the same conversation ──\n");
+  io.stdout("\n── this process ends; a new one continues the same conversation ──\n");
   return await services.respawn(["demo", "--resume", folder], {});
 }
 
 async function secondPart({ services, io }: DemoContext, folder: string): Promise<number> {
-  return await withSession({ services, folder }, async (session) => {
+  return await withSession(services.open(requestIn(folder)), async (session) => {
     const branch = await session.conversations.latest(session.workspace);
     if (!branch) throw new Error(`Cannot resume the demo: ${folder} holds no conversation`);
     const code = await askAll(REQUESTS.second, { session, branch, io });
@@ -63,22 +95,9 @@ async function secondPart({ services, io }: DemoContext, folder: string): Promis
   });
 }
 
-async function withSession(
-  { services, folder }: { readonly services: Services; readonly folder: string },
-  work: (session: Session) => Promise<number>,
-): Promise<number> {
-  const session = await services.open({
-    db: join(folder, "demo.db"),
-    cwd: join(folder, "workspace"),
-    provider: "demo",
-    model: "policies",
-    maxIterations: 4,
-  });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
+function requestIn(folder: string): OpenRequest {
+  const place = { db: join(folder, "demo.db"), cwd: join(folder, "workspace") };
+  return { ...place, provider: "demo", model: "policies", maxIterations: 4 };
 }
 
 async function askAll(
@@ -90,23 +109,55 @@ async function askAll(
   const progress = new Progress({ ...io, stderr: io.stdout, stderrColor: io.stdoutColor, stderrIsTerminal: false }, {
     verbose: true,
   });
-  const controller = new AbortController();
-  const stop = io.onInterrupt(() => controller.abort());
-  try {
-    for (const request of requests) {
-      io.stdout(`\n${color.bold(`> ${request}`)}\n`);
-      const result = await session.conversations.ask(branch, request, {
-        signal: controller.signal,
-        emit: (event) => progress.show(event),
-      });
-      io.stdout(`${color.bold(terminalText(result.answer.trimEnd()))}\n`);
-      if (result.status !== "done") {
-        io.stderr(`vis: The demo did not end well: ${result.reason}\n`);
-        return exitCodeOf(result);
-      }
+  using interrupted = interrupt(io);
+  for (const request of requests) {
+    io.stdout(`\n${color.bold(`> ${request}`)}\n`);
+    const result = await session.conversations.ask(branch, request, {
+      signal: interrupted.signal,
+      emit: (event) => progress.show(event),
+    });
+    io.stdout(`${color.bold(visibleText(result.answer.trimEnd()))}\n`);
+    if (result.status !== "done") {
+      io.stderr(`vis: The demo failed: ${result.reason}\n`);
+      return exitCodeOf(result);
     }
-    return 0;
-  } finally {
-    stop();
   }
+  return 0;
+}
+
+/** Writes the demo's files into `folder`, which must exist. */
+async function makeWorkspace(folder: string): Promise<void> {
+  for (const [path, text] of Object.entries(FILES)) {
+    const target = join(folder, path);
+    await Deno.mkdir(join(target, ".."), { recursive: true });
+    await Deno.writeTextFile(target, text);
+  }
+}
+
+/** What the demo did, read from its rows in the database. */
+async function demoTable(
+  { session, branch, folder }: { readonly session: Session; readonly branch: Conversation; readonly folder: string },
+): Promise<string> {
+  const lines = ["", "request                                             steps       request bytes per step"];
+  let walls: unknown = null;
+  for (const query of await session.conversations.queries(branch)) {
+    const iterations = await session.conversations.iterations(query.queryId);
+    const bytes = iterations.map(({ metadata }) => String(metadata["requestBytes"] ?? "?"));
+    lines.push(`${oneLine(query.text, 50).padEnd(52)}${String(iterations.length).padEnd(12)}${bytes.join(" ")}`);
+    walls = iterations.at(-1)?.metadata["walls"] ?? walls;
+  }
+  lines.push("", `Active sandbox walls: ${describeWalls(walls)}`, `Database: ${session.database}`);
+  lines.push(`The files of the demo are in ${folder}, which is safe to delete.`, "");
+  return lines.join("\n");
+}
+
+function describeWalls(walls: unknown): string {
+  if (typeof walls !== "object" || walls === null) return "unknown";
+  const facts = new Map<string, unknown>(Object.entries(walls));
+  const held = ["realm", "permissions", "process"].filter((name) => facts.get(name) === true);
+  const kernel = new Map<string, unknown>(Object.entries(facts.get("kernel") ?? {}));
+  const landlock = Number(kernel.get("landlock") ?? 0);
+  if (landlock > 0) held.push(`kernel: Landlock ABI ${landlock}`);
+  if (kernel.get("seccomp") === true) held.push("kernel: seccomp");
+  return held.join(", ") || "none";
 }

@@ -1,19 +1,15 @@
 import pc from "picocolors";
-import type { CheckResult, Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import type { CheckResult, Io } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis doctor`: one line per check with its fix. Resolves with 1 if a check failed. Ctrl-C leaves nothing behind. */
 export async function doctorCommand(
-  { services, io, flags }: {
-    readonly services: Services;
-    readonly io: Io;
-    readonly flags: { readonly db?: string; readonly cwd?: string; readonly json: boolean };
-  },
+  { services, io, flags }: CommandInput<{ readonly db?: string; readonly cwd?: string; readonly json: boolean }>,
 ): Promise<number> {
-  const controller = new AbortController();
-  const stop = io.onInterrupt(() => controller.abort());
-  const asked = services.doctor({ db: flags.db, cwd: flags.cwd, signal: controller.signal });
-  const checks = await asked.finally(stop);
+  using interrupted = interrupt(io);
+  const checks = await services.doctor({ db: flags.db, cwd: flags.cwd, signal: interrupted.signal });
   if (flags.json) io.stdout(`${JSON.stringify(checks, null, 2)}\n`);
   else for (const check of checks) io.stdout(`${line(check, io)}\n`);
   return checks.some((check) => check.state === "fail") ? 1 : 0;
@@ -22,6 +18,6 @@ export async function doctorCommand(
 function line(check: CheckResult, io: Io): string {
   const color = pc.createColors(io.stdoutColor);
   const mark = { ok: color.green("✓"), warn: color.yellow("!"), fail: color.red("✗") }[check.state];
-  const mend = check.mend ? `\n    ${color.dim("→")} ${terminalText(check.mend)}` : "";
-  return `${mark} ${terminalText(`${check.name.padEnd(20)} ${check.found}`)}${mend}`;
+  const mend = check.mend ? `\n    ${color.dim("→")} ${visibleText(check.mend)}` : "";
+  return `${mark} ${visibleText(`${check.name.padEnd(20)} ${check.found}`)}${mend}`;
 }

@@ -1,21 +1,18 @@
 import type { ExtensionFacts, TrustFacts } from "../../../domain/reports/extension_report.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import type { ExtensionAdmin, Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import type { ExtensionAdmin } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
-interface Parts {
-  readonly services: Services;
-  readonly io: Io;
-  readonly flags: { readonly json: boolean; readonly cwd?: string };
-}
+type ExtensionsInput = CommandInput<{ readonly json: boolean; readonly cwd?: string }>;
 
 const MIN_HASH = 12;
 
 /** `vis extensions …`; each method resolves with the exit code. */
 export class ExtensionsCommand {
-  readonly #parts: Parts;
+  readonly #parts: ExtensionsInput;
 
-  constructor(parts: Parts) {
+  constructor(parts: ExtensionsInput) {
     this.#parts = parts;
   }
 
@@ -41,7 +38,7 @@ export class ExtensionsCommand {
     const folder = await (await this.#admin()).create(name);
     return this.#tell({ folder }, [
       `Written to ${folder}`,
-      `Try it with: vis extensions check ${name}`,
+      `Check it with: vis extensions check ${name}`,
       `Use it with: vis run --extension ${name} "…", or vis extensions add ${name}`,
     ]);
   }
@@ -71,21 +68,21 @@ export class ExtensionsCommand {
       );
     }
     if (hash !== undefined && hash.length < MIN_HASH) {
-      throw new UsageError(`Cannot trust by hash ${hash}: at least ${MIN_HASH} characters are needed`);
+      throw new UsageError(`Cannot trust by hash ${hash}: it needs at least ${MIN_HASH} characters`);
     }
     const chosen = found.filter((one) => hash === undefined ? yes : one.hash.startsWith(hash));
     if (hash !== undefined && chosen.length === 0) {
-      throw new UsageError(`Cannot trust ${hash}: nothing here has this hash`);
+      throw new UsageError(`Cannot trust ${hash}: no extension here has this hash`);
     }
     for (const one of chosen) await admin.trust(one);
-    const told = found.map((one) => ({ ...one, trusted: one.trusted || chosen.includes(one) }));
-    const open = told.filter(({ trusted }) => !trusted);
-    const last = told.length === 0
+    const all = found.map((one) => ({ ...one, trusted: one.trusted || chosen.includes(one) }));
+    const open = all.filter(({ trusted }) => !trusted);
+    const last = all.length === 0
       ? ["This project has no extensions"]
       : open.length > 0
-      ? ["Extensions run with your rights. Read them, then: vis extensions trust --yes"]
+      ? ["Extensions run with your permissions. Review them, then run: vis extensions trust --yes"]
       : [];
-    this.#tell(told, [...told.flatMap(trustLines), ...last]);
+    this.#tell(all, [...all.flatMap(trustLines), ...last]);
     return open.length === 0 ? 0 : 1;
   }
 
@@ -96,7 +93,7 @@ export class ExtensionsCommand {
   #tell(value: unknown, lines: readonly string[]): number {
     const { io, flags } = this.#parts;
     if (flags.json) io.stdout(`${JSON.stringify(value, null, 2)}\n`);
-    else for (const line of lines) io.stdout(`${terminalText(line)}\n`);
+    else for (const line of lines) io.stdout(`${visibleText(line)}\n`);
     return 0;
   }
 }

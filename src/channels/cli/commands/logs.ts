@@ -2,8 +2,10 @@ import { REAL_CLOCK } from "../../../domain/kit/clock.ts";
 import type { LogRow } from "../../../domain/records/archive.ts";
 import { clip, oneLine } from "../../../domain/text/clip.ts";
 import type { LogEntry } from "../../../domain/records/log_entry.ts";
-import type { Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import type { CommandInput } from "../input/command_input.ts";
+import { browse } from "../conversations/browse.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface LogsFlags {
   readonly level: LogEntry["level"];
@@ -22,37 +24,31 @@ const DATA_CHARS = 1_000;
 
 /** `vis logs`: one line per entry, oldest first; with `--follow` until Ctrl-C. `pause` waits between polls. */
 export async function logsCommand(
-  { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }: {
-    readonly services: Services;
-    readonly io: Io;
-    readonly flags: LogsFlags;
-    readonly pause?: (signal: AbortSignal) => Promise<void>;
-  },
+  { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }:
+    & CommandInput<LogsFlags>
+    & {
+      readonly pause?: (signal: AbortSignal) => Promise<void>;
+    },
 ): Promise<number> {
   const { level, since, limit, follow, json } = flags;
-  const abort = new AbortController();
-  const session = await services.open({ db: flags.db, browse: true });
-  const unlisten = follow ? io.onInterrupt(() => abort.abort()) : () => {};
-  try {
-    const within = flags.conversation === undefined ? null : await session.conversations.byId(flags.conversation);
+  return await browse({ services, flags }, async ({ conversations }) => {
+    using interrupted = follow ? interrupt(io) : null;
+    const within = flags.conversation === undefined ? null : await conversations.byId(flags.conversation);
     const filter = { level, since, conversationId: within?.conversationId, queryId: flags.query };
     const print = (rows: readonly LogRow[]): void => {
-      for (const row of rows) io.stdout(json ? `${JSON.stringify(row)}\n` : `${terminalText(line(row))}\n`);
+      for (const row of rows) io.stdout(json ? `${JSON.stringify(row)}\n` : `${visibleText(line(row))}\n`);
     };
-    const rows = await session.conversations.archive.logs({ ...filter, limit });
+    const rows = await conversations.archive.logs({ ...filter, limit });
     print(rows);
-    if (rows.length === 0 && !json && !follow) io.stdout("Nothing was logged that fits\n");
-    for (let after = rows.at(-1)?.seq ?? 0; follow && !abort.signal.aborted;) {
-      await pause(abort.signal);
-      const more = await session.conversations.archive.logs({ ...filter, after, limit: AT_ONCE });
+    if (rows.length === 0 && !json && !follow) io.stdout("No matching log entries\n");
+    for (let after = rows.at(-1)?.seq ?? 0; interrupted && !interrupted.signal.aborted;) {
+      await pause(interrupted.signal);
+      const more = await conversations.archive.logs({ ...filter, after, limit: AT_ONCE });
       print(more);
       after = more.at(-1)?.seq ?? after;
     }
     return 0;
-  } finally {
-    unlisten();
-    await session.close();
-  }
+  });
 }
 
 function line({ at, level, event, data, conversationId, queryId }: LogRow): string {

@@ -1,31 +1,23 @@
 import type { ModelReport, ModelsReport } from "../../../domain/reports/provider_report.ts";
-import type { Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import type { CommandInput } from "../input/command_input.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis models`: the names for --model and their prices. */
 export async function modelsCommand(
-  { services, io, flags }: {
-    readonly services: Services;
-    readonly io: Io;
-    readonly flags: { readonly provider?: string | undefined; readonly output: "text" | "json" };
-  },
+  { services, io, flags }: CommandInput<{ readonly provider?: string | undefined; readonly output: "text" | "json" }>,
 ): Promise<number> {
-  const abort = new AbortController();
-  const stop = io.onInterrupt(() => abort.abort());
-  try {
-    const admin = await services.providerAdmin({});
-    const lists = await admin.models({ provider: flags.provider ?? null, signal: abort.signal });
-    if (flags.output === "json") io.stdout(`${JSON.stringify(lists, null, 2)}\n`);
-    else for (const list of lists) io.stdout(`${terminalText(table(list))}\n`);
-    return lists.every(({ models }) => models.length > 0) ? 0 : 1;
-  } finally {
-    stop();
-  }
+  using interrupted = interrupt(io);
+  const admin = await services.providerAdmin({});
+  const lists = await admin.models({ provider: flags.provider ?? null, signal: interrupted.signal });
+  if (flags.output === "json") io.stdout(`${JSON.stringify(lists, null, 2)}\n`);
+  else for (const list of lists) io.stdout(`${visibleText(table(list))}\n`);
+  return lists.every(({ models }) => models.length > 0) ? 0 : 1;
 }
 
 const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
   service: "listed by the service",
-  data: "from the data that came with vis",
+  data: "from data included with vis",
   config: "from the configuration",
 };
 

@@ -1,8 +1,10 @@
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { SentMessage } from "../../../domain/query/sent_message.ts";
-import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import type { Io, OpenRequest, Session } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
+import { withSession } from "../conversations/browse.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface PromptFlags extends OpenRequest {
   readonly conversation?: string | undefined;
@@ -15,28 +17,27 @@ export interface PromptFlags extends OpenRequest {
  * stored. Resolves with the exit code. */
 export async function promptCommand(
   prompt: string,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: PromptFlags },
+  { services, io, flags }: CommandInput<PromptFlags>,
 ): Promise<number> {
   if (flags.iteration !== undefined && flags.conversation === undefined) {
-    throw new UsageError("Cannot show an iteration: --conversation is missing");
+    throw new UsageError("Cannot show a step: --iteration needs --conversation");
   }
   const asked = prompt.trim() !== "";
-  if (asked && flags.iteration !== undefined) throw new UsageError("Cannot show both a request and an iteration");
+  if (asked && flags.iteration !== undefined) {
+    throw new UsageError("Cannot show both a request and a stored step: omit the request or --iteration");
+  }
   if (!asked && flags.conversation === undefined) {
-    throw new UsageError("Cannot show an empty request: say what you want");
+    throw new UsageError('Cannot show the prompt of an empty request: write one, such as vis prompt "List the routes"');
   }
   // A stored prompt can be shown without a provider.
-  const session = await services.open(asked ? flags : { ...flags, browse: true });
-  try {
+  return await withSession(services.open(asked ? flags : { ...flags, browse: true }), async (session) => {
     const branch = flags.conversation !== undefined ? await session.conversations.byId(flags.conversation) : null;
     const messages = branch && !asked
       ? await stored(session, { branch, iteration: flags.iteration })
       : await session.conversations.preview(prompt, branch ? { branch } : { workspace: session.workspace });
     print(messages, { io, json: flags.json });
     return 0;
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 /** From the newest query: the requested iteration, by default its last. */
@@ -45,13 +46,13 @@ async function stored(
   { branch, iteration }: { readonly branch: Conversation; readonly iteration: number | undefined },
 ): Promise<readonly SentMessage[]> {
   const query = (await conversations.queries(branch)).at(-1);
-  if (!query) throw new UsageError(`Cannot show an iteration: conversation ${branch.conversationId} has no query yet`);
+  if (!query) throw new UsageError(`Cannot show a step: conversation ${branch.conversationId} has no requests yet`);
   const rows = await conversations.iterations(query.queryId);
   const row = iteration === undefined ? rows.at(-1) : rows[iteration - 1];
   const found = row && await conversations.sentMessages(query.queryId, row.position);
   if (found) return found;
-  const has = rows.length === 0 ? "it has none" : `it has 1 to ${rows.length}`;
-  throw new UsageError(`Cannot show iteration ${iteration ?? 1} of the newest query: ${has}`);
+  const has = rows.length === 0 ? "it has no steps" : `it has steps 1 to ${rows.length}`;
+  throw new UsageError(`Cannot show step ${iteration ?? 1} of the latest request: ${has}`);
 }
 
 function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io; readonly json: boolean }): void {
@@ -62,7 +63,7 @@ function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io
   };
   if (json) return io.stdout(`${JSON.stringify({ ...total, messages: sized }, null, 2)}\n`);
   for (const [at, { role, bytes, tokens, text }] of sized.entries()) {
-    const shown = io.stdoutIsTerminal ? terminalText(text) : text;
+    const shown = io.stdoutIsTerminal ? visibleText(text) : text;
     io.stdout(`=== ${at + 1} ${role}: ${bytes} bytes, about ${tokens} tokens\n${shown}\n\n`);
   }
   io.stdout(`=== ${sized.length} messages: ${total.bytes} bytes, about ${total.tokens} tokens\n`);

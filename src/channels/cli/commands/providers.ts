@@ -1,43 +1,40 @@
 import pc from "picocolors";
 import type { KeyReport, ProviderReport } from "../../../domain/reports/provider_report.ts";
-import type { Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import type { Io } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis providers`: the configured providers, in the order in which they are used. Resolves with 1 if one that was
  * checked did not answer. */
 export async function providersCommand(
-  { services, io, flags }: {
-    readonly services: Services;
-    readonly io: Io;
-    readonly flags: { readonly check: boolean; readonly output: "text" | "json" };
-  },
+  { services, io, flags }: CommandInput<{ readonly check: boolean; readonly output: "text" | "json" }>,
 ): Promise<number> {
-  const abort = new AbortController();
-  const stop = io.onInterrupt(() => abort.abort());
-  try {
-    const admin = await services.providerAdmin({});
-    const report = await admin.providers({ check: flags.check, signal: abort.signal });
-    if (flags.output === "json") io.stdout(`${JSON.stringify(report, null, 2)}\n`);
-    else {
-      for (const provider of report.providers) io.stdout(`${terminalText(lines(provider, io))}\n`);
-      for (const note of report.notes) io.stderr(`vis: ${terminalText(note)}\n`);
-      if (report.problem !== "") io.stderr(`vis: ${terminalText(report.problem)}\n`);
-    }
-    return report.providers.some(({ reach }) => reach?.ok === false) ? 1 : 0;
-  } finally {
-    stop();
+  using interrupted = interrupt(io);
+  const admin = await services.providerAdmin({});
+  const report = await admin.providers({ check: flags.check, signal: interrupted.signal });
+  if (flags.output === "json") io.stdout(`${JSON.stringify(report, null, 2)}\n`);
+  else {
+    for (const provider of report.providers) io.stdout(`${visibleText(lines(provider, io))}\n`);
+    for (const note of report.notes) io.stderr(`vis: ${visibleText(note)}\n`);
+    if (report.problem !== "") io.stderr(`vis: ${visibleText(report.problem)}\n`);
   }
+  return report.providers.some(({ reach }) => reach?.ok === false) ? 1 : 0;
 }
 
 function lines(provider: ProviderReport, io: Io): string {
   const color = pc.createColors(io.stdoutColor);
   const { name, baseUrl, model, root, protocol, key, reach } = provider;
-  const facts = [`${protocol} · ${baseUrl}`, `key: ${keyText(key)}`, `model: ${model ?? "none, name one"}`];
-  if (reach !== null) facts.push(reach.ok ? `answers: ${reach.found}` : `does not answer: ${reach.found}`);
+  const facts = [
+    `${protocol} · ${baseUrl}`,
+    `key: ${keyText(key)}`,
+    `model: ${model ?? "none (set one with --model)"}`,
+  ];
+  if (reach !== null) facts.push(reach.ok ? `responds: ${reach.found}` : `does not respond: ${reach.found}`);
   return `${root ? color.green("*") : " "} ${color.bold(name)}\n${facts.map((fact) => `    ${fact}`).join("\n")}`;
 }
 
 function keyText({ shown, from, need, mend }: KeyReport): string {
   if (shown !== "") return `${shown} from ${from}`;
-  return mend === "" ? need === "optional" ? "none needed" : "none" : `missing, ${mend}`;
+  return mend === "" ? need === "optional" ? "not needed" : "none" : `missing (${mend})`;
 }

@@ -3,14 +3,16 @@ import type { AskOptions, AskTarget } from "../../../conversation/send_options.t
 import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
-import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
+import type { OpenRequest, Session } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
 import { forkPoint } from "../input/fork_at.ts";
 import type { Progress } from "../ask/progress.ts";
 import { readContextArgument } from "../input/context_argument.ts";
 import { readImageArgument } from "../input/image_argument.ts";
 import { readSchema } from "../input/read_schema.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { withSession } from "../conversations/browse.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly continue?: boolean | undefined;
@@ -29,17 +31,13 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
 /** `vis run`: one query. Only the answer goes to stdout. Resolves with the exit code. */
 export async function runCommand(
   prompt: string,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: RunFlags },
+  { services, io, flags }: CommandInput<RunFlags>,
 ): Promise<number> {
   checkWhere(flags);
   const given = await readGiven(flags);
-  const session = await services.open({
-    ...flags,
-    maxCostUsd: flags.maxCost,
-    timeoutMs: flags.timeout,
-  });
-  try {
-    return await runQueryCommand({
+  const opening = services.open({ ...flags, maxCostUsd: flags.maxCost, timeoutMs: flags.timeout });
+  return await withSession(opening, (session) =>
+    runQueryCommand({
       io,
       flags,
       schema: flags.schema !== undefined,
@@ -56,15 +54,12 @@ export async function runCommand(
           ...given,
         });
       },
-    });
-  } finally {
-    await session.close();
-  }
+    }));
 }
 
 function checkWhere({ continue: newest, conversation, fork }: RunFlags): void {
   const given = [newest ? "-c" : null, conversation && "--conversation", fork && "--fork"].filter(Boolean);
-  if (given.length > 1) throw new UsageError(`Cannot go on in two places: give only one of ${given.join(" and ")}`);
+  if (given.length > 1) throw new UsageError(`Cannot continue in two places: use only one of ${given.join(" and ")}`);
 }
 
 type Given = Pick<AskOptions, "images" | "responseSchema" | "context">;
@@ -99,12 +94,12 @@ async function announce(
 ): Promise<void> {
   const resumed = flags.continue || flags.conversation || flags.fork ? await session.conversations.queries(branch) : [];
   const last = resumed.at(-1);
-  if (last?.running) progress.line("The last query is still running in another process");
+  if (last?.running) progress.line("The last request is still running in another process");
   if (last?.reason === "process_lost") {
-    const again = last.iterations === 0 ? " It had no reply yet: what came with --context must be given again." : "";
-    progress.line(`The last query was interrupted: ${oneLine(last.answer, 200)}${again}`);
+    const again = last.iterations === 0 ? " It had no reply yet: pass --context again if you used it." : "";
+    progress.line(`The last request was interrupted: ${oneLine(last.answer, 200)}${again}`);
   }
   const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, 13)}`;
   progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);
-  for (const note of session.notes ?? []) progress.line(`vis · ${terminalText(oneLine(note, 300))}`);
+  for (const note of session.notes ?? []) progress.line(`vis · ${visibleText(oneLine(note, 300))}`);
 }

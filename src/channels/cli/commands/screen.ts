@@ -6,8 +6,8 @@ import { welcome } from "./welcome.ts";
 
 /** Flags of `vis` without a command. */
 export const SCREEN_FLAGS = [
-  ["-c, --continue", "go on with the newest conversation of this workspace"],
-  ["--conversation <id>", "go on with this conversation (the beginning of its id will do)"],
+  ["-c, --continue", "continue the latest conversation in this workspace"],
+  ["--conversation <id>", "continue this conversation; a unique prefix is enough"],
   FLAGS.model,
   FLAGS.provider,
   FLAGS.db,
@@ -21,7 +21,9 @@ export async function screenCommand(
   const request = parsed(io);
   const terminal = io.stdinIsTerminal && io.stdoutIsTerminal;
   if (!terminal && io.args.length > 0) {
-    throw new UsageError("Cannot show the screen: stdin and stdout must be a terminal (vis run asks without one)");
+    throw new UsageError(
+      "Cannot start interactive mode: stdin and stdout must be a terminal; without one, use vis run",
+    );
   }
   if (!terminal) return await welcome({ services, io, help });
   if (request.provider === undefined && request.model === undefined) {
@@ -34,7 +36,7 @@ export async function screenCommand(
 
 function parsed(io: Io): ScreenRequest {
   const command = new Command("vis").exitOverride().allowExcessArguments(false).showHelpAfterError(
-    "(vis help shows all commands)",
+    "(vis help lists all commands)",
   ).configureOutput({
     writeErr: io.stderr,
     outputError: (text, write) => write(text.replace(/^error: /, "vis: ")),
@@ -43,7 +45,7 @@ function parsed(io: Io): ScreenRequest {
   command.parse([...io.args], { from: "user" });
   const request = command.opts<ScreenRequest>();
   if (request.continue && request.conversation !== undefined) {
-    throw new UsageError("Cannot go on in two places: give only one of -c and --conversation");
+    throw new UsageError("Cannot continue two conversations: use only one of -c and --conversation");
   }
   return request;
 }

@@ -1,7 +1,8 @@
 import type { SearchHit, SearchKind } from "../../../domain/records/archive.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
-import type { Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import type { CommandInput } from "../input/command_input.ts";
+import { browse } from "../conversations/browse.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface SearchFlags {
   readonly conversation?: string | undefined;
@@ -16,28 +17,25 @@ export interface SearchFlags {
 /** `vis search`: two lines per match, best first. Resolves with 1 if there are no matches. */
 export async function searchCommand(
   text: string,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: SearchFlags },
+  { services, io, flags }: CommandInput<SearchFlags>,
 ): Promise<number> {
   const { kind, since, until, limit } = flags;
-  const session = await services.open({ db: flags.db, browse: true });
-  try {
-    const within = flags.conversation === undefined ? null : await session.conversations.byId(flags.conversation);
+  return await browse({ services, flags }, async ({ conversations }) => {
+    const within = flags.conversation === undefined ? null : await conversations.byId(flags.conversation);
     const filter = { kind, since, until, limit, conversationId: within?.conversationId };
-    const hits = await session.conversations.archive.search(text, filter);
+    const hits = await conversations.archive.search(text, filter);
     if (flags.json) io.stdout(`${JSON.stringify(hits, null, 2)}\n`);
-    else for (const hit of hits) io.stdout(`${terminalText(lines(hit))}\n`);
-    if (hits.length === 0) io.stderr("Nothing was found\n");
+    else for (const hit of hits) io.stdout(`${visibleText(lines(hit))}\n`);
+    if (hits.length === 0) io.stderr("No results\n");
     return hits.length === 0 ? 1 : 0;
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 function lines({ at, conversationId, kind, position, title, variable, snippet }: SearchHit): string {
   const when = new Date(at).toISOString().slice(0, 16).replace("T", " ");
   const where = [
     kind,
-    ...(position === null ? [] : [`iteration ${position + 1}`]),
+    ...(position === null ? [] : [`step ${position + 1}`]),
     ...(variable === null ? [] : [variable]),
   ].join(" · ");
   return `${conversationId}  ${when}  ${where}  ${oneLine(title, 60)}\n  ${oneLine(snippet, 400)}`;

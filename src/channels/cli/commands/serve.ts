@@ -1,25 +1,23 @@
-import type { Io, ServeRequest, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { aborted } from "../../../domain/kit/abortable.ts";
+import type { ServeRequest } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis serve`: listens until it is interrupted. The token is only shown on a terminal. Resolves with the exit code. */
 export async function serveCommand(
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ServeRequest },
+  { services, io, flags }: CommandInput<ServeRequest>,
 ): Promise<number> {
-  const interrupted = Promise.withResolvers<void>();
-  const stop = io.onInterrupt(() => interrupted.resolve());
-  try {
-    const server = await services.serve(flags);
-    io.stdout(`${server.url}\n`);
-    io.stderr(`vis · ${terminalText(`${server.provider} ${server.model} · token from ${server.tokenFrom}`)}\n`);
-    for (const note of server.notes) io.stderr(`vis · ${terminalText(note)}\n`);
-    if (server.token !== null && io.stdoutIsTerminal && io.stderrIsTerminal) {
-      io.stderr(`vis · open ${server.url}#token=${encodeURIComponent(server.token)}\n`);
-    }
-    await interrupted.promise;
-    io.stderr("vis · ending: running queries may finish, a second signal ends at once\n");
-    await server.close();
-    return 0;
-  } finally {
-    stop();
+  using interrupted = interrupt(io);
+  const server = await services.serve(flags);
+  io.stdout(`${server.url}\n`);
+  io.stderr(`vis · ${visibleText(`${server.provider} ${server.model} · token from ${server.tokenFrom}`)}\n`);
+  for (const note of server.notes) io.stderr(`vis · ${visibleText(note)}\n`);
+  if (server.token !== null && io.stdoutIsTerminal && io.stderrIsTerminal) {
+    io.stderr(`vis · open ${server.url}#token=${encodeURIComponent(server.token)}\n`);
   }
+  await aborted(interrupted.signal);
+  io.stderr("vis · shutting down: running requests may finish; press Ctrl-C again to stop at once\n");
+  await server.close();
+  return 0;
 }

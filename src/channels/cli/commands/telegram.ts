@@ -1,7 +1,8 @@
 import { aborted } from "../../../domain/kit/abortable.ts";
 import { Cancelled, ConfigError } from "../../../domain/errors.ts";
 import type { Io, Services, TelegramRequest } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export type TelegramFlags = Omit<TelegramRequest, "onNote" | "signal">;
 
@@ -19,11 +20,10 @@ export class TelegramCommand {
 
   /** Runs the bot until it is interrupted or cannot continue. Resolves with the exit code. */
   async run(flags: TelegramFlags): Promise<number> {
-    const interrupt = new AbortController();
-    const stop = this.#io.onInterrupt(() => interrupt.abort());
-    const onNote = (text: string): void => this.#io.stderr(`vis · ${terminalText(text)}\n`);
+    using interrupted = interrupt(this.#io);
+    const { signal } = interrupted;
+    const onNote = (text: string): void => this.#io.stderr(`vis · ${visibleText(text)}\n`);
     try {
-      const { signal } = interrupt;
       const bot = await this.#services.telegram({ ...flags, onNote, signal });
       this.#io.stdout(`https://t.me/${bot.username}\n`);
       onNote(`@${bot.username} · ${bot.provider} ${bot.model}`);
@@ -31,15 +31,13 @@ export class TelegramCommand {
       try {
         await Promise.race([bot.ended, aborted(signal)]);
       } finally {
-        if (signal.aborted) onNote("ending: running queries may finish, a second signal ends at once");
+        if (signal.aborted) onNote("shutting down: running requests may finish; press Ctrl-C again to stop at once");
         await bot.close();
       }
       return 0;
     } catch (error) {
-      if (error instanceof Cancelled && interrupt.signal.aborted) return 0;
+      if (error instanceof Cancelled && signal.aborted) return 0;
       throw error;
-    } finally {
-      stop();
     }
   }
 
@@ -55,7 +53,7 @@ export class TelegramCommand {
 
   async #allowed(): Promise<readonly number[]> {
     const { value } = await (await this.#services.configAdmin({})).explain(KEY);
-    if (!Array.isArray(value)) throw new ConfigError(`Cannot use ${KEY}: it is no list`);
+    if (!Array.isArray(value)) throw new ConfigError(`Cannot use ${KEY}: it must be a list`);
     return value.filter((id) => typeof id === "number");
   }
 
@@ -63,7 +61,7 @@ export class TelegramCommand {
     const admin = await this.#services.configAdmin({});
     if (ids.length !== before.length) await admin.set(KEY, { words: [JSON.stringify(ids)], project: false });
     const names = ids.length === 0 ? "nobody" : ids.join(", ");
-    this.#io.stderr(`vis: the bot answers ${names} (${KEY} in ${terminalText(admin.path({ project: false }))})\n`);
+    this.#io.stderr(`vis: the bot answers ${names} (${KEY} in ${visibleText(admin.path({ project: false }))})\n`);
     return 0;
   }
 }

@@ -1,7 +1,8 @@
 import { UsageError } from "../../../domain/errors.ts";
-import type { Io, Services } from "../../channel.ts";
+import type { Io } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { diffLines } from "../output/diff_lines.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface UndoFlags {
   readonly list: boolean;
@@ -23,7 +24,7 @@ interface Change {
   readonly undone?: boolean;
 }
 
-interface Told {
+interface UndoReport {
   readonly error?: string;
   readonly changes?: readonly Change[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
@@ -34,20 +35,20 @@ const SHOWN_PATHS = 4;
 
 /** `vis undo`: lists or undoes the file changes that an extension recorded. */
 export async function undoCommand(
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: UndoFlags },
+  { services, io, flags }: CommandInput<UndoFlags>,
 ): Promise<number> {
   if (flags.steps !== undefined && flags.scope !== undefined) {
-    throw new UsageError("Cannot undo both: give --steps or --scope");
+    throw new UsageError("Cannot undo by --steps and --scope: use only one of them");
   }
   const parts: string[] = [];
   const admin = await services.extensionAdmin({ cwd: flags.cwd });
   const code = await admin.run(["undo", ...wordsOf(flags)], (text) => void parts.push(text));
-  if (code === null) throw new UsageError("Cannot undo: the extension that keeps changes of files is switched off");
-  const told: Told = JSON.parse(parts.join(""));
-  if (flags.json) io.stdout(`${JSON.stringify(told)}\n`);
-  else if (told.error !== undefined) io.stderr(`vis: ${terminalText(told.error)}${hint(told.error)}\n`);
-  else if (flags.list) list(told.changes ?? [], io);
-  else show(told, { io, flags });
+  if (code === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
+  const report: UndoReport = JSON.parse(parts.join(""));
+  if (flags.json) io.stdout(`${JSON.stringify(report)}\n`);
+  else if (report.error !== undefined) io.stderr(`vis: ${visibleText(report.error)}${hint(report.error)}\n`);
+  else if (flags.list) list(report.changes ?? [], io);
+  else show(report, { io, flags });
   return code;
 }
 
@@ -58,32 +59,33 @@ function wordsOf({ list, steps, scope, conversation, redo, force }: UndoFlags): 
 }
 
 function hint(error: string): string {
-  return error.includes("by somebody else") ? " (--force takes it back all the same)" : "";
+  return error.includes("by somebody else") ? " (--force undoes it anyway)" : "";
 }
 
 function list(changes: readonly Change[], io: Io): void {
-  if (changes.length === 0) io.stderr("No change of a file is kept for this workspace\n");
+  if (changes.length === 0) io.stderr("No file changes are recorded for this workspace\n");
   for (const { at, change, conversationId, paths, undone } of changes) {
     const more = paths.length > SHOWN_PATHS ? ` (+${paths.length - SHOWN_PATHS})` : "";
-    const shown = terminalText(`${paths.slice(0, SHOWN_PATHS).join(" ")}${more}`);
+    const shown = visibleText(`${paths.slice(0, SHOWN_PATHS).join(" ")}${more}`);
     const time = new Date(at).toISOString().slice(0, 19).replace("T", " ");
     io.stdout(
-      `${time}  ${conversationId.slice(0, 8).padEnd(8)}  ${change.padEnd(9)}  ${shown}${
-        undone ? "  taken back" : ""
-      }\n`,
+      `${time}  ${conversationId.slice(0, 8).padEnd(8)}  ${change.padEnd(9)}  ${shown}${undone ? "  undone" : ""}\n`,
     );
   }
 }
 
-function show({ changes = [], files = [] }: Told, { io, flags }: { readonly io: Io; readonly flags: UndoFlags }): void {
+function show(
+  { changes = [], files = [] }: UndoReport,
+  { io, flags }: { readonly io: Io; readonly flags: UndoFlags },
+): void {
   for (const { diff } of files) {
     for (const line of diffLines(diff, { color: io.stdoutColor, most: SHOWN_LINES })) io.stdout(`${line}\n`);
   }
-  const what = flags.redo ? "what was taken back" : `${changes.length} change${changes.length === 1 ? "" : "s"}`;
+  const what = flags.redo ? "the undone changes" : `${changes.length} change${changes.length === 1 ? "" : "s"}`;
   const where = `${files.length} file${files.length === 1 ? "" : "s"}`;
   io.stderr(
-    `${flags.redo ? "Made again" : "Took back"} ${what} in ${where}${
-      flags.redo ? "" : "; vis undo --redo makes them again"
+    `${flags.redo ? "Reapplied" : "Undid"} ${what} in ${where}${
+      flags.redo ? "" : " (vis undo --redo reapplies them)"
     }\n`,
   );
 }

@@ -5,9 +5,10 @@ import { clip, oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { BranchPoint } from "../../../domain/records/new_fork.ts";
 import { readable } from "../../../domain/text/readable.ts";
-import type { Io, Services, Session } from "../../channel.ts";
+import type { Io, Session } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { browse } from "../conversations/browse.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const SHOWN_CHARS = 20_000;
 const LISTED_CHARS = 2_000;
@@ -36,16 +37,18 @@ interface Shown {
  * Values are decoded without a sandbox; nothing in them is run. */
 export async function varsCommand(
   names: readonly string[],
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: VarsFlags },
+  { services, io, flags }: CommandInput<VarsFlags>,
 ): Promise<number> {
   const asked = [names.length > 0, flags.history !== undefined, flags.diff !== undefined].filter(Boolean);
-  if (asked.length > 1) throw new UsageError("Cannot show both: give names, --history or --diff");
+  if (asked.length > 1) throw new UsageError("Cannot combine these options: use names, --history or --diff");
   return await browse({ services, flags }, async (session) => {
     const { conversations, workspace } = session;
     const branch = flags.conversation === undefined
       ? await conversations.latest(workspace)
       : await conversations.byId(flags.conversation);
-    if (!branch) throw new UsageError("Cannot show variables: this workspace has no conversation, give --conversation");
+    if (!branch) {
+      throw new UsageError("Cannot show variables: this workspace has no conversation; choose one with --conversation");
+    }
     const at = flags.at === undefined
       ? undefined
       : (await conversations.records.point(branch.branchId, flags.at)).point;
@@ -73,9 +76,9 @@ async function list({ session, io, flags, branch, at }: Shown): Promise<void> {
       ...(summary.doc === "" ? [] : [`// ${summary.doc}`]),
       ...(reason === "" ? [] : [`lost: ${reason}`]),
     ];
-    io.stdout(`${terminalText(`${name.padEnd(width)}  v${versions}  ${oneLine(facts.join(" · "), 300)}`)}\n`);
+    io.stdout(`${visibleText(`${name.padEnd(width)}  v${versions}  ${oneLine(facts.join(" · "), 300)}`)}\n`);
   }
-  if (heads.length === 0) io.stderr("There are no variables\n");
+  if (heads.length === 0) io.stderr("No variables\n");
 }
 
 async function showValues(names: readonly string[], { session, io, flags, branch, at }: Shown): Promise<void> {
@@ -85,8 +88,8 @@ async function showValues(names: readonly string[], { session, io, flags, branch
   }
   if (flags.json) return io.stdout(`${JSON.stringify(found.map(facts), null, 2)}\n`);
   for (const version of found) {
-    if (names.length > 1) io.stdout(`${terminalText(version.name)} v${version.version}\n`);
-    io.stdout(`${terminalText(clip(versionText(version), SHOWN_CHARS))}\n`);
+    if (names.length > 1) io.stdout(`${visibleText(version.name)} v${version.version}\n`);
+    io.stdout(`${visibleText(clip(versionText(version), SHOWN_CHARS))}\n`);
   }
 }
 
@@ -97,23 +100,25 @@ async function showHistory(name: string, { session, io, flags, branch, at }: Sho
   if (earlier > 0) io.stderr(`${earlier} earlier ${earlier === 1 ? "version" : "versions"}: --limit shows more\n`);
   for (const version of versions) {
     const when = new Date(version.createdAt).toISOString().slice(0, 19).replace("T", " ");
-    io.stdout(`${terminalText(`${name} v${version.version}`)}  ${when}\n`);
-    for (const line of lines(clip(version.code, LISTED_CHARS))) io.stdout(`  │ ${terminalText(line)}\n`);
-    for (const line of lines(clip(versionText(version), LISTED_CHARS))) io.stdout(`  = ${terminalText(line)}\n`);
+    io.stdout(`${visibleText(`${name} v${version.version}`)}  ${when}\n`);
+    for (const line of lines(clip(version.code, LISTED_CHARS))) io.stdout(`  │ ${visibleText(line)}\n`);
+    for (const line of lines(clip(versionText(version), LISTED_CHARS))) io.stdout(`  = ${visibleText(line)}\n`);
   }
 }
 
 async function showDiff(what: readonly string[], { session, io, flags, branch }: Shown): Promise<void> {
   const [name = "", first, second] = what;
-  if (what.length !== 1 && what.length !== 3) throw new UsageError("Cannot compare: write --diff NAME V1 V2, or NAME");
-  if (flags.at !== undefined) throw new UsageError("Cannot compare at an iteration: versions have numbers");
+  if (what.length !== 1 && what.length !== 3) {
+    throw new UsageError("Cannot compare: use --diff NAME V1 V2, or --diff NAME");
+  }
+  if (flags.at !== undefined) throw new UsageError("Cannot use --diff with --at: versions are chosen by number");
   const { records } = session.conversations;
   const newest = (await records.versions(branch, { name, newest: 1 })).at(-1)?.version ?? 1;
-  if (first === undefined && newest === 1) throw new UsageError(`Cannot compare ${name}: it has one version`);
+  if (first === undefined && newest === 1) throw new UsageError(`Cannot compare ${name}: it has only one version`);
   const [from, to] = first === undefined ? [newest - 1, newest] : [versionOf(first), versionOf(second)];
   const diff = await records.diff(branch, { name, from, to });
   if (flags.json) io.stdout(`${JSON.stringify({ name, from, to, ...diff }, null, 2)}\n`);
-  else io.stdout(`${terminalText(diff.text).replace(/\n$/, "")}\n`);
+  else io.stdout(`${visibleText(diff.text).replace(/\n$/, "")}\n`);
 }
 
 function versionOf(text: string | undefined): number {

@@ -1,5 +1,5 @@
 import type { Io, Services } from "../../channel.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis` without a terminal: the first steps if nothing is configured, otherwise an overview. Resolves with the exit
  * code. */
@@ -9,14 +9,14 @@ export async function welcome(
   const admin = await services.providerAdmin({});
   const { providers, problem, notes } = await admin.providers({ check: false, signal: new AbortController().signal });
   if (problem !== "" && providers.length === 0) {
-    io.stdout(`${terminalText(problem)}\n\nvis help shows all commands.\n`);
+    io.stdout(`${visibleText(problem)}\n\nvis help lists all commands.\n`);
     return 0;
   }
   help();
   const root = providers.find((one) => one.root);
-  const uses = root ? [`It uses ${root.name}${root.model === null ? "" : ` ${root.model}`}: vis run "…"`] : [];
+  const uses = root ? [`uses ${root.name}${root.model === null ? "" : ` ${root.model}`}: vis run "…"`] : [];
   for (const line of [...uses, ...notes, ...problem === "" ? [] : [problem]]) {
-    io.stderr(`vis · ${terminalText(line)}\n`);
+    io.stderr(`vis · ${visibleText(line)}\n`);
   }
   return 0;
 }

@@ -1,5 +1,15 @@
 import type { Services, Session } from "../../channel.ts";
 
+/** Does one piece of work with a session and closes it. */
+export async function withSession<T>(opening: Promise<Session>, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await opening;
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
 /** Works with stored data, without a provider. */
 export async function browse<T>(
   { services, flags: { db, cwd } }: {
@@ -8,10 +18,5 @@ export async function browse<T>(
   },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const session = await services.open({ db, ...(cwd === undefined ? {} : { cwd }), browse: true });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
+  return await withSession(services.open({ db, ...(cwd === undefined ? {} : { cwd }), browse: true }), work);
 }

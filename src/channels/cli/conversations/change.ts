@@ -1,8 +1,8 @@
 import { UsageError } from "../../../domain/errors.ts";
 import { browse } from "./browse.ts";
-import type { StoredCommand } from "./_stored_command.ts";
+import type { StoredCommand } from "../input/command_input.ts";
 import { forkPoint } from "../input/fork_at.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis conversations fork`: a new branch; its id goes to stdout. */
 export async function forkConversation(
@@ -19,7 +19,7 @@ export async function forkConversation(
     return 0;
   }
   io.stdout(`${branchId}\n`);
-  io.stderr(`Go on in it with vis run --conversation ${branchId} "…"\n`);
+  io.stderr(`Continue it with: vis run --conversation ${branchId} "…"\n`);
   return 0;
 }
 
@@ -31,7 +31,7 @@ export async function renameConversation(
   const kept = await browse({ services, flags }, async ({ conversations }) => {
     return await conversations.records.rename(await conversations.byId(id), title);
   });
-  io.stderr(`${terminalText(kept)}\n`);
+  io.stderr(`${visibleText(kept)}\n`);
   return 0;
 }
 
@@ -44,11 +44,13 @@ export async function deleteConversation(
     const branch = await conversations.byId(id);
     const branches = await conversations.branches(branch.conversationId);
     const queries = branches.reduce((sum, one) => sum + one.queries, 0);
-    const what = `conversation ${branch.conversationId} "${terminalText(branch.title)}": ` +
-      `${queries} queries in ${branches.length} ${branches.length === 1 ? "branch" : "branches"}`;
-    if (!flags.yes) throw new UsageError(`Cannot delete ${what}: it cannot be undone, so --yes must be given`);
+    const what = `conversation ${branch.conversationId} "${visibleText(branch.title)}": ` +
+      `${queries} ${queries === 1 ? "request" : "requests"}, ${branches.length} ${
+        branches.length === 1 ? "branch" : "branches"
+      }`;
+    if (!flags.yes) throw new UsageError(`Cannot delete ${what}: deletion cannot be undone; confirm it with --yes`);
     await conversations.delete(branch);
-    io.stderr(`Deleted ${what}; vis db prune frees what it alone used\n`);
+    io.stderr(`Deleted ${what} (vis db prune frees its space)\n`);
     return 0;
   });
 }

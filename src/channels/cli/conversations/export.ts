@@ -7,7 +7,7 @@ import { fileFault } from "../../../domain/text/file_fault.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { Session } from "../../channel.ts";
 import { browse } from "./browse.ts";
-import type { StoredCommand } from "./_stored_command.ts";
+import type { StoredCommand } from "../input/command_input.ts";
 import { branchLines } from "../output/branch_lines.ts";
 
 export type ExportFormat = "md" | "json" | "html";
@@ -89,7 +89,7 @@ export async function importCommand(
         if (now === conversationId) io.stderr(`conversation ${before} → ${now}\n`);
         else if (branches.has(now)) io.stderr(`branch       ${before} → ${now}\n`);
       }
-      io.stderr(`${ids.size} ids are new; --output json names them all\n`);
+      io.stderr(`${ids.size} new ids; --output json lists all of them\n`);
     }
     return 0;
   });
@@ -104,6 +104,8 @@ async function readText(path: string): Promise<string> {
     return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot import ${path}: ${error instanceof TypeError ? "it is no text" : fileFault(error)}`);
+    throw new UsageError(
+      `Cannot import ${path}: ${error instanceof TypeError ? "it is not a text file" : fileFault(error)}`,
+    );
   }
 }

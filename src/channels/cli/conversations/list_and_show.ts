@@ -2,27 +2,21 @@ import type { BranchOfConversation } from "../../../conversation/conversations.t
 import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { Recording } from "../../../domain/records/recording.ts";
-import type { Io, Services } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { branchLines } from "../output/branch_lines.ts";
 import { browse } from "./browse.ts";
 import { conversationText } from "../output/conversation_text.ts";
 import { printableQuery } from "../output/printable_query.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface ConversationsFlags {
   readonly output: "text" | "json";
   readonly db?: string | undefined;
 }
 
-interface Given<F> {
-  readonly services: Services;
-  readonly io: Io;
-  readonly flags: F;
-}
-
 /** `vis conversations list`: one line each, by newest query first. */
 export async function printConversations(
-  { services, io, flags }: Given<ConversationsFlags & { readonly limit: number }>,
+  { services, io, flags }: CommandInput<ConversationsFlags & { readonly limit: number }>,
 ): Promise<number> {
   const found = await browse({ services, flags }, async ({ conversations }) => {
     const listed = await conversations.list({ limit: flags.limit });
@@ -40,19 +34,19 @@ export async function printConversations(
   }
   for (const { conversationId, createdAt, queries, running, title, branches } of found) {
     const when = new Date(createdAt).toISOString().slice(0, 16).replace("T", " ");
-    const count = `${queries} ${queries === 1 ? "query" : "queries"}`;
+    const count = `${queries} ${queries === 1 ? "request" : "requests"}`;
     const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
-    io.stdout(`${terminalText(`${conversationId}  ${when}  ${count.padStart(11)}  ${named}`)}\n`);
-    for (const line of branchLines(branches)) io.stdout(`  ${terminalText(line)}\n`);
+    io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(12)}  ${named}`)}\n`);
+    for (const line of branchLines(branches)) io.stdout(`  ${visibleText(line)}\n`);
   }
-  if (found.length === 0) io.stderr("No conversation is stored yet\n");
+  if (found.length === 0) io.stderr("No conversations yet\n");
   return 0;
 }
 
 /** `vis conversations show`: all of one conversation. */
 export async function showConversation(
   id: string,
-  { services, io, flags }: Given<ConversationsFlags & { readonly query?: number | undefined }>,
+  { services, io, flags }: CommandInput<ConversationsFlags & { readonly query?: number | undefined }>,
 ): Promise<number> {
   const { whole, branches, shown } = await browse({ services, flags }, async ({ conversations }) => {
     const branch = await conversations.byId(id);
@@ -65,7 +59,7 @@ export async function showConversation(
     io.stdout(`${JSON.stringify(facts, null, 2)}\n`);
   } else {
     const tree = branchLines(branches, { shown });
-    io.stdout(terminalText(conversationText(recording, { first: flags.query ?? 1, branches: tree })));
+    io.stdout(visibleText(conversationText(recording, { first: flags.query ?? 1, branches: tree })));
   }
   return 0;
 }
@@ -77,7 +71,7 @@ function branchFacts({ branchId, parentBranchId, fork, title, queries, createdAt
 function only(recording: Recording, number: number): Recording {
   const query = recording.queries[number - 1];
   if (query) return { ...recording, queries: [query] };
-  throw new UsageError(`Cannot show query ${number}: the conversation has ${recording.queries.length}`);
+  throw new UsageError(`Cannot show request ${number}: the conversation has ${recording.queries.length}`);
 }
 
 /** The recording with byte counts instead of image data. */

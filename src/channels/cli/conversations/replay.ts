@@ -4,9 +4,12 @@ import { UsageError } from "../../../domain/errors.ts";
 import type { PathMap } from "../../../domain/records/path_map.ts";
 import { Playback } from "../../../domain/records/playback.ts";
 import type { RecordedQuery, Recording } from "../../../domain/records/recording.ts";
-import type { Io, Services, Session } from "../../channel.ts";
+import type { Services, Session } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import type { ReplayPlace } from "../../../domain/records/replay_place.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { browse, withSession } from "./browse.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface ReplayFlags {
   readonly query?: number | undefined;
@@ -28,58 +31,49 @@ interface QueryReport {
  * lists differences. Resolves with 0 without differences, 1 with some, 130 when cancelled. */
 export async function replayCommand(
   id: string,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ReplayFlags },
+  { services, io, flags }: CommandInput<ReplayFlags>,
 ): Promise<number> {
   // Stays open: a large context is read in parts during the replay.
-  const stored = await services.open({ db: flags.db, cwd: flags.cwd, browse: true });
-  try {
-    const { conversations } = stored;
+  return await browse({ services, flags }, async ({ conversations }) => {
     const recording = await conversations.recording(await conversations.byId(id));
     return await replay(recording, { services, io, flags });
-  } finally {
-    await stored.close();
-  }
+  });
 }
 
 async function replay(
   recording: Recording,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ReplayFlags },
+  { services, io, flags }: CommandInput<ReplayFlags>,
 ): Promise<number> {
   const count = flags.query ?? recording.queries.length;
   if (count > recording.queries.length) {
-    throw new UsageError(`Cannot replay query ${count}: the conversation has ${recording.queries.length}`);
+    throw new UsageError(`Cannot replay request ${count}: the conversation has ${recording.queries.length}`);
   }
-  const controller = new AbortController();
-  const stop = io.onInterrupt(() => controller.abort());
+  using interrupted = interrupt(io);
+  const { signal } = interrupted;
+  const place = await services.replayPlace({
+    cwd: flags.cwd,
+    recorded: recording.workspace,
+    inPlace: flags.inPlace,
+    signal,
+  });
   try {
-    const { signal } = controller;
-    const place = await services.replayPlace({
-      cwd: flags.cwd,
-      recorded: recording.workspace,
-      inPlace: flags.inPlace,
-      signal,
-    });
-    try {
-      const of = `replay · ${count} of ${recording.queries.length} queries`;
-      io.stderr(terminalText(`${of} · ${whereText(place, recording)}\n`));
-      const played = await playIn(place, { recording, services, flags, count, signal });
-      if (signal.aborted) return 130;
-      const reports = reportsOf(recording, { played, paths: place.paths, only: flags.query ?? null });
-      io.stdout(flags.json ? `${JSON.stringify(facts(recording, reports), null, 2)}\n` : text(reports));
-      return reports.every(({ same }) => same) ? 0 : 1;
-    } finally {
-      await place.close();
-    }
+    const of = `replay · ${count} of ${recording.queries.length} requests`;
+    io.stderr(visibleText(`${of} · ${whereText(place, recording)}\n`));
+    const played = await playIn(place, { recording, services, flags, count, signal });
+    if (signal.aborted) return 130;
+    const reports = reportsOf(recording, { played, paths: place.paths, only: flags.query ?? null });
+    io.stdout(flags.json ? `${JSON.stringify(facts(recording, reports), null, 2)}\n` : text(reports));
+    return reports.every(({ same }) => same) ? 0 : 1;
   } finally {
-    stop();
+    await place.close();
   }
 }
 
 function whereText({ workspace, copied }: ReplayPlace, recording: Recording): string {
   const { from = workspace, files = 0, bytes = 0, leftOut = 0 } = copied ?? {};
   const elsewhere = recording.workspace === from ? "" : ` (recorded in ${recording.workspace})`;
-  if (!copied) return `blocks run for real in ${workspace}${elsewhere}`;
-  const left = leftOut === 0 ? "" : `, without ${leftOut} that cannot be copied`;
+  if (!copied) return `the code runs in ${workspace} itself${elsewhere}`;
+  const left = leftOut === 0 ? "" : `, ${leftOut} could not be copied`;
   return `in a copy of ${from}${elsewhere}: ${files} ${files === 1 ? "file" : "files"}, ${sizeText(bytes)}${left}`;
 }
 
@@ -100,12 +94,8 @@ async function playIn(
 ): Promise<Recording> {
   const playback = new Playback(recording, { paths });
   // Settings and extensions come from the workspace; they work on the copy.
-  const session = await services.open({ db: ":memory:", cwd: flags.cwd, playback, extensionHome: home });
-  try {
-    return await play(recording, { session, workspace, playback, count, signal });
-  } finally {
-    await session.close();
-  }
+  const opening = services.open({ db: ":memory:", cwd: flags.cwd, playback, extensionHome: home });
+  return await withSession(opening, (session) => play(recording, { session, workspace, playback, count, signal }));
 }
 
 /** Plays the queries up to the requested one, whose variables come from the earlier ones. */
@@ -154,12 +144,14 @@ function facts({ conversationId }: Recording, queries: readonly QueryReport[]): 
 
 function text(reports: readonly QueryReport[]): string {
   const lines = reports.flatMap(({ query, request, same, differences }) => [
-    `query ${query} ${same ? "same" : `${differences.length} differences`} · ${oneLine(request, 80)}`,
+    `request ${query} ${
+      same ? "same" : `${differences.length} ${differences.length === 1 ? "difference" : "differences"}`
+    } · ${oneLine(request, 80)}`,
     ...differences.flatMap(({ place, field, recorded, replayed }) => [
       `  ${place === "" ? field : `${place}: ${field}`}`,
       `    - ${oneLine(recorded, 200)}`,
       `    + ${oneLine(replayed, 200)}`,
     ]),
   ]);
-  return lines.map((line) => `${terminalText(line)}\n`).join("");
+  return lines.map((line) => `${visibleText(line)}\n`).join("");
 }

@@ -1,8 +1,10 @@
 import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import type { Io, OpenRequest, Services } from "../../channel.ts";
+import type { OpenRequest } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { withSession } from "./browse.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface RetryFlags extends OpenRequest, QueryCommandFlags {
   /** 1-based; the last one if omitted. */
@@ -13,29 +15,28 @@ export interface RetryFlags extends OpenRequest, QueryCommandFlags {
  * it like `vis run`. */
 export async function retryCommand(
   id: string,
-  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: RetryFlags },
+  { services, io, flags }: CommandInput<RetryFlags>,
 ): Promise<number> {
-  const session = await services.open(flags);
-  const { conversations } = session;
-  try {
+  return await withSession(services.open(flags), async (session) => {
+    const { conversations } = session;
     const branch = await conversations.byId(id);
     const queries = await conversations.queries(branch);
     const query = queries.at(flags.query === undefined ? -1 : flags.query - 1);
-    if (!query) throw new UsageError(`Cannot retry query ${flags.query ?? 1}: the conversation has ${queries.length}`);
+    if (!query) {
+      throw new UsageError(`Cannot retry request ${flags.query ?? 1}: the conversation has ${queries.length}`);
+    }
     return await runQueryCommand({
       io,
       flags,
       schema: false,
       begin: async (options, progress) => {
-        const which = `query ${queries.indexOf(query) + 1} of ${branch.conversationId.slice(0, 13)}`;
+        const which = `request ${queries.indexOf(query) + 1} of ${branch.conversationId.slice(0, 13)}`;
         if (!flags.quiet) {
-          progress.line(`vis · ${session.provider} ${session.model} · again: ${which}`);
-          progress.line(terminalText(oneLine(query.text, 200)));
+          progress.line(`vis · ${session.provider} ${session.model} · retrying ${which}`);
+          progress.line(visibleText(oneLine(query.text, 200)));
         }
         return await conversations.retry(query.queryId, { ...options, seenFrom: branch });
       },
     });
-  } finally {
-    await session.close();
-  }
+  });
 }

@@ -23,7 +23,7 @@ export function duration(text: string): number {
   const [, number = "", unit = ""] = /^(\d*\.?\d+)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
   const ms = Math.round(Number(number) * (UNITS[unit] ?? NaN));
   if (number === "" || !Number.isSafeInteger(ms) || ms < 1) {
-    throw new InvalidArgumentError("It must be a time such as 90s, 10m or 1h");
+    throw new InvalidArgumentError("It must be a duration, such as 90s, 10m or 1h");
   }
   return ms;
 }

@@ -1,10 +1,10 @@
 /** Flags that several commands share, each with its help text. */
 export const FLAGS = {
   model: ["--model <name>", "model to use, or provider/model (VIS_MODEL)"],
-  provider: ["--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)"],
+  provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (VIS_PROVIDER)"],
   /** For commands that call a model. */
   db: ["--db <path>", "database file, or :memory: (VIS_DB)"],
   /** For commands about stored data. */
   storedDb: ["--db <path>", "database file (VIS_DB)"],
-  cwd: ["--cwd <dir>", "workspace folder; the current one by default"],
+  cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],
 } as const;

@@ -3,7 +3,7 @@ import type { Image } from "../../../domain/images/image.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
 
 /** An image from the command line: a file, or an http, https or `data:` URL. Throws `UsageError`. */
-export async function readImageArgument(told: string): Promise<Image> {
-  if (/^(?:https?|data):/i.test(told)) return readImage(told, told.slice(0, 80));
-  return await readImageFile(told);
+export async function readImageArgument(given: string): Promise<Image> {
+  if (/^(?:https?|data):/i.test(given)) return readImage(given, given.slice(0, 80));
+  return await readImageFile(given);
 }

@@ -10,24 +10,24 @@ export async function readPrompt(
   io: Io,
   { quiet = false, patienceMs = PATIENCE_MS }: { readonly quiet?: boolean; readonly patienceMs?: number } = {},
 ): Promise<string> {
-  const told = words.join(" ").trim();
+  const given = words.join(" ").trim();
   const piped = io.stdinIsTerminal
     ? ""
-    : (await readPiped(told, { io, patienceMs: quiet ? null : patienceMs })).trimEnd();
-  if (piped.includes("\0")) throw new UsageError("Cannot read stdin as text: it holds binary data");
-  if (told && piped) return `${told}\n\n${piped}`;
-  const prompt = told || piped;
+    : (await readPiped(given, { io, patienceMs: quiet ? null : patienceMs })).trimEnd();
+  if (piped.includes("\0")) throw new UsageError("Cannot read stdin: it contains binary data, not text");
+  if (given && piped) return `${given}\n\n${piped}`;
+  const prompt = given || piped;
   if (prompt.trim() === "") {
-    throw new UsageError('Cannot run an empty prompt: say what you want, such as vis run "List the routes"');
+    throw new UsageError('Cannot run an empty request: write one, such as vis run "List the routes"');
   }
   return prompt;
 }
 
 async function readPiped(
-  told: string,
+  given: string,
   { io, patienceMs }: { readonly io: Io; readonly patienceMs: number | null },
 ): Promise<string> {
-  const without = told === "" ? "" : "; </dev/null behind the command goes without it";
+  const without = given === "" ? "" : " (append </dev/null to run without it)";
   const tell = (): void => io.stderr(`vis: waiting for the end of stdin${without}\n`);
   const timer = patienceMs === null ? 0 : setTimeout(tell, patienceMs);
   try {

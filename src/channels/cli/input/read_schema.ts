@@ -12,7 +12,7 @@ export async function readSchema(path: string): Promise<unknown> {
     return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
     throw new UsageError(
-      `Cannot use schema ${path}: it is no JSON (${oneLine(messageOf(error), 200)})`,
+      `Cannot use schema ${path}: it is not JSON (${oneLine(messageOf(error), 200)})`,
     );
   }
 }

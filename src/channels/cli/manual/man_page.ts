@@ -7,7 +7,7 @@ export function manPage(program: Command, version: string): string {
   const commands = describedCommands(program);
   const groups = [...new Set(commands.map(({ group }) => group))];
   const lines = [
-    `.\\" Made from the help of vis ${version}.`,
+    `.\\" Generated from the help of vis ${version}.`,
     `.TH VIS 1 "" "vis ${version}" "Vis"`,
     ".SH NAME",
     "vis \\- an agent in one executable",
@@ -18,7 +18,7 @@ export function manPage(program: Command, version: string): string {
     ".SH DESCRIPTION",
     ...paragraph(program.description()),
     ".PP",
-    ...paragraph("Progress goes to stderr, the answer alone to stdout. Every command takes --help."),
+    ...paragraph("The answer goes to stdout, progress to stderr. Every command has --help."),
     ...groups.flatMap((group) => [
       `.SH ${quoted(group.toUpperCase())}`,
       ...commands.filter((one) => one.group === group).flatMap(section),

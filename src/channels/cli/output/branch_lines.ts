@@ -20,10 +20,10 @@ export function branchLines(
     for (const [at, branch] of list.entries()) {
       const last = at === list.length - 1;
       const marks = [
-        ...(branch === branches.at(-1) ? ["newest"] : []),
+        ...(branch === branches.at(-1) ? ["latest"] : []),
         ...(branch.branchId === shown ? ["shown here"] : []),
       ];
-      const count = `${branch.queries} ${branch.queries === 1 ? "query" : "queries"}`;
+      const count = `${branch.queries} ${branch.queries === 1 ? "request" : "requests"}`;
       const title = titles.get(parent ?? "") === branch.title ? [] : [oneLine(branch.title, 60)];
       const facts = [placeOf(branch), count, ...marks, ...title].join(" · ");
       lines.push(`${indent}${last ? "└" : "├"} ${branch.branchId}  ${facts}`);
@@ -36,6 +36,6 @@ export function branchLines(
 
 function placeOf({ fork }: BranchOfConversation): string {
   if (fork === null) return "first branch";
-  const query = `query ${fork.queryId}`;
-  return fork.position < 0 ? `from before ${query}` : `from iteration ${fork.position + 1} of ${query}`;
+  const query = `request ${fork.queryId}`;
+  return fork.position < 0 ? `from before ${query}` : `from step ${fork.position + 1} of ${query}`;
 }

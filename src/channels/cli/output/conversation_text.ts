@@ -14,7 +14,7 @@ export function conversationText(
     `${conversationId} · ${title}`,
     ...(workspace === "" ? [] : [`workspace ${workspace}`]),
     ...branches,
-    ...queries.flatMap((query, at) => ["", `# Query ${first + at}`, ...queryLines(query)]),
+    ...queries.flatMap((query, at) => ["", `# Request ${first + at}`, ...queryLines(query)]),
     "",
   ].join("\n");
 }
@@ -39,7 +39,7 @@ function endLine({ status, reason, confidence, usage, costUsd, ms, iterations }:
   const cost = costUsd === null || costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`];
   return [
     status === "done" ? `answer (${confidence})` : `${status}: ${reason}`,
-    `${iterations.length} ${iterations.length === 1 ? "iteration" : "iterations"}`,
+    `${iterations.length} ${iterations.length === 1 ? "step" : "steps"}`,
     `${(ms / 1000).toFixed(1)} s`,
     `${usage.input} in + ${usage.output} out tokens`,
     ...cost,
@@ -49,7 +49,7 @@ function endLine({ status, reason, confidence, usage, costUsd, ms, iterations }:
 function iterationLines(iteration: RecordedIteration): string[] {
   const { number, outcome, status, thinking, error, notes, blocks, calls, children } = iteration;
   return [
-    `## Iteration ${number} · ${outcome || status}`,
+    `## Step ${number} · ${outcome || status}`,
     ...(thinking === "" ? [] : quoted(clip(thinking, SHOWN_CHARS), "~ ")),
     ...(error === null ? [] : [`! ${clip(error, SHOWN_CHARS)}`]),
     ...notes.map((note) => `note: ${note}`),
@@ -59,7 +59,7 @@ function iterationLines(iteration: RecordedIteration): string[] {
       ...quoted(clip(prompt, SHOWN_CHARS), "  > "),
       ...quoted(clip(reply ?? `failed: ${error}`, SHOWN_CHARS), "  < "),
     ]),
-    ...children.flatMap((child) => ["child query:", ...quoted(queryLines(child).join("\n"), "  | ")]),
+    ...children.flatMap((child) => ["child request:", ...quoted(queryLines(child).join("\n"), "  | ")]),
   ];
 }
 

@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import { terminalText } from "./terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const MAX_LINE = 200;
 
@@ -11,7 +11,7 @@ export function diffLines(
   const paint = pc.createColors(color);
   const lines = diff.replace(/\n$/, "").split("\n").filter((line) => line !== "");
   const shown = lines.slice(0, most).map((line) => {
-    const text = terminalText(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line);
+    const text = visibleText(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line);
     if (/^(---|\+\+\+) /.test(line)) return paint.bold(text);
     if (line.startsWith("+")) return paint.green(text);
     if (line.startsWith("-")) return paint.red(text);

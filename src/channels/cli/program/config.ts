@@ -6,7 +6,9 @@ import type { ConfigCommandFlags } from "../commands/config.ts";
 type Action = (config: import("../commands/config.ts").ConfigCommand) => Promise<number>;
 
 export function addConfig(program: Command, { services, io, finish }: Context): void {
-  const group = program.command("config").description("settings: list, get, set, unset, explain, path, schema, trust")
+  const group = program.command("config").description(
+    "manage settings: list, get, set, unset, explain, path, schema, trust",
+  )
     .addHelpText("after", EXAMPLES);
   const run = async (flags: ConfigCommandFlags, action: Action): Promise<void> => {
     const { ConfigCommand } = await import("../commands/config.ts");
@@ -16,37 +18,37 @@ export function addConfig(program: Command, { services, io, finish }: Context): 
     group.command(name).description(description)
       .option(...FLAGS.cwd)
       .option("--json", "print as JSON", false);
-  const project = ["--project", "of the workspace: .vis/config.jsonc, which may set only harmless keys"] as const;
-  add("list", "what is set, and by whom")
-    .option("--all", "everything, also what has its default", false)
+  const project = ["--project", "use the workspace's .vis/config.jsonc, which may set only harmless keys"] as const;
+  add("list", "list settings and where they were set")
+    .option("--all", "include defaults", false)
     .action((flags: ConfigCommandFlags & { all: boolean }) => run(flags, (config) => config.list(flags)));
-  add("get", "the value of a setting, as it holds here")
+  add("get", "print the value of a setting")
     .argument("<key>", "such as budget.iterations")
     .action((key: string, flags: ConfigCommandFlags) => run(flags, (config) => config.get(key)));
-  add("explain", "a setting: what it means, its value, and everybody who says something about it")
+  add("explain", "explain a setting: its meaning, its value and every place that sets it")
     .argument("<key>", "such as budget.iterations")
     .action((key: string, flags: ConfigCommandFlags) => run(flags, (config) => config.explain(key)));
-  add("set", "write a setting into the file; comments and order stay as they are")
+  add("set", "write a setting to the file; comments and order are preserved")
     .argument("<key>", "such as budget.iterations")
-    .argument("<value...>", "text or JSON; a list may be given word by word")
+    .argument("<value...>", "text or JSON; several words make a list")
     .option(...project, false)
     .action((key: string, words: string[], flags: ConfigCommandFlags & { project: boolean }) =>
       run(flags, (config) => config.set(key, { words, ...flags }))
     );
-  add("unset", "take a setting out of the file")
+  add("unset", "remove a setting from the file")
     .argument("<key>", "such as budget.iterations")
     .option(...project, false)
     .action((key: string, flags: ConfigCommandFlags & { project: boolean }) =>
       run(flags, (config) => config.unset(key, flags))
     );
-  add("path", "where the file is")
+  add("path", "print the path of the file")
     .option(...project, false)
     .action((flags: ConfigCommandFlags & { project: boolean }) => run(flags, (config) => config.path(flags)));
-  group.command("schema").description("the JSON Schema of the files, for editors")
+  group.command("schema").description("print the JSON Schema of the files, for editors")
     .action(() => run({ json: true }, (config) => config.schema()));
-  add("trust", "show what the workspace's file says beyond the harmless keys; with --yes, let it")
-    .option("-y, --yes", "trust the file as it is now; a changed one is not trusted", false)
-    .option("--remove", "trust it no longer", false)
+  add("trust", "show the settings of the workspace's file that need your trust; with --yes, trust them")
+    .option("-y, --yes", "trust the current content; a changed file must be trusted again", false)
+    .option("--remove", "stop trusting the file", false)
     .action((flags: ConfigCommandFlags & { yes: boolean; remove: boolean }) =>
       run(flags, (config) => config.trust(flags))
     );
@@ -59,6 +61,6 @@ Examples:
   vis config set --project model anthropic/claude-sonnet-4-5
   vis config explain model
 
-Flags win over the environment, which wins over the workspace's file, which wins
-over the user's. Keys of providers have no place in these files: vis auth login
-keeps them.`;
+Flags override the environment, which overrides the workspace's file, which
+overrides the user's file. API keys do not belong in these files: vis auth login
+saves them.`;

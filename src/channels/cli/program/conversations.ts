@@ -9,11 +9,11 @@ import type { RetryFlags } from "../conversations/retry.ts";
 /** `vis conversations` and `vis replay`. */
 export function addConversations(program: Command, { services, io, finish }: Context): void {
   const group = program.command("conversations").description(
-    "what is stored: list, show, rename, fork, retry, delete, export, import",
+    "manage stored conversations: list, show, rename, fork, retry, delete, export, import",
   );
   group.command("list")
-    .description("the newest conversations, those of all workspaces")
-    .option("--limit <n>", "how many at most", positiveInteger, 20)
+    .description("list the latest conversations of all workspaces")
+    .option("--limit <n>", "at most N conversations", positiveInteger, 20)
     .addOption(output())
     .option(...FLAGS.storedDb)
     .action(async (flags: { limit: number; output: "text" | "json"; db?: string }) => {
@@ -21,9 +21,9 @@ export function addConversations(program: Command, { services, io, finish }: Con
       finish(await listConversations({ services, io, flags }));
     });
   group.command("show")
-    .description("one conversation: requests, thinking, code, results, answers")
-    .argument("<id>", "its id, or the beginning of it")
-    .option("--query <n>", "only this query, counted from 1", positiveInteger)
+    .description("show a conversation: requests, thinking, code, results, answers")
+    .argument("<id>", "conversation id; a unique prefix is enough")
+    .option("--query <n>", "only this request, counted from 1", positiveInteger)
     .addOption(output())
     .option(...FLAGS.storedDb)
     .action(async (id: string, flags: { query?: number; output: "text" | "json"; db?: string }) => {
@@ -34,15 +34,15 @@ export function addConversations(program: Command, { services, io, finish }: Con
   addFiles(group, { services, io, finish });
   program.command("replay")
     .description(
-      "run the recorded replies of a conversation again, in a copy of the workspace, and list what comes out otherwise",
+      "run the recorded replies of a conversation again in a copy of the workspace, and list differences",
     )
-    .argument("<id>", "conversation, or the beginning of its id")
-    .option("--query <n>", "compare only this query, counted from 1; those before it run too", positiveInteger)
-    .option("--in-place", "run the blocks in the workspace itself, which they may change", false)
+    .argument("<id>", "conversation id; a unique prefix is enough")
+    .option("--query <n>", "compare only this request, counted from 1; earlier ones run too", positiveInteger)
+    .option("--in-place", "run the code in the workspace itself, which it may change", false)
     .option("--json", "print the differences as JSON", false)
     .option("--db <path>", "database file to read from (VIS_DB)")
-    .option("--cwd <dir>", "workspace folder of which the blocks get a copy; the current one by default")
-    .addHelpText("after", "\nExit codes: 0 no difference, 1 one or more, 2 usage, 3 settings, 130 cancelled.")
+    .option("--cwd <dir>", "workspace folder to copy (default: current folder)")
+    .addHelpText("after", "\nExit codes: 0 no differences, 1 differences, 2 usage, 3 settings, 130 cancelled.")
     .action(async (id: string, flags: ReplayFlags) => {
       const { replayCommand } = await import("../conversations/replay.ts");
       finish(await replayCommand(id, { services, io, flags }));
@@ -51,12 +51,9 @@ export function addConversations(program: Command, { services, io, finish }: Con
 
 function addChanges(group: Command, { services, io, finish }: Context): void {
   group.command("fork")
-    .description("a new branch that goes on from an earlier point; prints its id")
-    .argument("<id>", "conversation, branch or query, or the beginning of it")
-    .option(
-      "--at <iteration>",
-      "N counts over all queries, QUERY.ITERATION within one, 0 is the beginning; the end by default",
-    )
+    .description("create a branch that continues from an earlier point; prints its id")
+    .argument("<id>", "id of a conversation, branch or request; a unique prefix is enough")
+    .option("--at <iteration>", "step N, or REQUEST.STEP, or 0 for the beginning (default: the end)")
     .option("--json", "print the ids as JSON", false)
     .option(...FLAGS.storedDb)
     .action(async (id: string, flags: { at?: string; json: boolean; db?: string }) => {
@@ -64,34 +61,36 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
       finish(await forkConversation(id, { services, io, flags }));
     });
   group.command("retry")
-    .description("run a query again from the state before it, in a new branch where others follow it")
-    .argument("<id>", "conversation or branch, or the beginning of it")
-    .option("--query <n>", "which one, counted from 1; the last by default", positiveInteger)
+    .description("run a request again from the state before it; in a new branch if later requests exist")
+    .argument("<id>", "conversation or branch id; a unique prefix is enough")
+    .option("--query <n>", "which request, counted from 1 (default: the last one)", positiveInteger)
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
-    .option("--max-iterations <n>", "iterations the query may use before it asks for more", positiveInteger)
-    .addOption(new Option("--output <format>", "what stdout gets").choices(["text", "json", "jsonl"]).default("text"))
+    .option("--max-iterations <n>", "steps the request may use before it must ask for more", positiveInteger)
+    .addOption(
+      new Option("--output <format>", "output format of stdout").choices(["text", "json", "jsonl"]).default("text"),
+    )
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
     .option("-q, --quiet", "no progress on stderr", false)
-    .option("-v, --verbose", "whole blocks and results on stderr", false)
+    .option("-v, --verbose", "full code and results on stderr", false)
     .action(async (id: string, flags: RetryFlags) => {
       const { retryCommand } = await import("../conversations/retry.ts");
       finish(await retryCommand(id, { services, io, flags }));
     });
   group.command("rename")
-    .description("give a conversation another title")
-    .argument("<id>", "conversation or branch, or the beginning of it")
-    .argument("<title...>", "the title")
+    .description("rename a conversation")
+    .argument("<id>", "conversation or branch id; a unique prefix is enough")
+    .argument("<title...>", "new title")
     .option(...FLAGS.storedDb)
     .action(async (id: string, words: string[], flags: { db?: string }) => {
       const { renameConversation } = await import("../conversations/change.ts");
       finish(await renameConversation(id, { services, io, flags, title: words.join(" ") }));
     });
   group.command("delete")
-    .description("remove a conversation with all its branches")
-    .argument("<id>", "conversation, or the beginning of its id")
-    .option("--yes", "do it; without this nothing happens", false)
+    .description("delete a conversation with all its branches")
+    .argument("<id>", "conversation id; a unique prefix is enough")
+    .option("--yes", "confirm; without this option nothing is deleted", false)
     .option(...FLAGS.storedDb)
     .action(async (id: string, flags: { yes: boolean; db?: string }) => {
       const { deleteConversation } = await import("../conversations/change.ts");
@@ -102,23 +101,23 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
 function addFiles(group: Command, { services, io, finish }: Context): void {
   group.command("export")
     .description(
-      "write a conversation: Markdown or one page of HTML for reading, JSON with everything for vis conversations import",
+      "export a conversation: Markdown or HTML for reading, JSON with everything for vis conversations import",
     )
-    .argument("<id>", "conversation or branch, or the beginning of it; JSON has all branches")
-    .addOption(new Option("--format <format>", "what it becomes").choices(["md", "json", "html"]).default("md"))
-    .option("-o, --output <file>", "write into this file instead of stdout")
+    .argument("<id>", "conversation or branch id; a unique prefix is enough; JSON has all branches")
+    .addOption(new Option("--format <format>", "export format").choices(["md", "json", "html"]).default("md"))
+    .option("-o, --output <file>", "write to this file instead of stdout")
     .option(...FLAGS.storedDb)
     .action(async (id: string, flags: { format: ExportFormat; output?: string; db?: string }) => {
       const { exportCommand } = await import("../conversations/export.ts");
       finish(await exportCommand(id, { services, io, flags }));
     });
   group.command("import")
-    .description("store an exported conversation under new ids, in this workspace; prints its id, runs nothing")
-    .argument("<file>", "JSON file of vis conversations export")
+    .description("import an exported conversation into this workspace under new ids; prints its id, runs nothing")
+    .argument("<file>", "JSON file written by vis conversations export")
     .addOption(output())
-    .option("-q, --quiet", "say nothing on stderr", false)
+    .option("-q, --quiet", "print nothing on stderr", false)
     .option(...FLAGS.storedDb)
-    .option("--cwd <dir>", "workspace folder that it belongs to from now on; the current one by default")
+    .option("--cwd <dir>", "workspace folder to import into (default: current folder)")
     .action(async (file: string, flags: { output: "text" | "json"; quiet: boolean; db?: string; cwd?: string }) => {
       const { importCommand } = await import("../conversations/export.ts");
       finish(await importCommand(file, { services, io, flags }));
@@ -126,5 +125,5 @@ function addFiles(group: Command, { services, io, finish }: Context): void {
 }
 
 function output(): Option {
-  return new Option("--output <format>", "what stdout gets").choices(["text", "json"]).default("text");
+  return new Option("--output <format>", "output format of stdout").choices(["text", "json"]).default("text");
 }

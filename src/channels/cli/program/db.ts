@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 /** `vis db`: database maintenance. */
 export function addDb(program: Command, { services, io, finish }: Context): void {
   const group = program.command("db").description(
-    "care of the database: backup, restore, check, stats, prune, vacuum",
+    "database maintenance: backup, restore, check, stats, prune, vacuum",
   );
   const load = async () => (await import("../commands/db.ts")).DbCommand;
   const add = (name: string, description: string): Command =>
@@ -20,23 +20,23 @@ export function addDb(program: Command, { services, io, finish }: Context): void
       .option(...FLAGS.storedDb)
       .option("--json", "print the report as JSON", false);
   const command = async (flags: Flags) => new (await load())({ services, io, flags });
-  add("backup", "copy the database into a new file, also while turns run")
-    .argument("<path>", "the new file")
+  add("backup", "back up the database to a new file, even while requests run")
+    .argument("<path>", "path of the new file")
     .action(async (path: string, flags: Flags) => finish(await (await command(flags)).backup(path)));
-  add("restore", "put a backup in the place of the database; the old file is kept beside it")
-    .argument("<path>", "a file that vis db backup made")
+  add("restore", "restore a backup; the previous database file is kept next to it")
+    .argument("<path>", "backup written by vis db backup")
     .action(async (path: string, flags: Flags) => finish(await (await command(flags)).restore(path)));
-  add("check", "read everything: structure, references, hashes of all content")
+  add("check", "verify the database: structure, references, hashes of all content")
     .action(async (flags: Flags) => finish(await (await command(flags)).check()));
-  add("stats", "sizes of tables and content, the largest conversations, versions")
+  add("stats", "show sizes of tables and content, the largest conversations, versions")
     .action(async (flags: Flags) => finish(await (await command(flags)).stats()));
-  add("prune", "delete conversations without activity for a time, and what only they needed")
-    .requiredOption("--older-than <age>", "such as 30d, 12h or 6w", age)
-    .option("-y, --yes", "delete; without it, only list what would be deleted", false)
+  add("prune", "delete conversations that have been inactive for a time, and the content only they used")
+    .requiredOption("--older-than <age>", "minimum time without activity, such as 30d, 12h or 6w", age)
+    .option("-y, --yes", "confirm; without this option only list what would be deleted", false)
     .action(async (flags: Flags & { olderThan: number; yes: boolean }) =>
       finish(await (await command(flags)).prune({ ageMs: flags.olderThan, dryRun: !flags.yes }))
     );
-  add("vacuum", "give the space of what was deleted back to the disk")
+  add("vacuum", "return the space of deleted data to the disk")
     .action(async (flags: Flags) => finish(await (await command(flags)).vacuum()));
 }
 
@@ -47,7 +47,7 @@ function age(text: string): number {
   const [, number = "", unit = ""] = /^(\d{1,6})([hdw])$/.exec(text.trim()) ?? [];
   const ms = Number(number) * (UNITS[unit] ?? NaN);
   if (number === "" || !Number.isFinite(ms)) {
-    throw new InvalidArgumentError("It must be a number of hours, days or weeks, such as 12h, 30d or 6w");
+    throw new InvalidArgumentError("It must be an age in hours, days or weeks, such as 12h, 30d or 6w");
   }
   return ms;
 }

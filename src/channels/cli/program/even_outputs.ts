@@ -12,14 +12,14 @@ export function evenOutputs(program: Command): void {
     const output = command.options.find(({ long }) => long === "--output");
     if (json && !output) addOutput(command);
     else if (output?.argChoices?.includes("json") && !json) {
-      command.addOption(new Option("--json", "the same as --output json").implies({ output: "json" }));
+      command.addOption(new Option("--json", "same as --output json").implies({ output: "json" }));
     }
   }
 }
 
 function addOutput(command: Command): void {
   const format = LINES.includes(command.name()) ? "jsonl" : "json";
-  command.addOption(new Option("--output <format>", `the same as --json with ${format}`).choices(["text", format]));
+  command.addOption(new Option("--output <format>", `${format} is the same as --json`).choices(["text", format]));
   command.hook("preAction", (_, acting) => {
     if (acting.opts()["output"] === format) acting.setOptionValue("json", true);
   });

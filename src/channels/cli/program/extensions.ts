@@ -10,7 +10,7 @@ interface Flags {
 /** `vis extensions`: which extensions exist and which may load. */
 export function addExtensions(program: Command, { services, io, finish }: Context): void {
   const group = program.command("extensions").description(
-    "what gives the sandbox its functions: list, show, check, new, add, remove, trust",
+    "manage extensions: list, show, check, new, add, remove, trust",
   );
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
@@ -20,31 +20,31 @@ export function addExtensions(program: Command, { services, io, finish }: Contex
     const { ExtensionsCommand } = await import("../commands/extensions.ts");
     return new ExtensionsCommand({ services, io, flags });
   };
-  add("list", "extensions that a session here would load, and why others are left out")
+  add("list", "list the extensions that load in this workspace, and why others do not")
     .action(async (flags: Flags) => finish(await (await command(flags)).list()));
-  add("show", "one extension: where it is from and what the model reads of it")
-    .argument("<name>", "its namespace or alias")
+  add("show", "show an extension: its source and what the model reads about it")
+    .argument("<name>", "namespace or alias")
     .action(async (name: string, flags: Flags) => finish(await (await command(flags)).show(name)));
-  add("check", "load a folder's extensions and make the calls of its checks.json; without one, load all that is found")
+  add("check", "load the extensions of a folder and run its checks.json; without a path, load all extensions")
     .argument("[path]", "folder with a vis.json")
     .action(async (path: string | undefined, flags: Flags) => finish(await (await command(flags)).check(path ?? null)));
-  add("new", "write an extension that works, to begin with")
-    .argument("<name>", "small letters; a folder of this name is made")
+  add("new", "scaffold a working extension")
+    .argument("<name>", "lower-case name, also of the new folder")
     .action(async (name: string, flags: Flags) => finish(await (await command(flags)).create(name)));
   add("add", "copy an extension to $VIS_HOME/extensions")
     .argument("<from>", "a folder, a .tgz or .tar archive, or npm:name@version")
-    .option("--force", "replace the one that is there", false)
+    .option("--force", "replace an existing extension", false)
     .action(async (from: string, flags: Flags & { force: boolean }) =>
       finish(await (await command(flags)).add(from, { replace: flags.force }))
     );
   add("remove", "delete an extension from $VIS_HOME/extensions")
-    .argument("<name>", "its namespace or the name of its folder")
+    .argument("<name>", "namespace or folder name")
     .action(async (name: string, flags: Flags) => finish(await (await command(flags)).remove(name)));
-  add("trust", "show the extensions of this project with their hashes; with --yes, let them load")
-    .argument("[path]", "folder of one extension; those of the project by default")
-    .option("-y, --yes", "trust what is shown", false)
-    .option("--hash <sha256>", "trust only this content (12 characters will do)")
-    .option("--remove", "trust it no longer", false)
+  add("trust", "show the extensions of this project with their hashes; with --yes, trust them")
+    .argument("[path]", "folder of one extension (default: all of the project)")
+    .option("-y, --yes", "trust the listed extensions", false)
+    .option("--hash <sha256>", "trust only this content; 12 characters are enough")
+    .option("--remove", "stop trusting it", false)
     .action(async (path: string | undefined, flags: Flags & { yes: boolean; hash?: string; remove: boolean }) =>
       finish(await (await command(flags)).trust(path ?? null, flags))
     );

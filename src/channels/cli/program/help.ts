@@ -4,13 +4,13 @@ import { FLAGS } from "../input/flags.ts";
 import type { Shell } from "../completion/script.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { nearestName } from "../../../domain/kit/nearest_name.ts";
-import { terminalText } from "../output/terminal_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis doctor`, `vis completions`, `vis version` and `vis help`. */
 export function addHelp(program: Command, { services, io, finish }: Context): void {
   program.command("doctor")
     .description(
-      "check this machine: walls of the sandbox (tried, not guessed), settings, database, providers, extensions",
+      "test this machine and suggest fixes: sandbox walls, settings, database, providers, extensions",
     )
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
@@ -20,8 +20,8 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
       finish(await doctorCommand({ services, io, flags }));
     });
   program.command("completions")
-    .description("print a script that completes commands, flags and their values in a shell")
-    .addArgument(new Argument("<shell>", "which one").choices(["bash", "zsh", "fish"]))
+    .description("print a shell script that completes commands, options and their values")
+    .addArgument(new Argument("<shell>", "shell to print the script for").choices(["bash", "zsh", "fish"]))
     .addHelpText("after", COMPLETIONS)
     .action(async (shell: Shell) => {
       const { completionScript } = await import("../completion/script.ts");
@@ -30,11 +30,11 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
   program.command("__complete", { hidden: true }).argument("[words...]").action(async (words: string[]) => {
     const { complete } = await import("../completion/complete.ts");
     const { items, paths } = await complete(words, { program, services });
-    const lines = items.map(({ value, about }) => terminalText(`${value}\t${about}`.replace(/[\r\n]+/g, " ")));
+    const lines = items.map(({ value, about }) => visibleText(`${value}\t${about}`.replace(/[\r\n]+/g, " ")));
     io.stdout([`:${paths}`, ...lines, ""].join("\n"));
   });
   program.command("version")
-    .description("print the version of vis and of its runtime")
+    .description("print the version of vis and its runtime")
     .option("--json", "print it as JSON", false)
     .action((flags: { json: boolean }) => {
       io.stdout(flags.json ? `${JSON.stringify(services.version, null, 2)}\n` : `${program.version()}\n`);
@@ -45,9 +45,9 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
 function addHelpItself(program: Command, { services, io }: Context): void {
   program.command("help")
     .description("show the help of a command")
-    .argument("[command...]", "its name, such as conversations list; what else stands there is not looked at")
-    .addOption(new Option("--man", "print the manual page of vis, for man -l -"))
-    .addOption(new Option("--schema", "print the JSON Schema of what the command prints with --output json"))
+    .argument("[command...]", "command name, such as conversations list; options are ignored")
+    .addOption(new Option("--man", "print the manual page, for man -l -"))
+    .addOption(new Option("--schema", "print the JSON Schema of the command's JSON output"))
     .helpOption(false)
     .allowUnknownOption()
     .action(async (words: string[], flags: { man?: boolean; schema?: boolean }) => {
@@ -88,7 +88,7 @@ function unknown(word: string, at: Command): never {
 /** The schema of a command together with its `jsonl` lines, or all schemas if no command is named. */
 function schemaOf(name: string, all: Readonly<Record<string, object>>): object {
   const own = all[name] ?? all[`${name} jsonl`];
-  if (name !== "" && own === undefined) throw new UsageError(`Cannot show a schema: vis ${name} prints no JSON`);
+  if (name !== "" && own === undefined) throw new UsageError(`Cannot show a schema: vis ${name} has no JSON output`);
   return own ?? { $defs: all };
 }
 
@@ -98,5 +98,5 @@ Examples:
   source <(vis completions zsh)     in ~/.zshrc, after compinit
   vis completions fish > ~/.config/fish/completions/vis.fish
 
-Conversations, models, providers, settings, variables, extensions and their
-commands are completed with what is there.`;
+Names of conversations, models, providers, settings, variables, extensions and
+their commands are completed too.`;

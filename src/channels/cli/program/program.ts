@@ -18,16 +18,16 @@ import type { Context } from "./context.ts";
 import { evenOutputs } from "./even_outputs.ts";
 
 const AFTER = `
-Begin here:
-  vis demo                                      see it work, without a key
-  vis auth login                                choose a provider, keep its key
-  vis run "What is in this folder?"             ask; vis run -c "…" goes on
-  git diff | vis run "Review this" > review.md  with what another program prints
-  vis doctor                                    what is wrong, and what mends it
+Getting started:
+  vis demo                                      see Vis work, without an API key
+  vis auth login                                choose a provider, save its key
+  vis run "What is in this folder?"             ask; vis run -c "…" continues
+  git diff | vis run "Review this" > review.md  with piped input
+  vis doctor                                    find problems and their fixes
 
-vis help NAME says more of a command, with examples. vis alone, on a terminal,
-is the screen; it takes -c, --conversation ID, --model, --provider, --db, --cwd.
-Extensions may add commands: vis extensions list shows them.`;
+vis help COMMAND explains a command, with examples. vis without a command starts
+interactive mode on a terminal; its options are -c, --conversation ID, --model,
+--provider, --db and --cwd. Extensions may add commands (vis extensions list).`;
 
 interface Part {
   readonly group: string;
@@ -38,18 +38,18 @@ interface Part {
 /** In the order of the help. Names that are not listed, such as `help` itself, need all parts. */
 const PARTS: readonly Part[] = [
   { group: "Ask:", names: ["run", "demo"], add: addRun },
-  { group: "Look at what was done:", names: ["conversations", "replay"], add: addConversations },
-  { group: "Look at what was done:", names: ["vars"], add: addVars },
-  { group: "Look at what was done:", names: ["prompt"], add: addPrompt },
-  { group: "Look at what was done:", names: ["search", "logs"], add: addSearch },
-  { group: "Look at what was done:", names: ["undo"], add: addUndo },
+  { group: "Review:", names: ["conversations", "replay"], add: addConversations },
+  { group: "Review:", names: ["vars"], add: addVars },
+  { group: "Review:", names: ["prompt"], add: addPrompt },
+  { group: "Review:", names: ["search", "logs"], add: addSearch },
+  { group: "Review:", names: ["undo"], add: addUndo },
   { group: "Set up:", names: ["providers", "models", "auth"], add: addProviders },
   { group: "Set up:", names: ["config"], add: addConfig },
   { group: "Set up:", names: ["extensions"], add: addExtensions },
   { group: "Set up:", names: ["db"], add: addDb },
-  { group: "Serve others:", names: ["serve"], add: addServe },
-  { group: "Serve others:", names: ["telegram"], add: addTelegram },
-  { group: "Serve others:", names: ["mcp", "acp"], add: addProtocols },
+  { group: "Serve:", names: ["serve"], add: addServe },
+  { group: "Serve:", names: ["telegram"], add: addTelegram },
+  { group: "Serve:", names: ["mcp", "acp"], add: addProtocols },
   { group: "Help:", names: ["doctor", "completions", "version"], add: addHelp },
 ];
 
@@ -62,7 +62,7 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
     .version(versionText(services), "-V, --version", "print the version")
     .helpCommand(false)
     .showSuggestionAfterError()
-    .showHelpAfterError("(vis help shows all commands)")
+    .showHelpAfterError("(vis help lists all commands)")
     .configureHelp({ optionDescription, minWidthToWrap: 24 })
     .addHelpText("after", AFTER)
     .exitOverride()
@@ -87,7 +87,7 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
 
 /** Adds a hint at the help to usage errors. */
 function hintAt(command: Command, path: string): void {
-  command.showHelpAfterError(`(vis help ${path} shows how it is used)`);
+  command.showHelpAfterError(`(vis help ${path} explains its usage)`);
   for (const below of command.commands) hintAt(below, `${path} ${below.name()}`);
 }
 

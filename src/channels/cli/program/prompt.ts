@@ -7,22 +7,22 @@ import type { PromptFlags } from "../commands/prompt.ts";
 /** The command that shows what is sent to a model. */
 export function addPrompt(program: Command, { services, io, finish }: Context): void {
   program.command("prompt")
-    .description("show what is sent to the model for a request, or was sent for a stored iteration")
-    .argument("[prompt...]", "the request; what is piped in stands below it")
+    .description("show the prompt that a request would send to the model, or that a stored step sent")
+    .argument("[prompt...]", "the request; piped input is appended")
     .option(
       "--conversation <id>",
-      "as its next request; without a request, its newest query (the beginning of its id will do)",
+      "as the next request of this conversation; without a request, its latest one",
     )
     .option(
       "--iteration <n>",
-      "this iteration of the conversation's newest query; the last one by default",
+      "step of the conversation's latest request (default: the last one)",
       positiveInteger,
     )
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
     .option(...FLAGS.db)
     .option(...FLAGS.cwd)
-    .option("--json", "print the messages as JSON, with bytes and an estimate of tokens", false)
+    .option("--json", "print the messages as JSON, with their size in bytes and estimated tokens", false)
     .action(async (words: string[], flags: PromptFlags) => {
       const { readPrompt } = await import("../input/read_prompt.ts");
       const { promptCommand } = await import("../commands/prompt.ts");

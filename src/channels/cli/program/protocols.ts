@@ -8,13 +8,13 @@ export function addProtocols(program: Command, context: Context): void {
   add(program, {
     ...context,
     protocol: "mcp",
-    doc: "serve this agent to an MCP client on stdin and stdout: ask, continue, search, variables",
+    doc: "serve an MCP client on stdin and stdout; tools: ask, continue, search, conversations, variables",
     examples: MCP,
   });
   add(program, {
     ...context,
     protocol: "acp",
-    doc: "serve this agent to an editor that speaks the Agent Client Protocol, on stdin and stdout",
+    doc: "serve an editor that speaks the Agent Client Protocol on stdin and stdout",
     examples: ACP,
   });
 }
@@ -41,17 +41,17 @@ function add(
 }
 
 const MCP = `
-Clients are told of it in their own settings, most of them in this form:
+Most clients are configured like this:
   { "mcpServers": {
       "vis": { "command": "vis", "args": ["mcp", "--cwd", "/path/to/it"] } } }
 
-Messages go to stdout, everything else to stderr. It ends when the client closes
-its end.`;
+Protocol messages go to stdout, everything else to stderr. The server stops when
+the client closes the connection.`;
 
 const ACP = `
-Editors are told of it in their own settings, such as:
+Editors are configured in their own settings, for example:
   { "agent_servers": { "Vis": { "command": "vis", "args": ["acp"] } } }
 
 Each session of the editor is a conversation in the folder that the editor
-names. Messages go to stdout, everything else to stderr. It ends when the editor
-closes its end.`;
+specifies. Protocol messages go to stdout, everything else to stderr. The agent
+stops when the editor closes the connection.`;

@@ -7,27 +7,27 @@ import type { RunFlags } from "../commands/run.ts";
 /** `vis run` and `vis demo`. */
 export function addRun(program: Command, { services, io, finish }: Context): void {
   const run = program.command("run")
-    .description("ask once: the answer alone on stdout, progress on stderr; reads stdin too")
-    .argument("[prompt...]", "what you want, in plain words; what is piped in stands below it")
-    .option("-c, --continue", "go on with the newest conversation of this workspace")
-    .option("--conversation <id>", "go on with this conversation (the beginning of its id will do)")
-    .option("--fork <id>", "go on in a new branch from ID or ID@ITERATION; the other one stays as it is");
+    .description("run one request: the answer goes to stdout, progress to stderr; reads piped input")
+    .argument("[prompt...]", "the request in plain words; piped input is appended")
+    .option("-c, --continue", "continue the latest conversation in this workspace")
+    .option("--conversation <id>", "continue this conversation; a unique prefix is enough")
+    .option("--fork <id>", "continue in a new branch from ID or ID@STEP; the original is unchanged");
   addLimits(run);
-  run.option("--context <file>", "a text or JSON file of any size, which blocks read as the variable context")
-    .option("--image <file>", "send an image too, a file or an address; may be given again", collected, [])
+  run.option("--context <file>", "load a text or JSON file of any size as the variable context")
+    .option("--image <file>", "attach an image, a file or a URL; repeatable", collected, [])
     .addOption(
-      new Option("--output <format>", "what stdout gets: the answer, all of the result, or a line for each event")
+      new Option("--output <format>", "output format of stdout: the answer, the whole result, or one event per line")
         .choices(["text", "json", "jsonl"]).default("text"),
     )
-    .option("--schema <file>", "the answer must satisfy the JSON Schema in this file; stdout gets the JSON alone")
+    .option("--schema <file>", "JSON Schema file that the answer must satisfy; stdout is only JSON")
     .option(
       "--trace",
-      "everything on stderr: thinking, calls, tokens of each iteration; with --output json as trace",
+      "print thinking, calls and tokens of each step on stderr; with --output json, add them as trace",
       false,
     )
     .option("-q, --quiet", "no progress on stderr", false)
-    .option("-v, --verbose", "whole blocks and results on stderr", false)
-    .option("--extension <path>", "load the extension in this folder too; may be given again", collected, [])
+    .option("-v, --verbose", "full code and results on stderr", false)
+    .option("--extension <path>", "also load the extension in this folder; repeatable", collected, [])
     .addOption(withoutExtension())
     .option(...FLAGS.db)
     .option(...FLAGS.cwd)
@@ -39,7 +39,7 @@ export function addRun(program: Command, { services, io, finish }: Context): voi
       finish(await runCommand(prompt, { services, io, flags }));
     });
   program.command("demo")
-    .description("see the main job done by scripted policies in place of a model: no key, no network")
+    .description("see Vis work with scripted replies; needs no key and no network")
     .addOption(new Option("--resume <dir>").hideHelp())
     .action(async (flags: { resume?: string }) => {
       const { demoCommand } = await import("../commands/demo.ts");
@@ -51,21 +51,21 @@ function addLimits(run: Command): void {
   run.option(...FLAGS.model)
     .option(...FLAGS.provider)
     .addOption(
-      new Option("--reasoning <level>", "how hard the model thinks, in place of what it asks for itself")
+      new Option("--reasoning <level>", "reasoning effort; overrides the model's own choice")
         .choices(["quick", "balanced", "deep"]),
     )
     .option(
       "--max-iterations <n>",
-      "iterations (replies of the model) that it may use before it must ask for more",
+      "steps (model replies) it may use before it must ask for more",
       positiveInteger,
     )
-    .option("--max-cost <usd>", "end the query before it costs more US dollars, such as 0.50", parseDollars)
-    .option("--timeout <time>", "end the query after this time, such as 90s, 10m or 1h", duration);
+    .option("--max-cost <usd>", "stop before the request costs more US dollars than this, such as 0.50", parseDollars)
+    .option("--timeout <time>", "stop after this time, such as 90s, 10m or 1h", duration);
 }
 
 /** A flag with a value; commander would otherwise treat it as the negation of --extension. */
 function withoutExtension(): Option {
-  const option = new Option("--no-extension <name>", "leave this extension out; may be given again")
+  const option = new Option("--no-extension <name>", "do not load this extension; repeatable")
     .argParser(collected).default([]);
   option.negate = false;
   return option;
@@ -81,12 +81,12 @@ Examples:
   vis run "Tidy the imports" --max-cost 0.20 --timeout 5m
   vis run "Say hello" --model anthropic/claude-sonnet-4-5 --output json
 
-Ctrl-C cancels; what was done is kept. Without a provider: vis auth login.
-Exit codes: 0 answer, 1 failed or ran out, 2 usage, 3 settings or the database,
-130 cancelled, 141 nobody reads the output.
+Ctrl-C cancels; completed steps are kept. To set up a provider: vis auth login.
+Exit codes: 0 answer, 1 failed or limit reached, 2 usage, 3 settings or
+database, 130 cancelled, 141 output closed by its reader.
 Environment:
-  VIS_MODEL, VIS_PROVIDER      what to ask where no flag says it
+  VIS_MODEL, VIS_PROVIDER      default model and provider
   VIS_BASE_URL, VIS_API_KEY    any OpenAI-compatible server, and its key
   VIS_HOME, VIS_DB             settings, keys and data (~/.vis); the database
-  VIS_LOG=debug, NO_COLOR      a log on stderr; no colours
-  OTEL_EXPORTER_OTLP_ENDPOINT  where traces go`;
+  VIS_LOG=debug, NO_COLOR      log to stderr; disable colours
+  OTEL_EXPORTER_OTLP_ENDPOINT  endpoint for traces`;

@@ -30,32 +30,31 @@ function levelArgument(text: string): LogsFlags["level"] {
 /** `vis search` and `vis logs`. */
 export function addSearch(program: Command, { services, io, finish }: Context): void {
   program.command("search")
-    .description("find requests, code and answers in all conversations; all words must occur, best first")
-    .argument("<text...>", "what to look for")
-    .option("--conversation <id>", "only in this one (the beginning of its id will do)")
-    .addOption(new Option("--kind <kind>", "only one kind of text").choices(["request", "code", "answer"]))
-    .option("--since <time>", "from then on: 2026-11-22, 2026-11-22T10:30 or 3d", timeArgument)
-    .option("--until <time>", "before then", timeArgument)
-    .option("--limit <n>", "how many at most", positiveInteger, 20)
+    .description("search requests, code and answers of all conversations for all words, best matches first")
+    .argument("<text...>", "words to search for")
+    .option("--conversation <id>", "only this conversation; a unique prefix is enough")
+    .addOption(new Option("--kind <kind>", "only this kind of text").choices(["request", "code", "answer"]))
+    .option("--since <time>", "only after this time: 2026-11-22, 2026-11-22T10:30 or 3d (ago)", timeArgument)
+    .option("--until <time>", "only before this time", timeArgument)
+    .option("--limit <n>", "at most N results", positiveInteger, 20)
     .option(...FLAGS.storedDb)
-    .option("--json", "print the hits as JSON", false)
+    .option("--json", "print the results as JSON", false)
     .action(async (words: string[], flags: SearchFlags) => {
       const { searchCommand } = await import("../commands/search.ts");
       finish(await searchCommand(words.join(" "), { services, io, flags }));
     });
   program.command("logs")
-    .description("the log that the database keeps, oldest first")
+    .description("show the log that is stored in the database, oldest first")
     .addOption(
-      new Option("--level <level>", "this level and those above it").choices(LOG_LEVELS).argParser(levelArgument)
-        .default("info"),
+      new Option("--level <level>", "minimum level").choices(LOG_LEVELS).argParser(levelArgument).default("info"),
     )
-    .option("--conversation <id>", "only of this one (the beginning of its id will do)")
-    .option("--query <id>", "only of this query")
-    .option("--since <time>", "from then on: 2026-11-22, 2026-11-22T10:30 or 3d", timeArgument)
-    .option("--limit <n>", "the newest so many", positiveInteger, 100)
-    .option("-f, --follow", "go on with what is added, until Ctrl-C", false)
+    .option("--conversation <id>", "only this conversation; a unique prefix is enough")
+    .option("--query <id>", "only this request")
+    .option("--since <time>", "only after this time: 2026-11-22, 2026-11-22T10:30 or 3d (ago)", timeArgument)
+    .option("--limit <n>", "at most N entries, the newest", positiveInteger, 100)
+    .option("-f, --follow", "keep printing new entries until Ctrl-C", false)
     .option(...FLAGS.storedDb)
-    .option("--json", "print a JSON object per line", false)
+    .option("--json", "print one JSON object per line", false)
     .action(async (flags: LogsFlags) => {
       const { logsCommand } = await import("../commands/logs.ts");
       finish(await logsCommand({ services, io, flags }));

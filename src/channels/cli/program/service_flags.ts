@@ -7,12 +7,12 @@ export function addServiceFlags(command: Command): Command {
     .addOption(
       new Option(
         "--profile <name>",
-        "locked: every wall must hold, no commands, no settings of the project, listed extensions alone, a read-only workspace, quotas (VIS_PROFILE)",
+        "locked requires every sandbox wall and allows no commands, no project settings, only listed extensions and a read-only workspace, with quotas (VIS_PROFILE)",
       ).choices(["open", "locked"]),
     )
-    .option("--writable", "extensions of the locked profile may write into the workspace")
+    .option("--writable", "let extensions write to the workspace in the locked profile")
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
     .option(...FLAGS.db)
-    .option("--cwd <dir>", "workspace folder of new conversations; the current one by default");
+    .option("--cwd <dir>", "workspace folder of new conversations (default: current folder)");
 }

@@ -10,32 +10,31 @@ export function addTelegram(program: Command, { services, io, finish }: Context)
     return new TelegramCommand({ services, io });
   };
   const group = program.command("telegram")
-    .description("answer in Telegram as a bot; the first line of stdout is its address")
-    .option("--token-file <file>", "file with the bot's token (VIS_TELEGRAM_TOKEN; vis auth login telegram keeps one)")
-    .option("--delete-webhook", "take away a webhook that is set for the bot");
+    .description("run a Telegram bot; the first line of stdout is its address")
+    .option("--token-file <file>", "file with the bot's token (VIS_TELEGRAM_TOKEN; vis auth login telegram saves one)")
+    .option("--delete-webhook", "delete the bot's webhook, which prevents polling");
   addServiceFlags(group)
     .addHelpText("after", EXAMPLES)
     .action(async (flags: TelegramFlags) => finish(await (await command()).run(flags)));
   group.command("allow")
-    .description("let users, and everybody in groups, use the bot; one that runs takes it up at once")
-    .argument("<id...>", "as the bot says it to whom it refuses; ids of groups begin with -", ids)
+    .description("allow users and groups to use the bot; a running bot applies it at once")
+    .argument("<id...>", "ids as the bot tells them to users it refuses; ids of groups begin with -", ids)
     .action(async (added: number[]) => finish(await (await command()).allow(added)));
   group.command("disallow")
-    .description("take users and groups off the list")
-    .argument("<id...>", "as allow takes them", ids)
+    .description("remove users and groups from the list")
+    .argument("<id...>", "ids of users and groups", ids)
     .action(async (removed: number[]) => finish(await (await command()).disallow(removed)));
 }
 
 const EXAMPLES = `
 Examples:
-  vis auth login telegram          keep the token that @BotFather gave
+  vis auth login telegram          save the token from @BotFather
   vis telegram --cwd ~/project
-  vis telegram allow 123456789     the bot tells its id to whom it refuses
+  vis telegram allow 123456789     the bot tells refused users their id
 
-Nobody may use the bot before telegram.allow names them; who may can choose
-another model for a chat with /model. Ctrl-C or SIGTERM lets running queries end
-(telegram.shutdownMs); what is cut then, or by a kill, goes on at the next
-start.`;
+Only users and groups in telegram.allow may use the bot. /model chooses another
+model for a chat. After Ctrl-C or SIGTERM running requests may finish
+(telegram.shutdownMs); interrupted ones resume at the next start.`;
 
 function ids(text: string, before: number[] | undefined): number[] {
   const id = Number(text);

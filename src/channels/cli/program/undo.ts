@@ -6,13 +6,19 @@ import type { UndoFlags } from "../commands/undo.ts";
 
 export function addUndo(program: Command, { services, io, finish }: Context): void {
   program.command("undo")
-    .description("take back what was changed in files: by the last query, unless told otherwise")
-    .option("--list", "show the changes that are kept, the newest first, and change nothing", false)
-    .option("--steps <n>", "take back the last so many changes", positiveInteger)
-    .addOption(new Option("--scope <what>", "take back all of the newest one").choices(["query", "iteration", "step"]))
-    .option("--conversation <id>", "only changes of this one (the beginning of its id will do)")
-    .option("--redo", "take back the last undo", false)
-    .option("--force", "also where a file was changed by somebody else since", false)
+    .description("undo file changes, by default those of the last request")
+    .option("--list", "list the changes that can be undone, newest first", false)
+    .option("--steps <n>", "undo the last N changes", positiveInteger)
+    .addOption(
+      new Option("--scope <what>", "undo all changes of the latest query, iteration or step").choices([
+        "query",
+        "iteration",
+        "step",
+      ]),
+    )
+    .option("--conversation <id>", "only this conversation; a unique prefix is enough")
+    .option("--redo", "reapply the last undo", false)
+    .option("--force", "overwrite files that others have changed since", false)
     .option(...FLAGS.cwd)
     .option("--json", "print JSON", false)
     .action(async (flags: UndoFlags) => {

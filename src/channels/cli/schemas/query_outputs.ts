@@ -17,11 +17,13 @@ const iteration = z.object({
   iterationId: z.string(),
   number: count.describe("1-based"),
   status: z.enum(["done", "error", "interrupted", "running"]),
-  outcome: z.string().describe('executed, empty, failed, refused, final; "" while it is not known'),
+  outcome: z.string().describe('executed, empty, failed, refused, final; "" while unknown'),
   thinking: z.string(),
   nativeReasoning: z.string(),
   response: z.string().describe("The raw reply"),
-  ending: z.enum(["cut", "broken"]).optional().describe("cut by the length limit of the model, or broken off"),
+  ending: z.enum(["cut", "broken"]).optional().describe(
+    "cut: at the length limit of the model; broken: the connection ended",
+  ),
   error: z.string().nullable(),
   notes: z.array(z.string()),
   budget: z.number().nullable(),
@@ -38,14 +40,14 @@ export const recordedQuery = QueryResultSchema.omit({ answerType: true, conversa
   running: z.boolean(),
   createdAt: time,
   images: z.array(image),
-  answerSchema: z.unknown().describe("The JSON Schema that the answer had to satisfy, or null"),
+  answerSchema: z.unknown().describe("JSON Schema that the answer had to satisfy, or null"),
   context: z.object({ label: z.string(), json: z.boolean() }).nullable(),
   iterations: z.array(iteration),
 });
 
 const result = QueryResultSchema.extend({
-  trace: recordedQuery.nullable().optional().describe("All that the query did, with --trace"),
-}).describe("What a query came to");
+  trace: recordedQuery.nullable().optional().describe("Everything the query did, with --trace"),
+}).describe("Result of a query");
 
 const message = z.object({ role: z.string(), bytes: count, tokens: count, text: z.string() });
 

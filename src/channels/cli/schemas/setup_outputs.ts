@@ -8,7 +8,7 @@ const key = z.object({
   title: z.string(),
   need: z.enum(["required", "optional", "device-login"]),
   from: z.string().describe('A variable, auth.json, or ""'),
-  shown: z.string().describe("The last characters behind dots"),
+  shown: z.string().describe("The last characters of the key, masked"),
   mend: z.string(),
 });
 
@@ -18,9 +18,9 @@ const provider = z.object({
   protocol: z.string(),
   baseUrl: z.string(),
   model: z.string().nullable(),
-  root: z.boolean().describe("Whether it serves a query now"),
+  root: z.boolean().describe("Whether queries use it now"),
   key,
-  reach: z.object({ ok: z.boolean(), found: z.string() }).nullable().describe("Null where it was not asked"),
+  reach: z.object({ ok: z.boolean(), found: z.string() }).nullable().describe("Null if it was not checked"),
 });
 
 const model = z.object({
@@ -50,7 +50,7 @@ const change = z.object({
   path: z.string(),
   value: z.unknown(),
   changed: z.boolean(),
-  overruled: z.string().describe('Who says otherwise and wins, "" where nobody does'),
+  overruled: z.string().describe('What overrides the setting; "" if nothing does'),
 });
 
 const trust = z.object({
@@ -72,7 +72,7 @@ const folder = z.object({ folder: z.string() });
 export const setupOutputs = {
   "providers": z.object({
     providers: z.array(provider),
-    problem: z.string().describe('Why no query could be served, "" where one could'),
+    problem: z.string().describe('Why no query can run; "" if one can'),
     notes: z.array(z.string()),
   }),
   "models": z.array(z.object({
@@ -96,7 +96,7 @@ export const setupOutputs = {
     keys: z.array(z.object({ key: z.string(), value: z.unknown() })),
   }).nullable(),
   "extensions list": z.array(ExtensionSchema),
-  "extensions show": ExtensionSchema.extend({ text: z.string().describe("What the model reads of it") }),
+  "extensions show": ExtensionSchema.extend({ text: z.string().describe("What the model reads about it") }),
   "extensions check": z.array(z.object({ what: z.string(), ok: z.boolean(), found: z.string() })),
   "extensions new": folder,
   "extensions add": folder,
@@ -106,7 +106,7 @@ export const setupOutputs = {
     name: z.string(),
     state: z.enum(["ok", "warn", "fail"]),
     found: z.string(),
-    mend: z.string().describe('What to do about it, "" where nothing is to be done'),
+    mend: z.string().describe('Suggested fix; "" if none is needed'),
   })),
   "version": z.object({
     vis: z.string(),
@@ -116,6 +116,6 @@ export const setupOutputs = {
     target: z.string(),
   }),
   "error": z.object({ error: z.object({ code: count.describe("The exit code"), message: z.string() }) }).describe(
-    "Of any command that could not do what it was asked",
+    "Printed by any command that fails",
   ),
 } as const;

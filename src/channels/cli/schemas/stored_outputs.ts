@@ -8,7 +8,7 @@ const time = z.number().int().describe("Milliseconds since the epoch");
 const branch = z.object({
   branchId: z.string(),
   parentBranchId: z.string().nullable(),
-  fork: z.looseObject({}).nullable().describe("Where it leaves its parent"),
+  fork: z.looseObject({}).nullable().describe("Where it branches off from its parent"),
   title: z.string(),
   queries: count,
   createdAt: time,
@@ -19,7 +19,7 @@ const conversation = z.object({
   title: z.string(),
   workspace: z.string(),
   queries: count,
-  running: z.boolean().describe("Whether a query runs in it, in whatever process"),
+  running: z.boolean().describe("Whether a query is running in it, in any process"),
   createdAt: time,
   branches: z.array(branch),
 });
@@ -31,7 +31,7 @@ const head = z.object({
   kind,
   versions: count,
   scope: z.enum(["live", "forgotten", "system"]),
-  reason: z.string().describe('Why it is lost, else ""'),
+  reason: z.string().describe('Why it is lost; "" if it is not'),
   code: z.string().describe("The block that defined it"),
   createdAt: time,
   declaration: z.string(),
@@ -51,7 +51,7 @@ const version = z.object({
   code: z.string(),
   createdAt: time,
   value: z.unknown().optional(),
-  tooLarge: z.literal(true).optional().describe("In place of a value that is too large to be shown"),
+  tooLarge: z.literal(true).optional().describe("Present instead of a value that is too large to show"),
 });
 
 const copied = { path: z.string(), bytes: count, schemaVersion: count, ms: z.number() };
@@ -68,14 +68,14 @@ export const storedOutputs = {
   "conversations fork": z.object({ conversationId: z.string(), branchId: z.string() }),
   "conversations import": z.object({
     conversationId: z.string(),
-    ids: z.record(z.string(), z.string()).describe("Id in the file to the new one"),
+    ids: z.record(z.string(), z.string()).describe("Ids in the file and their new ids"),
   }),
   "vars": z.union([
     z.array(z.union([head, version])),
     z.looseObject({ name: z.string(), from: count, to: count, text: z.string() }),
-  ]).describe("Variables; with names or --history versions; with --diff how two versions differ"),
+  ]).describe("Variables; with names or --history, versions; with --diff, a comparison of two versions"),
   "undo": z.looseObject({
-    error: z.string().optional().describe("Why nothing was taken back"),
+    error: z.string().optional().describe("Why nothing was undone"),
     changes: z.array(z.looseObject({ id: z.string(), at: time, paths: z.array(z.string()) })).optional(),
     files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
   }),

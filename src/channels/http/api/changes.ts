@@ -33,7 +33,7 @@ export class Changes {
   async #check(conversation: Conversation, wanted: string): Promise<void> {
     const tag = entityTag(JSON.stringify(await conversationDetail(conversation, this.#parts)));
     if (namesTag(wanted, tag, { weak: false })) return;
-    throw new Problem("Cannot change the conversation: it is not as If-Match says", {
+    throw new Problem("Cannot change the conversation: it does not match If-Match", {
       kind: "changed",
       headers: { etag: tag },
     });

@@ -14,8 +14,8 @@ const BASE = "/api/v1/conversations";
 const UNTITLED = "New conversation";
 
 /** Routes for conversations: list, create, read, branch, cancel what runs. */
-export function conversationRoutes(given: RouteParts): readonly HttpRoute[] {
-  return [list(given), create(given), show(given), queries(given), fork(given), cancel(given)];
+export function conversationRoutes(parts: RouteParts): readonly HttpRoute[] {
+  return [list(parts), create(parts), show(parts), queries(parts), fork(parts), cancel(parts)];
 }
 
 function shown({ conversationId, branchId, title, workspace, createdAt }: Conversation) {
@@ -27,10 +27,10 @@ function list({ parts }: RouteParts): HttpRoute {
     method: "get",
     path: BASE,
     operation: "listConversations",
-    summary: "Conversations, the one with the newest query first",
+    summary: "List conversations, most recently used first",
     tag: "conversations",
     query: schema.PageQuery,
-    answers: { 200: { description: "A page", schema: schema.ConversationListSchema } },
+    answers: { 200: { description: "A page of conversations", schema: schema.ConversationListSchema } },
     handle: async ({ query: { limit, cursor } }) => {
       const after = cursor === undefined ? undefined : readCursor(cursor);
       const found = await parts.conversations.list({ limit: limit + 1, after });
@@ -47,10 +47,10 @@ function create({ parts }: RouteParts): HttpRoute {
     method: "post",
     path: BASE,
     operation: "createConversation",
-    summary: "A new conversation in the server's workspace",
+    summary: "Create a conversation in the server's workspace",
     tag: "conversations",
     body: schema.NewConversationBody,
-    answers: { 201: { description: "It was made", schema: schema.ConversationSchema } },
+    answers: { 201: { description: "The new conversation", schema: schema.ConversationSchema } },
     handle: async ({ body: { title } }) => {
       const { workspace, conversations } = parts;
       const untitled = title === UNTITLED;
@@ -69,7 +69,7 @@ function show({ parts }: RouteParts): HttpRoute {
     method: "get",
     path: `${BASE}/{id}`,
     operation: "getConversation",
-    summary: "A conversation and its branches",
+    summary: "Get a conversation and its branches",
     tag: "conversations",
     answers: { 200: { description: "The conversation", schema: schema.ConversationDetailSchema } },
     handle: async ({ params }) => {
@@ -84,15 +84,15 @@ function queries({ parts: { conversations } }: RouteParts): HttpRoute {
     method: "get",
     path: `${BASE}/{id}/queries`,
     operation: "listQueries",
-    summary: "What was asked and answered, oldest first",
+    summary: "List the queries of a branch with their answers, oldest first",
     tag: "conversations",
     query: schema.QueriesQuery,
     answers: {
       200: {
-        description: "Queries of the branch",
+        description: "A page of queries",
         schema: z.object({
           items: z.array(schema.QuerySchema),
-          before: z.number().int().describe("How many come before these; what before must be for them"),
+          before: z.number().int().describe("Number of earlier queries; pass it as before to get them"),
         }),
       },
     },
@@ -110,10 +110,10 @@ function fork({ parts: { conversations } }: RouteParts): HttpRoute {
     method: "post",
     path: `${BASE}/{id}/fork`,
     operation: "forkConversation",
-    summary: "A branch that goes on from a point of this one; its branchId serves as the id of a conversation",
+    summary: "Create a branch that continues from an earlier point; its branchId can be used as a conversation id",
     tag: "conversations",
     body: schema.ForkBody,
-    answers: { 201: { description: "The branch", schema: schema.ConversationSchema } },
+    answers: { 201: { description: "The new branch", schema: schema.ConversationSchema } },
     handle: async ({ params, body: { queryId, iteration, title } }) => {
       const conversation = await findConversation(conversations, params["id"]);
       await findQuery(conversations, { conversation, queryId });
@@ -129,10 +129,10 @@ function cancel({ parts: { conversations }, runs }: RouteParts): HttpRoute {
     method: "post",
     path: `${BASE}/{id}/cancel`,
     operation: "cancel",
-    summary: "End what this server runs in the conversation; what was done is kept",
+    summary: "Cancel what this server runs in the conversation; completed steps are kept",
     tag: "conversations",
     answers: {
-      200: { description: "How many queries were told to end", schema: z.object({ cancelled: z.number().int() }) },
+      200: { description: "Number of queries being cancelled", schema: z.object({ cancelled: z.number().int() }) },
     },
     handle: async ({ params }) => {
       const { conversationId } = await findConversation(conversations, params["id"]);

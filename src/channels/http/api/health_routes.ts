@@ -17,26 +17,28 @@ export function healthRoutes(
       method: "get",
       path: "/healthz",
       operation: "health",
-      summary: "The process answers",
+      summary: "Liveness: the process responds",
       tag: "operations",
-      answers: { 200: { description: "It does", schema: StatusSchema } },
+      answers: { 200: { description: "The process responds", schema: StatusSchema } },
       handle: () => jsonResponse({ status: "ok" }),
     }),
     route({
       method: "get",
       path: "/readyz",
       operation: "readiness",
-      summary: "Queries are taken: the database answers, its file is there, a sandbox starts, the disk has room",
+      summary: "Readiness: the database responds and its file exists, a sandbox starts, the disk has space",
       tag: "operations",
-      answers: { 200: { description: "They are", schema: ReadySchema } },
+      answers: { 200: { description: "The server can run queries", schema: ReadySchema } },
       handle: async () => {
-        if (runs.closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
+        if (runs.closing) {
+          throw new Problem("Cannot start a query: the server is shutting down", { kind: "unavailable" });
+        }
         await parts.conversations.list({ limit: 1 });
         const found = await parts.ready?.() ?? {};
         const errors = Object.entries(found).filter(([, fault]) => fault !== "")
           .map(([path, message]) => ({ path, message }));
         const [first] = errors;
-        if (first) throw new Problem(`Cannot take queries: ${first.path}`, { kind: "unavailable", errors });
+        if (first) throw new Problem(`Cannot run queries: ${first.path}`, { kind: "unavailable", errors });
         const checks = Object.fromEntries(["database", ...Object.keys(found)].map((name) => [name, "ok"]));
         return jsonResponse({ status: "ok", checks });
       },

@@ -101,5 +101,5 @@ export class Idempotency {
 
 function sameBody(known: Known, { fingerprint }: RequestKey): Known {
   if (known.fingerprint === fingerprint) return known;
-  throw new Problem("Cannot use Idempotency-Key: another body came with it before", { kind: "key-reused" });
+  throw new Problem("Cannot use Idempotency-Key: it was used with another body", { kind: "key-reused" });
 }

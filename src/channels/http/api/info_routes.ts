@@ -6,9 +6,12 @@ import { jsonResponse } from "../response/json_response.ts";
 import { type HttpRoute, route } from "../routing/route.ts";
 import * as schema from "./schemas.ts";
 
+type PromptRequest = z.infer<typeof schema.PromptBody>;
+type PreviewTarget = Parameters<HttpParts["conversations"]["preview"]>[1];
+
 /** Routes for the server's details, its models, and what a request would send. */
 export function infoRoutes(parts: HttpParts): readonly HttpRoute[] {
-  return [about(parts), models(parts), extensions(parts), prompt(parts), promptOf(parts)];
+  return [about(parts), models(parts), extensions(parts), ...prompts(parts)];
 }
 
 function about({ version, provider, model, workspace }: HttpParts): HttpRoute {
@@ -16,11 +19,11 @@ function about({ version, provider, model, workspace }: HttpParts): HttpRoute {
     method: "get",
     path: "/api/v1",
     operation: "about",
-    summary: "Version, model and workspace of the server",
+    summary: "Get version, model and workspace of the server",
     tag: "server",
     answers: {
       200: {
-        description: "Facts",
+        description: "The server",
         schema: z.object({ version: z.string(), provider: z.string(), model: z.string(), workspace: z.string() }),
       },
     },
@@ -33,11 +36,11 @@ function models({ admin }: HttpParts): HttpRoute {
     method: "get",
     path: "/api/v1/models",
     operation: "listModels",
-    summary: "Providers that serve queries, and their models",
+    summary: "List the providers in use and their models",
     tag: "server",
     answers: {
       200: {
-        description: "By provider",
+        description: "Models by provider",
         schema: z.object({
           items: z.array(z.object({ provider: z.string(), source: z.string(), models: z.array(z.unknown()) }).loose()),
         }),
@@ -54,59 +57,45 @@ function extensions({ extensions }: HttpParts): HttpRoute {
     method: "get",
     path: "/api/v1/extensions",
     operation: "listExtensions",
-    summary: "Extensions of the workspace, and why one is not loaded",
+    summary: "List the extensions of the workspace, and why any is not loaded",
     tag: "server",
     answers: {
-      200: { description: "All of them", schema: z.object({ items: z.array(schema.ListedExtensionSchema) }) },
+      200: { description: "All extensions", schema: z.object({ items: z.array(schema.ListedExtensionSchema) }) },
     },
     // The paths of their folders are private to the operator.
     handle: async () => jsonResponse({ items: (await extensions.list()).map(({ path: _, ...facts }) => facts) }),
   });
 }
 
-const PROMPT = {
-  summary: "The messages that a request would send; nothing is sent or stored",
-  tag: "server",
-  scope: "read",
-} as const;
-const PROMPT_ANSWERS = { 200: { description: "The messages", schema: schema.MessagesSchema } };
-
-function prompt({ conversations, workspace }: HttpParts): HttpRoute {
-  return route({
-    ...PROMPT,
+function prompts({ conversations, workspace }: HttpParts): readonly HttpRoute[] {
+  const shared = {
+    summary: "Preview the messages that a request would send; sends and stores nothing",
+    tag: "server",
     method: "post",
-    path: "/api/v1/prompt",
-    operation: "previewPrompt",
+    scope: "read",
     body: schema.PromptBody,
-    answers: PROMPT_ANSWERS,
-    handle: async ({ body }) => {
-      return shown(await conversations.preview(body.request, { workspace }, givenOf(body)));
-    },
-  });
-}
-
-function promptOf({ conversations }: HttpParts): HttpRoute {
-  return route({
-    ...PROMPT,
-    method: "post",
-    path: "/api/v1/conversations/{id}/prompt",
-    operation: "previewPromptIn",
-    body: schema.PromptBody,
-    answers: PROMPT_ANSWERS,
-    handle: async ({ params, body }) => {
-      const branch = await findConversation(conversations, params["id"]);
-      return shown(await conversations.preview(body.request, { branch }, givenOf(body)));
-    },
-  });
-}
-
-function givenOf({ images = [], responseSchema }: z.infer<typeof schema.PromptBody>) {
-  return {
-    images: images.map((image, at) => readImage(image, `${at + 1}`)),
-    ...(responseSchema === undefined ? {} : { responseSchema }),
+    answers: { 200: { description: "The messages", schema: schema.MessagesSchema } },
+  } as const;
+  const preview = async ({ request, images = [], responseSchema }: PromptRequest, target: PreviewTarget) => {
+    const messages = await conversations.preview(request, target, {
+      images: images.map((image, at) => readImage(image, `${at + 1}`)),
+      ...(responseSchema === undefined ? {} : { responseSchema }),
+    });
+    return jsonResponse({ messages: messages.map(({ role, text }) => ({ role, text })) });
   };
-}
-
-function shown(messages: readonly { readonly role: string; readonly text: string }[]): Response {
-  return jsonResponse({ messages: messages.map(({ role, text }) => ({ role, text })) });
+  return [
+    route({
+      ...shared,
+      path: "/api/v1/prompt",
+      operation: "previewPrompt",
+      handle: ({ body }) => preview(body, { workspace }),
+    }),
+    route({
+      ...shared,
+      path: "/api/v1/conversations/{id}/prompt",
+      operation: "previewPromptIn",
+      handle: async ({ params, body }) =>
+        preview(body, { branch: await findConversation(conversations, params["id"]) }),
+    }),
+  ];
 }

@@ -13,8 +13,8 @@ export function readCursor(cursor: string): number {
   const value = jsonOrUndefined(Buffer.from(cursor, "base64url").toString());
   const [place, ...more] = Array.isArray(value) ? value : [];
   if (typeof place === "number" && Number.isSafeInteger(place) && more.length === 0) return place;
-  throw new Problem("Cannot use the cursor: it must be the next of a page", {
+  throw new Problem("Cannot use the cursor: it must be the value of next from a previous page", {
     kind: "bad-request",
-    errors: [{ path: "cursor", message: "It must be the next of a page" }],
+    errors: [{ path: "cursor", message: "It must be the value of next from a previous page" }],
   });
 }

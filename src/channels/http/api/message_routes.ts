@@ -27,12 +27,12 @@ import { resultOf } from "../stream/stored_events.ts";
 
 const BASE = "/api/v1/conversations/{id}";
 const KEY_HEADER = {
-  "Idempotency-Key": "The same key with the same body is the same request: it is run once, for a day at most",
+  "Idempotency-Key": "Requests with the same key and body run once; keys are remembered for a day",
 };
 const RESUME_HEADER = {
   "X-Vis-Resume":
-    "true: where the query that the key began before was interrupted, run the rest of it; the key stands " +
-    "for that query from then on",
+    "true: if the query that the key started was interrupted, resume it; from then on the key refers to " +
+    "the resumed query",
 };
 
 type Message = z.infer<typeof schema.MessageBody>;
@@ -46,9 +46,8 @@ export function messageRoutes(given: RouteParts): readonly HttpRoute[] {
 
 const ANSWERS = {
   200: {
-    description:
-      "The result once the query has ended, in whatever process; with Accept: text/event-stream its events " +
-      "as they happen",
+    description: "The result, once the query has ended in any process; with Accept: text/event-stream, its events as " +
+      "they happen",
     schema: QueryResultSchema,
     stream: true,
   },
@@ -59,11 +58,14 @@ function send({ parts, runs }: RouteParts, once: Idempotency): HttpRoute {
     method: "post",
     path: `${BASE}/messages`,
     operation: "sendMessage",
-    summary: "Run one query",
+    summary: "Send a message and run a query",
     tag: "messages",
     headers: { ...KEY_HEADER, ...RESUME_HEADER },
     body: schema.MessageBody,
-    answers: { ...ANSWERS, 202: { description: "The running query was told", schema: schema.SteeredSchema } },
+    answers: {
+      ...ANSWERS,
+      202: { description: "The message was passed to the running query", schema: schema.SteeredSchema },
+    },
     handle: async (call) => {
       const conversation = await findConversation(parts.conversations, call.params["id"]);
       const sent = await once.once(call.headers.get("idempotency-key"), {
@@ -208,7 +210,7 @@ function retry({ parts, runs }: RouteParts, once: Idempotency): HttpRoute {
     method: "post",
     path: `${BASE}/retry`,
     operation: "retryQuery",
-    summary: "Run a query again from the state before it; the run before stays readable",
+    summary: "Run a query again from the state before it; the previous run can still be read",
     tag: "messages",
     headers: KEY_HEADER,
     body: schema.RetryBody,
@@ -239,10 +241,11 @@ function events({ parts, runs }: RouteParts): HttpRoute {
     method: "get",
     path: `${BASE}/queries/{queryId}/events`,
     operation: "followQuery",
-    summary: "The events of a query, from where a client lost them; a stream that begins with started begins anew",
+    summary:
+      "Stream the events of a query, from where a client lost them; a stream that begins with started starts over",
     tag: "messages",
-    headers: { "Last-Event-ID": "The id of the last event that was seen" },
-    answers: { 200: { description: "Events", stream: true } },
+    headers: { "Last-Event-ID": "Id of the last event received" },
+    answers: { 200: { description: "The events", stream: true } },
     handle: async ({ params, headers }) => {
       const conversation = await findConversation(parts.conversations, params["id"]);
       const query = await findQuery(parts.conversations, { conversation, queryId: params["queryId"] });

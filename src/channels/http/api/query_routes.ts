@@ -26,15 +26,15 @@ function iterations({ conversations }: HttpParts): HttpRoute {
     method: "get",
     path: `${BASE}/queries/{queryId}/iterations`,
     operation: "listIterations",
-    summary: "The iterations of a query with their blocks and results, in order",
+    summary: "List the iterations of a query with their blocks and results, in order",
     tag: "queries",
     query: schema.IterationsQuery,
     answers: {
       200: {
-        description: "A page",
+        description: "A page of iterations",
         schema: z.object({
           items: z.array(schema.IterationSchema),
-          next: z.number().int().nullable().describe("What after must be for the next page, null at the end"),
+          next: z.number().int().nullable().describe("Pass it as after to get the next page; null at the end"),
         }),
       },
     },
@@ -63,7 +63,7 @@ function sentMessages({ conversations }: HttpParts): HttpRoute {
     method: "get",
     path: `${BASE}/queries/{queryId}/iterations/{iteration}/messages`,
     operation: "getSentMessages",
-    summary: "The messages that an iteration (1-based) was asked with",
+    summary: "Get the messages sent to the model for an iteration (1-based)",
     tag: "queries",
     answers: { 200: { description: "The messages", schema: schema.MessagesSchema } },
     handle: async ({ params }) => {
@@ -82,7 +82,7 @@ function variables({ conversations }: HttpParts): HttpRoute {
     method: "get",
     path: `${BASE}/variables`,
     operation: "listVariables",
-    summary: "Every variable of the branch, newest first, system ones included",
+    summary: "List all variables of the branch, newest first, including system ones",
     tag: "variables",
     answers: { 200: { description: "All variables", schema: z.object({ items: z.array(schema.VariableSchema) }) } },
     handle: async ({ params }) => {
@@ -98,11 +98,11 @@ function variable({ conversations }: HttpParts): HttpRoute {
     path: `${BASE}/variables/{name}`,
     operation: "getVariableHistory",
     query: schema.VersionsQuery,
-    summary: "The newest versions of a variable, oldest first",
+    summary: "List the latest versions of a variable, oldest first",
     tag: "variables",
     answers: {
       200: {
-        description: "All versions",
+        description: "The versions",
         schema: z.object({ name: z.string(), items: z.array(schema.VersionSchema) }),
       },
     },
@@ -126,7 +126,7 @@ function difference({ conversations }: HttpParts): HttpRoute {
     method: "get",
     path: `${BASE}/variables/{name}/diff`,
     operation: "getVariableDiff",
-    summary: "How two versions of a variable differ",
+    summary: "Compare two versions of a variable",
     tag: "variables",
     query: schema.DiffQuery,
     answers: { 200: { description: "The difference", schema: z.object({ diff: z.unknown() }) } },
@@ -144,7 +144,7 @@ function graph({ conversations }: HttpParts): HttpRoute {
     method: "get",
     path: `${BASE}/graph`,
     operation: "getGraph",
-    summary: "The variables of the branch and which of them were made from which",
+    summary: "Get the variables of the branch and which of them each was computed from",
     tag: "variables",
     answers: { 200: { description: "The graph", schema: schema.GraphSchema } },
     handle: async ({ params }) => {

@@ -18,19 +18,19 @@ export function recordRoutes(given: RouteParts): readonly HttpRoute[] {
   return [rename(given, changes), remove(given, changes), exported(given.parts), search(given.parts)];
 }
 
-const MATCH = { "If-Match": "The ETag of the conversation as it was read; 412 where it has changed since" };
+const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
 
 function rename({ parts }: RouteParts, changes: Changes): HttpRoute {
   return route({
     method: "patch",
     path: BASE,
     operation: "renameConversation",
-    summary: "Give the branch another title",
+    summary: "Rename the branch",
     tag: "conversations",
     body: schema.RenameBody,
     headers: MATCH,
     answers: {
-      200: { description: "The conversation with the title as it is kept", schema: schema.ConversationDetailSchema },
+      200: { description: "The conversation with its new title", schema: schema.ConversationDetailSchema },
     },
     handle: (call) =>
       changes.change(call, async (conversation) => {
@@ -46,11 +46,11 @@ function remove({ parts: { conversations } }: RouteParts, changes: Changes): Htt
     method: "delete",
     path: BASE,
     operation: "deleteConversation",
-    summary: "Delete the conversation with all its branches; 409 while a query runs in it",
+    summary: "Delete the conversation with all its branches; 409 while a query is running",
     tag: "conversations",
     scope: "admin",
     headers: MATCH,
-    answers: { 204: { description: "It is gone" } },
+    answers: { 204: { description: "The conversation was deleted" } },
     handle: (call) =>
       changes.change(call, async (conversation) => {
         await conversations.delete(conversation);
@@ -64,11 +64,15 @@ function exported({ conversations }: HttpParts): HttpRoute {
     method: "get",
     path: `${BASE}/export`,
     operation: "exportConversation",
-    summary: "All of the conversation as an archive, or the branch as Markdown or as a page",
+    summary: "Export the conversation as an archive, or the branch as Markdown or HTML",
     tag: "conversations",
     query: schema.ExportQuery,
     answers: {
-      200: { description: "A file", schema: z.unknown(), types: ["application/json", "text/markdown", "text/html"] },
+      200: {
+        description: "The exported file",
+        schema: z.unknown(),
+        types: ["application/json", "text/markdown", "text/html"],
+      },
     },
     handle: async ({ params, query: { format } }) => {
       const conversation = await findConversation(conversations, params["id"]);
@@ -97,10 +101,10 @@ function search({ conversations }: HttpParts): HttpRoute {
     method: "get",
     path: "/api/v1/search",
     operation: "search",
-    summary: "Requests, code and answers that have all the words, best first; the words stand in [ and ]",
+    summary: "Search requests, code and answers for all words, best matches first; matches are enclosed in [ and ]",
     tag: "conversations",
     query: schema.SearchQuery,
-    answers: { 200: { description: "Places", schema: z.object({ items: z.array(SearchHitSchema) }) } },
+    answers: { 200: { description: "The results", schema: z.object({ items: z.array(SearchHitSchema) }) } },
     handle: async ({ query: { q, conversation: conversationId, ...filter } }) => {
       return jsonResponse({ items: await conversations.archive.search(q, { ...filter, conversationId }) });
     },

@@ -4,15 +4,15 @@ import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
 
 /** Shapes of the API as OpenAPI shows them. Requests are strict; responses may gain fields. */
 
-const id = z.string().describe("UUIDv7; of a conversation its first 8 characters will do");
+const id = z.string().describe("UUIDv7; for a conversation, its first 8 characters are enough");
 const time = z.number().int().describe("Milliseconds since the epoch");
 
 export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
   status: z.enum(["done", "error", "interrupted", "running"]),
   reason: QueryResultSchema.shape.reason.nullable().describe("Why it ended; null while it runs"),
-  answer: z.string().describe('Why there is no answer where there is none; "" while it runs'),
+  answer: z.string().describe('The answer, or why there is none; "" while it runs'),
   text: z.string(),
-  running: z.boolean().describe("In this server or in another process"),
+  running: z.boolean().describe("Whether it runs, in this server or in another process"),
   createdAt: time,
 });
 
@@ -26,11 +26,11 @@ export const ConversationSchema = z.object({
 
 export const ConversationListSchema = z.object({
   items: z.array(ConversationSchema.extend({ queries: z.number().int(), running: z.boolean() })),
-  next: z.string().nullable().describe("Cursor of the next page, null at the end"),
+  next: z.string().nullable().describe("Cursor of the next page; null at the end"),
 });
 
 export const ConversationDetailSchema = ConversationSchema.extend({
-  running: z.string().nullable().describe("The query that runs in it now, in this server or in another process"),
+  running: z.string().nullable().describe("The running query, in this server or in another process"),
   branches: z.array(z.object({
     branchId: z.string(),
     parentBranchId: z.string().nullable(),
@@ -42,7 +42,7 @@ export const ConversationDetailSchema = ConversationSchema.extend({
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().max(200).optional().describe("The next of the page before"),
+  cursor: z.string().max(200).optional().describe("The value of next from the previous page"),
 });
 
 export const NewConversationBody = z.strictObject({ title: z.string().max(1000).default("New conversation") });
@@ -63,13 +63,13 @@ export const SearchQuery = z.object({
 export const VersionsQuery = z.object({ newest: z.coerce.number().int().min(1).max(1000).default(50) });
 
 export const IterationsQuery = z.object({
-  after: z.coerce.number().int().min(0).default(0).describe("Those that come after this one (1-based)"),
+  after: z.coerce.number().int().min(0).default(0).describe("Only iterations after this one (1-based)"),
   limit: z.coerce.number().int().min(1).max(1000).default(1000),
 });
 
 export const QueriesQuery = z.object({
-  before: z.coerce.number().int().min(0).optional().describe("The first so many; all of them where left out"),
-  limit: z.coerce.number().int().min(1).max(10_000).default(10_000).describe("The newest of those"),
+  before: z.coerce.number().int().min(0).optional().describe("Only this many of the oldest; all by default"),
+  limit: z.coerce.number().int().min(1).max(10_000).default(10_000).describe("At most this many, the latest of those"),
 });
 
 export const GraphSchema = z.object({
@@ -81,7 +81,7 @@ export const GraphSchema = z.object({
     shape: z.string(),
   })),
   edges: z.array(z.object({ name: z.string(), reads: z.string() })),
-}).describe("Variables, and for each what the blocks that made it have read");
+}).describe("Variables, and for each the variables that were read to compute it");
 
 export const DiffQuery = z.object({
   from: z.coerce.number().int().min(1),
@@ -91,13 +91,13 @@ export const DiffQuery = z.object({
 export const ForkBody = z.strictObject({
   queryId: id,
   iteration: z.number().int().min(0).optional().describe(
-    "The last iteration (1-based) that the fork sees, 0 for the state before the query; all of them where left out",
+    "Last iteration (1-based) that the fork includes, 0 for the state before the query; all by default",
   ),
   title: z.string().max(1000).optional(),
 });
 
 const maxIterations = z.number().int().min(1).max(1_000_000).optional().describe(
-  "Iterations the query may use before it asks for more",
+  "Iterations the query may use before it must ask for more",
 );
 
 export const RetryBody = z.strictObject({ queryId: id, maxIterations });
@@ -105,15 +105,15 @@ export const RetryBody = z.strictObject({ queryId: id, maxIterations });
 export const MessageBody = z.strictObject({
   request: z.string().min(1),
   images: z.array(z.string()).max(20).optional().describe("http, https or base64 data URLs"),
-  context: z.unknown().optional().describe("A text or any JSON that becomes the variable context"),
+  context: z.unknown().optional().describe("Text or JSON that becomes the variable context"),
   responseSchema: z.unknown().optional().describe("A JSON Schema that the answer must satisfy"),
   maxIterations,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
-    "While this server runs a query in it: answer 409, wait for its end, or give it this message as a note. A query of " +
-      "another process is answered with 409",
+    "If this server is running a query in the conversation: respond with 409, wait for its end, or pass it this " +
+      "message as a note. If another process is, the response is 409",
   ),
   cancelOnDisconnect: z.boolean().optional().describe(
-    "Whether leaving the call cancels its query; where it is left out, leaving the wait for a result does, unless the call has an Idempotency-Key, and leaving a stream does not",
+    "Whether disconnecting cancels the query. By default it does while the client waits for a result without an Idempotency-Key, and does not for a stream",
   ),
 });
 
@@ -133,9 +133,9 @@ export const TokenSchema = z.object({
   name: z.string(),
   scope: z.enum(["read", "write", "admin"]),
   expiresAt: time.nullable(),
-  quota: z.object({ queriesPerDay: limit, costUsdPerDay: limit, concurrent: limit }).describe("Null: no limit"),
+  quota: z.object({ queriesPerDay: limit, costUsdPerDay: limit, concurrent: limit }).describe("Null means no limit"),
   today: z.object({ queries: z.number().int(), costUsd: z.number(), running: z.number().int() }).describe(
-    "Since midnight UTC, and what runs now",
+    "Usage since midnight UTC, and queries running now",
   ),
 });
 
@@ -146,7 +146,7 @@ export const IterationSchema = z.object({
   response: z.string(),
   error: z.string().nullable(),
   blocks: z.array(z.object({ code: z.string(), result: z.unknown(), reads: z.array(z.string()) })),
-  traces: z.array(z.unknown()).describe("Every attempt at its model call"),
+  traces: z.array(z.unknown()).describe("All attempts to call the model"),
   metadata: z.record(z.string(), z.unknown()),
   createdAt: time,
 });
@@ -167,8 +167,8 @@ export const VersionSchema = z.object({
   kind: z.string(),
   shape: z.string(),
   reason: z.string(),
-  value: z.string().nullable().describe("As text, at most its first 20000 characters; null where it is too large"),
-  chars: z.number().int().nullable().describe("Of the whole value"),
+  value: z.string().nullable().describe("As text, at most the first 20000 characters; null if it is too large"),
+  chars: z.number().int().nullable().describe("Length of the whole value"),
   code: z.string(),
   createdAt: time,
 });

@@ -11,10 +11,10 @@ export function tokenRoutes({ parts, runs }: { readonly parts: HttpParts; readon
     method: "get",
     path: "/api/v1/tokens",
     operation: "listTokens",
-    summary: "Tokens by name, what each may do and what it has used today; never the tokens themselves",
+    summary: "List tokens by name, with their scopes and today's usage; the tokens themselves are never shown",
     tag: "server",
     scope: "admin",
-    answers: { 200: { description: "All of them", schema: z.object({ items: z.array(schema.TokenSchema) }) } },
+    answers: { 200: { description: "All tokens", schema: z.object({ items: z.array(schema.TokenSchema) }) } },
     handle: async () => {
       const grants = await parts.tokens.grants();
       return jsonResponse({

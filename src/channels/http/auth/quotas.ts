@@ -67,14 +67,16 @@ export class Quotas {
 
   #check(use: Use, { queriesPerDay, costUsdPerDay, concurrent }: Quota): void {
     if (concurrent !== null && use.running >= concurrent) {
-      throw refused(`Cannot begin a query: ${concurrent} of this token run already`, { seconds: 1 });
+      throw refused(`Cannot start a query: this token already runs ${concurrent}, its limit`, { seconds: 1 });
     }
     const seconds = Math.ceil(((use.day + 1) * DAY_MS - this.#now()) / 1000);
     if (queriesPerDay !== null && use.queries >= queriesPerDay) {
-      throw refused(`Cannot begin a query: this token has used its ${queriesPerDay} of today`, { seconds });
+      throw refused(`Cannot start a query: this token has used its ${queriesPerDay} queries for today`, { seconds });
     }
     if (costUsdPerDay !== null && use.costUsd >= costUsdPerDay) {
-      throw refused(`Cannot begin a query: this token has spent its ${costUsdPerDay} US dollars of today`, { seconds });
+      throw refused(`Cannot start a query: this token has spent its ${costUsdPerDay} US dollars for today`, {
+        seconds,
+      });
     }
   }
 

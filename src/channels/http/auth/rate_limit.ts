@@ -33,7 +33,7 @@ export class RateLimiter {
       return;
     }
     const seconds = Math.max(1, Math.ceil(((1 - bucket.left) * 60) / this.#rate.perMinute));
-    throw new Problem(`Cannot serve so many requests of this ${what}: ${this.#rate.perMinute} a minute is the limit`, {
+    throw new Problem(`Cannot serve more requests of this ${what}: the limit is ${this.#rate.perMinute} per minute`, {
       kind: "rate-limited",
       headers: { "retry-after": String(seconds) },
     });

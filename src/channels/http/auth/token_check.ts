@@ -23,13 +23,18 @@ export class TokenCheck {
 
   /** Throws `Problem` (401) for a missing, unknown or expired token. */
   async find(authorization: string | null): Promise<TokenGrant> {
-    const [, given = ""] = /^Bearer +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? "") ?? [];
-    const digest = createHash("sha256").update(given).digest();
+    const [, token = ""] = /^Bearer +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? "") ?? [];
+    const digest = createHash("sha256").update(token).digest();
     const same = (await this.#source.grants()).filter((grant) => this.#equal(digest, grant.digest));
-    const [found] = given === "" ? [] : same;
-    if (!found) throw unauthorized("Cannot serve without a valid token: send Authorization: Bearer", given !== "");
+    const [found] = token === "" ? [] : same;
+    if (!found) {
+      throw unauthorized(
+        "Cannot serve without a valid token: send the header Authorization: Bearer TOKEN",
+        token !== "",
+      );
+    }
     if (found.expiresAt !== null && found.expiresAt <= this.#now()) {
-      throw unauthorized("Cannot serve this token: it has expired", true);
+      throw unauthorized("Cannot accept this token: it has expired", true);
     }
     return found;
   }

@@ -6,7 +6,7 @@ import { ProblemSchema } from "../api/schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const EVENTS = "Server-sent events: the event's name is the type of a QueryEvent, its data that object as JSON";
+const EVENTS = "Server-sent events: the event name is the type of a QueryEvent, the data is the QueryEvent as JSON";
 /** OpenAI's error object. */
 const OPENAI_ERROR = z.object({
   error: z.object({
@@ -57,7 +57,7 @@ function operation(route: HttpRoute): Json {
       : {}),
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, response(answer)])),
-      default: { description: "It was not done", content: errorOf(route) },
+      default: { description: "Error", content: errorOf(route) },
     },
   };
 }

@@ -1,5 +1,5 @@
+import { html } from "hono/html";
 import { z } from "zod";
-import { type Markup, markup } from "./markup.ts";
 
 const Parameter = z.object({
   name: z.string(),
@@ -27,6 +27,7 @@ const Document = z.object({
   paths: z.record(z.string(), z.record(z.string(), Operation)),
 });
 
+type Markup = ReturnType<typeof html>;
 type Place = z.infer<typeof Operation> & { readonly path: string; readonly method: string };
 
 /** An HTML page about every call of an OpenAPI document. It has no scripts and loads only the server's own style. */
@@ -37,7 +38,7 @@ export function referencePage(document: unknown): string {
   );
   const tags = [...new Set(places.flatMap(({ tags }) => tags))];
   const inTag = (tag: string): readonly Place[] => places.filter((place) => place.tags.includes(tag));
-  return markup`
+  return String(html`
     <!doctype html>
     <html lang="en">
       <head>
@@ -45,61 +46,58 @@ export function referencePage(document: unknown): string {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <title>${info.title} API ${info.version}</title>
         <link rel="icon" href="/assets/icon.svg">
+        <link rel="stylesheet" href="/assets/base.css">
         <link rel="stylesheet" href="/docs/style.css">
       </head>
       <body>
-        <a class="skip" href="#calls">To the calls</a>
+        <a class="skip" href="#calls">Skip to the calls</a>
         <header>
           <h1>${info.title} API <small>${info.version}</small></h1>
-          <p>${info.description} Every call but those of operations needs <code>Authorization: Bearer TOKEN</code>; a token for
-    admin may do what one for write may, and that what one for read may. The same as data:
-    <a href="/openapi.json">openapi.json</a>.</p>
+          <p>${info.description} Every call except those under “operations” needs the header
+    <code>Authorization: Bearer TOKEN</code>. Of the scopes of a token, admin includes write, and write includes read.
+    The same description as data: <a href="/openapi.json">openapi.json</a>.</p>
         </header>
         <nav aria-label="Calls">
           <ul>${places.map(link)}</ul>
         </nav>
-        <main id="calls">${
-    tags.map((tag) => markup`<section><h2>${tag}</h2>${inTag(tag).map(article)}</section>`)
-  }</main>
+        <main id="calls">${tags.map((tag) => html`<section><h2>${tag}</h2>${inTag(tag).map(article)}</section>`)}</main>
       </body>
     </html>
-  `.text;
+  `);
 }
 
 function link({ operationId, method, path }: Place): Markup {
-  const parts = path.split(/(?<=.)(?=\/)/).map((part) => markup`${part}<wbr>`);
-  return markup`
+  const parts = path.split(/(?<=.)(?=\/)/).map((part) => html`${part}<wbr>`);
+  return html`
     <li><a href="#${operationId}"><span class="method">${method}</span> <code>${parts}</code></a></li>
   `;
 }
 
 function article(place: Place): Markup {
   const { operationId, method, path, summary, parameters, requestBody, responses, "x-vis-scope": scope } = place;
-  return markup`
+  return html`
     <article id="${operationId}" aria-labelledby="name-${operationId}">
     <span class="scope">${scope ?? "no token"}</span>
     <h3 id="name-${operationId}"><span class="method">${method}</span> <code>${path}</code></h3>
     <p>${summary}</p>
     ${parameters.length > 0 ? parameterTable(parameters) : ""}
     ${requestBody ? schemas("Body", requestBody.content) : ""}
-    ${
-    Object.entries(responses).map(([status, { description, content }]) =>
-      markup`<p><code>${status}</code> ${description}</p>${content ? schemas("Shape", content) : ""}`
-    )
-  }
+    ${Object.entries(responses).map(([status, { description, content }]) =>
+      html`<p><code>${status}</code> ${description}</p>${content ? schemas("Schema", content) : ""}`
+    )}
     </article>
   `;
 }
 
 function parameterTable(parameters: readonly z.infer<typeof Parameter>[]): Markup {
-  return markup`
+  return html`
     <div class="wide">
       <table>
         <thead>
           <tr>
             <th scope="col">Name</th>
             <th scope="col">In</th>
-            <th scope="col">What</th>
+            <th scope="col">Description</th>
           </tr>
         </thead>
         <tbody>${parameters.map(parameterRow)}</tbody>
@@ -109,11 +107,11 @@ function parameterTable(parameters: readonly z.infer<typeof Parameter>[]): Marku
 }
 
 function parameterRow({ name, in: place, required, description, schema }: z.infer<typeof Parameter>): Markup {
-  const { description: told, ...rest } = schema;
-  const what = description ?? (typeof told === "string" ? told : "");
-  return markup`
+  const { description: inSchema, ...rest } = schema;
+  const what = description ?? (typeof inSchema === "string" ? inSchema : "");
+  return html`
     <tr>
-      <td><code>${name}</code>${required ? "" : " (may be left out)"}</td>
+      <td><code>${name}</code>${required ? "" : " (optional)"}</td>
       <td>${place}</td>
       <td>${what} <code>${JSON.stringify(rest)}</code></td>
     </tr>
@@ -121,9 +119,9 @@ function parameterRow({ name, in: place, required, description, schema }: z.infe
 }
 
 function schemas(label: string, content: z.infer<typeof Content>): Markup {
-  return markup`${
+  return html`${
     Object.entries(content).map(([type, { schema }]) =>
-      markup`
+      html`
         <details>
           <summary>${label}: ${type}</summary>
           <pre tabindex="0">${JSON.stringify(schema, null, 2)}</pre>

@@ -11,27 +11,27 @@ export class Metrics {
   readonly #all = new Exposition();
   readonly #requests = this.#all.counter("vis_http_requests_total", "Requests by route and status.");
   readonly #requestSeconds = this.#all.histogram("vis_http_request_duration_seconds", {
-    help: "Until the head of a response was ready.",
+    help: "Time until the headers of a response were ready.",
     bounds: REQUEST_BOUNDS,
   });
-  readonly #streams = this.#all.gauge("vis_http_streams_open", "Event streams that clients follow now.");
-  readonly #running = this.#all.gauge("vis_queries_running", "Queries that run or wait now.");
+  readonly #streams = this.#all.gauge("vis_http_streams_open", "Open event streams.");
+  readonly #running = this.#all.gauge("vis_queries_running", "Queries that are running or waiting.");
   readonly #queries = this.#all.counter("vis_queries_total", "Queries that ended, by status and reason.");
   readonly #querySeconds = this.#all.histogram("vis_query_duration_seconds", {
-    help: "Of queries, from beginning to end.",
+    help: "Duration of queries.",
     bounds: QUERY_BOUNDS,
   });
   readonly #iterations = this.#all.counter("vis_iterations_total", "Iterations by outcome.");
   readonly #blocks = this.#all.counter("vis_blocks_total", "Blocks of code by outcome.");
-  readonly #blockSeconds = this.#all.counter("vis_block_seconds_total", "Time that blocks took.");
-  readonly #calls = this.#all.counter("vis_host_calls_total", "Calls of extensions by blocks, by success.");
-  readonly #tokens = this.#all.counter("vis_tokens_total", "Tokens as providers counted them, by kind.");
-  readonly #cost = this.#all.counter("vis_cost_dollars_total", "Cost in US dollars of queries whose price is known.");
+  readonly #blockSeconds = this.#all.counter("vis_block_seconds_total", "Total duration of blocks.");
+  readonly #calls = this.#all.counter("vis_host_calls_total", "Calls of host functions, by success.");
+  readonly #tokens = this.#all.counter("vis_tokens_total", "Tokens as counted by providers, by kind.");
+  readonly #cost = this.#all.counter("vis_cost_dollars_total", "Cost in US dollars of queries with a known price.");
   readonly #process = {
     build: this.#all.gauge("vis_build_info", "Always 1; the version is a label."),
-    memory: this.#all.gauge("process_resident_memory_bytes", "Memory of the main process, its sandboxes left out."),
+    memory: this.#all.gauge("process_resident_memory_bytes", "Memory of the main process, without its sandboxes."),
     cpu: this.#all.total("process_cpu_seconds_total", "Processor time of the main process."),
-    began: this.#all.gauge("process_start_time_seconds", "When the process began, since the epoch."),
+    began: this.#all.gauge("process_start_time_seconds", "Start time of the process, in seconds since the epoch."),
   };
   readonly #facts: { readonly version: string; readonly now: () => number };
   readonly #began: number;

@@ -14,9 +14,9 @@ export function metricsRoutes(
       method: "get",
       path: "/metrics",
       operation: "metrics",
-      summary: "Counters of the server in the text format of Prometheus",
+      summary: "Get the metrics of the server in the Prometheus text format",
       tag: "server",
-      answers: { 200: { description: "Text", schema: z.string(), types: ["text/plain"] } },
+      answers: { 200: { description: "The metrics", schema: z.string(), types: ["text/plain"] } },
       handle: () =>
         new Response(metrics.text(runs.size), { headers: { "content-type": TYPE, "cache-control": "no-store" } }),
     }),

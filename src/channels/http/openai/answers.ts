@@ -5,7 +5,7 @@ import { z } from "zod";
 const count = z.number().int();
 
 export const ChatCompletionSchema = z.object({
-  id: z.string().describe("chatcmpl- and the id of the query"),
+  id: z.string().describe("chatcmpl- followed by the query id"),
   object: z.literal("chat.completion"),
   created: count.describe("Seconds since the epoch"),
   model: z.string(),
@@ -22,7 +22,7 @@ export const ChatCompletionSchema = z.object({
 const Item = z.object({ id: z.string(), type: z.enum(["reasoning", "message"]) }).loose();
 
 export const ResponseSchema = z.object({
-  id: z.string().describe("resp_ and the id of the query"),
+  id: z.string().describe("resp_ followed by the query id"),
   object: z.literal("response"),
   created_at: count.describe("Seconds since the epoch"),
   status: z.enum(["in_progress", "completed", "incomplete", "failed"]),

@@ -23,7 +23,7 @@ export const ChatCompletionBody = z.object({
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   response_format: ResponseFormat.nullish(),
-  metadata: z.record(z.string(), z.unknown()).nullish().describe("conversation: the id of one to go on with"),
+  metadata: z.record(z.string(), z.unknown()).nullish().describe("conversation: id of the conversation to continue"),
   n: z.number().nullish(),
   tools: z.array(z.unknown()).nullish(),
   functions: z.array(z.unknown()).nullish(),

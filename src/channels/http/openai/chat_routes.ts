@@ -17,13 +17,13 @@ function checkChat(
   { tools, functions, n, audio, response_format: format }: ChatCompletionRequest,
 ): unknown {
   if ((tools?.length ?? 0) > 0) {
-    throw unfitField("tools", "Cannot call tools of the client: the agent runs code of its own");
+    throw unfitField("tools", "Cannot call tools of the client: the agent runs its own code");
   }
   if ((functions?.length ?? 0) > 0) {
-    throw unfitField("functions", "Cannot call functions of the client: the agent runs code of its own");
+    throw unfitField("functions", "Cannot call functions of the client: the agent runs its own code");
   }
-  if ((n ?? 1) !== 1) throw unfitField("n", `Cannot give ${n} choices: there is one answer`);
-  if (audio !== undefined && audio !== null) throw unfitField("audio", "Cannot answer with audio: answers are text");
+  if ((n ?? 1) !== 1) throw unfitField("n", `Cannot return ${n} choices: n must be 1`);
+  if (audio !== undefined && audio !== null) throw unfitField("audio", "Cannot return audio: answers are text");
   if (!format || format.type === "text") return undefined;
   return format.type === "json_schema" ? format.json_schema.schema : { type: "object" };
 }
@@ -38,10 +38,13 @@ function models({ parts }: RouteParts): HttpRoute {
     method: "get",
     path: "/v1/models",
     operation: "openaiListModels",
-    summary: "Models as OpenAI's clients list them",
+    summary: "List models in the format of OpenAI",
     tag: "openai",
     answers: {
-      200: { description: "A list", schema: z.object({ object: z.literal("list"), data: z.array(ServedModelSchema) }) },
+      200: {
+        description: "The models",
+        schema: z.object({ object: z.literal("list"), data: z.array(ServedModelSchema) }),
+      },
     },
     handle: () => jsonResponse({ object: "list", data: servedModels(parts) }),
   });
@@ -52,7 +55,7 @@ function model({ parts }: RouteParts): HttpRoute {
     method: "get",
     path: "/v1/models/{model}",
     operation: "openaiGetModel",
-    summary: "One model as OpenAI's clients ask for it",
+    summary: "Get a model in the format of OpenAI",
     tag: "openai",
     answers: { 200: { description: "The model", schema: ServedModelSchema } },
     handle: ({ params }) => jsonResponse(servedModel(parts, params["model"])),
@@ -64,12 +67,12 @@ function chatCompletions({ parts, runs }: RouteParts): HttpRoute {
     method: "post",
     path: "/v1/chat/completions",
     operation: "openaiChatCompletion",
-    summary: "One query as a chat completion; leaving the call cancels it",
+    summary: "Run a query as a chat completion; disconnecting cancels it",
     tag: "openai",
-    headers: { "X-Vis-Conversation": "The conversation to go on with; a new one where it is left out" },
+    headers: { "X-Vis-Conversation": "The conversation to continue; a new one by default" },
     body: ChatCompletionBody,
     answers: {
-      200: { description: "A completion, or its chunks with stream", schema: ChatCompletionSchema, stream: true },
+      200: { description: "The completion; with stream, its chunks", schema: ChatCompletionSchema, stream: true },
     },
     handle: async (call) => {
       const { body } = call;

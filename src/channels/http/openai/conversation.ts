@@ -13,8 +13,8 @@ export function namedConversation(
     readonly body: { readonly metadata?: Readonly<Record<string, unknown>> | null | undefined };
   },
 ): string | null {
-  const told = headers.get(CONVERSATION_HEADER) ?? body.metadata?.["conversation"];
-  return told === undefined || told === null || told === "" ? null : String(told);
+  const id = headers.get(CONVERSATION_HEADER) ?? body.metadata?.["conversation"];
+  return id === undefined || id === null || id === "" ? null : String(id);
 }
 
 /** The conversation of that id, or a new one. */

@@ -16,7 +16,7 @@ export function openAiInput(
   const at = messages.findLastIndex(({ role }) => role === "user");
   const last = messages[at];
   if (!last || at !== messages.length - 1) {
-    throw unfitField(field, `Cannot use ${field}: the last message must be of the role user`);
+    throw unfitField(field, `Cannot use ${field}: the last message must have the role user`);
   }
   const request = textOf(last);
   if (request.trim() === "") throw unfitField(field, "Cannot run an empty request: the last message is empty");

@@ -18,10 +18,12 @@ export function responseMessages(
 
 function refuse({ tools, background, prompt }: ResponseRequest): void {
   if ((tools?.length ?? 0) > 0) {
-    throw unfitField("tools", "Cannot call tools of the client: the agent runs code of its own");
+    throw unfitField("tools", "Cannot call tools of the client: the agent runs its own code");
   }
-  if (background) throw unfitField("background", "Cannot answer later: read the response, or stream it");
-  if (prompt !== undefined && prompt !== null) throw unfitField("prompt", "Cannot use stored prompts: there are none");
+  if (background) throw unfitField("background", "Cannot run in the background: wait for the response, or stream it");
+  if (prompt !== undefined && prompt !== null) {
+    throw unfitField("prompt", "Cannot use stored prompts: they are not supported");
+  }
 }
 
 function isMessage(item: ResponseItem): item is Message {

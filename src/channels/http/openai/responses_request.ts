@@ -23,16 +23,16 @@ const Format = z.union([
 export const ResponseBody = z.object({
   model: z.string().nullish(),
   input: z.union([z.string(), z.array(z.union([Message, Known])).min(1)]),
-  instructions: z.string().nullish().describe("For this query alone"),
+  instructions: z.string().nullish().describe("For this query only"),
   stream: z.boolean().nullish(),
   text: z.object({ format: Format.nullish() }).nullish(),
   previous_response_id: z.string().nullish().describe(
-    "The response to go on from; where others followed it already, in a branch of its own",
+    "The response to continue from; in a new branch if other responses already follow it",
   ),
   conversation: z.union([z.string(), z.object({ id: z.string() })]).nullish().describe(
-    "The conversation to go on with",
+    "The conversation to continue",
   ),
-  metadata: z.record(z.string(), z.unknown()).nullish().describe("conversation: the id of one to go on with"),
+  metadata: z.record(z.string(), z.unknown()).nullish().describe("conversation: id of the conversation to continue"),
   tools: z.array(z.unknown()).nullish(),
   background: z.boolean().nullish(),
   prompt: z.unknown().optional(),

@@ -31,11 +31,11 @@ function create({ parts, runs }: RouteParts): HttpRoute {
     method: "post",
     path: "/v1/responses",
     operation: "openaiCreateResponse",
-    summary: "One query as a response; leaving the call cancels it",
+    summary: "Run a query as a response; disconnecting cancels it",
     tag: "openai",
-    headers: { "X-Vis-Conversation": "The conversation to go on with; a new one where it is left out" },
+    headers: { "X-Vis-Conversation": "The conversation to continue; a new one by default" },
     body: ResponseBody,
-    answers: { 200: { description: "A response, or its events with stream", schema: ResponseSchema, stream: true } },
+    answers: { 200: { description: "The response; with stream, its events", schema: ResponseSchema, stream: true } },
     handle: async (call) => {
       const { body } = call;
       const { id: model } = servedModel(parts, body.model ?? undefined);
@@ -62,8 +62,8 @@ function factsOf(
 
 function named({ headers, body }: Pick<RouteCall<ResponseRequest>, "headers" | "body">): string | null {
   const { conversation } = body;
-  const told = typeof conversation === "string" ? conversation : conversation?.id;
-  return namedConversation({ headers, body }) ?? (told || null);
+  const id = typeof conversation === "string" ? conversation : conversation?.id;
+  return namedConversation({ headers, body }) ?? (id || null);
 }
 
 /** The branch that ends with the previous response, a branch that begins at it, or the named conversation. */
@@ -100,12 +100,12 @@ function retrieve({ parts }: RouteParts): HttpRoute {
     method: "get",
     path: "/v1/responses/{response}",
     operation: "openaiGetResponse",
-    summary: "A response that was made before",
+    summary: "Get an earlier response",
     tag: "openai",
-    query: z.object({ stream: z.string().optional().describe("false, or left out") }),
+    query: z.object({ stream: z.string().optional().describe("Only false is supported") }),
     answers: { 200: { description: "The response", schema: ResponseSchema } },
     handle: async ({ params, query: { stream = "false" } }) => {
-      if (stream !== "false") throw unfitField("stream", "Cannot stream a response again: read it whole");
+      if (stream !== "false") throw unfitField("stream", "Cannot stream a stored response: omit stream");
       const { branch, query } = await findResponse(parts, params["response"] ?? "");
       const nothing = { instructions: null, previousId: null, metadata: {} };
       const { queryId, createdAt: at } = query;

@@ -49,10 +49,10 @@ export async function request(path, { method = "GET", body, headers = {} } = {})
     if (response.ok) return response;
     if (response.status === 401) dispatchEvent(new Event(REFUSED));
     const seconds = Number(response.headers.get("retry-after") ?? 0);
-    const { detail = `The server answered ${response.status}` } = await response.json().catch(() => ({}));
+    const { detail = `The server responded with status ${response.status}` } = await response.json().catch(() => ({}));
     const soon = response.status === 429 && seconds > 0 && seconds <= SOON_S;
     if (!soon || method !== "GET" || tries === 2) {
-      throw new Refused(response.status, soon ? `${detail}. It can be tried again in ${seconds} s` : detail);
+      throw new Refused(response.status, soon ? `${detail}. Try again in ${seconds} s` : detail);
     }
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
@@ -62,7 +62,7 @@ async function reach(path, init) {
   try {
     return await fetch(path, init);
   } catch {
-    throw new Error("The server cannot be reached: it has ended, or the network is away");
+    throw new Error("Cannot reach the server: it has stopped, or there is no network connection");
   }
 }
 

@@ -9,7 +9,7 @@ import { showVariables } from "./variables.js";
 
 const THEME = "vis-theme";
 const WRONG =
-  "The server does not take this token: it is another one, or it has expired. At its start it names the file where its token is.";
+  "The server rejected this token: it is wrong or has expired. vis serve prints the name of the token file at start.";
 /** The branch opened most recently. */
 const shown = { branchId: null };
 

@@ -1,6 +1,6 @@
 import { button, element } from "./dom.js";
 
-const TOLD_MS = 1500;
+const SHOWN_MS = 1500;
 
 /** A button that copies text to the clipboard; `text` returns it on click. */
 export function copyButton(text, { label = "copy", ...given } = {}) {
@@ -8,8 +8,8 @@ export function copyButton(text, { label = "copy", ...given } = {}) {
     ...given,
     run: async () => {
       const done = await toClipboard(text());
-      made.textContent = done ? "copied" : "not copied";
-      setTimeout(() => made.textContent = label, TOLD_MS);
+      made.textContent = done ? "copied" : "copying failed";
+      setTimeout(() => made.textContent = label, SHOWN_MS);
     },
   });
   return made;

@@ -46,7 +46,7 @@ export function longText(node, text, { show = (part) => [document.createTextNode
   const upTo = (end) => {
     if (whole.length <= end) return node.replaceChildren(...show(whole));
     const left = (whole.length - end).toLocaleString();
-    const more = button(`Show more: ${left} characters are left`, { class: "more", run: () => upTo(end * 4) });
+    const more = button(`Show more (${left} more characters)`, { class: "more", run: () => upTo(end * 4) });
     node.replaceChildren(...show(whole.slice(0, end)), more);
   };
   upTo(SHOWN_CHARS);

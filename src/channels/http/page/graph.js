@@ -13,18 +13,20 @@ const READABLE = .65;
 
 /** Shows which variables were made from which. */
 export async function showGraph(conversation) {
-  await view("How the variables came about", async () => {
+  await view("Variable graph", async () => {
     const { nodes, edges } = await json(inApi("conversations", conversation, "graph"));
     const own = nodes.filter(({ scope }) => scope !== "system").toReversed();
-    if (own.length === 0) return [element("p", { text: "There is no variable yet" })];
+    if (own.length === 0) return [element("p", { text: "No variables yet" })];
     const shown = mostUsed(own, edges);
     const left = own.length - shown.length;
-    const note = `${plural(shown.length, "variable")}${left > 0 ? `; ${left} with the fewest ties are left out` : ""}`;
+    const note = `${plural(shown.length, "variable")}${
+      left > 0 ? `; ${left} with the fewest connections are hidden` : ""
+    }`;
     const drawn = draw(layout(shown, edges), { open: (name) => void showVariable(conversation, name) });
     const sheet = element("div", {
       class: "sheet",
       tabindex: 0,
-      "aria-label": "Graph, scrolls",
+      "aria-label": "Variable graph, scrollable",
       role: "region",
       children: [drawn],
     });
@@ -58,9 +60,9 @@ function zoom(drawn, sheet) {
   });
   fit.observe(sheet);
   return [
-    button("−", { "aria-label": "Smaller", class: "go", run: to(.8) }),
-    button("+", { "aria-label": "Larger", class: "go", run: to(1.25) }),
-    button("natural size", { class: "go", run: to(0) }),
+    button("−", { "aria-label": "Zoom out", class: "go", run: to(.8) }),
+    button("+", { "aria-label": "Zoom in", class: "go", run: to(1.25) }),
+    button("100 %", { class: "go", run: to(0) }),
   ];
 }
 
@@ -87,7 +89,7 @@ function draw({ width, height, box, spots, links }, { open }) {
   };
   const defs = drawing("defs", { children: [drawing("marker", { ...marker, children: [head] })] });
   for (const line of lines) line.setAttribute("marker-end", "url(#arrow)");
-  const label = { role: "group", "aria-label": "Variables; an arrow goes from what was read to what was made" };
+  const label = { role: "group", "aria-label": "Variables; arrows lead from a variable to those computed from it" };
   return drawing("svg", {
     ...{ width, height, viewBox: `0 0 ${width} ${height}`, class: "graph", ...label },
     children: [defs, ...lines, ...boxes],

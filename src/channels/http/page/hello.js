@@ -2,8 +2,8 @@ import { button, byId, element } from "./dom.js";
 
 const IDEAS = [
   "What is in this folder, and what is each part for?",
-  "Find the longest functions and say which to split",
-  "Which dependencies are not used any more?",
+  "Find the longest functions and suggest which to split",
+  "Which dependencies are no longer used?",
 ];
 
 /** Content of an empty conversation. Choosing an idea puts it into the input, to be edited or sent. */
@@ -12,8 +12,8 @@ export function hello() {
   return element("div", {
     class: "hello",
     children: [
-      element("h2", { text: "What is to be done?" }),
-      element("p", { text: "The model writes code, a sandbox runs it. You see each step, and the variables stay." }),
+      element("h2", { text: "What should Vis do?" }),
+      element("p", { text: "The model writes code and a sandbox runs it. Every step is visible; variables persist." }),
       element("div", { class: "ideas", children: IDEAS.map(idea) }),
     ],
   });

@@ -22,17 +22,17 @@ export async function inspect({ conversation, turn }, number) {
     const bar = element("div", {
       class: "bar",
       children: [
-        go(-1, "←", "The step before"),
-        go(1, "→", "The next step"),
+        go(-1, "←", "Previous step"),
+        go(1, "→", "Next step"),
         element("span", { text: summary(iteration) }),
       ],
     });
     return [
       bar,
-      ...tabs("Parts of the step", {
-        "What was sent": () => messages.map(sent),
-        "What came back": () => reply(iteration),
-        "Facts": () => facts(iteration),
+      ...tabs("Step details", {
+        "Sent": () => messages.map(sent),
+        "Received": () => reply(iteration),
+        "Details": () => facts(iteration),
       }),
     ];
   });
@@ -56,7 +56,7 @@ function reply({ response, thinking, blocks }) {
   const pre = (label, text, show) =>
     longText(element("pre", { class: "tall", tabindex: 0, "aria-label": label }), text, show && { show });
   return [
-    part("Reply as it came", pre("Reply", response || "(none)")),
+    part("Raw reply", pre("Reply", response || "(none)")),
     ...(thinking ? [part("Thinking", pre("Thinking", thinking))] : []),
     ...blocks.map(({ code, reads }, at) =>
       part(`Block ${at + 1}${reads.length > 0 ? ` · reads ${reads.join(", ")}` : ""}`, pre("Code", code, coloured))
@@ -75,16 +75,16 @@ function facts({ traces, blocks, metadata, createdAt, error }) {
   return [
     table("Tokens and cost", { ...tokens(traces), Cost: cost(metadata.costUsd) }),
     table("Time", {
-      Began: new Date(createdAt).toLocaleString(),
-      Model: model.join("\n") || "was not asked",
+      Started: new Date(createdAt).toLocaleString(),
+      Model: model.join("\n") || "not called",
       Blocks: ran.join("\n") || "none",
-      "Bytes of the request": metadata.requestBytes?.toLocaleString() ?? "unknown",
+      "Request size in bytes": metadata.requestBytes?.toLocaleString() ?? "unknown",
     }),
-    table("Walls of the sandbox", wallFacts(walls)),
+    table("Sandbox walls", wallFacts(walls)),
     table("Grants", grantFacts(grants)),
-    table("Around it", {
+    table("Context", {
       Extensions: extensions.map(({ namespace, version }) => `${namespace} ${version}`).join(", ") || "none",
-      Budget: metadata.budget === undefined ? "unknown" : told(metadata.budget),
+      Budget: metadata.budget === undefined ? "unknown" : valueText(metadata.budget),
       Repairs: traces.flatMap(({ repairs }) => repairs).join("; ") || "none",
       ...(notes.length > 0 ? { Notes: notes.join("\n") } : {}),
       ...(error ? { Reason: error } : {}),
@@ -100,30 +100,30 @@ function called(calls) {
 
 function tokens(traces) {
   const { usage } = traces.findLast(({ ok }) => ok) ?? {};
-  if (!usage) return { Tokens: "not counted" };
+  if (!usage) return { Tokens: "unknown" };
   const { input, output, cached, cacheWrite = 0, reasoning } = usage;
-  const shown = { Input: input, "of it cached": cached, "written to the cache": cacheWrite, Output: output };
+  const shown = { Input: input, "Input, cached": cached, "Input, written to cache": cacheWrite, Output: output };
   return Object.fromEntries(
-    Object.entries({ ...shown, "of it reasoning": reasoning }).map(([k, v]) => [k, v.toLocaleString()]),
+    Object.entries({ ...shown, "Output, reasoning": reasoning }).map(([k, v]) => [k, v.toLocaleString()]),
   );
 }
 
 function cost(usd) {
-  return usd === null || usd === undefined ? "the price is not known" : `$${usd.toFixed(6)}`;
+  return usd === null || usd === undefined ? "price unknown" : `$${usd.toFixed(6)}`;
 }
 
-const holds = (is) => is ? "✓ holds" : "✗ is missing";
+const active = (is) => is ? "✓ active" : "✗ inactive";
 
 function wallFacts(walls) {
-  if (!walls) return { Sandbox: "nothing ran" };
+  if (!walls) return { Sandbox: "no code ran" };
   const { landlock, seccomp } = walls.kernel;
   return {
-    Realm: holds(walls.realm),
-    Permissions: holds(walls.permissions),
-    Process: holds(walls.process),
-    "Kernel, files": landlock > 0 ? `✓ holds (Landlock ${landlock})` : holds(false),
-    "Kernel, calls": holds(seccomp),
-    ...(walls.failed.length > 0 ? { Missing: walls.failed.join("\n") } : {}),
+    Realm: active(walls.realm),
+    Permissions: active(walls.permissions),
+    Process: active(walls.process),
+    "Kernel (files)": landlock > 0 ? `✓ active (Landlock ${landlock})` : active(false),
+    "Kernel (system calls)": active(seccomp),
+    ...(walls.failed.length > 0 ? { Problems: walls.failed.join("\n") } : {}),
   };
 }
 
@@ -134,7 +134,7 @@ function grantFacts(grants) {
     : Object.fromEntries(given.map(([k, list]) => [k, list.join("\n")]));
 }
 
-function told(value) {
+function valueText(value) {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 

@@ -2,23 +2,23 @@ import { element } from "./dom.js";
 import { view } from "./viewer.js";
 
 const KEYS = {
-  "In the request": {
-    Enter: "sends; while a query runs it is told",
-    "Shift + Enter": "is a new line",
+  "Request field": {
+    Enter: "send; adds instructions while a request is running",
+    "Shift + Enter": "new line",
   },
   Everywhere: {
-    Esc: "closes what is open, else cancels the query that runs",
-    "Ctrl + K": "finds a conversation; Enter there searches all texts",
-    "Ctrl + Shift + O": "begins a new conversation",
-    "Ctrl + /": "shows this",
+    Esc: "close a dialog or menu, otherwise cancel the running request",
+    "Ctrl + K": "find a conversation; Enter searches all texts",
+    "Ctrl + Shift + O": "new conversation",
+    "Ctrl + /": "show this list",
   },
-  "In the list": { "↑ ↓": "walk through the conversations" },
-  "In an inspected step": { "← →": "the step before, the next step" },
+  "Conversation list": { "↑ ↓": "select a conversation" },
+  "Step details": { "← →": "previous or next step" },
 };
 
 /** Shows the keyboard shortcuts. On a Mac ⌘ works like Ctrl. */
 export async function showKeys() {
-  await view("Keys", () => Object.entries(KEYS).map(([place, keys]) => group(place, keys)));
+  await view("Keyboard shortcuts", () => Object.entries(KEYS).map(([place, keys]) => group(place, keys)));
 }
 
 function group(place, keys) {

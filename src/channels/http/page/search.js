@@ -4,9 +4,9 @@ import { view } from "./viewer.js";
 
 /** Searches all conversations. */
 export async function search(words) {
-  await view(`Found for ${words}`, async () => {
+  await view(`Results for “${words}”`, async () => {
     const { items } = await json(`/api/v1/search?limit=50&q=${encodeURIComponent(words)}`);
-    if (items.length === 0) return [element("p", { text: "Nothing has all of these words" })];
+    if (items.length === 0) return [element("p", { text: "No results" })];
     return items.map((item) => place(item, words));
   });
 }

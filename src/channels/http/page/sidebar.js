@@ -40,7 +40,7 @@ export class Sidebar {
     const wanted = byId("filter").value.trim().toLowerCase();
     const found = this.#items.filter(({ title }) => title.toLowerCase().includes(wanted));
     byId("list").replaceChildren(...found.map((one) => this.#row(one)));
-    const none = wanted === "" ? "No conversations yet" : "No title has this; Enter searches all texts";
+    const none = wanted === "" ? "No conversations yet" : "No matching title. Enter searches all texts";
     if (found.length === 0) byId("list").append(element("li", { class: "none", text: none }));
     byId("more").hidden = this.#next === null;
   }

@@ -117,9 +117,9 @@ function nudges(lines) {
 }
 
 function resultNode({ ok, preview, stdout, stderr, error, ms, outcome, dropped }) {
-  const told = error ? `${error.name}: ${error.message}\n${error.excerpt}` : preview;
-  const left = dropped > 0 ? `… and ${dropped} more characters of output` : "";
-  const text = [stdout.trimEnd(), told, stderr, left].filter((part) => part.trim() !== "").join("\n");
+  const shown = error ? `${error.name}: ${error.message}\n${error.excerpt}` : preview;
+  const left = dropped > 0 ? `… ${dropped} more characters of output were dropped` : "";
+  const text = [stdout.trimEnd(), shown, stderr, left].filter((part) => part.trim() !== "").join("\n");
   const mark = element("span", {
     class: "mark",
     role: "img",

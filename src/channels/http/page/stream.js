@@ -24,7 +24,7 @@ export async function* queryEvents({ conversation, queryId, response, wants, los
       if (error instanceof Refused) throw error;
     }
     current = undefined;
-    if (!seen.queryId) throw new Error("The connection was lost before the query began");
+    if (!seen.queryId) throw new Error("The connection was lost before the request started");
     if (!wants()) return;
     lost(true);
     await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[tries] ?? PAUSES_MS.at(-1)));

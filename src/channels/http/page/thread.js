@@ -57,7 +57,7 @@ export class Thread {
     this.id = id;
     this.#forget();
     this.#busy(false);
-    this.#node.replaceChildren(element("p", { class: "wait", text: "One moment" }));
+    this.#node.replaceChildren(element("p", { class: "wait", text: "Loading…" }));
     const found = await Promise.all([this.#look(), this.#queries()]).catch((error) =>
       this.#notOpened(error, { id, shown })
     );
@@ -81,7 +81,7 @@ export class Thread {
     if (error instanceof Refused && error.status === 404) {
       history.replaceState(null, "", location.pathname);
       this.blank();
-      throw new Error("This conversation is not here: it was deleted, or belongs to another database");
+      throw new Error("This conversation does not exist: it was deleted or belongs to another database");
     }
     this.facts = null;
     this.opened({ title: "Conversation", branchId: null });
@@ -102,7 +102,7 @@ export class Thread {
       if (this.#earlier === null) return;
       await this.#earlier();
     }
-    throw new Error("Cannot show this place: it is too far back");
+    throw new Error("Cannot show this request: it is too far back");
   }
 
   /** `taken` is called once the server has accepted it. */
@@ -201,7 +201,7 @@ export class Thread {
   #prepend(queries, before) {
     const turns = queries.map((query) => Turn.ended(query, this.#options()));
     for (const turn of turns) this.#turns.set(turn.queryId, turn);
-    const more = button(`${before.toLocaleString()} earlier`, {
+    const more = button(`Show earlier requests (${before.toLocaleString()})`, {
       class: "earlier",
       run: () => void this.guarded(() => this.#earlier()),
     });
@@ -229,7 +229,7 @@ export class Thread {
       inspect: (turn, at) => void inspect({ conversation, turn }, at),
       fork: (turn, at) => void this.guarded(() => this.fork(turn.queryId, at)),
       again: (turn) => void this.guarded(() => this.#again(turn)),
-      goOn: () => void this.guarded(() => this.send("Go on where you were.")),
+      resume: () => void this.guarded(() => this.send("Continue where you stopped.")),
     };
     return { conversation, actions, root: this.#node };
   }
@@ -251,7 +251,7 @@ export class Thread {
     this.#busy(true);
     try {
       const wants = () => shown === this.#shown;
-      const lost = (is) => wants() && say(is ? "The line was lost; it is tried again" : "Working", { bad: is });
+      const lost = (is) => wants() && say(is ? "Connection lost. Reconnecting…" : "Working…", { bad: is });
       for await (const event of queryEvents({ conversation: this.id, wants, lost, ...from })) {
         if (!wants()) return; // another conversation is open; this one continues
         turn.show(event);
@@ -266,9 +266,8 @@ export class Thread {
   #busy(running) {
     this.#running = running;
     byId("cancel").hidden = !running;
-    say(running ? "Working" : "");
-    byId("send").textContent = running ? "Tell" : "Send";
-    byId("request").placeholder = running ? "Tell it more" : "What is to be done?";
+    say(running ? "Working…" : "");
+    byId("request").placeholder = running ? "Add instructions…" : "What should Vis do?";
   }
 }
 
@@ -278,5 +277,5 @@ function unique() {
 }
 
 function nothingYet() {
-  return element("p", { class: "wait", text: "Nothing was asked here yet" });
+  return element("p", { class: "wait", text: "No requests yet" });
 }

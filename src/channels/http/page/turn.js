@@ -10,19 +10,19 @@ const MARKDOWN_CHARS = 100_000;
 const MANY_STEPS = 40;
 /** Why there is no answer. */
 const WHY = {
-  max_iterations: "out of steps",
+  max_iterations: "step limit reached",
   error_budget: "too many errors",
-  answer_schema: "no answer that fits the schema",
-  unusable_replies: "failed: the model's replies cannot be used",
-  limit_cost: "at the limit of cost",
-  limit_tokens: "at the limit of tokens",
-  limit_time: "at the limit of time",
-  provider: "failed: the model did not answer",
-  configuration: "failed: not set up",
-  unstored: "not stored",
-  defect: "failed: a defect",
+  answer_schema: "no answer matches the schema",
+  unusable_replies: "failed: unusable replies from the model",
+  limit_cost: "cost limit reached",
+  limit_tokens: "token limit reached",
+  limit_time: "time limit reached",
+  provider: "failed: no response from the model",
+  configuration: "failed: configuration",
+  unstored: "not saved",
+  defect: "failed: internal error",
   cancelled: "cancelled",
-  process_lost: "broke off with its process",
+  process_lost: "interrupted: the process ended",
 };
 const ENDS = ["final", "failed", "cancelled"];
 
@@ -31,13 +31,13 @@ export class Turn {
   #given;
   #steps;
   #fold = element("details", { class: "work" });
-  #summary = element("summary", { text: "Working" });
+  #summary = element("summary", { text: "Working…" });
   #answer = element("div", { class: "answer" });
   #foot = element("footer");
   #spent = "";
   #count = 0;
 
-  /** `actions`: `inspect` and `fork` receive this turn and a number, `again` and `goOn` this turn. */
+  /** `actions`: `inspect` and `fork` receive this turn and a number, `again` and `resume` this turn. */
   constructor(request, { conversation, root, actions, queryId = null }) {
     this.#given = { conversation, actions };
     this.queryId = queryId;
@@ -139,23 +139,23 @@ export class Turn {
   }
 
   #buttons(good, { iterations, answer }) {
-    const { inspect, fork, again, goOn } = this.#given.actions;
+    const { inspect, fork, again, resume } = this.#given.actions;
     const quiet = (text, run, more = "") => button(text, { class: `quiet ${more}`, run });
     return [
       copyButton(() => answer, { class: "quiet", "aria-label": "copy the answer" }),
       ...(iterations > 0 ? [quiet("inspect", () => inspect(this, 1))] : []),
       quiet("fork from here", () => fork(this)),
       quiet("run again", () => again(this), "at-end"),
-      ...(good ? [] : [quiet("go on", () => goOn(this), "at-end")]),
+      ...(good ? [] : [quiet("continue", () => resume(this), "at-end")]),
       ...(iterations > MANY_STEPS ? [this.#goTo(iterations)] : []),
     ];
   }
 
   #goTo(iterations) {
-    const input = element("input", { type: "number", min: 1, max: iterations, "aria-label": "Number of a step" });
+    const input = element("input", { type: "number", min: 1, max: iterations, "aria-label": "Step number" });
     return element("form", {
       class: "goto",
-      children: ["step ", input],
+      children: ["go to step ", input],
       on: {
         submit: (event) => {
           event.preventDefault();

@@ -12,16 +12,16 @@ export async function showVariables(conversation) {
     const { items: all } = await json(inApi("conversations", conversation, "variables"));
     const isSystem = ({ scope }) => scope === "system";
     const items = [...all.filter((one) => !isSystem(one)), ...all.filter(isSystem)];
-    if (items.length === 0) return [element("p", { text: "There is none yet" })];
+    if (items.length === 0) return [element("p", { text: "No variables yet" })];
     const list = element("div");
     const words = element("input", { type: "search", placeholder: "Filter", "aria-label": "Filter variables" });
     const fill = (limit) => {
       const wanted = words.value.trim().toLowerCase();
       const found = items.filter(({ name }) => name.toLowerCase().includes(wanted));
       const rows = found.slice(0, limit).map((variable) => row(conversation, variable));
-      const more = button(`${found.length - limit} more`, { class: "more", run: () => fill(limit * 4) });
+      const more = button(`Show ${found.length - limit} more`, { class: "more", run: () => fill(limit * 4) });
       list.replaceChildren(...rows, ...(found.length > limit ? [more] : []));
-      if (found.length === 0) list.append(element("p", { text: "None has such a name" }));
+      if (found.length === 0) list.append(element("p", { text: "No matching variables" }));
     };
     words.addEventListener("input", () => fill(ROWS));
     fill(ROWS);
@@ -59,7 +59,7 @@ async function history(conversation, name) {
 }
 
 function version(path, { version, value, chars, shape, reason, code, createdAt }) {
-  const cut = value !== null && chars > value.length ? ` · the first ${value.length} of ${chars} characters` : "";
+  const cut = value !== null && chars > value.length ? ` · first ${value.length} of ${chars} characters` : "";
   const head = element("h3", { text: `v${version} · ${new Date(createdAt).toLocaleString()}${cut} ` });
   const body = longText(element("pre", { tabindex: 0, "aria-label": "Value" }), reason || (value ?? shape));
   const made = code ? [codeOf(code)] : [];
@@ -73,7 +73,7 @@ function version(path, { version, value, chars, shape, reason, code, createdAt }
 }
 
 function codeOf(code) {
-  const summary = element("summary", { text: "the block that made it" });
+  const summary = element("summary", { text: "code that set it" });
   const pre = longText(element("pre", { tabindex: 0, "aria-label": "Block" }), code, { show: coloured });
   return element("details", { class: "made", children: [summary, pre] });
 }

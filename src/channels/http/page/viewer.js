@@ -11,7 +11,7 @@ export async function view(title, make) {
   body.setAttribute("aria-busy", "true");
   const dialog = byId("viewer");
   if (!dialog.open) {
-    body.replaceChildren(element("p", { text: "One moment" }));
+    body.replaceChildren(element("p", { text: "Loading…" }));
     dialog.showModal();
   }
   try {

@@ -27,13 +27,13 @@ export class Authenticator {
   }
 
   /** Throws `Problem` (429) if an address sends too many requests. */
-  knock(address: string): void {
+  limit(address: string): void {
     this.#perAddress.take(address, "address");
   }
 
   /** Throws `Problem`: 401 without a valid token, 429 for too many requests and for too many wrong tokens. A valid
    * token is served regardless of what others at the address have tried. */
-  async enter(headers: Headers, address: string): Promise<TokenGrant> {
+  async authenticate(headers: Headers, address: string): Promise<TokenGrant> {
     const grant = await this.#tokens.find(headers.get("authorization")).catch((error: unknown) => {
       if (error instanceof Problem && headers.has("authorization")) this.#wrongTokens.take(address, "address");
       throw error;

@@ -13,7 +13,7 @@ export function guard(request: Request, { limits, hosts }: GuardOptions): void {
   checkSizes(request, limits);
   const coding = request.headers.get("transfer-encoding")?.toLowerCase() ?? "chunked";
   if (coding !== "chunked") {
-    const detail = `Cannot read a packed body: ${coding.slice(0, 50)}`;
+    const detail = `Cannot read a body with transfer encoding ${coding.slice(0, 50)}`;
     throw new Problem(detail, { kind: "unsupported-media-type", headers: { connection: "close" } });
   }
   const host = (request.headers.get("host") ?? "").toLowerCase();
@@ -22,18 +22,18 @@ export function guard(request: Request, { limits, hosts }: GuardOptions): void {
   }
   const origin = request.headers.get("origin");
   if (origin !== null && !isSameOrigin(origin, host)) {
-    throw new Problem(`Cannot serve a page of another origin: ${origin.slice(0, 100)}`, { kind: "forbidden" });
+    throw new Problem(`Cannot serve a page from another origin: ${origin.slice(0, 100)}`, { kind: "forbidden" });
   }
   const site = request.headers.get("sec-fetch-site");
   const isVisit = request.method === "GET" && request.headers.get("sec-fetch-mode") === "navigate";
   if ((site === "cross-site" || site === "same-site") && !isVisit) {
-    throw new Problem("Cannot serve a page of another origin", { kind: "forbidden" });
+    throw new Problem("Cannot serve a page from another origin", { kind: "forbidden" });
   }
 }
 
 function checkSizes(request: Request, limits: GuardOptions["limits"]): void {
   if (request.url.length > limits.urlBytes) {
-    throw new Problem(`Cannot read the address: it is longer than ${limits.urlBytes} bytes`, {
+    throw new Problem(`Cannot read the URL: it is longer than ${limits.urlBytes} bytes`, {
       kind: "too-large",
       status: 414,
     });

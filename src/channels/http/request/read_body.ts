@@ -13,7 +13,9 @@ export async function readRequestBody(
 ): Promise<string> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding !== "identity") {
-    throw new Problem(`Cannot read a packed body: ${encoding.slice(0, 50)}`, { kind: "unsupported-media-type" });
+    throw new Problem(`Cannot read a body with content encoding ${encoding.slice(0, 50)}`, {
+      kind: "unsupported-media-type",
+    });
   }
   const type = request.headers.get("content-type") ?? "";
   if (request.body !== null && !/^application\/json\s*(;|$)/i.test(type)) {
@@ -51,7 +53,7 @@ async function readAll(
   } catch (error) {
     void reader.cancel().catch(() => {});
     if (error instanceof Problem) throw error;
-    throw new Problem("Cannot read the body: it ended early", { kind: "bad-request" });
+    throw new Problem("Cannot read the body: the connection ended early", { kind: "bad-request" });
   } finally {
     clearTimeout(timer);
   }

@@ -31,7 +31,7 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem("Cannot read the body: it is no JSON", { kind: "bad-request" });
+    throw new Problem("Cannot read the body: it is not JSON", { kind: "bad-request" });
   }
 }
 

@@ -12,7 +12,7 @@ export function scopeOf({ scope, method }: Pick<HttpRoute, "scope" | "method">):
 /** Throws `Problem` (403) if the token lacks the scope. */
 export function requireScope(scope: TokenScope, { scope: has }: Pick<TokenGrant, "scope">): void {
   if (RANK[has] >= RANK[scope]) return;
-  throw new Problem(`Cannot do this with a token for ${has}: it takes one for ${scope}`, {
+  throw new Problem(`Cannot do this with a token of scope ${has}: scope ${scope} is required`, {
     kind: "insufficient-scope",
     headers: { "www-authenticate": `Bearer realm="vis", error="insufficient_scope", scope="${scope}"` },
   });

@@ -1,10 +1,10 @@
 import { entityTag, namesTag } from "./entity_tag.ts";
 
-/** Adds the entity tag to a response, or answers 304 if the client already has it (If-None-Match). Files and streams
- * pass unchanged. */
+/** Adds the entity tag to a response, or answers 304 if the client already has it (If-None-Match). Downloads and
+ * streams pass unchanged. */
 export async function conditional(response: Response, headers: Headers): Promise<Response> {
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-  if (response.status !== 200 || !isJson || response.headers.has("content-disposition")) return response;
+  const isWhole = response.headers.has("content-length") && !response.headers.has("content-disposition");
+  if (response.status !== 200 || !isWhole) return response;
   const text = await response.text();
   const tag = entityTag(text);
   const tagged = new Headers(response.headers);

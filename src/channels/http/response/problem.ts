@@ -2,24 +2,24 @@ import { type FaultKind, faultOf } from "../../../domain/query/fault_of.ts";
 
 /** Titles of the kinds of problems; the kind is the last part of `type` in the problem details. */
 const TITLES = {
-  "bad-request": "The request cannot be used",
+  "bad-request": "The request is invalid",
   "unauthorized": "A valid bearer token is required",
-  "forbidden": "The request comes from somewhere else",
-  "insufficient-scope": "The token may not do this",
-  "not-found": "There is nothing at this place",
-  "method-not-allowed": "This method is not offered here",
+  "forbidden": "The request comes from another origin",
+  "insufficient-scope": "The token lacks the required scope",
+  "not-found": "Not found",
+  "method-not-allowed": "Method not allowed",
   "timeout": "The request took too long to arrive",
   "conflict": "The conversation is busy",
   "too-large": "The request is too large",
-  "unsupported-media-type": "The body is of a kind that is not read",
-  "key-reused": "The idempotency key belongs to another request",
-  "changed": "It has changed in the meantime",
+  "unsupported-media-type": "Unsupported content type",
+  "key-reused": "The idempotency key was used for another request",
+  "changed": "The resource has changed",
   "rate-limited": "Too many requests",
-  "quota": "The quota of the token is used up",
-  "misdirected": "This server is not reached under that name",
-  "provider": "The model cannot be asked",
-  "unavailable": "The server cannot do this now",
-  "defect": "Something went wrong in the server",
+  "quota": "The quota of the token is exhausted",
+  "misdirected": "The server does not answer to this host name",
+  "provider": "The model is unavailable",
+  "unavailable": "The server is unavailable",
+  "defect": "Internal server error",
 } as const;
 
 const STATUS: Readonly<Record<ProblemKind, number>> = {

@@ -36,7 +36,7 @@ export async function* runTexts(run: LiveRun, after: number): AsyncGenerator<str
   for (;;) {
     const found = await run.next(last);
     if (found === null) return;
-    if (found.number > last + 1) yield `: ${found.number - last - 1} events were left out\n\n`;
+    if (found.number > last + 1) yield `: ${found.number - last - 1} events were omitted\n\n`;
     last = found.number;
     yield eventText(found.event, String(found.number));
   }

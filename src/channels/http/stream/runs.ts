@@ -42,7 +42,7 @@ export class Runs {
     ask: Ask,
     { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
   ): Promise<Begun & { readonly run: LiveRun }> {
-    if (this.#closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
+    if (this.#closing) throw new Problem("Cannot start a query: the server is shutting down", { kind: "unavailable" });
     const lease = this.#quotas.begin(caller);
     const run = new LiveRun(ask, this.#onEvent);
     this.#running.add(run);

@@ -19,7 +19,7 @@ export function storedEvents(
   for (const iteration of iterations.filter(({ status }) => status !== "running")) {
     clock.at = iteration.createdAt;
     emitter.iteration = iteration.position + 1;
-    tellIteration(iteration, emitter);
+    sendIteration(iteration, emitter);
   }
   emitter.iteration = null;
   if (!query.running) {
@@ -29,7 +29,7 @@ export function storedEvents(
   return events;
 }
 
-function tellIteration(iteration: StoredIteration, emitter: Emitter): void {
+function sendIteration(iteration: StoredIteration, emitter: Emitter): void {
   if (iteration.thinking !== "") emitter.send({ type: "thinking", delta: iteration.thinking });
   for (const [block, { code, result }] of iteration.blocks.entries()) {
     emitter.send({ type: "block_started", block, code });

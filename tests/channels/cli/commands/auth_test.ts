@@ -55,7 +55,7 @@ Deno.test("AuthCommand.login() asks for the key on the terminal and prints none 
   assert.deepEqual([saved, questions], [["zai=sk-4711"], ["Key of zai: "]]);
   assert.deepEqual([io.out, io.err], [
     "",
-    'vis: zai takes the key: it offers 2 models\nvis: the key of zai is kept in /h/auth.json\nvis: now: vis run "What is in this folder?"\n',
+    'vis: zai accepted the key: it offers 2 models\nvis: saved the key of zai in /h/auth.json\nvis: next: vis run "What is in this folder?"\n',
   ]);
 });
 
@@ -66,10 +66,10 @@ Deno.test("AuthCommand.login() asks again for a key that is refused, and keeps o
   const { auth, io } = rig(admin, { askSecret: () => Promise.resolve(keys.shift() ?? "") });
   assert.equal(await auth.login("zai", FLAGS), 0);
   assert.deepEqual(saved, ["zai=sk-right"]);
-  assert.match(io.err, /zai refused the key: status 401\nvis: the key could not be tried: no connection\n/);
+  assert.match(io.err, /zai rejected the key: status 401\nvis: could not verify the key: no connection\n/);
   const never = keeping([no, no, no]);
   const stubborn = rig(never.admin, { askSecret: () => Promise.resolve("sk-wrong") });
-  await assert.rejects(stubborn.auth.login("zai", FLAGS), /zai refused it: status 401/);
+  await assert.rejects(stubborn.auth.login("zai", FLAGS), /zai rejected it: status 401/);
   assert.deepEqual(never.saved, []);
 });
 
@@ -96,11 +96,11 @@ Deno.test("AuthCommand.login() lets a person choose on a terminal, and says how 
   assert.deepEqual(saved, ["zai=sk-4711"]);
   assert.match(
     key.io.err,
-    /vis run --provider zai "[^"]+", or vis config set provider zai, since other comes first now\n$/,
+    /vis run --provider zai "[^"]+" \(other is used by default; to change that: vis config set provider zai\)\n$/,
   );
   const local = rig(both, at("ollama"));
   assert.equal(await local.auth.login(undefined, FLAGS), 0);
-  assert.match(local.io.err, /vis: ollama needs no key\nvis: now: vis run --provider ollama /);
+  assert.match(local.io.err, /vis: ollama needs no key\nvis: next: vis run --provider ollama /);
   assert.equal(saved.length, 1);
 });
 
@@ -133,7 +133,7 @@ Deno.test("AuthCommand.login() shows the code and the page of a device login", a
   });
   assert.equal(await auth.login("github-copilot", { ...FLAGS, domain: "company.ghe.com" }), 0);
   assert.match(io.err, /^Open https:\/\/company\.ghe\.com\/login\/device and enter the code AB\\u001b-12\nWaiting…\n/);
-  assert.match(io.err, /logged in; .* \/h\/auth\.json\nvis: now: vis run /);
+  assert.match(io.err, /logged in to github-copilot; .* \/h\/auth\.json\nvis: next: vis run /);
 });
 
 Deno.test("AuthCommand.login() ends a device login at Ctrl-C", async () => {
@@ -160,7 +160,7 @@ Deno.test("AuthCommand.status() shows where keys come from, and what to do about
   assert.deepEqual(io.out.split("\n").map((line) => line.replace(/ +/g, " ")), [
     "zai ••••4711 from auth.json",
     "anthropic missing: set ANTHROPIC_API_KEY",
-    "ollama none needed",
+    "ollama not needed",
     "",
   ]);
   const json = rig({ keys: () => Promise.resolve(keys) });
@@ -177,8 +177,8 @@ Deno.test("AuthCommand.logout() says what it did, and where a key still is", asy
     keys: () => Promise.resolve([{ ...KEY, from: "ZAI_API_KEY" }]),
   });
   assert.equal(await auth.logout("zai"), 0);
-  assert.equal(io.err, "vis: removed the key of zai\nvis: ZAI_API_KEY still has one\n");
+  assert.equal(io.err, "vis: deleted the saved key of zai\nvis: a key is still set in ZAI_API_KEY\n");
   const none = rig({ logout: () => Promise.resolve(false), keys: () => Promise.resolve([]) });
   await none.auth.logout("zai");
-  assert.equal(none.io.err, "vis: no key was kept for zai\n");
+  assert.equal(none.io.err, "vis: no key is saved for zai\n");
 });

@@ -29,12 +29,12 @@ Deno.test("chooseLogin() shows what there is, and asks again for what is none of
   assert.equal(
     io.err,
     [
-      "Log in to which provider?\n",
-      "  1  ollama          Ollama at 127.0.0.1:11434, 3 models (needs no key)",
+      "Which provider do you want to use?\n",
+      "  1  ollama          Ollama at 127.0.0.1:11434, 3 models (no key needed)",
       "  2  zai             Z.ai",
       "  3  zai-coding      Z.ai \\u001bcoding plan",
-      "  4  github-copilot  GitHub Copilot (on a page)\n",
-      "vis: 0 is none of them\n",
+      "  4  github-copilot  GitHub Copilot (in the browser)\n",
+      "vis: no such provider: 0\n",
     ].join("\n"),
   );
   await assert.rejects(chooseLogin(CHOICES, answering("9", "git hub", "za")), UsageError);

@@ -38,7 +38,7 @@ Deno.test("vis config list and explain show values with who set them, fit for a 
   assert.deepEqual([listed.code, listed.asked], [0, [{ cwd: "/w" }]]);
   assert.equal(listed.out, 'model  "\\u001b[2Jm"          /h/config.jsonc\n');
   const { out } = await config(["explain", "model"], admin);
-  assert.match(out, /^model = "\\u001b\[2Jm"\n {2}Model used\n {2}string; a workspace may set it\n/);
+  assert.match(out, /^model = "\\u001b\[2Jm"\n {2}Model used\n {2}string; may be set by a workspace\n/);
   assert.match(out, /^→ user {9}"\\u001b\[2Jm" {2}\/h\/config\.jsonc$/m);
   assert.deepEqual(JSON.parse((await config(["explain", "model", "--json"], admin)).out), MODEL);
   const none = await config(["list"], { list: () => Promise.resolve([]) });
@@ -62,7 +62,7 @@ Deno.test("vis config set hands on its words, and says who wins over them", asyn
   const { code, out, err } = await config(["set", "--project", "model", "a", "b"], { set });
   assert.deepEqual([code, asked], [0, [["model", ["a", "b"], true]]]);
   assert.equal(out, "model = 8 in /p\n");
-  assert.match(err, /^vis: VIS_MODEL says otherwise and wins/);
+  assert.match(err, /^vis: VIS_MODEL overrides this setting/);
 });
 
 Deno.test("vis config trust shows first, and trusts only with --yes", async () => {

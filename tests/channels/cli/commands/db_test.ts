@@ -45,7 +45,7 @@ Deno.test("vis db restore tells where the old file is", async () => {
   const restore = () => Promise.resolve({ ...COPIED, path: "/v/vis.db", keptAs: "/v/vis.db.before" });
   assert.equal(
     (await db(["restore", "copy.db"], { restore })).out,
-    "Restored 1.2 MB to /v/vis.db\nThe database that was there is now /v/vis.db.before\n",
+    "Restored 1.2 MB to /v/vis.db\nThe previous database is now /v/vis.db.before\n",
   );
 });
 
@@ -73,7 +73,7 @@ Deno.test("vis db prune lists by default and deletes with --yes", async () => {
   const dry = await db(["prune", "--older-than", "30d"], { prune });
   assert.match(
     dry.out,
-    new RegExp(`^${ID}  1970-01-01 +1 query  a b\nWould delete 1 conversation and 2 log entries\nAdd --yes`),
+    new RegExp(`^${ID}  1970-01-01 +1 request  a b\nWould delete 1 conversation and 2 log entries\nAdd --yes`),
   );
   const done = await db(["prune", "--older-than", "12h", "--yes"], { prune });
   assert.match(done.out, /Deleted 1 conversation and 2 log entries, 4\.0 KB of 3 contents/);
@@ -106,7 +106,7 @@ Deno.test("vis db stats shows tables, content and conversations", async () => {
   assert.match(out, /iteration +3 rows +5\.0 KB/);
   assert.doesNotMatch(out, /lease/);
   assert.match(out, /content: delta +2 rows +999 B/);
-  assert.match(out, /1 queries, 2 iterations, 3 versions {2}t/);
+  assert.match(out, /1 request, 2 steps, 3 versions {2}t/);
 });
 
 Deno.test("vis db tells an error in one sentence with its exit code", async () => {

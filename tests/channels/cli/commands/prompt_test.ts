@@ -78,7 +78,7 @@ Deno.test("vis prompt shows what a stored iteration was asked with", async () =>
     const past = await prompt(engine, ...id, "--iteration", "4");
     assert.deepEqual([past.code, past.err], [
       2,
-      "vis: Cannot show iteration 4 of the newest query: it has 1 to 3\n",
+      "vis: Cannot show step 4 of the latest request: it has steps 1 to 3\n",
     ]);
   }
 });
@@ -99,12 +99,12 @@ Deno.test("vis prompt refuses what cannot be shown", async () => {
   await using engine = await startEngine([]);
   const { conversationId } = engine.branch;
   const cases: [string[], RegExp][] = [
-    [["--iteration", "1", "x"], /--conversation is missing/],
-    [["--conversation", conversationId, "--iteration", "1", "x"], /both a request and an iteration/],
-    [["--conversation", conversationId], /has no query yet/],
+    [["--iteration", "1", "x"], /--iteration needs --conversation/],
+    [["--conversation", conversationId, "--iteration", "1", "x"], /both a request and a stored step/],
+    [["--conversation", conversationId], /has no requests yet/],
     [["--conversation", "00000000"], /Cannot find conversation/],
     [["x", "--iteration", "0"], /whole number/],
-    [[], /empty prompt/],
+    [[], /empty request/],
   ];
   for (const [args, says] of cases) {
     const { code, out, err } = await prompt(engine, ...args);

@@ -55,8 +55,11 @@ Deno.test("providersCommand() shows each provider with its key, masked, and its 
     out,
     /^\* zai\n {4}openai-chat · https:\/\/api\.z\.ai\S+\n {4}key: ••••4711 from ZAI_API_KEY\n {4}model: glm-5\.2\n/,
   );
-  assert.match(out, /\n {2}x\n.*\n {4}key: missing, set X or run vis auth login x\n {4}model: none, name one\n/);
-  assert.match(out, /\n {4}key: none needed\n/);
+  assert.match(
+    out,
+    /\n {2}x\n.*\n {4}key: missing \(set X or run vis auth login x\)\n {4}model: none \(set one with --model\)\n/,
+  );
+  assert.match(out, /\n {4}key: not needed\n/);
   assert.equal(err, "vis: a note\n");
   assert.deepEqual(asked, [false]);
 });
@@ -64,10 +67,10 @@ Deno.test("providersCommand() shows each provider with its key, masked, and its 
 Deno.test("providersCommand() exits with 1 where a provider does not answer, and cleans its words", async () => {
   const good = { ...ZAI, reach: { ok: true, found: "3 models" } };
   const bad = { ...ZAI, reach: { ok: false, found: "\x1b[31mno" } };
-  assert.match((await run({ providers: [good] }, { check: true })).out, /answers: 3 models\n$/);
+  assert.match((await run({ providers: [good] }, { check: true })).out, /responds: 3 models\n$/);
   const { code, out, asked } = await run({ providers: [good, bad] }, { check: true });
   assert.deepEqual([code, asked], [1, [true]]);
-  assert.match(out, /does not answer: \\u001b\[31mno\n$/);
+  assert.match(out, /does not respond: \\u001b\[31mno\n$/);
 });
 
 Deno.test("providersCommand() prints the report as JSON, and why nothing could be served", async () => {

@@ -28,7 +28,9 @@ Deno.test("vis run reads times and amounts as people write them", async () => {
 
 Deno.test("vis run refuses times, amounts and levels that are none, before anything is opened", async () => {
   const cases: [string, string, RegExp][] = [
-    ...["0", "-1s", "5x", "", "1d"].map((told): [string, string, RegExp] => ["--timeout", told, /a time such as 90s/]),
+    ...["0", "-1s", "5x", "", "1d"].map((
+      told,
+    ): [string, string, RegExp] => ["--timeout", told, /a duration, such as 90s/]),
     ...["0", "-1", "free", "1e400", "0x1"].map((
       told,
     ): [string, string, RegExp] => ["--max-cost", told, /amount in US/]),

@@ -45,7 +45,7 @@ async function run(
 Deno.test("runCommand() puts the answer alone on stdout and closes what it opened", async () => {
   const { io, code, closed } = await run([replyJson([], { final: "An answer" })]);
   assert.deepEqual([code, io.out, closed], [0, "An answer\n", 1]);
-  assert.match(io.err, /^vis · scripted script · conversation [0-9a-f-]{13}\n1 iteration · \d+\.\d s · /);
+  assert.match(io.err, /^vis · scripted script · conversation [0-9a-f-]{13}\n1 step · \d+\.\d s · /);
 });
 
 Deno.test("runCommand() says on stderr why there is no answer", async () => {
@@ -64,7 +64,7 @@ Deno.test("runCommand() says a provider's fault once", async () => {
 
 Deno.test("runCommand() says why a reply could not be used before the one that could", async () => {
   const { io } = await run(["no reply", replyJson([], { final: "An answer" })]);
-  assert.match(io.err, /^vis · .*\n\[1\] no usable reply: .+\n2 iterations · /);
+  assert.match(io.err, /^vis · .*\n\[1\] no usable reply: .+\n2 steps · /);
 });
 
 Deno.test("runCommand() cleans an answer for a terminal and keeps it for a pipe", async () => {

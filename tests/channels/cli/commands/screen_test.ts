@@ -33,10 +33,10 @@ Deno.test("vis hands its flags to the screen", async () => {
 
 Deno.test("vis without a provider says what to do, without a terminal where the screen is", async () => {
   const { out, asked } = await run([], { problem: "No provider is configured" });
-  assert.deepEqual([out, asked], ["No provider is configured\n\nvis help shows all commands.\n", []]);
+  assert.deepEqual([out, asked], ["No provider is configured\n\nvis help lists all commands.\n", []]);
   const { code, err } = await run(["-c"], { terminal: false });
   assert.equal(code, 2);
-  assert.match(err, /^vis: Cannot show the screen: stdin and stdout must be a terminal/);
+  assert.match(err, /^vis: Cannot start interactive mode: stdin and stdout must be a terminal/);
 });
 
 Deno.test("vis refuses flags and places that it does not know", async () => {

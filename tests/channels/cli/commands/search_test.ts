@@ -23,7 +23,7 @@ Deno.test("vis search shows where requests, code and answers have the words", as
   assert.equal(code, 0);
   assert.match(
     out,
-    new RegExp(`^${conversationId}  [\\d-]{10} [\\d:]{5}  code · iteration 1  test\n  const \\[marmalade\\]`, "m"),
+    new RegExp(`^${conversationId}  [\\d-]{10} [\\d:]{5}  code · step 1  test\n  const \\[marmalade\\]`, "m"),
   );
   assert.match(out, / {2}request {2}test\n {2}Where is the \[marmalade\]\?\n/);
   assert.match(out, / {2}answer {2}test\n {2}The \[marmalade\] is\\u001b\[2J here\n/);
@@ -41,7 +41,7 @@ Deno.test("vis search keeps to conversation, time and limit, and exits with 1 wh
   assert.deepEqual(await search(engine, ["marmalade", "--until", "2020-01-01"]), {
     code: 1,
     out: "",
-    err: "Nothing was found\n",
+    err: "No results\n",
   });
   assert.equal((await search(engine, ["marmalade", "--since", "1h"])).code, 0);
   assert.equal((await search(engine, ["marmalade", "jam"])).code, 1);

@@ -42,14 +42,14 @@ Deno.test("vis undo hands its flags on, and shows the diffs and how many changes
   assert.deepEqual(asked, [{ args: ["undo", "--steps=2", "--conversation=0193abcd", "--force"], cwd: "/ws" }]);
   assert.match(out, /^--- a\/a\.txt\n\+\+\+ b\/a\.txt\n@@ -1 \+1 @@\n-two\n\+one /);
   assert.ok(!out.includes("\u001b"));
-  assert.equal(err, "Took back 2 changes in 1 file; vis undo --redo makes them again\n");
+  assert.equal(err, "Undid 2 changes in 1 file (vis undo --redo reapplies them)\n");
 });
 
 Deno.test("vis undo says why it took nothing back, and how to do it all the same", async () => {
   const error = "Cannot undo: a.txt changed since, by somebody else";
   const { code, out, err } = await run(["undo"], { answer: { error }, code: 1 });
   assert.deepEqual([code, out], [1, ""]);
-  assert.equal(err, `vis: ${error} (--force takes it back all the same)\n`);
+  assert.equal(err, `vis: ${error} (--force undoes it anyway)\n`);
 });
 
 Deno.test("vis undo --list shows changes, and which are taken back", async () => {
@@ -58,10 +58,10 @@ Deno.test("vis undo --list shows changes, and which are taken back", async () =>
   assert.equal(
     out,
     "1970-01-01 00:00:00  0193abcd  edit       a.txt b.txt\n" +
-      "1970-01-01 00:00:00  0193abcd  edit       1 2 3 4 (+2)  taken back\n",
+      "1970-01-01 00:00:00  0193abcd  edit       1 2 3 4 (+2)  undone\n",
   );
   const none = await run(["undo", "--list"], { answer: { changes: [] } });
-  assert.deepEqual([none.out, none.err], ["", "No change of a file is kept for this workspace\n"]);
+  assert.deepEqual([none.out, none.err], ["", "No file changes are recorded for this workspace\n"]);
 });
 
 Deno.test("vis undo --json prints what came of it, errors too", async () => {
@@ -78,5 +78,5 @@ Deno.test("vis undo refuses flags that contradict each other, and says where fs 
   assert.deepEqual([both.code, both.asked], [2, []]);
   const off = await run(["undo"], { answer: {}, code: null });
   assert.equal(off.code, 2);
-  assert.match(off.err, /the extension that keeps changes of files is switched off/);
+  assert.match(off.err, /the extension that records file changes is disabled/);
 });

@@ -32,7 +32,7 @@ Deno.test("varsCommand() lists the variables, also as they were at an iteration"
   const early = JSON.parse((await vars(engine, { at: "1", json: true })).out);
   const facts = early.map(({ name, versions }: { name: string; versions: number }) => `${name} v${versions}`);
   assert.ok(facts.includes("rows v1") && !facts.some((one: string) => one.startsWith("big")));
-  assert.equal((await vars(engine, { at: "0" })).err, "There are no variables\n");
+  assert.equal((await vars(engine, { at: "0" })).err, "No variables\n");
   assert.ok((await vars(engine, { conversation: undefined })).out.includes("rows"), "the newest of the workspace");
 });
 
@@ -57,12 +57,12 @@ Deno.test("varsCommand() refuses what it cannot show", async () => {
   await engine.ask("x");
   const cases: readonly [Parameters<typeof vars>[1], RegExp][] = [
     [{ names: ["nope"] }, /Cannot find variable nope/],
-    [{ names: ["rows"], history: "rows" }, /Cannot show both/],
+    [{ names: ["rows"], history: "rows" }, /Cannot combine these options/],
     [{ at: "9" }, /Cannot find iteration 9: there are 2/],
-    [{ diff: ["rows", "1"] }, /write --diff NAME V1 V2/],
+    [{ diff: ["rows", "1"] }, /use --diff NAME V1 V2/],
     [{ diff: ["rows", "1", "x"] }, /Cannot compare version x/],
     [{ diff: ["rows", "1", "5"] }, /Cannot find rows v5: it has 1 to 2/],
-    [{ diff: ["big"] }, /it has one version/],
+    [{ diff: ["big"] }, /it has only one version/],
     [{ conversation: "00000000" }, /Cannot find conversation/],
   ];
   for (const [flags, why] of cases) {

@@ -23,7 +23,7 @@ Deno.test("vis alone says what to do where nothing is configured, and nothing el
   const problem = "No provider is configured. Log in:\n  vis auth login\nOr: vis demo";
   const { code, out, err } = await welcomed({ providers: [], problem, notes: [] });
   assert.deepEqual([code, err], [0, ""]);
-  assert.equal(out, `${problem}\n\nvis help shows all commands.\n`);
+  assert.equal(out, `${problem}\n\nvis help lists all commands.\n`);
 });
 
 Deno.test("vis alone shows its commands where it can be used, and what it would use, such as a server it found", async () => {
@@ -31,7 +31,7 @@ Deno.test("vis alone shows its commands where it can be used, and what it would 
   const { code, out, err } = await welcomed({ providers: [OLLAMA], problem: "", notes });
   assert.equal(code, 0);
   assert.match(out, /^Usage: vis /);
-  assert.equal(err, `vis · It uses ollama qwen3:8b: vis run "…"\nvis · ${notes[0]}\n`);
+  assert.equal(err, `vis · uses ollama qwen3:8b: vis run "…"\nvis · ${notes[0]}\n`);
 });
 
 Deno.test("vis alone names a fault of what is configured", async () => {

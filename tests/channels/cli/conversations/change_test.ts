@@ -37,10 +37,10 @@ Deno.test("forkConversation() and runCommand() with --fork go on from an iterati
   const list = engineServices(engine);
   await printConversations({ ...list, flags: { limit: 5, output: "text" } });
   const [line = "", root = "", ...branches] = list.io.out.trimEnd().split("\n");
-  assert.match(line, /3 queries {2}test$/);
-  assert.match(root, /^ {2}└ [0-9a-f-]{36} {2}first branch · 1 query · test$/);
+  assert.match(line, /3 requests {2}test$/);
+  assert.match(root, /^ {2}└ [0-9a-f-]{36} {2}first branch · 1 request · test$/);
   assert.equal(branches.length, 2);
-  assert.match(branches[1] ?? "", /^ {4}└ .* {2}from iteration 1 of query [0-9a-f-]{36} · 2 queries · newest$/);
+  assert.match(branches[1] ?? "", /^ {4}└ .* {2}from step 1 of request [0-9a-f-]{36} · 2 requests · latest$/);
   const show = engineServices(engine);
   await showConversation(branchId, { ...show, flags: { output: "text" } });
   assert.match(show.io.out, new RegExp(`├ ${branchId} .* · shown here`));
@@ -51,7 +51,7 @@ Deno.test("runCommand() refuses two places, and a fork that is nowhere, before a
   await using engine = await startEngine([]);
   const { io, services } = engineServices(engine);
   const run = (flags: object) => runCommand("x", { services, io, flags: { ...QUIET, ...flags } });
-  await assert.rejects(run({ fork: "a", conversation: "b" }), /give only one of --conversation and --fork/);
+  await assert.rejects(run({ fork: "a", conversation: "b" }), /use only one of --conversation and --fork/);
   await assert.rejects(run({ fork: "ffffffff@2" }), UsageError);
   await assert.rejects(run({ fork: `${engine.branch.conversationId}@1` }), /it has no query yet/);
   assert.equal((await engine.conversations.branches(engine.branch.conversationId)).length, 1);
@@ -70,13 +70,13 @@ Deno.test("retryCommand() runs the last query again, or another in a fork, and s
   const last = engineServices(engine);
   assert.equal(await retryCommand(id, { ...last, flags: { ...QUIET, quiet: false } }), 0);
   assert.equal(last.io.out, "11: again\n");
-  assert.match(last.io.err, /again: query 2 of [0-9a-f-]{13}\nsecond\n/);
+  assert.match(last.io.err, /retrying request 2 of [0-9a-f-]{13}\nsecond\n/);
   assert.equal((await engine.conversations.branches(id)).length, 1);
   const first = engineServices(engine);
   await retryCommand(id, { ...first, flags: { ...QUIET, query: 1, output: "json" } });
   assert.equal(JSON.parse(first.io.out).answer, "5: in a fork");
   assert.equal((await engine.conversations.branches(id)).length, 2);
-  await assert.rejects(retryCommand(id, { ...first, flags: { ...QUIET, query: 7 } }), /Cannot retry query 7: /);
+  await assert.rejects(retryCommand(id, { ...first, flags: { ...QUIET, query: 7 } }), /Cannot retry request 7: /);
 });
 
 Deno.test("renameConversation() and deleteConversation() say what they do; nothing is deleted without --yes", async () => {
@@ -87,7 +87,7 @@ Deno.test("renameConversation() and deleteConversation() say what they do; nothi
   await renameConversation(id, { services, io, flags: {}, title: "new\x1b[2J title" });
   assert.equal(io.err, "new\\u001b[2J title\n");
   const remove = (yes: boolean) => deleteConversation(id, { services, io, flags: { yes } });
-  await assert.rejects(remove(false), /1 queries in 1 branch: it cannot be undone, so --yes must be given/);
+  await assert.rejects(remove(false), /1 request, 1 branch: deletion cannot be undone; confirm it with --yes/);
   assert.equal((await engine.conversations.list({ limit: 5 })).length, 1);
   assert.equal(await remove(true), 0);
   assert.deepEqual(await engine.conversations.list({ limit: 5 }), []);

@@ -51,7 +51,7 @@ Deno.test("importCommand() stores an exported conversation, prints its id, and n
     await exportCommand(id, { services, io, flags: { format: "json", output: path } });
     assert.equal(await importCommand(path, { services, io, flags: { output: "text", quiet: false } }), 0);
     const copy = io.out.trim();
-    assert.match(io.err, new RegExp(`^conversation ${id} → ${copy}\nbranch {7}\\S+ → \\S+\n\\d+ ids are new;`));
+    assert.match(io.err, new RegExp(`^conversation ${id} → ${copy}\nbranch {7}\\S+ → \\S+\n\\d+ new ids;`));
     assert.equal((await engine.conversations.byId(copy)).workspace, "/nowhere");
     const json = engineServices(engine);
     await importCommand(path, { ...json, flags: { output: "json", quiet: true } });

@@ -24,7 +24,7 @@ Deno.test("listConversations() has one line for each, as JSON one object", async
   assert.equal(await printConversations({ services, io, flags: { limit: 5, output: "text" } }), 0);
   assert.match(
     io.out,
-    new RegExp(`^${engine.branch.conversationId}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d      1 query  test\n$`),
+    new RegExp(`^${engine.branch.conversationId}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d     1 request  test\n$`),
   );
   const json = given(engine);
   await printConversations({ ...json, flags: { limit: 5, output: "json" } });
@@ -43,9 +43,9 @@ Deno.test("showConversation() shows thinking, code, results, errors and answers"
   await showConversation(id, { services, io, flags: { output: "text" } });
   for (
     const line of [
-      "# Query 1",
+      "# Request 1",
       "> What is it?",
-      "## Iteration 1 · executed",
+      "## Step 1 · executed",
       "~ compute first",
       "  1│ const n = 6",
       "  1│ n * 7",
@@ -59,7 +59,7 @@ Deno.test("showConversation() shows thinking, code, results, errors and answers"
 
 Deno.test("showConversation() stored text cannot command a terminal or pass for a line of ours", async () => {
   await using engine = await startEngine([
-    replyJson("console.log('\\x1b]0;title\\x07\\n# Query 9'); 1", { thinking: "\x1b[31m\n## Iteration 7 · final" }),
+    replyJson("console.log('\\x1b]0;title\\x07\\n# Query 9'); 1", { thinking: "\x1b[31m\n## Step 7 · final" }),
     replyJson([], { final: "fine\n# Query 8" }),
   ]);
   await engine.ask("What\x1b[2J\n# Query 7\u2028# Query 6");
@@ -67,9 +67,9 @@ Deno.test("showConversation() stored text cannot command a terminal or pass for 
   await showConversation(engine.branch.conversationId, { services, io, flags: { output: "text" } });
   assert.ok(![..."\x1b\x07\r\u2028"].some((char) => io.out.includes(char)));
   assert.deepEqual(io.out.split("\n").filter((line) => line.startsWith("#")), [
-    "# Query 1",
-    "## Iteration 1 · executed",
-    "## Iteration 2 · final",
+    "# Request 1",
+    "## Step 1 · executed",
+    "## Step 2 · final",
   ]);
 });
 

@@ -71,11 +71,11 @@ Deno.test("replayCommand() exits with 0 where all is the same, and works in a sc
   await using engine = await startEngine([replyJson("const n = 2"), replyJson("n", { final: "{{n}}" })]);
   await engine.ask("Count");
   const { io, code, requests, open } = await replay(engine);
-  assert.deepEqual([code, io.out, open], [0, "query 1 same · Count\n", 0]);
+  assert.deepEqual([code, io.out, open], [0, "request 1 same · Count\n", 0]);
   assert.deepEqual(requests.map(({ db, browse }) => [db, browse]), [[undefined, true], [":memory:", undefined]]);
   assert.equal((await engine.store.listConversations({ limit: 10 })).length, 1);
   const where = "in a copy of /work\\u001b[2J (recorded in /nowhere): 2 files, 1.2 MB";
-  assert.equal(io.err, `replay · 1 of 1 queries · ${where}\n`);
+  assert.equal(io.err, `replay · 1 of 1 requests · ${where}\n`);
 });
 
 Deno.test("replayCommand() works in the copy, with extensions that have a folder of their own, and closes it last", async () => {
@@ -93,7 +93,7 @@ Deno.test("replayCommand() --in-place says that blocks run for real", async () =
   await engine.ask("x");
   const { io, asked } = await replay(engine, { inPlace: true, place: { workspace: "/nowhere", copied: null } });
   assert.equal(asked[0]?.inPlace, true);
-  assert.equal(io.err, "replay · 1 of 1 queries · blocks run for real in /nowhere\n");
+  assert.equal(io.err, "replay · 1 of 1 requests · the code runs in /nowhere itself\n");
 });
 
 Deno.test("replayCommand() takes paths of the copy for those that were recorded", async () => {
@@ -103,7 +103,7 @@ Deno.test("replayCommand() takes paths of the copy for those that were recorded"
   await engine.ask("Where?");
   const copy = "/tmp/a-copy-with-a-longer-path/nowhere";
   const { io, code } = await replay(engine, { place: { workspace: copy, paths: new PathMap([["/nowhere", copy]]) } });
-  assert.deepEqual([code, io.out], [0, "query 1 same · Where?\n"]);
+  assert.deepEqual([code, io.out], [0, "request 1 same · Where?\n"]);
 });
 
 Deno.test("replayCommand() removes the copy where the replay is cancelled or fails", async () => {
@@ -145,8 +145,8 @@ Deno.test("replayCommand() lists what comes out otherwise, harmless for a termin
   const { io, code } = await replay(engine);
   assert.equal(code, 1);
   const plain = io.out.replaceAll(/[0-9a-f-]{36}/g, "ID");
-  assert.match(plain, /^query 1 \d differences · When\?\n {2}iteration 1, block 1: preview\n {4}- .*ID/);
-  assert.match(plain, /^query 2 same · And now\?$/m);
+  assert.match(plain, /^request 1 \d differences · When\?\n {2}iteration 1, block 1: preview\n {4}- .*ID/);
+  assert.match(plain, /^request 2 same · And now\?$/m);
   assert.ok(!io.out.includes("\x1b"));
 });
 
@@ -167,6 +167,6 @@ Deno.test("replayCommand() refuses a query that there is not", async () => {
   await engine.ask("One");
   await assert.rejects(
     replay(engine, { query: 2 }),
-    (error) => error instanceof UsageError && /Cannot replay query 2: the conversation has 1/.test(error.message),
+    (error) => error instanceof UsageError && /Cannot replay request 2: the conversation has 1/.test(error.message),
   );
 });

@@ -19,7 +19,7 @@ Deno.test("readPrompt() refuses nothing and binary data", async () => {
   for (const io of [fakeIo(), fakeIo({ stdin: "" }), fakeIo({ stdin: " \n\t" })]) {
     await assert.rejects(readPrompt([" "], io), UsageError);
   }
-  await assert.rejects(readPrompt(["x"], fakeIo({ stdin: "a\0b" })), /Cannot read stdin as text/);
+  await assert.rejects(readPrompt(["x"], fakeIo({ stdin: "a\0b" })), /Cannot read stdin: it contains binary data/);
 });
 
 Deno.test("readPrompt() says what it waits for where stdin does not end", async () => {
@@ -34,7 +34,7 @@ Deno.test("readPrompt() says what it waits for where stdin does not end", async 
   };
   assert.equal(
     await asked(["word"]),
-    "vis: waiting for the end of stdin; </dev/null behind the command goes without it\n",
+    "vis: waiting for the end of stdin (append </dev/null to run without it)\n",
   );
   assert.equal(await asked([]), "vis: waiting for the end of stdin\n");
   assert.equal(await asked(["word"], true), "");

@@ -16,10 +16,10 @@ Deno.test("branchLines() draws the tree, and nothing for a single branch", () =>
   assert.deepEqual(branchLines([branch("a", null)]), []);
   const tree = [branch("a", null), branch("b", "a", 1), branch("c", "b", -1, "own"), branch("d", "a")];
   assert.deepEqual(branchLines(tree, { shown: "b" }), [
-    "└ a  first branch · 1 query · t",
-    "  ├ b  from iteration 2 of query q · 1 query · shown here",
-    "  │ └ c  from before query q · 1 query · own",
-    "  └ d  from iteration 1 of query q · 1 query · newest",
+    "└ a  first branch · 1 request · t",
+    "  ├ b  from step 2 of request q · 1 request · shown here",
+    "  │ └ c  from before request q · 1 request · own",
+    "  └ d  from step 1 of request q · 1 request · latest",
   ]);
 });
 

@@ -9,7 +9,7 @@ Deno.test("healthRoutes() is ready where everything is, and names what is not", 
   found.disk = "3 MiB are free";
   const response = await fetch(new URL("/readyz", rig.url));
   const problem = await response.json();
-  assert.deepEqual([response.status, problem.detail], [503, "Cannot take queries: disk"]);
+  assert.deepEqual([response.status, problem.detail], [503, "Cannot run queries: disk"]);
   assert.deepEqual(problem.errors, [{ path: "disk", message: "3 MiB are free" }]);
   assert.equal((await fetch(new URL("/healthz", rig.url))).status, 200);
 });

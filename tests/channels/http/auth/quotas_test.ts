@@ -18,7 +18,7 @@ Deno.test("Quotas a day begins anew at midnight UTC, and what runs over it is st
   const a = { name: "a", quota: { queriesPerDay: 2, costUsdPerDay: 1, concurrent: 1 } };
   const first = quotas.begin(a);
   clock.now = 11 * DAY_MS - 1;
-  assert.throws(() => quotas.begin(a), /1 of this token run already/);
+  assert.throws(() => quotas.begin(a), /this token already runs 1/);
   clock.now = 11 * DAY_MS;
   assert.deepEqual(quotas.used(a), { queries: 0, costUsd: 0, running: 1 });
   assert.throws(() => quotas.begin(a), { status: 429 });

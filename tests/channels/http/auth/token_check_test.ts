@@ -51,7 +51,7 @@ Deno.test("TokenCheck find() an expired token is refused from its moment on, and
   clock.now = 1_000;
   await assert.rejects(check.find(`Bearer ${TOKEN}`), (error) => {
     assert.ok(error instanceof Problem);
-    assert.equal(error.message, "Cannot serve this token: it has expired");
+    assert.equal(error.message, "Cannot accept this token: it has expired");
     assert.match(error.facts.headers?.["www-authenticate"] ?? "", /error="invalid_token"/);
     return true;
   });

@@ -1,14 +1,6 @@
 import assert from "node:assert/strict";
-import { markup } from "../../../../src/channels/http/docs/markup.ts";
 import { referencePage } from "../../../../src/channels/http/docs/reference_page.ts";
 import { startRig } from "../_rig.ts";
-
-Deno.test("markup() escapes all but its own", () => {
-  const hostile = `"><script>alert(1)</script>'&`;
-  const text = markup`<a title="${hostile}">${hostile}${markup`<b>${1}</b>`}${[markup`<i></i>`]}</a>`.text;
-  assert.equal(text.match(/<[a-z]+/g)?.join(), "<a,<b,<i");
-  assert.ok(!text.includes(`"><`) && text.includes("<b>1</b><i></i></a>"));
-});
 
 Deno.test("referencePage() has every call of the document with its scope, and needs no token, script or other server", async () => {
   await using rig = await startRig([]);
@@ -41,7 +33,7 @@ Deno.test("referencePage() has every call of the document with its scope, and ne
 
 Deno.test("referencePage() a description cannot become markup", () => {
   const operation = {
-    operationId: "a",
+    operationId: `x"><u>`,
     summary: "<img src=x onerror=alert(1)>",
     tags: ["<b>"],
     parameters: [{ name: "<i>", in: "query", schema: { pattern: "</code><u>" } }],
