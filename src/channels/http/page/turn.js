@@ -13,6 +13,7 @@ const WHY = {
   max_iterations: "out of steps",
   error_budget: "too many errors",
   answer_schema: "no answer that fits the schema",
+  unsupported_answer: "nothing supports the answer",
   unusable_replies: "failed: the model's replies cannot be used",
   limit_cost: "at the limit of cost",
   limit_tokens: "at the limit of tokens",

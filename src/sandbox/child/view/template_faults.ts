@@ -102,7 +102,9 @@ function faultOf(
   if (sigil === ">") return "is a partial, and there are none";
   if (sigil === "=") return "changes the delimiters, which is not possible";
   if (HELPER.test(name) && !known.has(name)) {
-    return sigil === "/" ? null : "is not Mustache: {{#list}}…{{/list}} repeats and tests, {{^list}}…{{/list}} is the else";
+    return sigil === "/"
+      ? null
+      : "is not Mustache: {{#list}}…{{/list}} repeats and tests, {{^list}}…{{/list}} is the else";
   }
   if (sigil === "/") return null;
   const path = pathOf(name);
@@ -117,7 +119,9 @@ function faultOf(
   }
   const value = lookup(root);
   const found = follow(value, rest);
-  if (found === MISSING) return inside || sigil === "#" || sigil === "^" ? null : `does not exist: ${root} ${holds(value)}`;
+  if (found === MISSING) {
+    return inside || sigil === "#" || sigil === "^" ? null : `does not exist: ${root} ${holds(value)}`;
+  }
   if (typeof found === "function") return "is a function: give its result a name and use that";
   if (sigil === "" || sigil === "&") return inside || found !== undefined && found !== null ? null : `is ${found}`;
   return null;
