@@ -125,6 +125,8 @@ export class QueryLoop {
         return "answered";
       case "failed": {
         state.failed(result.reason);
+        // Neither the connection nor the service is the model's fault.
+        if (result.fault !== "broken" && result.fault !== "call") state.unusable();
         if (result.entries.length === 0) {
           state.notes.push(`The last call gave no usable reply: ${clip(result.reason, 1500)}`);
         }

@@ -73,8 +73,12 @@ export class QueryState {
   /** Records one more error; `text` is kept for the hint of a restart. */
   failed(text: string): void {
     this.consecutiveErrors++;
-    if (++this.failures > FREE_FAILURES) this.used++;
     if (this.errors.length < 3) this.errors.push(text);
+  }
+
+  /** Counts a reply of the model without a result. */
+  unusable(): void {
+    if (++this.failures > FREE_FAILURES) this.used++;
   }
 
   restart(): void {

@@ -7,6 +7,7 @@ const REASONS = {
   error_budget: /errors in a row after 3 iterations[\s\S]*Error: third/,
   answer_schema: /schema/,
   unusable_replies: /--model/,
+  unsupported_answer: /No answer/,
   limit_cost: /cost limit[\s\S]*budget\.costUsd/,
   limit_tokens: /token limit[\s\S]*budget\.tokens/,
   limit_time: /time limit[\s\S]*budget\.wallMs/,
