@@ -40,6 +40,8 @@ export interface IterationInput {
   readonly last: boolean;
   /** The reason why the last final was refused; null if it was not. */
   readonly refusedBefore: string | null;
+  /** Whether a block of the query has succeeded before. */
+  readonly supported: boolean;
   /** Set by `answer(value)` in a block of this iteration. */
   readonly offered: () => OfferedAnswer | null;
   /** What the query and all queries below it have spent so far, and the number of its iterations plus `more`. */
@@ -94,7 +96,7 @@ export type IterationResult =
   | (Common & { readonly kind: "final"; readonly final: AcceptedFinal })
   | (Common & { readonly kind: "executed" })
   | (Common & { readonly kind: "empty"; readonly fault: IterationFault })
-  | (Common & { readonly kind: "refused"; readonly reason: string })
+  | (Common & { readonly kind: "refused"; readonly reason: string; readonly unsupported: string | null })
   | (Common & {
     readonly kind: "failed";
     readonly reason: string;
@@ -104,6 +106,10 @@ export type IterationResult =
     readonly fault: IterationFault | null;
     /** Why the final that came with failed blocks was refused; null if there was none. */
     readonly refused: string | null;
+    /** The answer, if it was refused twice and nothing supports it. */
+    readonly unsupported: string | null;
+    /** The reply, if it was plain text. */
+    readonly prose: string | null;
   })
   | { readonly kind: "cancelled" };
 

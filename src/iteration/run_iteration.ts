@@ -58,13 +58,15 @@ async function giveUp(
   { reason, fault, recorder }: { readonly reason: string; readonly fault: IterationFault; readonly recorder: Recorder },
 ): Promise<Iterated> {
   await recorder.fail(reason);
-  const { thinking, fatal, model } = asked;
+  const { thinking, fatal, model, text } = asked;
   const result: IterationResult = {
     kind: "failed",
     reason,
     fatal,
     fault,
     refused: null,
+    unsupported: null,
+    prose: fault === "text" ? text : null,
     model,
     thinking,
     entries: [],
@@ -96,6 +98,7 @@ async function act(
     final: reply.final,
     executed,
     refusedBefore: input.refusedBefore,
+    supported: input.supported,
   });
   const settled = asked.cut ? cutAnswer(judged) : judged;
   const result = conclude(asked, { settled, executed, reply });
@@ -165,10 +168,10 @@ function conclude(
   if (failed && entries.every(({ result }) => !result.ok)) {
     const { error, outcome } = failed.result;
     const reason = `every block failed: ${error ? `${error.name}: ${error.message}` : outcome}`;
-    const refused = settled?.kind === "refused" ? settled.reason : null;
-    return { ...common, kind: "failed", reason, fatal: false, fault: null, refused };
+    const { reason: refused = null, unsupported = null } = settled ?? {};
+    return { ...common, kind: "failed", reason, fatal: false, fault: null, refused, unsupported, prose: null };
   }
-  if (settled?.kind === "refused") return { ...common, kind: "refused", reason: settled.reason };
+  if (settled) return { ...common, ...settled };
   if (entries.length > 0) return { ...common, kind: "executed" };
   return { ...common, kind: "empty", fault: asked.cut ? "cut" : "idle" };
 }

@@ -10,7 +10,12 @@ const MAX_VALUE_BYTES = 64 << 20;
 
 export type Settled =
   | { readonly kind: "accepted"; readonly final: AcceptedFinal }
-  | { readonly kind: "refused"; readonly reason: string };
+  | {
+    readonly kind: "refused";
+    readonly reason: string;
+    /** The text of an answer that was refused twice for the same reason and that nothing supports; else null. */
+    readonly unsupported: string | null;
+  };
 
 interface Candidate {
   readonly text: string;
@@ -28,11 +33,13 @@ interface Candidate {
  * if there is neither. */
 export async function settleFinal(
   frame: IterationFrame,
-  { offered, final, executed, refusedBefore }: {
+  { offered, final, executed, refusedBefore, supported }: {
     readonly offered: OfferedAnswer | null;
     readonly final: ReplyFinal | null;
     readonly executed: Executed;
     readonly refusedBefore: string | null;
+    /** Whether an earlier block of the query succeeded. */
+    readonly supported: boolean;
   },
 ): Promise<Settled | null> {
   const candidate = offered
@@ -44,7 +51,7 @@ export async function settleFinal(
   const { text, judged, counted, problem } = candidate;
   // Repetition never lets an answer through that the caller could not use.
   if (judged && !judged.ok) {
-    return { kind: "refused", reason: refuseForBlocks(counted) ?? problem ?? judged.reason };
+    return { kind: "refused", reason: refuseForBlocks(counted) ?? problem ?? judged.reason, unsupported: null };
   }
   const reason = reasonAgainst(candidate, frame);
   const { answerType, confidence } = candidate;
@@ -53,7 +60,11 @@ export async function settleFinal(
     : { answer: text, answerType };
   if (reason === null) return { kind: "accepted", final: { ...answer, confidence, notes: [] } };
   const verdict = settleRefusal({ reason, previous: refusedBefore });
-  if (!verdict.letThrough || answer.answer.trim() === "") return { kind: "refused", reason };
+  if (!verdict.letThrough || answer.answer.trim() === "") return { kind: "refused", reason, unsupported: null };
+  const failed = executed.entries.length > 0 && executed.entries.every(({ result }) => !result.ok);
+  if (problem !== null || candidate.from === "literal" && failed && !supported) {
+    return { kind: "refused", reason, unsupported: text };
+  }
   return { kind: "accepted", final: { ...answer, confidence: "low", notes: [verdict.note] } };
 }
 

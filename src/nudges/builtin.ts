@@ -11,19 +11,22 @@ export interface NudgeFacts {
   readonly offender: string | null;
   /** Describes the repairs that were needed to read the last reply; "" if it followed the format. */
   readonly repaired: string;
+  /** No block runs any more: the note of this call says what can still be done. */
+  readonly last: boolean;
 }
 
-const FEW_LEFT = 2;
+const FEW_LEFT = 1;
 const MANY_VARIABLES = 150;
 const OFFENDER_CHARS = 80;
 const REPAIRED_CHARS = 80;
 
 /** One line for each thing that the model should know before it continues, at most 200 characters each. */
-export function builtinNudges({ used, budget, userVariables, offender, repaired }: NudgeFacts): string[] {
+export function builtinNudges({ used, budget, userVariables, offender, repaired, last }: NudgeFacts): string[] {
   const lines: string[] = [];
   const remaining = Math.max(0, budget - used - 1);
+  if (last) return [];
   if (remaining <= FEW_LEFT) {
-    const left = remaining === 0 ? "This is the last iteration" : `Iterations left after this one: ${remaining}`;
+    const left = remaining === 0 ? "This is the last iteration" : "One iteration is left after this one";
     lines.push(`${left}. Finish, or if work is left call requestMoreIterations(n) beside it.`);
   }
   if (userVariables > MANY_VARIABLES) {

@@ -17,6 +17,7 @@ const CLAIMS = [
   /\b(?:removed|dropped|deleted|cleared)\b[^.!?\n]{0,60}\bvar(?:iable)?s?\b[^.!?\n]{0,20}\bfrom (?:the |my )?(?:(?:var(?:iable)?[ _]?)?index(?!\.\w)|scope|sandbox|session|memory|conversation)\b/i,
   /zapomnia(?:łem|łam|no)[^.!?\n]{0,60}zmienn/i,
 ];
+const MAX_FAILURES = 5, FAILURE_CHARS = 200;
 /** A claim is at the start or at the end; a long report is not searched in full. */
 const SEARCHED_CHARS = 20_000;
 
@@ -52,8 +53,12 @@ export function refuseFinal(
 
 /** Why an answer must not be accepted with the blocks of its reply, or null: one of them failed. */
 export function refuseForBlocks(entries: readonly JournalEntry[]): string | null {
-  const failed = entries.findIndex(({ result }) => !result.ok);
-  return failed === -1 ? null : failedBlock(entries, failed);
+  const failed = entries.flatMap(({ result }, at) =>
+    result.ok ? [] : [`Block ${at + 1} failed: ${oneLine(whyOf(result), FAILURE_CHARS)}`]
+  );
+  if (failed.length === 0) return null;
+  const more = failed.length > MAX_FAILURES ? `. ${failed.length - MAX_FAILURES} more failed` : "";
+  return `${failed.slice(0, MAX_FAILURES).join(". ")}${more}. Fix what failed or leave it out, then finish`;
 }
 
 /** The consequence of a refusal. If the same one occurs twice in a row, the answer is let through, so that no rule
@@ -65,10 +70,8 @@ export function settleRefusal(
   return { letThrough: true, confidence: "low", note: `Accepted although refused twice: ${oneLine(reason, 300)}` };
 }
 
-function failedBlock(entries: readonly JournalEntry[], at: number): string {
-  const result = entries[at]?.result;
-  const why = result?.error ? `${result.error.name}: ${result.error.message}` : result?.outcome ?? "no result";
-  return `Block ${at + 1} of this reply failed: ${oneLine(why, 300)}. Mend it or leave it out, then finish`;
+function whyOf({ error, outcome }: JournalEntry["result"]): string {
+  return error ? `${error.name}: ${error.message}` : outcome;
 }
 
 /** Ignores case, quotes, emphasis and final punctuation. */

@@ -21,6 +21,8 @@ export interface ContextSource {
   readonly handover: ContextParts["handover"];
   readonly steering: Steering | null;
   readonly log: Log;
+  /** No block runs any more. */
+  readonly last: boolean;
 }
 
 /** The parts of the next context message. Takes the notes that are due, since each is shown once. */
@@ -41,20 +43,23 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
     thinking: state.thinking,
     journal: state.journal?.entries ?? [],
     journalIteration: state.journal?.iteration ?? null,
-    attempts: state.attempts.slice(-caps.attempts),
+    failures: state.failures,
+    attempts: state.attempts.newest(caps.attempts),
     index: environment.index.rendered((heads) => renderVarIndex(heads, caps)),
     nudges: await nudges(source),
     caps,
   };
 }
 
-async function nudges({ environment, active, state, repetition, log }: ContextSource): Promise<string[]> {
+async function nudges(source: ContextSource): Promise<string[]> {
+  const { environment, active, state, repetition, log } = source;
   const facts: NudgeFacts = {
     used: state.used,
     budget: state.budget,
     userVariables: environment.index.userCount(),
     offender: repetition.offender(),
     repaired: state.repaired,
+    last: source.last,
   };
   const entries = state.journal?.entries ?? null;
   const context = {

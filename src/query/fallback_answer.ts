@@ -13,6 +13,9 @@ export function fallbackAnswer(facts: {
   /** Why the newest answer did not satisfy the required schema; null if it was not refused for that. */
   readonly refused?: string | null;
   readonly unusable?: Unusable | null;
+  /** The last reply, if it was plain text. */
+  readonly prose?: string | null;
+  readonly unsupported?: { readonly answer: string; readonly reason: string } | null;
 }): string {
   const { reason, iterations, budget, thinking, errors } = facts;
   const lines = [
@@ -23,7 +26,16 @@ export function fallbackAnswer(facts: {
       unusable: facts.unusable ?? null,
     }),
   ];
-  if (thinking && reason !== "unusable_replies") lines.push(`Last reasoning: ${clip(thinking, 800)}`);
+  if (reason === "unusable_replies" && facts.prose) lines.push(`It wrote: ${clip(facts.prose.trim(), 2000)}`);
+  if (reason === "unsupported_answer" && facts.unsupported) {
+    lines.push(
+      clip(facts.unsupported.reason, 1000),
+      `The answer that it gave: ${clip(facts.unsupported.answer, 2000)}`,
+    );
+  }
+  if (thinking && reason !== "unusable_replies" && reason !== "unsupported_answer") {
+    lines.push(`Last reasoning: ${clip(thinking, 800)}`);
+  }
   if (reason === "error_budget") lines.push(...errors.slice(-3).map((error) => `Error: ${clip(error, 300)}`));
   const advice = ADVICE[reason];
   if (advice) lines.push(advice);
@@ -46,6 +58,7 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   answer_schema: "Ask again with more steps (--max-iterations), or with a simpler schema; all variables are kept.",
   error_budget: "Ask in another way, or ask for less at once; all variables are kept.",
   unusable_replies: "Choose another model (--model NAME; vis models lists them); all variables are kept.",
+  unsupported_answer: "Ask again, or choose another model (--model NAME); all variables are kept.",
   limit_cost: "Raise budget.costUsd (--max-cost), or ask for less at once; all variables are kept.",
   limit_tokens: "Raise budget.tokens, or ask for less at once; all variables are kept.",
   limit_time: "Raise budget.wallMs (--timeout), or ask for less at once; all variables are kept.",
@@ -70,6 +83,8 @@ function headline(
       return `No answer that satisfies the schema after ${done}. ${clip(error, 1000)}`;
     case "unusable_replies":
       return unusable === null ? "The model gave no usable reply." : said(unusable);
+    case "unsupported_answer":
+      return "No answer: the model repeated one that nothing it computed supports.";
     case "limit_cost":
       return `No answer: the cost limit was reached after ${done}.`;
     case "limit_tokens":

@@ -30,6 +30,7 @@ export async function previewCall(
     handover: handoverOf(before),
     steering: null,
     log,
+    last: false,
   });
   const prefix = { ...stablePrefix(request, { parts, active, begun: now() }), extras };
   return callMessages(prefix, { context, alternatingRoles: router.current().capabilities.alternatingRoles });

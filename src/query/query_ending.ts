@@ -121,6 +121,8 @@ function compose(
     errors: state.errors,
     refused: extras.answerSchema?.refused ?? null,
     unusable: state.faults.unusable,
+    prose: state.prose,
+    unsupported: state.unsupported,
   }));
   return {
     status: statusOf(reason),

@@ -12,6 +12,8 @@ import { reasoningLevel } from "./reasoning_level.ts";
 /** Maximum number of sandbox notes in one call; more are left out. */
 const MAX_SANDBOX_NOTES = 20;
 
+const PROSE = "The model wrote this as plain text, not in the form that it was asked for";
+
 type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 
 /** The decisions between iterations; see the table of states in docs/architecture.md. */
@@ -78,6 +80,7 @@ export class QueryLoop {
       handover,
       steering: parts.steering ?? null,
       log,
+      last,
     });
     state.beginIteration();
     const input: IterationInput = {
@@ -91,6 +94,7 @@ export class QueryLoop {
       prefer: state.next.model,
       last,
       refusedBefore: state.refused,
+      supported: state.supported,
       offered: () => state.offered,
       after: this.#stored,
       totals: (more) => ({ iterations: state.position + more, ...ledger.spent }),
@@ -109,6 +113,11 @@ export class QueryLoop {
     const shown = state.used + 1;
     this.#remember(result, shown);
     if (!("fault" in result) || result.fault === null) state.faults.clear();
+    if (result.kind !== "failed" || result.prose === null) state.prose = null;
+    if (result.entries.some((entry) => entry.result.ok)) {
+      state.consecutiveErrors = 0;
+      state.supported = true;
+    }
     switch (result.kind) {
       case "final":
         state.used++;
@@ -116,22 +125,24 @@ export class QueryLoop {
         return "answered";
       case "failed": {
         state.failed(result.reason);
+        // Neither the connection nor the service is the model's fault.
+        if (result.fault !== "broken" && result.fault !== "call") state.unusable();
         if (result.entries.length === 0) {
           state.notes.push(`The last call gave no usable reply: ${clip(result.reason, 1500)}`);
         }
         if (result.refused) this.#refuse(result.refused);
+        if (result.unsupported !== null) return this.#unsupported(result.unsupported, result.refused ?? result.reason);
         if (result.fatal) return "provider";
-        return result.fault === null ? null : state.faults.add(result.fault, { ...result, text: result.reason });
+        if (result.fault === null) return null;
+        return this.#prose(result.prose) ?? state.faults.add(result.fault, { ...result, text: result.reason });
       }
       case "refused":
         state.used++;
-        if (result.entries.some((entry) => entry.result.ok)) state.consecutiveErrors = 0;
         this.#refuse(result.reason);
-        return null;
+        return result.unsupported === null ? null : this.#unsupported(result.unsupported, result.reason);
       case "executed":
         state.used++;
         state.refused = null;
-        if (result.entries.some((entry) => entry.result.ok)) state.consecutiveErrors = 0;
         return null;
       case "empty":
         state.used++;
@@ -153,14 +164,29 @@ export class QueryLoop {
     }
     const reason = result.kind === "failed" || result.kind === "refused" ? result.reason : null;
     const { entries, kind } = result;
-    state.attempts.push(attemptLine({ iteration: shown, entries, outcome: kind, reason }));
-    if (state.attempts.length > 100) state.attempts.shift();
+    state.attempts.add(attemptLine({ iteration: shown, entries, outcome: kind, reason }));
   }
 
   #refuse(reason: string): void {
     const { state } = this.#prepared;
     state.refused = reason;
     state.notes.push(`Your final answer was refused: ${clip(reason, 1500)}`);
+  }
+
+  #unsupported(answer: string, reason: string): QueryReason {
+    this.#prepared.state.unsupported = { answer, reason };
+    return "unsupported_answer";
+  }
+
+  /** The second reply of plain text in a row is the answer if a block of the query had a result; otherwise nothing that
+   * was computed stands behind it. */
+  #prose(text: string | null): QueryReason | null {
+    const { state } = this.#prepared;
+    const repeated = text !== null && state.prose !== null;
+    state.prose = text;
+    if (!repeated || !state.supported || text.trim() === "") return null;
+    this.#accept({ answer: text.trim(), answerType: "markdown", confidence: "low", notes: [PROSE] });
+    return "answered";
   }
 
   #accept(final: AcceptedFinal): void {

@@ -1,10 +1,13 @@
 import type { AcceptedFinal, OfferedAnswer } from "../iteration/iteration.ts";
+import { Attempts } from "../prompt/context/attempts.ts";
 import type { JournalEntry } from "../prompt/context/context_parts.ts";
 import type { Reply } from "../prompt/reply/reply.ts";
 import { Faults } from "./faults.ts";
 
 export const MAX_CONSECUTIVE_ERRORS = 5;
 export const MAX_RESTARTS = 3;
+/** So many replies without a result do not count against the budget. */
+export const FREE_FAILURES = 4;
 
 /** Everything that one query counts and carries over from one iteration to the next. */
 export class QueryState {
@@ -15,15 +18,23 @@ export class QueryState {
   position = 0;
   /** Iterations counted against the budget. */
   used = 0;
+  /** Replies without a result; those after the first `FREE_FAILURES` count against the budget. */
+  failures = 0;
   consecutiveErrors = 0;
   restarts = 0;
+  /** Whether a block has succeeded. */
+  supported = false;
   /** First error texts since the last restart, for the hint of a restart. */
   readonly errors: string[] = [];
   readonly faults = new Faults();
   refused: string | null = null;
   thinking = "";
+  /** The last reply, if it was plain text. */
+  prose: string | null = null;
+  /** An answer that nothing supports, and why it was refused. */
+  unsupported: { readonly answer: string; readonly reason: string } | null = null;
   journal: { readonly entries: readonly JournalEntry[]; readonly iteration: number } | null = null;
-  readonly attempts: string[] = [];
+  readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
   next: Reply["next"] = { model: null, reasoning: null };
   /** The repairs that were needed to read the last reply. */
@@ -63,6 +74,11 @@ export class QueryState {
   failed(text: string): void {
     this.consecutiveErrors++;
     if (this.errors.length < 3) this.errors.push(text);
+  }
+
+  /** Counts a reply of the model without a result. */
+  unusable(): void {
+    if (++this.failures > FREE_FAILURES) this.used++;
   }
 
   restart(): void {

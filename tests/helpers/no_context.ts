@@ -4,6 +4,7 @@ import { type ContextParts, DEFAULT_CAPS } from "../../src/prompt/context/contex
 export const NO_CONTEXT: ContextParts = {
   iteration: 1,
   budget: 4,
+  failures: 0,
   notes: [],
   handover: null,
   thinking: "",

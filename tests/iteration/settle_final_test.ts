@@ -41,7 +41,14 @@ async function settle(
   } as unknown as Environment;
   const answerSchema = told.schema === undefined ? null : new AnswerSchema(told.schema);
   const frame = { environment, extras: { images: [], answerSchema } } as unknown as IterationFrame;
-  return await settleFinal(frame, { offered: null, final: null, executed: executed(), refusedBefore: null, ...parts });
+  return await settleFinal(frame, {
+    offered: null,
+    final: null,
+    executed: executed(),
+    refusedBefore: null,
+    supported: false,
+    ...parts,
+  });
 }
 
 function answerOf(settled: Awaited<ReturnType<typeof settle>>): string {
@@ -108,7 +115,7 @@ Deno.test("settleFinal() refuses a claim to have forgotten variables where none 
 });
 
 Deno.test("settleFinal() lets the same refusal through the second time, as an answer of low confidence", async () => {
-  const parts = { final: finalOf("All good"), executed: executed(FAILED) };
+  const parts = { final: finalOf("All good"), executed: executed(WORKED, FAILED) };
   const refusedBefore = reasonOf(await settle(parts));
   const settled = await settle({ ...parts, refusedBefore });
   assert.ok(settled?.kind === "accepted");
@@ -118,6 +125,21 @@ Deno.test("settleFinal() lets the same refusal through the second time, as an an
     1,
   ]);
   assert.equal((await settle({ final: finalOf("done"), refusedBefore }))?.kind, "refused");
+});
+
+Deno.test("settleFinal() names an answer that is given again though nothing supports it", async () => {
+  const parts = { final: finalOf("All good"), executed: executed(FAILED) };
+  const refusedBefore = reasonOf(await settle(parts));
+  const again = await settle({ ...parts, refusedBefore });
+  assert.deepEqual(again, { kind: "refused", reason: refusedBefore, unsupported: "All good" });
+  assert.equal((await settle({ ...parts, refusedBefore, supported: true }))?.kind, "accepted");
+  const rendered: RenderReport = { ok: false, reason: "{{count}} names no variable" };
+  const template = { final: finalOf("{{count}} of 7"), refusedBefore: rendered.reason, supported: true };
+  assert.deepEqual(await settle(template, { rendered }), {
+    kind: "refused",
+    reason: rendered.reason,
+    unsupported: "{{count}} of 7",
+  });
 });
 
 Deno.test("settleFinal() never lets an empty answer through", async () => {
@@ -152,9 +174,9 @@ Deno.test("settleFinal() with a schema never lets a wrong answer through, howeve
 
 Deno.test("settleFinal() with a schema a failed block refuses once, and a right answer then goes through", async () => {
   const final = finalOf("[1]");
-  const reason = reasonOf(await settle({ final, executed: executed(FAILED) }, { schema: ROWS }));
-  assert.match(reason, /Block 1 .*failed/);
-  const again = await settle({ final, executed: executed(FAILED), refusedBefore: reason }, { schema: ROWS });
+  const reason = reasonOf(await settle({ final, executed: executed(WORKED, FAILED) }, { schema: ROWS }));
+  assert.match(reason, /Block 2 failed/);
+  const again = await settle({ final, executed: executed(WORKED, FAILED), refusedBefore: reason }, { schema: ROWS });
   assert.deepEqual(again?.kind === "accepted" && [again.final.value, again.final.confidence], [[1], "low"]);
 });
 

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { builtinNudges } from "../../src/nudges/builtin.ts";
 
-const calm = { used: 0, budget: 8, userVariables: 10, offender: null, repaired: "" };
+const calm = { used: 0, budget: 8, userVariables: 10, offender: null, repaired: "", last: false };
 
 Deno.test("builtinNudges() says nothing while all is well", () => assert.deepEqual(builtinNudges(calm), []));
 
-Deno.test("builtinNudges() warns of the budget from two iterations left", () => {
+Deno.test("builtinNudges() warns of the budget in the last two iterations, and not when no block runs any more", () => {
   const at = (used: number) => builtinNudges({ ...calm, budget: 4, used });
-  assert.deepEqual(at(0), []);
-  assert.match(at(1)[0] ?? "", /left after this one: 2\. .*requestMoreIterations\(n\)/);
-  assert.match(at(2)[0] ?? "", /left after this one: 1\./);
+  assert.deepEqual([...at(0), ...at(1)], []);
+  assert.match(at(2)[0] ?? "", /One iteration is left after this one\. .*requestMoreIterations\(n\)/);
   assert.match(at(3)[0] ?? "", /This is the last iteration\. .*requestMoreIterations\(n\)/);
   assert.equal(at(9).length, 1);
+  assert.deepEqual(builtinNudges({ ...calm, budget: 4, used: 4, last: true }), []);
 });
 
 Deno.test("builtinNudges() warns of more than 150 variables", () => {
@@ -34,6 +34,7 @@ Deno.test("builtinNudges() keeps each line prefixed, single and within 200 chara
   const lines = builtinNudges({
     used: 3,
     budget: 4,
+    last: false,
     userVariables: 1e9,
     offender: "x\n[iter 1/1]".repeat(999),
     repaired: "took ".repeat(200),

@@ -13,13 +13,16 @@ Deno.test("refuseFinal() accepts an answer with content", () => {
   }
 });
 
-Deno.test("refuseFinal() names the first block that failed, before anything else", () => {
+Deno.test("refuseFinal() names the blocks that failed, before anything else", () => {
   const entries = [entry("1"), failedEntry("b()"), failedEntry("c()", { error: null, outcome: "killed" })];
   assert.equal(
     refuseFinal({ ...fine, answer: "done", entries }),
-    "Block 2 of this reply failed: TypeError: no. Mend it or leave it out, then finish",
+    "Block 2 failed: TypeError: no. Block 3 failed: killed. Fix what failed or leave it out, then finish",
   );
-  assert.match(refuseFinal({ ...fine, entries: entries.slice(2) }) ?? "", /^Block 1 of this reply failed: killed/);
+  assert.match(
+    refuseFinal({ ...fine, entries: Array(7).fill(entries[1]) }) ?? "",
+    /Block 5 failed.*\. 2 more failed\. /,
+  );
 });
 
 Deno.test("refuseFinal() refuses an empty answer, wherever it came from", () => {

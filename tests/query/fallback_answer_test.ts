@@ -7,6 +7,7 @@ const REASONS = {
   error_budget: /errors in a row after 3 steps[\s\S]*Error: third/,
   answer_schema: /schema/,
   unusable_replies: /--model/,
+  unsupported_answer: /No answer/,
   limit_cost: /cost limit[\s\S]*budget\.costUsd/,
   limit_tokens: /token limit[\s\S]*budget\.tokens/,
   limit_time: /time limit[\s\S]*budget\.wallMs/,
@@ -23,7 +24,10 @@ Deno.test("fallbackAnswer() says for each reason what ended the query and what t
   for (const [reason, says] of Object.entries(REASONS)) {
     const text = fallbackAnswer({ ...facts, reason: reason as keyof typeof REASONS });
     assert.match(text, says);
-    assert.equal(text.includes("Last reasoning: Half is done."), reason !== "unusable_replies");
+    assert.equal(
+      text.includes("Last reasoning: Half is done."),
+      !["unusable_replies", "unsupported_answer"].includes(reason),
+    );
   }
 });
 

@@ -19,7 +19,7 @@ export const BETWEEN: readonly StateRow[] = [
         assert.match(context, /another approach[\s\S]*fault 0[\s\S]*fault 1[\s\S]*fault 2/);
         assert.doesNotMatch(context, /<journal>|- Error: fault 3/);
         assert.match(context, /<attempts>[\s\S]*const a = 1[\s\S]*<var_index>[\s\S]*const a = 1/);
-        assert.deepEqual([header(6), reasoning(6)], ["2/4", "balanced"]);
+        assert.deepEqual([header(6), reasoning(6)], ["3/4", "balanced"]);
         ended(result, "answered", /^1$/);
       }),
   },
@@ -32,7 +32,7 @@ export const BETWEEN: readonly StateRow[] = [
         ended(result, "error_budget", /^It is done/);
         assert.equal(engine.provider.requests.length, 21);
         assert.match(engine.context(20), /Too many errors[\s\S]*last call/);
-      }),
+      }, { settings: { budget: 20 } }),
   },
   {
     state: "budget used up",

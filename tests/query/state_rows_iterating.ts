@@ -58,14 +58,44 @@ export const ITERATING: readonly StateRow[] = [
     event: "final refused for the same reason twice in a row",
     next: "ended: `answered`, confidence low, with a note",
     drive: async () => {
-      const failing = replyJson('throw new Error("broken")', { final: "Fine" });
-      for (const reply of [MISSING, failing]) {
+      const failing = replyJson(["const seen = 1", 'throw new Error("broken")'], { final: "Fine" });
+      for (const reply of [replyJson([], { final: "done" }), failing]) {
         await play([reply, reply], ({ result }) => {
           ended(result, "answered");
           assert.deepEqual([result.status, result.confidence, result.notes.length], ["done", "low", 1]);
         });
       }
     },
+  },
+  {
+    state: "iterating",
+    event: "the same, and nothing that was computed supports it",
+    next: "ended: `unsupported_answer`, with the reason and the answer",
+    drive: async () => {
+      const failing = replyJson('throw new Error("broken")', { final: "Fine" });
+      await play([failing, failing], ({ result }) => ended(result, "unsupported_answer", /broken[\s\S]*gave: Fine/));
+      await play([MISSING, MISSING], ({ result }) => ended(result, "unsupported_answer", /names no variable/));
+    },
+  },
+  {
+    state: "iterating",
+    event: "plain text twice in a row, after a block had a result",
+    next: "ended: `answered`, confidence low, with a note",
+    drive: () =>
+      play([WORKS, "There is one.", "There is one."], ({ result }) => {
+        ended(result, "answered", /^There is one\.$/);
+        assert.deepEqual([result.confidence, result.notes.length], ["low", 1]);
+      }),
+  },
+  {
+    state: "iterating",
+    event: "a fifth reply without a result",
+    next: "iterating; budget +1",
+    drive: () =>
+      play(
+        [...Array(5).fill(FAILS), ANSWERS],
+        ({ header }) => assert.deepEqual([header(4), header(5)], ["1/4", "2/4"]),
+      ),
   },
   {
     state: "iterating",

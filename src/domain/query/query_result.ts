@@ -10,6 +10,7 @@ export const QUERY_REASONS = [
   "error_budget",
   "answer_schema",
   "unusable_replies",
+  "unsupported_answer",
   "limit_cost",
   "limit_tokens",
   "limit_time",
@@ -50,6 +51,7 @@ const STATUS: Readonly<Record<QueryReason, QueryStatus>> = {
   error_budget: "error",
   answer_schema: "error",
   unusable_replies: "error",
+  unsupported_answer: "error",
   limit_cost: "error",
   limit_tokens: "error",
   limit_time: "error",
@@ -64,6 +66,7 @@ const STATUS: Readonly<Record<QueryReason, QueryStatus>> = {
 const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
   "answer_schema",
   "unusable_replies",
+  "unsupported_answer",
   "provider",
   "configuration",
   "cancelled",

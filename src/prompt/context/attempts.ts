@@ -3,7 +3,7 @@ import type { IterationOutcome } from "../../domain/query/query_event.ts";
 import type { JournalEntry } from "./context_parts.ts";
 
 const LINE_CHARS = 160;
-const CODE_CHARS = 70;
+const CODE_CHARS = 70, PRINTED_CHARS = 60, MAX_LINES = 100;
 
 interface Attempt {
   /** 1-based. */
@@ -46,10 +46,43 @@ function cameOf({ entries, outcome, reason }: Attempt): string {
   }
 }
 
-/** Defined names say more than their values, which the index shows. */
+/** The names that were defined, whose values the index shows, and the last line that was printed, else the value. */
 function valuesOf(entries: readonly JournalEntry[]): string {
   const defined = entries.flatMap(({ result }) => result.defined).slice(0, 8);
-  if (defined.length > 0) return `defined ${defined.join(", ")}`;
+  const names = defined.length > 0 ? `defined ${defined.join(", ")}` : "";
+  const printed = entries.map(({ result }) => result.stdout.trimEnd()).findLast((text) => text !== "");
+  if (printed !== undefined) {
+    const line = oneLine(printed.slice(printed.lastIndexOf("\n") + 1), PRINTED_CHARS);
+    return `${names}${names && "; "}printed ${line}`;
+  }
   const last = entries.at(-1)?.result;
-  return last?.preview ? oneLine(last.preview.replace(/^"""\n/, ""), 60) : "ok";
+  return names || (last?.preview ? oneLine(last.preview.replace(/^"""\n/, ""), PRINTED_CHARS) : "ok");
+}
+
+/** The lines of a query; one that repeats what the line before says is counted instead. */
+export class Attempts {
+  readonly #lines: { text: string; times: number }[] = [];
+
+  add(line: string): void {
+    const last = this.#lines.at(-1);
+    if (last && withoutNumber(last.text) === withoutNumber(line)) {
+      last.times++;
+      return;
+    }
+    this.#lines.push({ text: line, times: 1 });
+    if (this.#lines.length > MAX_LINES) this.#lines.shift();
+  }
+
+  newest(count: number): readonly string[] {
+    return this.#lines.slice(-count).map(({ text, times }) => times === 1 ? text : counted(text, times));
+  }
+}
+
+function counted(text: string, times: number): string {
+  const suffix = ` × ${times}`;
+  return `${oneLine(text, LINE_CHARS - suffix.length)}${suffix}`;
+}
+
+function withoutNumber(line: string): string {
+  return line.replace(/^\d+: /, "");
 }

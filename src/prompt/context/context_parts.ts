@@ -43,6 +43,8 @@ export interface ContextParts {
   /** 1-based. */
   readonly iteration: number;
   readonly budget: number;
+  /** Replies of the query without a result. */
+  readonly failures: number;
   readonly notes: readonly string[];
   /** The handover in the first iteration of a later query, else null. */
   readonly handover:

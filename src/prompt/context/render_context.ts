@@ -22,7 +22,7 @@ export function renderContext(parts: ContextParts): string {
     : "";
   const journal = parts.journal.length > 0 ? old + renderJournal(parts.journal, caps) : "";
   return [
-    `[iter ${Math.trunc(parts.iteration)}/${Math.trunc(parts.budget)}]`,
+    `[iter ${Math.trunc(parts.iteration)}/${Math.trunc(parts.budget)}]${failures(parts.failures)}`,
     section("notes", notes(parts.notes, caps)),
     parts.handover ? section("handover", handover(parts.handover)) : section("prior_thinking", thinking(parts)),
     section("journal", journal),
@@ -31,6 +31,10 @@ export function renderContext(parts: ContextParts): string {
     ...nudges(parts.nudges),
     CLOSING,
   ].filter((part) => part !== "").join("\n");
+}
+
+function failures(count: number): string {
+  return count === 0 ? "" : ` ${Math.trunc(count)} ${count === 1 ? "reply" : "replies"} without a result`;
 }
 
 function section(tag: string, body: string): string {

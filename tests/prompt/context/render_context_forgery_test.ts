@@ -84,6 +84,7 @@ const hostileEntry = fc.record({
 const hostileParts: fc.Arbitrary<ContextParts> = fc.record({
   iteration: fc.integer({ min: 1, max: 99 }),
   budget: fc.integer({ min: 1, max: 99 }),
+  failures: fc.nat(9),
   notes: fc.array(hostile, { maxLength: 3 }),
   handover: fc.option(fc.record({ request: hostile, thinkings: fc.array(hostile, { maxLength: 3 }), answer: hostile })),
   thinking: hostile,
@@ -108,7 +109,8 @@ Deno.test("renderContext() lets nothing from outside forge its structure", () =>
       const found = structure(text);
       const body = text.split("\n");
       assert.equal(found[0], "[iter");
-      assert.equal(body[0], `[iter ${input.iteration}/${input.budget}]`);
+      assert.match(body[0] ?? "", /^\[iter \d+\/\d+\](?: \d (?:reply|replies) without a result)?$/);
+      assert.ok(body[0]?.startsWith(`[iter ${input.iteration}/${input.budget}]`));
       assert.ok(body.at(-1)?.startsWith("Reply now with one JSON object"));
       const nudges = found.filter((mark) => mark === "[system_nudge");
       assert.ok(nudges.length <= input.nudges.length);

@@ -13,6 +13,7 @@ const WHY = {
   max_iterations: "step limit reached",
   error_budget: "too many errors",
   answer_schema: "no answer matches the schema",
+  unsupported_answer: "nothing supports the answer",
   unusable_replies: "failed: unusable replies from the model",
   limit_cost: "cost limit reached",
   limit_tokens: "token limit reached",

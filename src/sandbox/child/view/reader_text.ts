@@ -6,7 +6,7 @@ import { preview } from "./preview.ts";
 export function answerText(value: unknown, chars: number): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
-  if (typeof value !== "object" && typeof value !== "function") return primitiveText(value);
+  if (typeof value !== "object" && typeof value !== "function") return readerPrimitive(value);
   if (!look.isProxy(value) && look.isArray(value)) {
     const list = plainList(value, chars);
     if (list !== null) return list;
@@ -20,8 +20,14 @@ function plainList(value: readonly unknown[], chars: number): string | null {
     const descriptor = look.descriptorOf(value, i);
     const item: unknown = descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
     if (item === null || item === undefined || typeof item === "object" || typeof item === "function") return null;
-    out += `${i > 0 ? ", " : ""}${typeof item === "string" ? item : primitiveText(item)}`;
+    out += `${i > 0 ? ", " : ""}${typeof item === "string" ? item : readerPrimitive(item)}`;
     if (out.length > chars) return null;
   }
   return out;
+}
+
+/** Digits for a BigInt: the `n` of code says nothing to a reader. */
+function readerPrimitive(value: unknown): string {
+  const text = primitiveText(value);
+  return typeof value === "bigint" && text.endsWith("n") ? text.slice(0, -1) : text;
 }

@@ -1,7 +1,8 @@
 import Mustache from "mustache";
 import { look } from "../intrinsics/look.ts";
-import { ownData } from "./object_kind.ts";
 import { answerText } from "./reader_text.ts";
+import { namesVariable, templateFaults } from "./template_faults.ts";
+import { follow, MISSING, pathOf } from "./template_path.ts";
 
 /** How the text was resolved; the sandbox's `RenderReport`. */
 export type Rendered =
@@ -23,9 +24,6 @@ interface TemplateToken {
 
 const TYPES: readonly string[] = ["text", "name", "&", "#", "^", ">", "!", "="];
 
-/** There is nothing of that name. */
-const MISSING: unique symbol = Symbol("missing");
-
 const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
 
 /** Resolves the text of a final answer: the name of a variable, a Mustache template over variables, or plain text.
@@ -35,40 +33,20 @@ export function render(template: string, { lookup, names }: RenderOptions): Rend
   const single = template.trim();
   if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, lookup(single));
   if (!template.includes("{{")) return { ok: true, from: "literal", text: template };
-  let tokens: TemplateToken[];
+  const reason = templateFaults(template, { known, lookup });
+  if (reason !== null) return { ok: false, reason };
+  if (!namesVariable(template, known)) return { ok: true, from: "literal", text: template };
   try {
-    tokens = parseTemplate(template);
-  } catch (error) {
-    if (!mentions(template, known)) return { ok: true, from: "literal", text: template };
-    return { ok: false, reason: `The template cannot be read: ${error instanceof Error ? error.message : "unknown"}` };
-  }
-  if (!namesVariable(tokens, known)) return { ok: true, from: "literal", text: template };
-  try {
-    return { ok: true, from: "template", text: new Renderer(known, lookup).run(tokens) };
+    return { ok: true, from: "template", text: new Renderer(known, lookup).run(parseTemplate(template)) };
   } catch (error) {
     if (error instanceof Refusal) return { ok: false, reason: error.message };
-    return { ok: false, reason: "The template could not be rendered" };
+    return { ok: false, reason: `The template cannot be read: ${error instanceof Error ? error.message : "unknown"}` };
   }
 }
 
 function ofVariable(name: string, value: unknown): Rendered {
   if (value === undefined || value === null) return { ok: false, reason: `The variable ${name} is ${value}` };
   return { ok: true, from: "variable", text: answerText(value, MAX_CHARS) };
-}
-
-/** Whether a tag in an invalid template starts with a variable's name. */
-function mentions(template: string, known: ReadonlySet<string>): boolean {
-  for (const [, name] of template.matchAll(/\{\{\{?[#^&]?\s*([\p{ID_Start}$_][\p{ID_Continue}$]*)\s*[.}]/gu)) {
-    if (name !== undefined && known.has(name)) return true;
-  }
-  return false;
-}
-
-function namesVariable(tokens: readonly TemplateToken[], known: ReadonlySet<string>): boolean {
-  return tokens.some(({ type, value, inside }) =>
-    (type !== "text" && type !== "!" && type !== ">" && known.has(pathOf(value)?.[0] ?? "")) ||
-    namesVariable(inside, known)
-  );
 }
 
 class Refusal extends Error {}
@@ -117,8 +95,6 @@ class Renderer {
       case "^":
         if (items(this.#sectionValue(token.value, context)).length === 0) this.#all(token.inside, context);
         return;
-      case ">":
-        throw new Refusal(`{{> ${token.value}}}: partials are not available`);
       default:
         return;
     }
@@ -138,23 +114,13 @@ class Renderer {
 
   #sectionValue(tag: string, context: Context | null): unknown {
     const value = this.#resolve(tag, context);
-    if (value !== MISSING) return value;
-    const root = pathOf(tag)?.[0];
-    if (context === null && (root === undefined || !this.#known.has(root))) this.#unknown(tag);
-    return undefined;
+    return value === MISSING ? undefined : value;
   }
 
+  /** What a section leaves out is empty; outside of sections every tag was checked before. */
   #valueOf(tag: string, context: Context | null): unknown {
     const value = this.#resolve(tag, context);
-    if (context !== null) return value === MISSING || typeof value === "function" ? "" : value;
-    if (value === MISSING) this.#unknown(tag);
-    if (typeof value === "function") throw new Refusal(`{{${tag}}} is a function: give its result a name and use that`);
-    if (value === undefined || value === null) throw new Refusal(`{{${tag}}} is ${value}`);
-    return value;
-  }
-
-  #unknown(tag: string): never {
-    throw new Refusal(`{{${tag}}} names no variable`);
+    return value === MISSING || typeof value === "function" ? "" : value;
   }
 
   /** Searches from the innermost section outwards, then among the variables. */
@@ -207,37 +173,4 @@ function tokensOf(list: unknown): TemplateToken[] {
 
 function isType(type: unknown): type is TemplateToken["type"] {
   return typeof type === "string" && TYPES.includes(type);
-}
-
-/** `a.b.c` as a list of names; null for other tags (`x | upper`, `.Values.x`, `if a`). */
-function pathOf(tag: string): string[] | null {
-  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Continue}$]+)*$/u.test(tag) ? tag.split(".") : null;
-}
-
-/** The value at `a.b.length` within a value: own data properties and lengths only; nothing is inherited or run. */
-function follow(value: unknown, path: readonly string[]): unknown {
-  let at = value;
-  for (let i = 0; i < path.length; i++) {
-    at = step(at, path[i]!);
-    if (at === MISSING) return MISSING;
-  }
-  return at;
-}
-
-function step(value: unknown, key: string): unknown {
-  if (typeof value === "string") return key === "length" ? value.length : MISSING;
-  if (typeof value !== "object" || value === null || look.isProxy(value)) return MISSING;
-  if (key === "size" && look.isMap(value)) return look.mapSize(value);
-  if (key === "size" && look.isSet(value)) return look.setSize(value);
-  if (key === "length" && look.isTypedArray(value)) return look.viewLength(value);
-  if (look.isMap(value) && !look.hasOwn(value, key)) {
-    const found: unknown = look.mapGet(value, key);
-    return found === undefined ? MISSING : found;
-  }
-  if (look.hasOwn(value, key)) {
-    const descriptor = look.descriptorOf(value, key);
-    return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : MISSING;
-  }
-  if (look.isNativeError(value)) return ownData(look.prototypeOf(value) ?? value, key) ?? MISSING;
-  return MISSING;
 }
