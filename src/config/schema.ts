@@ -7,7 +7,7 @@ const positive = z.number().int().positive();
 export const ConfigSchema = z.strictObject({
   model: z.string().nullable().default(null).describe("Model used where none is asked for: model or provider/model"),
   provider: z.string().nullable().default(null).describe(
-    "The only provider to use: one of providers, a preset or demo",
+    "The only provider to use: one of providers, a preset, demo or files",
   ),
   providers: z.array(ProviderSchema).default([]).describe("Services and their models; the first model is the root"),
   localServers: z.boolean().default(true).describe(

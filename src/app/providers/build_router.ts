@@ -11,6 +11,8 @@ import type { ResolvedProvider } from "./resolve_provider.ts";
 import type { Settings } from "../settings/settings.ts";
 
 const LIST_MS = 3_000;
+/** Three weeks: about the longest that a timer can wait. */
+const UNLIMITED_MS = 1_800_000_000;
 
 /** Wraps every provider without changing it for its callers. */
 type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
@@ -26,6 +28,18 @@ export async function buildRouter(
     const { demoProvider } = await import("../../providers/demo/demo.ts");
     const provider = wrap(demoProvider());
     return new Router({ routes: [{ provider, model: config.model ?? provider.defaultModel }] });
+  }
+  if (config.provider === "files") {
+    if (config.model === null) {
+      throw new ConfigError("No folder is set for the provider files: give --model DIR (or set VIS_MODEL)");
+    }
+    const { filesProvider } = await import("../../providers/files.ts");
+    const provider = wrap(await filesProvider(config.model));
+    return new Router({
+      routes: [{ provider, model: config.model }],
+      firstTokenMs: UNLIMITED_MS,
+      replyMs: UNLIMITED_MS,
+    });
   }
   const credentials = credentialsOf(settings);
   const choice = await chooseProviders({ settings, credentials, addresses: options.addresses });

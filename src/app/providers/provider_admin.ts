@@ -27,25 +27,15 @@ const TRY_MS = 8_000;
 /** Shorter keys are masked completely. */
 const SHOWN_FROM = 16;
 
-/** The demo has no address and no key; its name describes it. */
-const DEMO: ProviderReport = {
-  name: "demo",
-  title: "Policies in place of a model",
-  protocol: "none",
-  baseUrl: "",
-  model: "policies",
-  root: true,
-  key: { provider: "demo", title: "demo", need: "optional", from: "", shown: "", mend: "" },
-  reach: null,
-};
+/** A provider without an address and a key. */
+interface WithoutService {
+  readonly name: string;
+  readonly title: string;
+  /** Null if the user has to choose one. */
+  readonly model: string | null;
+}
+
 const FREE = { input: 0, output: 0, cached: 0 };
-const POLICIES = { name: "policies", contextTokens: null, price: FREE, reasoning: false, images: false };
-const DEMO_MODELS: ModelsReport = {
-  provider: "demo",
-  source: "config",
-  detail: "policies, no model",
-  models: [{ ...POLICIES, known: true, root: true }],
-};
 
 /** Implements `vis providers`, `vis models` and `vis auth`. */
 export class AppProviderAdmin implements ProviderAdmin {
@@ -71,7 +61,7 @@ export class AppProviderAdmin implements ProviderAdmin {
   async providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport> {
     const { choice, problem } = await this.#choice();
     const chosen = choice?.providers ?? [];
-    const demo = this.#isDemo ? [DEMO] : [];
+    const own = withoutService(this.#settings.config.provider, this.#settings.config.model);
     const others = (await this.#names()).filter((name) => !chosen.some((one) => one.name === name));
     const rest = await Promise.all(others.map((name) => resolveProvider(name, { ...this.#parts, sole: false })));
     const providers = await Promise.all([...chosen, ...rest].map(async (resolved): Promise<ProviderReport> => {
@@ -81,13 +71,18 @@ export class AppProviderAdmin implements ProviderAdmin {
       const reach = options.check ? await reachOf(resolved, options.signal) : null;
       return { name, title, protocol, baseUrl: bare(baseUrl), model, root, key: keyReport(resolved), reach };
     }));
-    return { providers: [...demo, ...providers], problem, notes: choice?.notes ?? [] };
+    return {
+      providers: [...own === null ? [] : [reportWithoutService(own)], ...providers],
+      problem,
+      notes: choice?.notes ?? [],
+    };
   }
 
   async models(
     { provider, signal }: { readonly provider: string | null; readonly signal: AbortSignal },
   ): Promise<readonly ModelsReport[]> {
-    if (provider === "demo" || provider === null && this.#isDemo) return [DEMO_MODELS];
+    const own = withoutService(provider ?? this.#settings.config.provider, this.#settings.config.model);
+    if (own !== null) return [modelsWithoutService(own)];
     const { choice, problem } = await this.#choice();
     if (provider !== null && !choice?.providers.some(({ name }) => name === provider)) {
       const resolved = await resolveProvider(provider, { ...this.#parts, sole: true });
@@ -171,12 +166,9 @@ export class AppProviderAdmin implements ProviderAdmin {
     return await this.#credentials.remove(provider);
   }
 
-  get #isDemo(): boolean {
-    return this.#settings.config.provider === "demo";
-  }
-
   async #choice(): Promise<{ readonly choice: ChosenProviders | null; readonly problem: string }> {
-    if (this.#isDemo) return { choice: null, problem: "" };
+    const { provider, model } = this.#settings.config;
+    if (withoutService(provider, model) !== null) return { choice: null, problem: "" };
     try {
       return { choice: await chooseProviders(this.#parts), problem: "" };
     } catch (error) {
@@ -197,6 +189,23 @@ export class AppProviderAdmin implements ProviderAdmin {
 function checkKey(key: string): void {
   if (/^[\x21-\x7e]{4,8192}$/.test(key)) return;
   throw new UsageError("Cannot keep this key: it is empty, too short, or holds blanks or characters outside ASCII");
+}
+
+function withoutService(name: string | null, folder: string | null): WithoutService | null {
+  if (name === "demo") return { name, title: "Policies in place of a model", model: "policies" };
+  if (name === "files") return { name, title: "Requests and replies are files in a folder", model: folder };
+  return null;
+}
+
+function reportWithoutService({ name, title, model }: WithoutService): ProviderReport {
+  const key: KeyReport = { provider: name, title: name, need: "optional", from: "", shown: "", mend: "" };
+  return { name, title, protocol: "none", baseUrl: "", model, root: true, key, reach: null };
+}
+
+function modelsWithoutService({ name, model }: WithoutService): ModelsReport {
+  const facts = { contextTokens: null, price: FREE, reasoning: false, images: false, known: true, root: true };
+  const detail = name === "demo" ? "policies, no model" : "the model is a folder: --model DIR";
+  return { provider: name, source: "config", detail, models: model === null ? [] : [{ name: model, ...facts }] };
 }
 
 function keyReport(resolved: ResolvedProvider): KeyReport {

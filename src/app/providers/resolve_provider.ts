@@ -105,9 +105,9 @@ function presetOf(
   if (entry !== undefined && entry.preset === undefined) return null;
   const presets = Object.keys(PRESETS);
   const known = entry === undefined ? [...new Set([...providers.map((one) => one.name), ...presets])] : presets;
-  const near = nearestName(asked, [...known, "demo"]);
+  const near = nearestName(asked, [...known, "demo", "files"]);
   const what = entry === undefined ? "provider" : `the preset of provider ${name}`;
-  throw new ConfigError(`Cannot use ${what}: ${asked} (there are ${known.join(", ")} and demo)`, {
+  throw new ConfigError(`Cannot use ${what}: ${asked} (there are ${known.join(", ")}, demo and files)`, {
     advice: near === null ? "" : `is ${near} meant?`,
   });
 }

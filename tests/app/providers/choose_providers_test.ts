@@ -181,7 +181,7 @@ Deno.test("chooseProviders() uses only the provider that is named", async () => 
 Deno.test("chooseProviders() names the nearest of what is not known, and the mend of what is missing", async () => {
   const cases: readonly (readonly [Asked, RegExp])[] = [
     [{ config: { provider: "antropic" } }, /^Cannot use provider: antropic \(there are .*\); is anthropic meant\?$/],
-    [{ config: { provider: "acme" } }, /^Cannot use provider: acme \(there are openai, .*vllm and demo\)$/],
+    [{ config: { provider: "acme" } }, /^Cannot use provider: acme \(there are openai, .*vllm, demo and files\)$/],
     [
       { config: { providers: [{ name: "x", preset: "opnrouter" }] } },
       /^Cannot use the preset of provider x: opnrouter .* is openrouter meant\?$/,

@@ -74,7 +74,7 @@ async function providers(services: Services, command: string): Promise<readonly 
   }
   const { providers } = await admin.providers({ check: false, signal: AbortSignal.timeout(WAIT_MS) });
   const choices = (await admin.loginChoices()).filter(({ name }) => name !== BOT_LOGIN);
-  const others = [...choices, { name: "demo", title: "no model" }]
+  const others = [...choices, { name: "demo", title: "no model" }, { name: "files", title: "no model" }]
     .filter(({ name }) => !providers.some((one) => one.name === name));
   return [...providers, ...others].map(({ name, title }) => ({ value: name, about: title }));
 }

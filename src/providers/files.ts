@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { messageOf } from "../domain/kit/message_of.ts";
+import { Cancelled, ConfigError, ProviderError } from "../domain/errors.ts";
+import { NO_USAGE } from "../domain/query/usage.ts";
+import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "./provider.ts";
+
+const POLL_MS = 100;
+const PRICE = { input: 0, output: 0, cached: 0 };
+
+/** A provider without a model: each request becomes a file in `folder`, and the reply is read from another file, so
+ * that a person or a program can be the model. Creates the folder if it is missing. */
+export async function filesProvider(folder: string): Promise<Provider> {
+  try {
+    await Deno.mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw new ConfigError(`Cannot use the folder ${folder} for requests and replies: ${messageOf(error)}`);
+  }
+  return {
+    name: "files",
+    defaultModel: folder,
+    stream: (request) => exchange(folder, request),
+    models: ({ signal }) => signal.aborted ? Promise.reject(new Cancelled("Cancelled")) : Promise.resolve([folder]),
+    capabilities: (): Capabilities => ({ ...UNKNOWN_MODEL, images: true, price: PRICE }),
+  };
+}
+
+async function* exchange(folder: string, { messages, model, signal }: ModelRequest): AsyncGenerator<ModelEvent> {
+  if (signal.aborted) throw new Cancelled("Cancelled");
+  let number: string;
+  try {
+    number = await writeRequest(folder, requestText(messages));
+  } catch (error) {
+    throw new ProviderError(`Cannot write the request to ${folder}: ${messageOf(error)}`, {
+      code: "refused",
+      retryable: false,
+    });
+  }
+  const text = await completeReply(join(folder, `${number}.reply.txt`), signal);
+  yield { type: "text", delta: text };
+  yield { type: "end", usage: { ...NO_USAGE, calls: 1 }, model, finish: "stop" };
+}
+
+/** Every message under a line with its role; what a request repeats from the one before comes first. */
+function requestText(messages: ModelRequest["messages"]): string {
+  return messages.map(({ role, text, images = [] }, at) => {
+    const pictures = images.map((_, index) => `[image ${index + 1}]\n`).join("");
+    return `===== message ${at + 1} of ${messages.length}: ${role} =====\n${pictures}${text}\n`;
+  }).join("\n");
+}
+
+/** Returns the number of the file, one more than the largest in the folder. */
+async function writeRequest(folder: string, text: string): Promise<string> {
+  const draft = await Deno.makeTempFile({ dir: folder, prefix: ".request-" });
+  try {
+    await Deno.writeTextFile(draft, text);
+    for (let number = await largestNumber(folder) + 1;; number++) {
+      const name = String(number).padStart(3, "0");
+      try {
+        // A link, unlike a rename, fails if another request took the number, and the file is complete from the start.
+        await Deno.link(draft, join(folder, `${name}.request.txt`));
+        return name;
+      } catch (error) {
+        if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+      }
+    }
+  } finally {
+    await Deno.remove(draft);
+  }
+}
+
+async function largestNumber(folder: string): Promise<number> {
+  let largest = 0;
+  for await (const { name } of Deno.readDir(folder)) {
+    largest = Math.max(largest, Number(/^(\d+)\.(?:request|reply)\.txt$/.exec(name)?.[1] ?? 0));
+  }
+  return largest;
+}
+
+/** Waits until the file exists, holds text, and has the same content at two looks in a row. */
+async function completeReply(path: string, signal: AbortSignal): Promise<string> {
+  for (let before = "";;) {
+    const text = await Deno.readTextFile(path).catch((error: unknown) => {
+      if (error instanceof Deno.errors.NotFound) return "";
+      throw new ProviderError(`Cannot read the reply ${path}: ${messageOf(error)}`, {
+        code: "refused",
+        retryable: false,
+      });
+    });
+    if (text.trim() !== "" && text === before) return text;
+    before = text;
+    await delay(POLL_MS, undefined, { signal }).catch(() => {
+      throw new Cancelled("Cancelled");
+    });
+  }
+}
