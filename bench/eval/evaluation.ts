@@ -1,4 +1,11 @@
-import { countTask, hintTask, hopTask, needleTask, pairTask, treeTask } from "../../tests/helpers/eval_data.ts";
+import {
+  countTask,
+  hintTask,
+  hopTask,
+  needleTask,
+  pairTask,
+  treeTask,
+} from "../../tests/helpers/evaluation/eval_data.ts";
 import type { Figure } from "../support/figure.ts";
 import type { Program, Programs } from "../support/programs.ts";
 import { type Played, playTask } from "./play_task.ts";

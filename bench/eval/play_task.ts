@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { QueryResult } from "../../src/domain/query/query_result.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { demoReply } from "../../src/providers/demo/demo_reply.ts";
-import type { EvalTask } from "../../tests/helpers/eval_data.ts";
+import type { EvalTask } from "../../tests/helpers/evaluation/eval_data.ts";
+import { evalReply } from "../../tests/helpers/evaluation/eval_reply.ts";
 import { rowsSum } from "../../tests/helpers/rows_sum.ts";
 import { proportionalMb, treeOf } from "../support/process_tree.ts";
 import type { Program } from "../support/programs.ts";
@@ -50,7 +50,7 @@ export async function playTask(
           requestBytes.push(bytes);
           mostMb = Math.max(mostMb, proportionalMb(treeOf(pid)));
         }
-        return demoReply(texts);
+        return evalReply(texts);
       },
     });
     const result: QueryResult = JSON.parse(run.stdout);

@@ -1,32 +1,20 @@
-import { oracle } from "./_oracle.ts";
 import { POLICIES } from "./policies/policies.ts";
-import type { PolicyInput, PolicyReply } from "./policies/policy.ts";
 import { readContext } from "./policies/read_context.ts";
+import { replyText } from "./policies/reply_text.ts";
 
 /** Messages of an iteration: system, request, reply format, context. */
 const OF_AN_ITERATION = 4;
+const NO_MODEL = 'The provider "demo" is no model: it';
 
-/** The reply to the texts of one call's messages: from a policy for an iteration, from the oracle for a plain call. */
+/** The reply to the texts of one call's messages. */
 export function demoReply(texts: readonly string[]): string {
-  const last = texts.at(-1) ?? "";
-  if (texts.length < OF_AN_ITERATION) return oracle(last);
-  return JSON.stringify(replyOf(decide({ request: texts[1] ?? "", context: readContext(last) })));
-}
-
-function decide(turn: PolicyInput): PolicyReply {
-  const policy = POLICIES.find(({ takes }) => takes.test(turn.request));
-  if (policy) return policy.decide(turn);
+  if (texts.length < OF_AN_ITERATION) return `${NO_MODEL} answers the questions of its own policies only.`;
+  const request = texts[1] ?? "";
+  const policy = POLICIES.find(({ takes }) => takes.test(request));
+  if (policy) return replyText(policy.decide({ request, context: readContext(texts.at(-1) ?? "") }));
   const list = POLICIES.map(({ example }) => `- ${example}`).join("\n");
-  return {
+  return replyText({
     thinking: "No policy takes this request.",
-    final: `The provider "demo" is no model: it plays a few fixed policies. They take requests like these:\n${list}`,
-  };
-}
-
-function replyOf({ thinking, code = [], final, answerType = "text" }: PolicyReply): object {
-  return {
-    thinking,
-    code: code.map((expr) => ({ expr, timeMs: 5_000 })),
-    ...(final === undefined ? {} : { final: { answer: final, answerType, confidence: "high" } }),
-  };
+    final: `${NO_MODEL} plays a few fixed policies. They take requests like these:\n${list}`,
+  });
 }

@@ -4,11 +4,18 @@ import fs from "../../../extensions/fs/mod.ts";
 import { demoProvider } from "../../../src/providers/demo/demo.ts";
 import type { ModelRequest, Provider } from "../../../src/providers/provider.ts";
 import { type Engine, startEngine } from "../../helpers/engine.ts";
+import { evalReply } from "../../helpers/evaluation/eval_reply.ts";
+import { scriptedProvider } from "../../helpers/scripted_provider.ts";
 
-/** The demo provider under the real engine, counting the bytes that it is asked with. */
+function evalProvider(): Provider {
+  return scriptedProvider([], { otherwise: ({ texts }) => evalReply(texts) });
+}
+
+/** Policies under the real engine, counting the bytes that they are asked with. */
 async function withDemo(
   files: Readonly<Record<string, string>>,
   body: (rig: { readonly engine: Engine; readonly bytes: number[]; readonly workspace: string }) => Promise<void>,
+  played: Provider = demoProvider(),
 ): Promise<void> {
   const workspace = await Deno.realPath(await Deno.makeTempDir());
   for (const [path, text] of Object.entries(files)) {
@@ -16,13 +23,15 @@ async function withDemo(
     await Deno.writeTextFile(join(workspace, path), text);
   }
   const bytes: number[] = [];
-  const demo = demoProvider();
   const provider: Provider = {
-    ...demo,
+    name: played.name,
+    defaultModel: played.defaultModel,
+    models: (options) => played.models(options),
+    capabilities: (model) => played.capabilities(model),
     stream: (request: ModelRequest) => {
       const texts = request.messages.map(({ text }) => text).join("");
       bytes.push(new TextEncoder().encode(texts).byteLength);
-      return demo.stream(request);
+      return played.stream(request);
     },
   };
   const engine = await startEngine([], { provider, workspace, extensions: [fs] });
@@ -55,7 +64,7 @@ Deno.test("demoProvider() counts, mends, defines, reuses and edits under the rea
   });
 });
 
-Deno.test("demoProvider() reads a file per iteration in requests that do not grow", async () => {
+Deno.test("the policies of the evaluation: reads a file per iteration in requests that do not grow", async () => {
   const files = Object.fromEntries(
     Array.from({ length: 20 }, (_, at) => [`files/${at + 1}.txt`, "abc\n".repeat(1024)]),
   );
@@ -69,15 +78,15 @@ Deno.test("demoProvider() reads a file per iteration in requests that do not gro
     const once = await engine.ask("Read 20 files named files/#.txt, all in one block.");
     assert.equal(once.answer, "Read 20 files with 81920 characters.");
     assert.equal(bytes.length - at, 2);
-  });
+  }, evalProvider());
 });
 
-Deno.test("demoProvider() grows a list over many iterations", async () => {
+Deno.test("the policies of the evaluation: grows a list over many iterations", async () => {
   await withDemo({}, async ({ engine }) => {
     const result = await engine.ask(
       "Make 12 texts of 4096 bytes, one per iteration, and keep a list of their numbers.",
     );
     assert.equal(result.answer, "Made 12 texts.");
     assert.equal(result.iterations, 13);
-  });
+  }, evalProvider());
 });

@@ -52,9 +52,6 @@ const MEAN = "What is the mean of the amounts in data/sales.csv?";
 const DEFINE = "Define a function that formats cents as euros, and show 123456 cents with it.";
 const REUSE = "Use the function from before: what is 98765 cents in euros?";
 const EDIT = "In src/discount.ts the rate must be 0.85 instead of 0.9: edit it and show the diff.";
-const READ = "Read 12 files named files/#.txt, one per iteration.";
-const AT_ONCE = "Read 12 files named files/#.txt, all in one block.";
-const GROW = "Make 30 texts of 4096 bytes, one per iteration, and keep a list of their numbers.";
 
 Deno.test("demoProvider() says what it is and what it can do", async () => {
   const provider = demoProvider();
@@ -149,35 +146,4 @@ Deno.test("the edit policy looks first, replaces what it saw and shows the diff"
   assert.match((await ask(EDIT, { journal: [ran(edit, diff)] })).final ?? "", /\{\{change\.diff\}\}/);
   await stuckOn(EDIT, { journal: [ran(edit, "ok")] }, /does not show the new line/);
   await stuckOn(EDIT, { journal: [ran("look", '"nothing"')] }, /does not show 0\.9/);
-});
-
-Deno.test("the reading policy takes the next file and asks for iterations when they run short", async () => {
-  assert.match((await ask(READ)).code.at(-1) ?? "", /const file1 = await fs\.readFile\("files\/1\.txt"\)\nfile1$/);
-  const journal = [ran('const file9 = await fs.readFile("files/9.txt")\nfile9', "text")];
-  const index = "const file1 … file9: string(4096) ×9  // v1";
-  const plenty = await ask(READ, { iteration: 10, budget: 40, journal, index });
-  assert.deepEqual(plenty.code, ['const file10 = await fs.readFile("files/10.txt")\nfile10']);
-  const nudges = ["[system_nudge] Iterations left after this one: 2. Finish now, or call requestMoreIterations(n)."];
-  const short = await ask(READ, { iteration: 10, budget: 12, journal, index, nudges });
-  assert.deepEqual(short.code[0], "await requestMoreIterations(2)");
-  const done = await ask(READ, {
-    journal: [ran("const file12 = 1", "text")],
-    index: "const file1 … file12: string(4096) ×12  // v1",
-  });
-  assert.match(done.final ?? "", /Read 12 files/);
-  await stuckOn(READ, { journal, index: "const file9: string(4096)  // v1" }, /shows 1 of 9 files/);
-  await stuckOn(READ, { journal: [ran("const file8 = 1", "text")], index }, /does not show file9/);
-});
-
-Deno.test("the other benchmark policies follow the journal", async () => {
-  assert.match((await ask(AT_ONCE)).code[0] ?? "", /length: 12/);
-  assert.match((await ask(AT_ONCE, { journal: [ran("x", "49152")] })).final ?? "", /Read 12 files/);
-  await stuckOn(AT_ONCE, { journal: [ran("x", "ok")] }, /number of characters/);
-
-  assert.match((await ask(GROW)).code.at(-1) ?? "", /const made: number\[\] = \[\]\nconst text1 = .*4096/);
-  const index = "const made: Array(7) of number  // v7";
-  assert.match((await ask(GROW, { budget: 40, journal: [ran("x", "7")], index })).code[0] ?? "", /^const text8/);
-  assert.match((await ask(GROW, { journal: [ran("x", "30")], index })).final ?? "", /made\.length/);
-  await stuckOn(GROW, { journal: [ran("x", "7")], index: "" }, /does not show the list/);
-  await stuckOn(GROW, { journal: [ran("x", "text")], index }, /length of the list/);
 });

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import rlm from "../../../extensions/rlm/mod.ts";
-import { demoProvider } from "../../../src/providers/demo/demo.ts";
-import { demoReply } from "../../../src/providers/demo/demo_reply.ts";
 import type { QueryResult } from "../../../src/domain/query/query_result.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import {
@@ -12,12 +10,17 @@ import {
   needleTask,
   pairTask,
   treeTask,
-} from "../../helpers/eval_data.ts";
+} from "../../helpers/evaluation/eval_data.ts";
+import { evalReply } from "../../helpers/evaluation/eval_reply.ts";
 import { rowsSum } from "../../helpers/rows_sum.ts";
-import { scriptedProvider } from "../../helpers/scripted_provider.ts";
+import { type ScriptedProvider, scriptedProvider } from "../../helpers/scripted_provider.ts";
+
+function evalProvider(): ScriptedProvider {
+  return scriptedProvider([], { otherwise: ({ texts }) => evalReply(texts) });
+}
 
 function start(options: EngineOptions = {}): Promise<Engine> {
-  return startEngine([], { extensions: [rlm], provider: demoProvider(), ...options });
+  return startEngine([], { extensions: [rlm], provider: evalProvider(), ...options });
 }
 
 function play(engine: Engine, task: EvalTask): Promise<QueryResult> {
@@ -87,7 +90,7 @@ Deno.test("evaluation: a tree of queries adds up, in its answer and in its ledge
 });
 
 Deno.test("evaluation: a limit of tokens holds through the tree and the ledger is the sum of its rows", async () => {
-  const provider = scriptedProvider([], { otherwise: ({ texts }) => demoReply(texts) });
+  const provider = evalProvider();
   const tokens = 12_000;
   await using engine = await start({
     provider,

@@ -1,6 +1,7 @@
-import { lastValue } from "./last_value.ts";
-import { needsContext } from "./needs_context.ts";
-import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
+import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
+import { needsContext } from "../../../src/providers/demo/policies/needs_context.ts";
+import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
+import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
 
 const REQUEST = /\bfounder of the maker of ([\w-]+) born\b/i;
 const NEXT: readonly { readonly shown: RegExp; readonly then: (name: string) => string }[] = [
@@ -9,10 +10,9 @@ const NEXT: readonly { readonly shown: RegExp; readonly then: (name: string) => 
 ];
 
 /** Follows a chain of facts through documents: each fact found determines what to look for next. */
-export const followFacts: Policy = {
-  example: "Where was the founder of the maker of Widget-7 born, by the documents in context?",
+export const followFacts: EvalPolicy = {
   takes: REQUEST,
-  decide({ request, context }: PolicyInput): PolicyReply {
+  decide({ request, context }: EvalInput): PolicyReply {
     needsContext(context);
     const widget = REQUEST.exec(request)?.[1] ?? "";
     if (context.journal.length === 0) return look(`${widget} is made by `);

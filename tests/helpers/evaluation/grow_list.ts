@@ -1,15 +1,15 @@
 import { moreIterations } from "./more_iterations.ts";
-import { lastValue } from "./last_value.ts";
-import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
-import { stuck } from "./stuck.ts";
+import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
+import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
+import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
+import { stuck } from "../../../src/providers/demo/policies/stuck.ts";
 
 const REQUEST = /\bmake (\d+) texts of (\d+) bytes/i;
 
 /** Benchmark: a new variable and a longer list in each iteration. */
-export const growList: Policy = {
-  example: "Make 1000 texts of 4096 bytes, one per iteration, and keep a list of their numbers.",
+export const growList: EvalPolicy = {
   takes: REQUEST,
-  decide({ request, context }: PolicyInput): PolicyReply {
+  decide({ request, context }: EvalInput): PolicyReply {
     const [, count, bytes] = REQUEST.exec(request) ?? [];
     if (context.journal.length === 0) return step(context, { next: 1, count: Number(count), bytes: Number(bytes) });
     const made = Number(lastValue(context).outcome);
@@ -23,7 +23,7 @@ export const growList: Policy = {
 };
 
 function step(
-  context: PolicyInput["context"],
+  context: EvalInput["context"],
   { next, count, bytes }: { readonly next: number; readonly count: number; readonly bytes: number },
 ): PolicyReply {
   const list = next === 1 ? "const made: number[] = []\n" : "";

@@ -1,13 +1,13 @@
 import { LABEL_LINES } from "./label_lines.ts";
-import { lastValue } from "./last_value.ts";
-import { needsContext } from "./needs_context.ts";
-import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
+import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
+import { needsContext } from "../../../src/providers/demo/policies/needs_context.ts";
+import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
+import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
 
 /** Counts the lines of each kind; a model must label every line. */
-export const countLabels: Policy = {
-  example: "How many lines of context ask for each kind of thing?",
+export const countLabels: EvalPolicy = {
   takes: /\bhow many lines of context\b/i,
-  decide({ context }: PolicyInput): PolicyReply {
+  decide({ context }: EvalInput): PolicyReply {
     needsContext(context);
     if (context.journal.length === 0) {
       return {

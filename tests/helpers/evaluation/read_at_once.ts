@@ -1,14 +1,14 @@
-import { lastValue } from "./last_value.ts";
-import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
-import { stuck } from "./stuck.ts";
+import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
+import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
+import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
+import { stuck } from "../../../src/providers/demo/policies/stuck.ts";
 
 const AT_ONCE = /\bread (\d+) files named (\S*#\S*?),? all in one block/i;
 
 /** Benchmark: the same work in one block over all files. */
-export const readAtOnce: Policy = {
-  example: "Read 50 files named files/#.txt, all in one block.",
+export const readAtOnce: EvalPolicy = {
   takes: AT_ONCE,
-  decide({ request, context }: PolicyInput): PolicyReply {
+  decide({ request, context }: EvalInput): PolicyReply {
     const [, count, pattern = ""] = AT_ONCE.exec(request) ?? [];
     if (context.journal.length === 0) {
       const path = JSON.stringify(pattern);

@@ -1,12 +1,12 @@
-import { lastValue } from "./last_value.ts";
-import { needsContext } from "./needs_context.ts";
-import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
+import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
+import { needsContext } from "../../../src/providers/demo/policies/needs_context.ts";
+import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
+import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
 
 /** Finds what no pattern matches: a model reads every piece of the text. */
-export const askChunks: Policy = {
-  example: "Which colour is hinted at in context?",
+export const askChunks: EvalPolicy = {
   takes: /\bcolour is hinted at\b/i,
-  decide({ context }: PolicyInput): PolicyReply {
+  decide({ context }: EvalInput): PolicyReply {
     needsContext(context);
     if (context.journal.length === 0) {
       return {

@@ -1,15 +1,15 @@
-import { lastValue } from "./last_value.ts";
+import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
 import { moreIterations } from "./more_iterations.ts";
-import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
-import { stuck } from "./stuck.ts";
+import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
+import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
+import { stuck } from "../../../src/providers/demo/policies/stuck.ts";
 
 const ONE_BY_ONE = /\bread (\d+) files named (\S*#\S*?),? one per iteration/i;
 
 /** Benchmark: each iteration keeps another file in a variable and reads it. */
-export const readOneByOne: Policy = {
-  example: "Read 50 files named files/#.txt, one per iteration.",
+export const readOneByOne: EvalPolicy = {
   takes: ONE_BY_ONE,
-  decide({ request, context }: PolicyInput): PolicyReply {
+  decide({ request, context }: EvalInput): PolicyReply {
     const [, count, pattern = ""] = ONE_BY_ONE.exec(request) ?? [];
     const read = numbersRead(context.variables.keys());
     const newest = Math.max(0, ...read);

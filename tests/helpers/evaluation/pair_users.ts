@@ -1,14 +1,14 @@
 import { LABEL_LINES } from "./label_lines.ts";
-import { lastValue } from "./last_value.ts";
-import { needsContext } from "./needs_context.ts";
-import { stuck } from "./stuck.ts";
-import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
+import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
+import { needsContext } from "../../../src/providers/demo/policies/needs_context.ts";
+import { stuck } from "../../../src/providers/demo/policies/stuck.ts";
+import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
+import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
 
 /** Answers with more than any preview shows: the answer is a value that is never written out. */
-export const pairUsers: Policy = {
-  example: "List all pairs of users in context who both asked for a place.",
+export const pairUsers: EvalPolicy = {
   takes: /\ball pairs of users\b/i,
-  decide({ context }: PolicyInput): PolicyReply {
+  decide({ context }: EvalInput): PolicyReply {
     needsContext(context);
     if (context.journal.length === 0) {
       return {

@@ -1,13 +1,13 @@
-import { lastValue } from "./last_value.ts";
-import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
+import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
+import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
+import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
 
 const REQUEST = /\bsum the numbers below ([\d.]+) to depth (\d)/i;
 
 /** A tree of nested queries; a model knows the numbers at its leaves. */
-export const sumTree: Policy = {
-  example: "Sum the numbers below 1 to depth 1.",
+export const sumTree: EvalPolicy = {
   takes: REQUEST,
-  decide({ request, context }: PolicyInput): PolicyReply {
+  decide({ request, context }: EvalInput): PolicyReply {
     const [, branch = "", depth = "0"] = REQUEST.exec(request) ?? [];
     if (context.journal.length === 0) return depth === "0" ? leaf(branch) : fanOut(branch, Number(depth) - 1);
     const shown = lastValue(context).outcome;

@@ -1,0 +1,56 @@
+import { type IndexRow, type ReadContext, readContext } from "../../../src/providers/demo/policies/read_context.ts";
+
+/** The context message with the sections that only the evaluation and tests read. */
+export interface EvalContext extends ReadContext {
+  /** 1-based. */
+  readonly iteration: number;
+  readonly budget: number;
+  readonly notes: string;
+  readonly thinking: string;
+  readonly attempts: readonly string[];
+  readonly nudges: readonly string[];
+}
+
+const HEADER = /^\[iter (\d+)\/(\d+)\]$/m;
+const NUMBERED = /^((?: …|, ).+?): (.*) ×\d+$/s;
+const MAX_NUMBERED = 100_000;
+
+/** Throws `SyntaxError` if the text is not a context message. */
+export function evalContext(text: string): EvalContext {
+  const context = readContext(text);
+  const header = HEADER.exec(text);
+  return {
+    ...context,
+    iteration: Number(header?.[1]),
+    budget: Number(header?.[2]),
+    notes: section(text, "notes"),
+    thinking: section(text, "prior_thinking"),
+    attempts: section(text, "attempts").split("\n").filter((line) => line !== ""),
+    variables: new Map([...context.variables.values()].flatMap(numbered).map((row) => [row.name, row])),
+    nudges: text.split("\n").flatMap((line) => line.startsWith("[system_nudge] ") ? [line.slice(15)] : []),
+  };
+}
+
+function section(text: string, tag: string): string {
+  const start = text.indexOf(`\n<${tag}>\n`);
+  const end = text.indexOf(`\n</${tag}>`, start + 1);
+  return start === -1 || end === -1 ? "" : text.slice(start + tag.length + 4, end);
+}
+
+/** The rows that a row like `f0 … f48: string ×49` stands for; any other row alone. */
+function numbered(row: IndexRow): IndexRow[] {
+  const [, others = "", shown = ""] = NUMBERED.exec(row.shown) ?? [];
+  if (others === "") return [row];
+  return (row.name + others).split(", ").flatMap(spread).map((name) => ({ ...row, name, shown }));
+}
+
+/** Expands names like `f0 … f48`. */
+function spread(names: string): string[] {
+  const [first = "", last] = names.split(" … ");
+  const [, head = "", from = "", tail = ""] = /^(.*?)(\d+)(\D*)$/.exec(first) ?? [];
+  const to = last === undefined ? "" : /(\d+)\D*$/.exec(last)?.[1] ?? "";
+  if (from === "" || to === "") return [first];
+  const count = Math.min(MAX_NUMBERED, Number(to) - Number(from) + 1);
+  const width = from.startsWith("0") ? from.length : 0;
+  return Array.from({ length: count }, (_, at) => head + String(Number(from) + at).padStart(width, "0") + tail);
+}
