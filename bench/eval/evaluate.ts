@@ -31,20 +31,21 @@ const OPTIONS = {
   help: { type: "boolean", default: false },
 } as const;
 
+type Terminal = Pick<Console, "log" | "error">;
 type Options = ReturnType<typeof readOptions>;
 
 /** `deno task bench eval`: 0 if all was played, 1 if a script did not solve its task, 2 for options that do not exist. */
-export async function evaluate(args: readonly string[]): Promise<number> {
+export async function evaluate(args: readonly string[], { log, error: warn }: Terminal = console): Promise<number> {
   let options: Options;
   try {
     options = readOptions(args);
   } catch (error) {
-    console.error(`${messageOf(error)}\n\n${USAGE}`);
+    warn(`${messageOf(error)}\n\n${USAGE}`);
     return 2;
   }
-  if (options.help) console.log(USAGE);
-  else if (options.list) console.log(options.chosen.map(({ id }) => id).join("\n"));
-  else return await play(options);
+  if (options.help) log(USAGE);
+  else if (options.list) log(options.chosen.map(({ id }) => id).join("\n"));
+  else return await play(options, log);
   return 0;
 }
 
@@ -68,15 +69,16 @@ function positive(name: string, text: string): number {
   throw new RangeError(`Cannot use --${name} ${text}: it must be a whole number above 0`);
 }
 
-async function play({ provider, model, chosen, parallel, timeout, json, markdown }: Options): Promise<number> {
+async function play(options: Options, log: Terminal["log"]): Promise<number> {
+  const { provider, model, chosen, parallel, timeout, json, markdown } = options;
   const agent = { program: await sourceProgram(), provider, model: model ?? null, timeoutSeconds: timeout };
-  const results = await playAll(chosen, { agent, parallel });
+  const results = await playAll(chosen, { agent, parallel, log });
   const commit = await describeCommit();
   const who = provider === SCRIPTED
     ? "Prepared replies, played through the program: they show that the tasks can be solved, and nothing about a model."
     : `${provider}, ${model ?? "its default model"}.`;
   const table = `${who} Commit ${commit}.\n\n${resultTable(results)}`;
-  console.log(`\n${table}`);
+  log(`\n${table}`);
   if (markdown !== undefined) await Deno.writeTextFile(markdown, `${table}\n`);
   if (json !== undefined) {
     const all = { provider, model: model ?? null, commit, results };
@@ -87,7 +89,7 @@ async function play({ provider, model, chosen, parallel, timeout, json, markdown
 
 async function playAll(
   tasks: Options["chosen"],
-  { agent, parallel }: { readonly agent: AgentOptions; readonly parallel: number },
+  { agent, parallel, log }: { readonly agent: AgentOptions; readonly parallel: number; readonly log: Terminal["log"] },
 ): Promise<readonly TaskResult[]> {
   const waiting = [...tasks];
   const results: TaskResult[] = [];
@@ -97,7 +99,7 @@ async function playAll(
       results.push(result);
       const { id, solved, reason, iterations, seconds } = result;
       const count = `${results.length}/${tasks.length}`;
-      console.log(
+      log(
         `${count}  ${solved ? "solved" : "NOT SOLVED"}  ${id}  ${iterations} it, ${seconds.toFixed(1)} s  ${reason}`,
       );
     }

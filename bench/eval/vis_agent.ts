@@ -84,6 +84,6 @@ async function run(
     stderr: "piped",
   }).output();
   const [out = "", said = ""] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes).trim());
-  if (out === "") throw new Error(`vis run ended with ${code}: ${said.slice(-300)}`);
+  if (out === "") throw new Error(`Cannot read a result of vis run, which ended with ${code}: ${said.slice(-300)}`);
   return JSON.parse(out);
 }

@@ -1,36 +1,26 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { ROOT } from "../../../scripts/_project.ts";
+import { evaluate } from "../../../bench/eval/evaluate.ts";
 
-async function bench(...args: string[]) {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--quiet",
-      "--no-check",
-      "--config",
-      join(ROOT, "deno.json"),
-      join(ROOT, "bench/run.ts"),
-      ...args,
-    ],
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-  }).output();
-  const [out = "", said = ""] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
-  return { code, out, said };
+async function run(...args: string[]) {
+  const out: string[] = [], said: string[] = [];
+  const code = await evaluate(args, { log: (line) => out.push(line), error: (line) => said.push(line) });
+  return { code, out: out.join("\n"), said: said.join("\n") };
 }
 
-Deno.test("bench eval: unknown tasks and options end with 2 and what exists; --list plays nothing", async () => {
-  const [task, option, model, listed] = await Promise.all([
-    bench("eval", "--tasks", "nothing/*"),
-    bench("eval", "--colour"),
-    bench("eval", "--model", "big"),
-    bench("eval", "--list", "--tasks", "long"),
-  ]);
-  assert.deepEqual([task.code, option.code, model.code, listed.code], [2, 2, 2, 0]);
-  assert.match(task.said, /Cannot find task nothing\/\*: Families are puzzles, files, fixing, long, series/);
+Deno.test("bench eval: unknown tasks and options end with 2 and what exists", async () => {
+  const task = await run("--tasks", "nothing/*");
+  assert.equal(task.code, 2);
+  assert.match(task.said, /^Cannot find task nothing\/\*: Families are puzzles, files, fixing, long, series/);
+  const option = await run("--colour");
+  assert.equal(option.code, 2);
   assert.match(option.said, /--colour[\s\S]*--tasks <names>/);
-  assert.match(model.said, /Cannot choose model big/);
-  assert.equal(listed.out.trim().split("\n").length, 14);
+  assert.match((await run("--model", "big")).said, /^Cannot choose model big/);
+  assert.match((await run("--parallel", "0")).said, /^Cannot use --parallel 0/);
+});
+
+Deno.test("bench eval: --list shows the chosen tasks and plays nothing", async () => {
+  const { code, out } = await run("--list", "--tasks", "long");
+  assert.equal(code, 0);
+  assert.equal(out.split("\n").length, 14);
+  assert.match(out, /^long\/needle$/m);
 });
