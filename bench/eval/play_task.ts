@@ -1,77 +1,108 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { messageOf } from "../../src/domain/kit/message_of.ts";
 import type { QueryResult } from "../../src/domain/query/query_result.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { EvalTask } from "../../tests/helpers/evaluation/eval_data.ts";
-import { evalReply } from "../../tests/helpers/evaluation/eval_reply.ts";
-import { rowsSum } from "../../tests/helpers/rows_sum.ts";
-import { proportionalMb, treeOf } from "../support/process_tree.ts";
-import type { Program } from "../support/programs.ts";
-import { visRun } from "../support/vis_run.ts";
+import type { AgentTask, Family, Files } from "./agent_task.ts";
+import { countWaste } from "./count_waste.ts";
+import { type AgentOptions, askVis } from "./vis_agent.ts";
 
-export interface Played {
-  readonly result: QueryResult;
-  readonly right: boolean;
-  /** Bodies of the requests of iterations, plain calls left out. */
-  readonly requestBytes: readonly number[];
-  readonly plainCalls: number;
-  readonly queries: number;
-  readonly wallMs: number;
-  /** Of the whole process tree, at the requests. */
-  readonly mostMb: number;
-  readonly databaseMb: number;
-  /** Whether what the query says it took is what its rows add up to. */
-  readonly ledgerIsSum: boolean;
-  /** Tokens of the largest call. */
-  readonly largestCall: number;
+export interface TaskResult {
+  readonly id: string;
+  readonly family: Family;
+  readonly solved: boolean;
+  /** Why it is not solved; "" if it is. */
+  readonly reason: string;
+  /** Requests that were asked; a series ends with the first that is not solved. */
+  readonly requests: number;
+  readonly iterations: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number;
+  /** Null if a price is unknown. */
+  readonly costUsd: number | null;
+  readonly refusedFinals: number;
+  readonly repeatedBlocks: number;
+  readonly seconds: number;
 }
 
-/** One task from the command line to the answer, with policies that only know what they are sent. */
-export async function playTask(
-  program: Program,
-  { task, config = {} }: { readonly task: EvalTask; readonly config?: Readonly<Record<string, unknown>> },
-): Promise<Played> {
-  const folder = await Deno.makeTempDir({ prefix: "vis-eval-" });
+/** Plays one task in a workspace of its own and checks it. Whatever breaks is the reason why it is not solved. */
+export async function playTask(task: AgentTask, options: AgentOptions): Promise<TaskResult> {
+  const begun = performance.now();
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-eval-" }));
+  const results: QueryResult[] = [];
   try {
-    const [workspace, home] = [join(folder, "work"), join(folder, "home")];
-    await Deno.mkdir(workspace);
-    const file = join(folder, task.json ? "context.json" : "context.txt");
-    await Deno.writeTextFile(file, task.context);
-    const requestBytes: number[] = [];
-    let mostMb = 0;
-    const run = await visRun(program, {
-      workspace,
-      home,
-      config,
-      prompt: task.request,
-      args: ["--output", "json", ...task.context === "" ? [] : ["--context", file]],
-      anyEnd: true,
-      handler: ({ texts, bytes }, pid) => {
-        if (texts.length >= 4) {
-          requestBytes.push(bytes);
-          mostMb = Math.max(mostMb, proportionalMb(treeOf(pid)));
-        }
-        return evalReply(texts);
-      },
-    });
-    const result: QueryResult = JSON.parse(run.stdout);
-    const path = join(home, "vis/vis.db");
-    const rows = await readRows(path, result);
-    const right = result.status === "done" && task.isRight(result.answer);
-    const databaseMb = (await Deno.stat(path)).size / 2 ** 20;
-    return { result, right, requestBytes, wallMs: run.wallMs, mostMb, databaseMb, ...rows };
+    const reason = await playTurns(task, { folder, results, options }).catch(messageOf);
+    const waste = await wasteOf(join(folder, "vis.db"), results);
+    const sum = (of: (result: QueryResult) => number): number => results.reduce((total, one) => total + of(one), 0);
+    return {
+      id: task.id,
+      family: task.family,
+      solved: reason === "",
+      reason,
+      requests: results.length,
+      iterations: sum(({ iterations }) => iterations),
+      input: sum(({ usage }) => usage.input),
+      output: sum(({ usage }) => usage.output),
+      cached: sum(({ usage }) => usage.cached),
+      costUsd: results.some(({ costUsd }) => costUsd === null) ? null : sum(({ costUsd }) => costUsd ?? 0),
+      ...waste,
+      seconds: (performance.now() - begun) / 1000,
+    };
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function readRows(path: string, { queryId, usage }: QueryResult) {
+async function playTurns(
+  task: AgentTask,
+  { folder, results, options }: {
+    readonly folder: string;
+    readonly results: QueryResult[];
+    readonly options: AgentOptions;
+  },
+): Promise<string> {
+  const { files, context, turns } = task.make();
+  const workspace = join(folder, "work");
+  await Deno.mkdir(workspace);
+  await writeFiles(workspace, files);
+  let contextFile: string | null = null;
+  if (context !== "") {
+    contextFile = join(folder, /^[[{]/.test(context) ? "context.json" : "context.txt");
+    await Deno.writeTextFile(contextFile, context);
+  }
+  for (const [at, { request, script, expects }] of turns.entries()) {
+    const result = await askVis(options, {
+      request,
+      script,
+      workspace,
+      database: join(folder, "vis.db"),
+      home: join(folder, "home"),
+      contextFile: at === 0 ? contextFile : null,
+      conversationId: results[0]?.conversationId ?? null,
+    });
+    results.push(result);
+    const wrong = result.status === "done"
+      ? await expects.check({ answer: result.answer, workspace })
+      : `ended as ${result.reason}: ${result.answer.slice(0, 200)}`;
+    if (wrong !== "") return turns.length === 1 ? wrong : `request ${at + 1}: ${wrong}`;
+  }
+  return "";
+}
+
+async function wasteOf(path: string, results: readonly QueryResult[]) {
+  if (results.length === 0) return { refusedFinals: 0, repeatedBlocks: 0 };
   const store = await openStore({ path });
   try {
-    const sum = await rowsSum(store, queryId);
-    const { plainCalls, queries, largestCall } = sum;
-    const keys = ["input", "output", "cached", "reasoning", "calls"] as const;
-    return { plainCalls, queries, largestCall, ledgerIsSum: keys.every((key) => sum.usage[key] === usage[key]) };
+    return await countWaste(store, results.map(({ queryId }) => queryId));
   } finally {
     await store.close();
+  }
+}
+
+/** Writes files below a folder, with the folders that they are in. */
+export async function writeFiles(workspace: string, files: Files): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await Deno.mkdir(dirname(join(workspace, path)), { recursive: true });
+    await Deno.writeTextFile(join(workspace, path), text);
   }
 }

@@ -22,11 +22,15 @@ const SOURCES = ["src", "extensions", "migrations", "scripts", "main.ts", "deno.
 
 /** Both ways where an executable exists or can be made; it is made again when a source is newer. */
 export async function findPrograms(): Promise<Programs> {
-  await buildSandbox();
-  const source: Program = { way: "source", path: Deno.execPath(), args: sourceArguments() };
+  const source = await sourceProgram();
   const missing = isFresh() ? "" : await compileIt();
   const compiled: Program = { way: "compiled", path: EXECUTABLE, args: [] };
   return { all: missing === "" ? [source, compiled] : [source], missing };
+}
+
+export async function sourceProgram(): Promise<Program> {
+  await buildSandbox();
+  return { way: "source", path: Deno.execPath(), args: sourceArguments() };
 }
 
 /** As bin/vis starts it, without the shell before it. */

@@ -16,6 +16,7 @@ Deno.test("statusOf() an answer is done, what a user or a kill stopped is interr
     answer_schema: "error",
     unstored: "error",
     unusable_replies: "error",
+    unsupported_answer: "error",
     defect: "error",
   };
   for (const [reason, status] of Object.entries(expected)) assert.equal(statusOf(reason as QueryReason), status);

@@ -25,6 +25,7 @@ Deno.test("exitCodeOf() and hasAnswer() for every reason", () => {
     error_budget: [1, true],
     answer_schema: [1, false],
     unusable_replies: [1, false],
+    unsupported_answer: [1, false],
     limit_cost: [1, true],
     limit_tokens: [1, true],
     limit_time: [1, true],

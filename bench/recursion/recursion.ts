@@ -8,7 +8,7 @@ import {
 } from "../../tests/helpers/evaluation/eval_data.ts";
 import type { Figure } from "../support/figure.ts";
 import type { Program, Programs } from "../support/programs.ts";
-import { type Played, playTask } from "./play_task.ts";
+import { type Played, playPolicy } from "./play_policy.ts";
 import { LATENCY_MS, schedulingOverhead, timerOverhead } from "./scheduling_overhead.ts";
 
 const NEEDLE_BITS = [13, 17, 20, 24, 27] as const;
@@ -16,7 +16,7 @@ const GROWTH = "Make 200 texts of 4096 bytes, one per iteration, and keep a list
 const TREE_TOKENS = 200_000;
 
 /** Scripted policies on tasks of growing size: what the engine does with them, nothing about any model. */
-export async function evaluation({ all: [program] }: Programs): Promise<readonly Figure[]> {
+export async function recursion({ all: [program] }: Programs): Promise<readonly Figure[]> {
   if (!program) throw new Error("Cannot evaluate without a program");
   return [
     ...await needles(program),
@@ -36,7 +36,7 @@ async function needles(program: Program): Promise<readonly Figure[]> {
   const firsts: number[] = [];
   const seconds: number[] = [];
   for (const bits of NEEDLE_BITS) {
-    const played = await playTask(program, { task: needleTask(2 ** bits, 0.75) });
+    const played = await playPolicy(program, { task: needleTask(2 ** bits, 0.75) });
     const [first = NaN, second = NaN] = played.requestBytes;
     firsts.push(first);
     seconds.push(second);
@@ -57,13 +57,13 @@ async function tasks(program: Program): Promise<readonly Figure[]> {
     ["3 facts in 10 000 documents", hopTask(10_000)],
   ] as const;
   const figures: Figure[] = [];
-  for (const [what, task] of all) figures.push(...facts(what, await playTask(program, { task })));
+  for (const [what, task] of all) figures.push(...facts(what, await playPolicy(program, { task })));
   return figures;
 }
 
 async function growth(program: Program): Promise<readonly Figure[]> {
   const task = { request: GROWTH, context: "", json: false, isRight: (text: string) => text === "Made 200 texts." };
-  const played = await playTask(program, { task });
+  const played = await playPolicy(program, { task });
   const bytes = played.requestBytes;
   return [
     ...facts("200 iterations", played),
@@ -79,8 +79,8 @@ async function growth(program: Program): Promise<readonly Figure[]> {
 async function limits(program: Program): Promise<readonly Figure[]> {
   const budget = { depth: 3, iterations: 3 };
   const task = treeTask(3);
-  const free = await playTask(program, { task, config: { budget } });
-  const bound = await playTask(program, { task, config: { budget: { ...budget, tokens: TREE_TOKENS } } });
+  const free = await playPolicy(program, { task, config: { budget } });
+  const bound = await playPolicy(program, { task, config: { budget: { ...budget, tokens: TREE_TOKENS } } });
   const { input, output } = bound.result.usage;
   const over = Math.max(0, input + output - TREE_TOKENS) / bound.largestCall;
   return [

@@ -1,0 +1,89 @@
+/** Contents of files by their path in the workspace. */
+export type Files = Readonly<Record<string, string>>;
+
+export const FAMILIES = ["puzzles", "files", "fixing", "long", "series"] as const;
+export type Family = typeof FAMILIES[number];
+
+/** What an agent leaves behind: its answer, and files that it wrote or replaced. */
+export interface Outcome {
+  readonly answer: string;
+  readonly files?: Files;
+}
+
+/** What a checker looks at. It runs outside the agent, after the agent's process has ended. */
+export interface Seen {
+  readonly answer: string;
+  readonly workspace: string;
+}
+
+export interface Expectation {
+  /** Why the outcome is wrong; "" if it is right. */
+  readonly check: (seen: Seen) => string | Promise<string>;
+  /** An outcome that the check accepts. */
+  readonly right: Outcome;
+}
+
+/** One request and what it is checked by. */
+export interface Turn {
+  readonly request: string;
+  readonly expects: Expectation;
+  /** Outcomes that the check refuses, such as those of typical mistakes. */
+  readonly wrong: readonly Outcome[];
+  /** Blocks that solve it, one for each iteration; the last one answers. */
+  readonly script: readonly string[];
+}
+
+export interface MadeTask {
+  readonly files: Files;
+  /** Passed with --context. */
+  readonly context: string;
+  readonly turns: readonly Turn[];
+}
+
+export interface AgentTask {
+  /** The family and a name, such as "puzzles/twin-primes". */
+  readonly id: string;
+  readonly family: Family;
+  /** Generates the same contents every time. */
+  readonly make: () => MadeTask;
+}
+
+export interface TurnParts {
+  readonly request: string;
+  readonly expects: Expectation;
+  /** A text is an answer with an unchanged workspace. */
+  readonly wrong: readonly (string | Outcome)[];
+  readonly script: string | readonly string[];
+}
+
+export interface SeriesParts {
+  readonly files?: Files;
+  readonly context?: string;
+  readonly turns: readonly TurnParts[];
+}
+
+export type TaskParts = Omit<SeriesParts, "turns"> & TurnParts;
+
+/** A task of one request, or of several in one conversation. */
+export function task(id: `${Family}/${string}`, make: () => TaskParts | SeriesParts): AgentTask {
+  const family = FAMILIES.find((one) => id.startsWith(`${one}/`));
+  if (!family) throw new TypeError(`Cannot add task ${id}: its family is unknown`);
+  return {
+    id,
+    family,
+    make: () => {
+      const made = make();
+      const turns = "turns" in made ? made.turns : [made];
+      return { files: made.files ?? {}, context: made.context ?? "", turns: turns.map(turnOf) };
+    },
+  };
+}
+
+function turnOf({ request, expects, wrong, script }: TurnParts): Turn {
+  return {
+    request,
+    expects,
+    wrong: wrong.map((one) => typeof one === "string" ? { answer: one } : one),
+    script: typeof script === "string" ? [script] : script,
+  };
+}

@@ -1,0 +1,69 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Expectation } from "../agent_task.ts";
+
+const SHOWN = 120;
+
+/** The answer is this number: alone, or the only number in a sentence. Separators of thousands may be there. */
+export function number(wanted: number): Expectation {
+  return {
+    right: { answer: String(wanted) },
+    check: ({ answer }) => {
+      const plain = answer.replace(/(?<=\d)[,_ \u202f](?=\d{3}(?!\d))/g, "");
+      const found = new Set((plain.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number));
+      return found.size === 1 && found.has(wanted) ? "" : unlike(answer, String(wanted));
+    },
+  };
+}
+
+/** The answer is this text; case, quotes, emphasis and a full stop do not matter. */
+export function text(wanted: string): Expectation {
+  return {
+    right: { answer: wanted },
+    check: ({ answer }) => bare(answer) === bare(wanted) ? "" : unlike(answer, wanted),
+  };
+}
+
+/** The answer is this text to the letter. */
+export function exact(wanted: string): Expectation {
+  return {
+    right: { answer: wanted },
+    check: ({ answer }) => answer.trim() === wanted ? "" : unlike(answer, wanted),
+  };
+}
+
+/** These items, one per line or separated by commas, in this order or in any. */
+export function list(wanted: readonly string[], { anyOrder = false } = {}): Expectation {
+  const order = (items: readonly string[]) => anyOrder ? items.toSorted() : items;
+  return {
+    right: { answer: wanted.join("\n") },
+    check: ({ answer }) => {
+      const items = answer.split(/[\n,]/).map((line) => bare(line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, "")));
+      const found = order(items.filter((item) => item !== ""));
+      return isDeepStrictEqual(found, order(wanted.map(bare))) ? "" : unlike(answer, wanted.join(", "));
+    },
+  };
+}
+
+/** The answer is this value as JSON, with or without a code fence; the order of keys does not matter. */
+export function json(wanted: unknown): Expectation {
+  const shown = JSON.stringify(wanted);
+  return {
+    right: { answer: shown },
+    check: ({ answer }) => {
+      const inner = /```(?:json)?\s*([\s\S]*?)```/.exec(answer)?.[1] ?? answer;
+      try {
+        return isDeepStrictEqual(JSON.parse(inner), wanted) ? "" : unlike(answer, shown);
+      } catch {
+        return unlike(answer, shown);
+      }
+    },
+  };
+}
+
+function bare(line: string): string {
+  return line.replace(/[`*"'“”]/g, "").replace(/\.\s*$/, "").replace(/\s+/g, " ").trim().toLowerCase();
+}
+
+function unlike(answer: string, wanted: string): string {
+  return `answered ${JSON.stringify(answer.slice(0, SHOWN))}, not ${wanted.slice(0, SHOWN)}`;
+}

@@ -1,0 +1,26 @@
+import { nearestName } from "../../src/domain/kit/nearest_name.ts";
+import { type AgentTask, FAMILIES } from "./agent_task.ts";
+
+/** The tasks that families, ids and patterns with `*` name, in the order of the list; all of them for none. Throws
+ * `RangeError` for a name that fits no task. */
+export function selectTasks(tasks: readonly AgentTask[], names: readonly string[]): readonly AgentTask[] {
+  const chosen = new Set<AgentTask>();
+  for (const name of names) {
+    const fitting = tasks.filter((task) => task.family === name || patternOf(name).test(task.id));
+    if (fitting.length === 0) throw unknown(tasks, name);
+    for (const task of fitting) chosen.add(task);
+  }
+  return names.length === 0 ? tasks : tasks.filter((task) => chosen.has(task));
+}
+
+function patternOf(name: string): RegExp {
+  return new RegExp(`^${name.split("*").map((part) => RegExp.escape(part)).join(".*")}$`);
+}
+
+function unknown(tasks: readonly AgentTask[], name: string): RangeError {
+  const near = nearestName(name, [...FAMILIES, ...tasks.map(({ id }) => id)]);
+  const meant = near ? `Did you mean ${near}? ` : "";
+  return new RangeError(
+    `Cannot find task ${name}: ${meant}Families are ${FAMILIES.join(", ")}; --list shows all tasks`,
+  );
+}

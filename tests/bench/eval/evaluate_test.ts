@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { evaluate } from "../../../bench/eval/evaluate.ts";
+
+async function run(...args: string[]) {
+  const out: string[] = [], said: string[] = [];
+  const code = await evaluate(args, { log: (line) => out.push(line), error: (line) => said.push(line) });
+  return { code, out: out.join("\n"), said: said.join("\n") };
+}
+
+Deno.test("bench eval: unknown tasks and options end with 2 and what exists", async () => {
+  const task = await run("--tasks", "nothing/*");
+  assert.equal(task.code, 2);
+  assert.match(task.said, /^Cannot find task nothing\/\*: Families are puzzles, files, fixing, long, series/);
+  const option = await run("--colour");
+  assert.equal(option.code, 2);
+  assert.match(option.said, /--colour[\s\S]*--tasks <names>/);
+  assert.match((await run("--model", "big")).said, /^Cannot choose model big/);
+  assert.match((await run("--parallel", "0")).said, /^Cannot use --parallel 0/);
+});
+
+Deno.test("bench eval: --list shows the chosen tasks and plays nothing", async () => {
+  const { code, out } = await run("--list", "--tasks", "long");
+  assert.equal(code, 0);
+  assert.equal(out.split("\n").length, 14);
+  assert.match(out, /^long\/needle$/m);
+});

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { task } from "../../../bench/eval/agent_task.ts";
+import { number } from "../../../bench/eval/expect/answers.ts";
+import { playTask } from "../../../bench/eval/play_task.ts";
+import { resultTable } from "../../../bench/eval/result_table.ts";
+import { selectTasks } from "../../../bench/eval/select_tasks.ts";
+import { ALL_TASKS } from "../../../bench/eval/tasks/all_tasks.ts";
+import { SCRIPTED } from "../../../bench/eval/vis_agent.ts";
+import { sourceProgram } from "../../../bench/support/programs.ts";
+
+const ONE_OF_EACH = ["puzzles/cipher", "files/duplicates", "fixing/off-by-one", "long/needle", "series/undo"];
+
+async function agent() {
+  return { program: await sourceProgram(), provider: SCRIPTED, model: null, timeoutSeconds: 300 };
+}
+
+for (const id of ONE_OF_EACH) {
+  Deno.test(`evaluation: the script of ${id} solves it through the program`, async () => {
+    const [chosen] = selectTasks(ALL_TASKS, [id]);
+    assert.ok(chosen);
+    const result = await playTask(chosen, await agent());
+    assert.equal(result.reason, "");
+    assert.ok(result.solved && result.input > 0 && result.output > 0);
+    assert.equal(result.iterations, 2);
+    assert.deepEqual([result.refusedFinals, result.repeatedBlocks], [0, 0]);
+  });
+}
+
+Deno.test("evaluation: repeated work is counted; a script that ends too early is the reason, and a series stops", async () => {
+  const turn = { request: "Say 1", expects: number(1), wrong: ["2"] };
+  const played = await playTask(
+    task(
+      "series/broken",
+      () => ({ turns: [{ ...turn, script: ["1 + 1", "1 + 1"] }, { ...turn, script: "answer(1)" }] }),
+    ),
+    await agent(),
+  );
+  assert.deepEqual([played.solved, played.requests, played.repeatedBlocks], [false, 1, 1]);
+  assert.match(played.reason, /^request 1: ended as provider: /);
+});
+
+Deno.test("evaluation: a program that does not start, and a task that cannot be made, are unsolved with the reason", async () => {
+  const [chosen] = ALL_TASKS;
+  assert.ok(chosen);
+  const missing = await playTask(chosen, {
+    ...await agent(),
+    program: { way: "source", path: "/nowhere/vis", args: [] },
+  });
+  assert.ok(!missing.solved && missing.reason !== "");
+  const unmade = await playTask(
+    task("files/unmade", () => {
+      throw new RangeError("Cannot make it");
+    }),
+    await agent(),
+  );
+  assert.deepEqual([unmade.solved, unmade.reason, unmade.iterations], [false, "Cannot make it", 0]);
+});
+
+Deno.test("selectTasks() takes families, ids and patterns, and names what is near an unknown one", () => {
+  const ids = (...names: string[]) => selectTasks(ALL_TASKS, names).map(({ id }) => id);
+  assert.equal(ids().length, ALL_TASKS.length);
+  assert.deepEqual(ids("series/undo", "long/needle"), ["long/needle", "series/undo"]);
+  assert.equal(ids("fixing").length, ids("fixing/*").length);
+  assert.throws(() => ids("seris"), /Cannot find task seris: Did you mean series\? Families are puzzles, /);
+});
+
+Deno.test("resultTable() has a row for each family and one for all, and lists what is not solved", () => {
+  const one = {
+    requests: 1,
+    iterations: 2,
+    input: 10,
+    output: 3,
+    cached: 0,
+    refusedFinals: 1,
+    repeatedBlocks: 0,
+    seconds: 1,
+  };
+  const text = resultTable([
+    { ...one, id: "puzzles/a", family: "puzzles", solved: true, reason: "", costUsd: 0.25 },
+    { ...one, id: "long/b", family: "long", solved: false, reason: "answered\n1", costUsd: null },
+  ]);
+  assert.match(text, /^\| puzzles \| 1 of 1 \| 2 \| 10 \| 3 \| \$0\.2500 \| 1 \| 0 \|$/m);
+  assert.match(text, /^\| \*\*all\*\* \| 1 of 2 \| 4 \| 20 \| 6 \| unknown \| 2 \| 0 \|$/m);
+  assert.match(text, /^- long\/b: answered 1$/m);
+});
