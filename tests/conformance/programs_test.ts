@@ -22,6 +22,8 @@ Deno.test("headerOf() reads lists in both forms", () => {
   assert.deepEqual(headerOf(inline), { includes: ["a.js", "b.js"], flags: ["async"] });
   const lines = "/*---\nincludes:\n  - a.js\n  - b.js\nflags: [module]\n---*/";
   assert.deepEqual(headerOf(lines), { includes: ["a.js", "b.js"], flags: ["module"] });
+  const negative = "/*---\nnegative:\n  phase: parse\n  type: SyntaxError\n---*/";
+  assert.deepEqual(headerOf(negative), { includes: [], flags: [], refusedWith: "SyntaxError" });
   assert.equal(headerOf("1"), null);
 });
 

@@ -2,11 +2,12 @@
 import { decode } from "../../../src/sandbox/codec/codec.ts";
 import type { RunReport } from "../../../src/sandbox/sandbox.ts";
 import { type TestSandbox, testSandbox } from "../../helpers/sandbox.ts";
-import { type Outcome, type Place, PLACES, type Program, textOf } from "./program.ts";
+import { type Outcome, type Place, type Program, textOf } from "./program.ts";
 import { PRELUDE, PRELUDE_NAMES } from "./prelude.ts";
 
 export interface BoxedOptions {
   readonly deadlineMs: number;
+  readonly places: readonly Place[];
 }
 
 /** The outcomes of each program, by place. */
@@ -14,11 +15,11 @@ export async function runBoxed(
   programs: readonly Program[],
   options: BoxedOptions,
 ): Promise<ReadonlyMap<Place, readonly Outcome[]>> {
-  const found = new Map<Place, Outcome[]>(PLACES.map((place) => [place, []]));
+  const found = new Map<Place, Outcome[]>(options.places.map((place) => [place, []]));
   const children = new Children();
   try {
     for (const program of programs) {
-      for (const place of PLACES) found.get(place)?.push(await runOne(children, { program, place, options }));
+      for (const place of options.places) found.get(place)?.push(await runOne(children, { program, place, options }));
     }
   } finally {
     await children.close();

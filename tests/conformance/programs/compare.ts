@@ -1,7 +1,7 @@
 /** Programs through both, compared. */
 import { runBoxed } from "./boxed.ts";
 import { runPlain } from "./plain.ts";
-import { type Difference, isEqual, type Outcome, PLACES, type Program } from "./program.ts";
+import { type Difference, isEqual, type Outcome, type Place, PLACES, type Program } from "./program.ts";
 
 const NOTHING: Outcome = { printed: "", error: "ended", message: "not run" };
 
@@ -14,7 +14,8 @@ export interface CompareOptions {
   readonly onBatch?: (done: number) => void;
 }
 
-/** Every difference. What differs in a batch and is not expected is run again alone, so that no program changes the outcome of another. */
+/** Every difference. What differs in a batch and is not expected is run again alone, so that no program changes the
+ * outcome of another. */
 export async function differencesOf(
   programs: readonly Program[],
   options: CompareOptions,
@@ -22,21 +23,21 @@ export async function differencesOf(
   const found: Difference[] = [];
   for (let at = 0; at < programs.length; at += options.batch) {
     const batch = programs.slice(at, at + options.batch);
-    const different = await together(batch, options);
-    const suspects = new Set(different.filter((one) => !options.isExpected(one)).map(({ program }) => program));
-    found.push(...different.filter(({ program }) => !suspects.has(program)));
-    for (const program of suspects) found.push(...await together([program], options));
+    for (const one of await together(batch, { ...options, places: PLACES })) {
+      if (options.isExpected(one)) found.push(one);
+      else found.push(...await together([one.program], { ...options, places: [one.place] }));
+    }
     options.onBatch?.(at + batch.length);
   }
   return found;
 }
 
-async function together(programs: readonly Program[], options: CompareOptions): Promise<Difference[]> {
-  const [plain, boxed] = await Promise.all([
-    runPlain(programs, options),
-    runBoxed(programs, options),
-  ]);
-  return PLACES.flatMap((place) =>
+async function together(
+  programs: readonly Program[],
+  options: CompareOptions & { readonly places: readonly Place[] },
+): Promise<Difference[]> {
+  const [plain, boxed] = await Promise.all([runPlain(programs, options), runBoxed(programs, options)]);
+  return options.places.flatMap((place) =>
     programs.flatMap((program, i) => {
       const one = plain.get(place)?.[i] ?? NOTHING, other = boxed.get(place)?.[i] ?? NOTHING;
       return isEqual(program, one, other) ? [] : [{ program, place, plain: one, sandbox: other }];

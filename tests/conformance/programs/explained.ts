@@ -26,7 +26,14 @@ export const EXPLANATIONS: readonly Explanation[] = [
   {
     what: "a block is no module: import, export, import.meta",
     where: `${SANDBOX}#typescript`,
-    fits: says(/^import(?:\(\)|\.meta)? is not available|^A block is no module/),
+    fits: (one) =>
+      says(/^import(?:\(\)|\.meta)? is not available|^A block is no module/)(one) ||
+      /\bimport\.(?:defer|source)\b/.test(code(one)),
+  },
+  {
+    what: "the parser of the sandbox refuses what the standard asks to refuse, and V8 does not",
+    where: "docs/decisions/0002-libraries.md",
+    fits: ({ program, sandbox }) => program.refusedWith !== undefined && sandbox.error === program.refusedWith,
   },
   {
     what: "no decorators, no accessor fields",

@@ -1,6 +1,6 @@
 /** Programs in plain Deno: each is a module of its own, many share a process. */
 import { join } from "node:path";
-import { type Outcome, type Place, PLACES, type Program, textOf } from "./program.ts";
+import { type Outcome, type Place, type Program, textOf } from "./program.ts";
 import { PRELUDE, PRELUDE_NAMES } from "./prelude.ts";
 
 /** Begins a line of the runner in what the process prints. */
@@ -35,6 +35,7 @@ Deno.exit(0);
 export interface PlainOptions {
   /** For each program. A process that says nothing for twice as long is ended. */
   readonly deadlineMs: number;
+  readonly places: readonly Place[];
 }
 
 /** The outcomes of each program, by place. */
@@ -44,17 +45,21 @@ export async function runPlain(
 ): Promise<ReadonlyMap<Place, readonly Outcome[]>> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-plain-" }));
   try {
-    const files = await writeAll(folder, programs);
+    const files = await writeAll(folder, programs, options.places);
     const found = await runFiles(folder, files, options);
     const { length } = programs;
-    return new Map(PLACES.map((place, i) => [place, found.slice(i * length, (i + 1) * length)]));
+    return new Map(options.places.map((place, i) => [place, found.slice(i * length, (i + 1) * length)]));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function writeAll(folder: string, programs: readonly Program[]): Promise<readonly string[]> {
-  const files = PLACES.flatMap((place) =>
+async function writeAll(
+  folder: string,
+  programs: readonly Program[],
+  places: readonly Place[],
+): Promise<readonly string[]> {
+  const files = places.flatMap((place) =>
     programs.map((program, i) => ({
       file: `./${place}${i}.${program.language}`,
       text: textOf(program, place, SHOW),

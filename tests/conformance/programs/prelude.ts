@@ -1,6 +1,7 @@
 /** Functions that exist in plain Deno and in the sandbox before a program runs. `$text(value)` describes a value so that
  * two values of the same text have the same type, contents and prototypes; `$show` prints that. */
 export const PRELUDE = String.raw`
+const $write = console.log;
 function $text(value, seen = []) {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "bigint") return value + "n";
@@ -39,11 +40,11 @@ function $object(value, seen) {
   };
   return (maker === "Object" ? "" : maker + " ") + tag + "{" + [...own(), ...fields].join(", ") + "}";
 }
-function $show(...values) { console.log(values.map((value) => $text(value)).join(" ")); }
-const $line = (...values) => console.log(values.map((value) => typeof value === "string" ? value : $text(value)).join(" "));
+function $show(...values) { $write(values.map((value) => $text(value)).join(" ")); }
+const $line = (...values) => $write(values.map((value) => typeof value === "string" ? value : $text(value)).join(" "));
 const $console = {};
 for (const $name of ["log", "info", "debug", "warn", "error"]) $console[$name] = $line;
 `;
 
 /** Names that the prelude declares. */
-export const PRELUDE_NAMES: readonly string[] = ["$text", "$object", "$show", "$line", "$console"];
+export const PRELUDE_NAMES: readonly string[] = ["$write", "$text", "$object", "$show", "$line", "$console"];

@@ -9,6 +9,15 @@ export interface Program {
   readonly value?: string;
   /** Whether the words of an error count, or only its name. */
   readonly messages?: boolean;
+  /** The error that the standard asks for, before anything runs. */
+  readonly refusedWith?: string;
+  /** The places where it is known to differ, and why. */
+  readonly known?: { readonly key: string; readonly places: readonly Place[] };
+}
+
+/** Whether it is a difference that the corpus lists. */
+export function isKnown({ program, place }: Pick<Difference, "program" | "place">): boolean {
+  return program.known?.places.includes(place) ?? false;
 }
 
 /** Where a program stands: directly in a module or block, or in a statement of braces there. */

@@ -1,6 +1,6 @@
 /** What a comparison found, as text. */
 import { explanationOf } from "./explained.ts";
-import type { Difference, Outcome } from "./program.ts";
+import { type Difference, isKnown, type Outcome } from "./program.ts";
 
 export interface Suite {
   readonly name: string;
@@ -52,11 +52,13 @@ function aligned(rows: readonly (readonly string[])[]): string {
 }
 
 /** A difference with its program, for whoever reproduces it. */
-export function differenceText({ program, place, plain, sandbox }: Difference): string {
+export function differenceText(difference: Difference): string {
+  const { program, place, plain, sandbox } = difference;
+  const known = isKnown(difference) ? ` (known: ${program.known?.key})` : "";
   const { text, value } = program;
   const shown = value === undefined ? text.slice(-MAX_CHARS) : `${text.slice(-MAX_CHARS)}\n${value}`.trimStart();
   return [
-    `${program.name}, ${place === "top" ? "at top level" : "in braces"}`,
+    `${program.name}, ${place === "top" ? "at top level" : "in braces"}${known}`,
     ...shown.split("\n").map((line) => `  | ${line}`),
     `  plain Deno: ${outcomeText(plain)}`,
     `  sandbox:    ${outcomeText(sandbox)}`,

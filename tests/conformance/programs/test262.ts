@@ -5,6 +5,8 @@ import type { Program } from "./program.ts";
 export interface Header {
   readonly includes: readonly string[];
   readonly flags: readonly string[];
+  /** The error that its text must cause before anything runs. */
+  readonly refusedWith?: string;
 }
 
 const HEADER = /\/\*---\r?\n([\s\S]*?)---\*\//;
@@ -28,7 +30,13 @@ const HOST_ONLY = /\$262\s*\.\s*(?:createRealm|evalScript|agent|AbstractModuleSo
 /** The keys of a header that matter here; null if the file has none. */
 export function headerOf(text: string): Header | null {
   const [, yaml] = HEADER.exec(text) ?? [];
-  return yaml === undefined ? null : { includes: listOf(yaml, "includes"), flags: listOf(yaml, "flags") };
+  if (yaml === undefined) return null;
+  const [, refusedWith] = /^negative:(?=[^]*?phase:\s*(?:parse|early))[^]*?type:\s*(\w+)/m.exec(yaml) ?? [];
+  return {
+    includes: listOf(yaml, "includes"),
+    flags: listOf(yaml, "flags"),
+    ...refusedWith === undefined ? {} : { refusedWith },
+  };
 }
 
 /** `key: [a, b]`, or lines of `- a`. */
@@ -56,13 +64,13 @@ export class Harness {
   }
 
   /** A test with everything that it needs before it and, if it is asynchronous, a wait after it. */
-  program(name: string, text: string, { includes, flags }: Header): Program {
+  program(name: string, text: string, { includes, flags, ...rest }: Header): Program {
     const isAsync = flags.includes("async");
     const helpers = ["assert.js", "sta.js", ...includes].filter((one) => one !== "doneprintHandle.js");
     const before = [...new Set(helpers)].map((one) => this.#read(one)).join("\n");
     const host = /\$262\b/.test(before + text) ? HOST : "";
     const whole = `${host}${isAsync ? DONE : ""}${before}\n${text}${isAsync ? "\nawait $settled;" : ""}`;
-    return { name, language: "js", text: whole };
+    return { name, language: "js", text: whole, ...rest };
   }
 
   #read(file: string): string {
