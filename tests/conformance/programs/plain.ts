@@ -5,6 +5,8 @@ import { PRELUDE, PRELUDE_NAMES } from "./prelude.ts";
 
 /** Begins a line of the runner in what the process prints. */
 const MARK = "\u0001";
+/** How long a process may take to start, on a busy machine. */
+const START_MS = 3000;
 const SHOW = (value: string): string => `$show(${value});`;
 
 /** Imports each module named by a line of list.json. */
@@ -33,7 +35,7 @@ Deno.exit(0);
 `;
 
 export interface PlainOptions {
-  /** For each program. A process that says nothing for twice as long is ended. */
+  /** For each program. A process that says nothing for longer is ended. */
   readonly deadlineMs: number;
   readonly places: readonly Place[];
 }
@@ -108,12 +110,12 @@ async function runProcess(folder: string, { deadlineMs }: PlainOptions): Promise
     stopped = true;
     child.kill("SIGKILL");
   };
-  let timer = setTimeout(stop, 2 * deadlineMs);
+  let timer = setTimeout(stop, deadlineMs + START_MS);
   let text = "";
   const decoder = new TextDecoder();
   for await (const chunk of child.stdout) {
     clearTimeout(timer);
-    timer = setTimeout(stop, 2 * deadlineMs);
+    timer = setTimeout(stop, deadlineMs + START_MS);
     text += decoder.decode(chunk, { stream: true });
   }
   clearTimeout(timer);
