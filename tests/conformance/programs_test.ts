@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { fetchPackage } from "../../scripts/conformance_package.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import { differencesOf } from "./programs/compare.ts";
 import { explanationOf } from "./programs/explained.ts";
 import { readFolder } from "./programs/read_folder.ts";
 import { differenceText, suiteTable } from "./programs/suite_table.ts";
 import { headerOf, skippedFor } from "./programs/test262.ts";
+
+Deno.test("fetchPackage() wants a name with a version", async () => {
+  for (const name of ["test262", "../x@1", "a/b@1", "@a/b"]) {
+    await assert.rejects(fetchPackage(name), /Cannot fetch .*: write name@version/);
+  }
+});
 
 const OPTIONS = { batch: 10, deadlineMs: 20_000, isExpected: () => true };
 const ALL = { only: "", limit: 100 };

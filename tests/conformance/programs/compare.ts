@@ -11,7 +11,8 @@ export interface CompareOptions {
   readonly deadlineMs: number;
   /** Differences that need not be confirmed by running the program alone. */
   readonly isExpected: (difference: Difference) => boolean;
-  readonly onBatch?: (done: number) => void;
+  /** Called after each batch, with the differences in it. */
+  readonly onBatch?: (done: number, found: readonly Difference[]) => void;
 }
 
 /** Every difference. What differs in a batch and is not expected is run again alone, so that no program changes the
@@ -23,11 +24,13 @@ export async function differencesOf(
   const found: Difference[] = [];
   for (let at = 0; at < programs.length; at += options.batch) {
     const batch = programs.slice(at, at + options.batch);
+    const here: Difference[] = [];
     for (const one of await together(batch, { ...options, places: PLACES })) {
-      if (options.isExpected(one)) found.push(one);
-      else found.push(...await together([one.program], { ...options, places: [one.place] }));
+      if (options.isExpected(one)) here.push(one);
+      else here.push(...await together([one.program], { ...options, places: [one.place] }));
     }
-    options.onBatch?.(at + batch.length);
+    found.push(...here);
+    options.onBatch?.(at + batch.length, here);
   }
   return found;
 }

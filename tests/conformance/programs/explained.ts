@@ -13,6 +13,8 @@ const ABSENT =
   /\b(?:WebAssembly|SharedArrayBuffer|Atomics|Deno|fetch|process|Buffer|navigator|Worker|set(?:Immediate)|localStorage|alert|Event|EventTarget|Blob|ReadableStream|MessageChannel|reportError|typeof global|ShadowRealm|window|self)\b/;
 const STRINGS = /\beval\b|\bFunction\s*\(|\b(?:Async|Generator)\w*Function\b|\.constructor\(/;
 
+const MODULE = /\bimport\.(?:defer|source)\b|^\s*(?:import\s*(?:["'{*]|\w+\s*(?:,|from\b))|export\b)/m;
+
 const code = ({ program }: Difference): string => `${program.text}\n${program.value ?? ""}`;
 const says = (pattern: RegExp) => ({ sandbox }: Difference): boolean => pattern.test(sandbox.message);
 
@@ -28,7 +30,7 @@ export const EXPLANATIONS: readonly Explanation[] = [
     where: `${SANDBOX}#typescript`,
     fits: (one) =>
       says(/^import(?:\(\)|\.meta)? is not available|^A block is no module/)(one) ||
-      /\bimport\.(?:defer|source)\b/.test(code(one)),
+      MODULE.test(code(one)),
   },
   {
     what: "the parser of the sandbox refuses what the standard asks to refuse, and V8 does not",
