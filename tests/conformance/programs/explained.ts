@@ -38,6 +38,11 @@ export const EXPLANATIONS: readonly Explanation[] = [
     fits: ({ program, sandbox }) => program.refusedWith !== undefined && sandbox.error === program.refusedWith,
   },
   {
+    what: "Deno's own parser refuses escapes in a property name that is a reserved word",
+    where: "docs/decisions/0002-libraries.md",
+    fits: ({ plain, sandbox }) => sandbox.error === "" && plain.message.includes("EscapeInReservedWord"),
+  },
+  {
     what: "no decorators, no accessor fields",
     where: `${SANDBOX}#typescript`,
     fits: says(/^Decorators are not available|^accessor fields are not available/),
