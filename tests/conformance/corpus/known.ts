@@ -4,7 +4,8 @@ export const KNOWN: Readonly<Record<string, string>> = {
   "dead zone": "At top level a name can be read and written before its declaration has run",
   "function text": "String(f) of a function declared at top level lacks its name, or has an invisible character in it",
   "fixed names": "A few names cannot be declared at top level, and `require` is undefined in place of absent",
-  "prototypes": "The prototypes of Array, Object and Promise cannot be extended",
+  "prototypes":
+    "The prototypes of Array, Object and Promise cannot be extended, nor what a promise inherits be replaced in it",
   "console": "console has no formats, tables and groups",
   "enum text": "An enum of strings made by expressions has a reverse mapping",
   "type alias": "An alias of a namespace of types alone fails",
