@@ -1,0 +1,112 @@
+/** Differences between plain Deno and the sandbox that a decision explains. */
+import type { Difference } from "./program.ts";
+
+export interface Explanation {
+  readonly what: string;
+  /** The page that decides it. */
+  readonly where: string;
+  readonly fits: (difference: Difference) => boolean;
+}
+
+const SANDBOX = "docs/sandbox.md", PROTOCOL = "docs/protocol.md";
+const ABSENT =
+  /\b(?:WebAssembly|SharedArrayBuffer|Atomics|Deno|fetch|process|Buffer|navigator|Worker|set(?:Immediate)|localStorage|alert|Event|EventTarget|Blob|ReadableStream|MessageChannel|reportError|typeof global|ShadowRealm|window|self)\b/;
+const STRINGS = /\beval\b|\bFunction\s*\(|\b(?:Async|Generator)\w*Function\b|\.constructor\(/;
+
+const MODULE = /\bimport\.(?:defer|source)\b|^\s*(?:import\s*(?:["'{*]|\w+\s*(?:,|from\b))|export\b)/m;
+
+const code = ({ program }: Difference): string => `${program.text}\n${program.value ?? ""}`;
+const says = (pattern: RegExp) => ({ sandbox }: Difference): boolean => pattern.test(sandbox.message);
+
+/** The first that fits names a difference. */
+export const EXPLANATIONS: readonly Explanation[] = [
+  {
+    what: "no code from strings: eval, constructors of functions",
+    where: SANDBOX,
+    fits: (one) => says(/^Code generation from strings|^eval is not defined/)(one) || STRINGS.test(code(one)),
+  },
+  {
+    what: "a block is no module: import, export, import.meta",
+    where: `${SANDBOX}#typescript`,
+    fits: (one) =>
+      says(/^import(?:\(\)|\.meta)? is not available|^A block is no module/)(one) ||
+      MODULE.test(code(one)),
+  },
+  {
+    what: "the parser of the sandbox refuses what the standard asks to refuse, and V8 does not",
+    where: "docs/decisions/0002-libraries.md",
+    fits: ({ program, sandbox }) => program.refusedWith !== undefined && sandbox.error === program.refusedWith,
+  },
+  {
+    what: "Deno's own parser refuses escapes in a property name that is a reserved word",
+    where: "docs/decisions/0002-libraries.md",
+    fits: ({ plain, sandbox }) => sandbox.error === "" && plain.message.includes("EscapeInReservedWord"),
+  },
+  {
+    what: "no decorators, no accessor fields",
+    where: `${SANDBOX}#typescript`,
+    fits: says(/^Decorators are not available|^accessor fields are not available/),
+  },
+  {
+    what: "a block that is only a string, or has nothing to run, is refused",
+    where: `${PROTOCOL}#blocks`,
+    fits: says(/^The block (?:is only a string|has nothing to run)/),
+  },
+  {
+    what: "a small mistake is repaired and reported",
+    where: `${PROTOCOL}#the-reply`,
+    fits: ({ plain, sandbox }) => plain.error === "SyntaxError" && typeof sandbox.repaired === "string",
+  },
+  {
+    what: "`arguments` outside of functions is refused before the block runs",
+    where: `${PROTOCOL}#blocks`,
+    fits: (one) => one.plain.error !== "" && says(/^arguments exists only inside a function/)(one),
+  },
+  {
+    what: "globals of the platform that are absent",
+    where: `${SANDBOX}#what-a-block-can-use`,
+    fits: (one) => ABSENT.test(code(one)) && !says(/^Cannot declare|is not a function$/)(one),
+  },
+  {
+    what: "the global object has another class, as it is emptied",
+    where: `${SANDBOX}#what-a-block-can-use`,
+    fits: ({ plain, sandbox }) =>
+      plain.message !== sandbox.message && plain.message.replace("#<Window>", "#<Object>") === sandbox.message,
+  },
+  {
+    what: "variables at top level are properties of the global object",
+    where: `${SANDBOX}#speed`,
+    fits: (one) => /\bglobalThis\b/.test(code(one)) && one.sandbox.error === "",
+  },
+  {
+    what: "timers of the sandbox have their own words",
+    where: `${SANDBOX}#what-a-block-can-use`,
+    fits: (one) => one.plain.error === one.sandbox.error && says(/^Cannot start a timer/)(one),
+  },
+  {
+    what: "types are stripped, not checked",
+    where: `${SANDBOX}#what-a-block-can-use`,
+    fits: ({ program, plain, sandbox }) =>
+      program.language === "ts" && plain.error === "SyntaxError" && sandbox.error === "",
+  },
+  {
+    what: "a namespace in braces is refused, as TypeScript does",
+    where: `${SANDBOX}#typescript`,
+    fits: says(/^A namespace stands at the top level/),
+  },
+  {
+    what: "namespaces with several bodies and aliases work, where Deno's transpiler loses their names",
+    where: `${SANDBOX}#typescript`,
+    fits: (one) => /\bnamespace\b/.test(code(one)) && one.plain.error === "ReferenceError" && one.sandbox.error === "",
+  },
+  {
+    what: "the memory of a child is limited",
+    where: `${SANDBOX}#limits-and-what-happens-at-each`,
+    fits: ({ sandbox }) => sandbox.error === "memory",
+  },
+];
+
+/** What explains a difference, or null. */
+export function explanationOf(difference: Difference): Explanation | null {
+  return EXPLANATIONS.find(({ fits }) => fits(difference)) ?? null;
+}
