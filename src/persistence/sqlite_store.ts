@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Archive } from "../domain/records/archive.ts";
 import type { ConversationMaintenance } from "../domain/records/conversation_maintenance.ts";
 import { Children } from "./queries/children.ts";
-import { deleteConversation, findQuery, labelUse, readTurns, runningQuery } from "./conversations/maintenance.ts";
+import { labelUse, queryByPrefix, readTurns, removeConversation, runningQuery } from "./conversations/maintenance.ts";
 import { ConversationRows } from "./conversations/conversations.ts";
 import { latestConversation, listConversations } from "./conversations/active_conversations.ts";
 import { branchTree, findBranch } from "./conversations/branch_rows.ts";
@@ -95,9 +95,9 @@ function conversationMaintenance({ db }: Parts): ConversationMaintenance {
   return {
     setTitle: (branchId, title) => setTitle(db, { branchId, title }),
     suggestTitle: (branchId, suggestion) => suggestTitle(db, { ...suggestion, branchId }),
-    deleteConversation: (conversationId) => deleteConversation(db, conversationId),
+    deleteConversation: (conversationId) => removeConversation(db, conversationId),
     runningQuery: (conversationId) => runningQuery(db, conversationId),
-    findQuery: (prefix) => findQuery(db, prefix),
+    findQuery: (prefix) => queryByPrefix(db, prefix),
     labelUse: (since) => labelUse(db, since),
     turns: (branchId) => readTurns(db, branchId),
     exportConversation: async (conversationId) => {

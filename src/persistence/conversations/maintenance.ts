@@ -12,7 +12,7 @@ import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
 const MIN_PREFIX = 8;
 
 /** `ConversationMaintenance.deleteConversation`. */
-export function deleteConversation(db: Database, conversationId: string): Promise<void> {
+export function removeConversation(db: Database, conversationId: string): Promise<void> {
   return db.write(async (tx) => {
     if (await runningQuery(tx, conversationId) !== null) {
       throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
@@ -25,7 +25,7 @@ export function deleteConversation(db: Database, conversationId: string): Promis
 }
 
 /** `ConversationMaintenance.findQuery`. */
-export async function findQuery(db: Database, prefix: string): Promise<string | null> {
+export async function queryByPrefix(db: Database, prefix: string): Promise<string | null> {
   const from = prefix.toLowerCase();
   if (from.length < MIN_PREFIX) return null;
   const [id = null, other] = await idsWith(db, { table: "queryState", prefix: from });

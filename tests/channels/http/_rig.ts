@@ -30,7 +30,7 @@ export interface Rig extends AsyncDisposable {
 
 export const LIMITS: HttpLimits = {
   bodyBytes: 1 << 20,
-  bodyMs: 200,
+  bodyMs: 30_000,
   headerBytes: 8_192,
   urlBytes: 4_096,
   shutdownMs: 50,

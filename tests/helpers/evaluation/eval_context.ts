@@ -11,7 +11,7 @@ export interface EvalContext extends ReadContext {
   readonly nudges: readonly string[];
 }
 
-const HEADER = /^\[iter (\d+)\/(\d+)\]$/m;
+const HEADER = /^\[iter (\d+)\/(\d+)\]/m;
 const NUMBERED = /^((?: …|, ).+?): (.*) ×\d+$/s;
 const MAX_NUMBERED = 100_000;
 

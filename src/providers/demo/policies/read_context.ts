@@ -26,7 +26,7 @@ export interface ReadContext {
   readonly variables: ReadonlyMap<string, IndexRow>;
 }
 
-const HEADER = /^\[iter \d+\/\d+\]$/m;
+const HEADER = /^\[iter \d+\/\d+\]/m;
 const TIME = / {2}\(\d+(?:\.\d+)?m?s(?: SLOW)?\)$/;
 const FAILED = /^(?:ERROR|REFUSED|TIMEOUT|KILLED|OUT OF MEMORY|CANCELLED) /;
 const INDEX_ROW = /^(const|let|var|function|class) (.+?) {2}\/\/ v\d+(?: to v\d+)?(?: (.*))?$/;

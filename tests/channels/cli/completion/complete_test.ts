@@ -101,7 +101,13 @@ Deno.test("vis __complete offers providers, models, settings and extensions", as
     },
   });
   assert.deepEqual((await tab(["run", "--provider", "m"], services)).values, ["mine", "mlocal", "mistral"]);
-  assert.deepEqual((await tab(["run", "--provider", ""], services)).values, ["mine", "mlocal", "mistral", "demo"]);
+  assert.deepEqual((await tab(["run", "--provider", ""], services)).values, [
+    "mine",
+    "mlocal",
+    "mistral",
+    "demo",
+    "files",
+  ]);
   assert.deepEqual((await tab(["auth", "login", "t"], services)).values, ["telegram"]);
   assert.deepEqual((await tab(["auth", "logout", ""], services)).values, ["telegram"]);
   assert.deepEqual((await tab(["auth", "login", "a"], services)).values, ["anthropic"]);

@@ -74,7 +74,7 @@ Deno.test("guard() limits addresses, headers and bodies", async () => {
 });
 
 Deno.test("readBody() refuses what is packed, of another kind, no UTF-8, no JSON, too deep or too slow", async () => {
-  await using rig = await startRig([]);
+  await using rig = await startRig([], { limits: { bodyMs: 200 } });
   const send = async (headers: Record<string, string>, body: BodyInit): Promise<number> => {
     const response = await rig.ask("/api/v1/conversations", { method: "POST", headers, body });
     assert.match(response.headers.get("content-type") ?? "", /problem\+json/);
