@@ -103,6 +103,25 @@ export interface VariableRestoreReport {
   readonly reason: string;
 }
 
+/** A block of an iteration that another child ran. */
+export interface FormerResult {
+  /** Codec bytes of the value; null if there was none or it could not be stored. */
+  readonly value: Uint8Array<ArrayBuffer> | null;
+  /** What the value was, if it could not be stored; else "". */
+  readonly held: string;
+  readonly printed: string;
+}
+
+/** What `results` and `printed` hold in a child that replaces another one. */
+export interface FormerResults {
+  /** Rows of the last iteration, by index. */
+  readonly shown: readonly FormerResult[];
+  /** Rows of the running iteration, by index. */
+  readonly running: readonly FormerResult[];
+  /** The running iteration; -1 between two. */
+  readonly iteration: number;
+}
+
 export interface BindOptions {
   readonly user?: boolean;
   readonly part?: BindPart;
@@ -122,6 +141,8 @@ export interface Sandbox {
   render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport>;
   /** Binds data and evaluates sources in the order of `requires`, with host calls disabled. */
   restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]>;
+  /** Sets `results` and `printed` to those of the child that this one replaces. */
+  restoreResults(results: FormerResults): Promise<void>;
   /** Sets a system variable (`$query`) or a user variable; the value goes through the codec. A system variable may be
    * sent with the next request, which sees it. Text in parts ("more", … "last") is joined in the child. The caller
    * stores it, so no block saves it while it is unchanged. */

@@ -107,11 +107,13 @@ Deno.test("results[i] are values themselves, of blocks that had one", async () =
   ];
   for (const block of blocks) await box.run(block);
   assert.equal(
-    await box.show("[results[0].a, results[1] === q, 2 in results, results[4], results[6](), results.length]"),
-    '[ 1, true, false, "p", 5, 7 ]',
+    await box.show("[results[0].a, results[1] === q, 2 in results, results[4], results[6](), results.length]", {
+      iteration: 2,
+    }),
+    '[ 1, true, true, "p", 5, 7 ]',
   );
   await box.run("results.length = 0; results.push = null; Object.freeze(results)");
   const { result } = await box.run("5");
   assert.deepEqual([result.outcome, result.preview], ["value", "5"]);
-  assert.equal(await box.show("results.length", { iteration: 2 }), "0");
+  assert.equal(await box.show("results.length", { iteration: 3 }), "3");
 });

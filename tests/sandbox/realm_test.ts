@@ -22,7 +22,7 @@ const WEB = [
   "setTimeout",
   "structuredClone",
 ];
-const OURS = ["dispatchEvent", "doc", "fs", "print", "results", "shape"];
+const OURS = ["dispatchEvent", "doc", "fs", "print", "printed", "results", "shape"];
 /** Defined as undefined for good, because runtimes keep a second set of some of them. */
 const ABSENT = [
   "Atomics",

@@ -22,6 +22,7 @@ import { CodecError } from "../codec/codec_error.ts";
 import type { ChildProgram } from "../launch/program.ts";
 import { type Bytes, type Frame, FrameFields, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "../protocol.ts";
 import type {
+  FormerResults,
   BlockRun,
   RenderReport,
   RunReport,
@@ -169,6 +170,12 @@ export class ConfinedSandbox implements Sandbox {
     parts.forEach((part, i) => this.#link.send({ t: "restore", id, plain, more: i < parts.length - 1 }, part));
     const answered = await this.#requests.within(answer);
     return this.#read(() => readRestoreReports(answered));
+  }
+
+  async restoreResults(results: FormerResults): Promise<void> {
+    const payload = encode(results, { maxBytes: MAX_PAYLOAD_BYTES });
+    const answer = await this.#requests.ask({ t: "results" }, payload);
+    this.#read(() => readValue(answer));
   }
 
   async bind(...[name, value, options = {}]: Parameters<Sandbox["bind"]>): Promise<void> {

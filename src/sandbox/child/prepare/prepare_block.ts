@@ -8,7 +8,7 @@ import { isDataLiteral, refusalOf } from "./refusals.ts";
 import { type Repaired, repairEnd, repairEntities, repairFence } from "./repair.ts";
 import { rewriteTopLevel } from "../rewrite/top_level_declarations.ts";
 import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "../rewrite/declarations.ts";
-import { composeMaps, IDENTITY, mapOffset, type PositionMap } from "../syntax/position_map.ts";
+import { composeMaps, IDENTITY, mapOffset, positionAt, type PositionMap } from "../syntax/position_map.ts";
 
 /** A block that is ready to run, as plain data. */
 export interface RunnableBlock {
@@ -67,7 +67,11 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   if (!parsed.ok) return refuse("SyntaxError", parsed);
   const { program, js, stripped } = parsed;
   const toSource = composeMaps(parsed.map, map);
-  const refused = refusalOf(program, { stripped });
+  const place = (offset: number): string => {
+    const { line, column } = positionAt(source, mapOffset(toSource, offset));
+    return `${line}:${column}`;
+  };
+  const refused = refusalOf(program, { stripped, place });
   if (refused) return refuse("Refused", { ...refused, offset: mapOffset(parsed.map, refused.offset) });
   const { functionNames } = options;
   functionNames?.addBlock(program);

@@ -31,7 +31,6 @@ export class Relay {
   readonly link: RelayLink;
   readonly #calls = new Map<string, number>();
   readonly #wireIds = new Map<number, string>();
-  readonly #reserved = new Set<string>();
   #restoring: VariableImage[] = [];
   readonly #blocks = new RanBlocks();
   #ran: { readonly id: string; readonly block: RanBlock } | null = null;
@@ -58,6 +57,8 @@ export class Relay {
         return this.#restore(fields, payload);
       case "bind":
         return this.#bind(fields, payload);
+      case "results":
+        return this.link.post({ t: "results", id: fields.id(), payload });
       case "read":
         return this.#read(fields);
       case "forget":
@@ -86,8 +87,6 @@ export class Relay {
     }
     const deadlineMs = fields.amount("deadlineMs"), iteration = fields.amount("iteration");
     const index = fields.amount("index");
-    const declarations = block.declarations.filter(({ name }) => !this.#reserved.has(name));
-    const assigned = block.assigned.filter(({ name }) => !this.#reserved.has(name));
     const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
     this.#ran = { id, block: ran };
     const { map: _here, ...runnable } = block;
@@ -97,8 +96,8 @@ export class Relay {
       iteration,
       index,
       deadlineMs,
-      block: { ...runnable, declarations, assigned },
-      defined: declarations.map(({ name }) => name),
+      block: runnable,
+      defined: block.declarations.map(({ name }) => name),
       file: ran.file,
     });
   }
@@ -138,7 +137,6 @@ export class Relay {
   #bind(fields: FrameFields, payload: Bytes): void {
     const id = fields.nullable("id", (key) => fields.id(key));
     const name = fields.text("name", MAX_NAME), user = fields.flag("user");
-    if (!user) this.#reserved.add(name);
     const part = fields.oneOf("part", ["whole", "more", "last"] as const);
     this.link.post({ t: "bind", id, name, user, part, payload });
   }
@@ -146,11 +144,7 @@ export class Relay {
   #fromWorker(message: FromWorker): void {
     switch (message.t) {
       case "up":
-        for (const name of message.names) this.#reserved.add(name);
         return this.onUp(message);
-      case "named":
-        for (const name of message.names) this.#reserved.add(name);
-        return;
       case "call":
         return this.#call(message);
       case "calls":

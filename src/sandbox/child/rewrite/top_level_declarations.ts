@@ -82,7 +82,13 @@ class Rewriter {
   /** Parameters of the block's function: which of its enums and namespaces extend those of earlier blocks, which are
    * filled, and where its loops write numbers. */
   get params(): string {
-    return this.#usesParams ? `${this.#goesOn},${NUMBERS}${this.#suffix}` : "";
+    return this.#usesParams ? `${this.#goesOn},${NUMBERS}${this.#suffix},made${this.#suffix}` : "";
+  }
+
+  /** Called with each declared function and its name, which its text here lacks. */
+  get #made(): string {
+    this.#usesParams = true;
+    return `made${this.#suffix}`;
   }
 
   get #goesOn(): string {
@@ -159,20 +165,21 @@ class Rewriter {
     if (this.#early.has(node)) {
       const alias = `${name}${this.#suffix}`;
       this.#insert(end, alias.slice(name.length));
-      this.header += `${name}=${alias};Object.defineProperty(${name},"name",{value:"${name}"});`;
+      this.header += `${name}=${alias};${this.#made}(${name},"${name}");`;
       return;
     }
     const keywords = this.#js.slice(node.start, start);
     const text = `${name}=${keywords.trimEnd()}`;
     this.#edits.push({ start: node.start, end, text: text.padEnd(end - node.start) });
-    this.#insert(node.end, ";");
+    this.#insert(node.end, `;${this.#made}(${name},"${name}");`);
   }
 
   /** The last expression. `return (` is put on the previous line if there is room, so that columns do not change. */
   #value(node: ExpressionStatement, previousEnd: number): void {
     const gap = this.#js.slice(previousEnd, node.start);
     const before = gap.includes("\n") && !gap.includes("/");
-    this.#insert(before ? previousEnd : node.start, ";return(");
+    const start = before ? previousEnd : node.start;
+    this.#edits.push({ start, end: start, text: ";return(", at: node.start });
     const closed = this.#js[node.end - 1] === ";";
     this.#insert(closed ? node.end - 1 : node.end, closed ? ")" : ");");
   }

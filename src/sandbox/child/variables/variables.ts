@@ -16,6 +16,8 @@ import { Saving } from "./saving.ts";
 export interface VariablesOptions {
   /** The object whose properties are the variables; globalThis by default. */
   readonly global?: object;
+  /** What the realm has under a name if no variable hides it; null if it has nothing of its own. */
+  readonly original?: (name: string) => PropertyDescriptor | null;
   /** Runs a script in the realm, with host calls disabled. */
   readonly evaluate?: (code: string, name: string) => unknown;
 }
@@ -38,6 +40,7 @@ function runScript(code: string, name: string): unknown {
 /** The user's variables: global properties of the realm, with what is needed to store them. */
 export class RealmVariables {
   readonly #global: object;
+  readonly #original: (name: string) => PropertyDescriptor | null;
   readonly #evaluate: (code: string, name: string) => unknown;
   readonly #entries: Record<string, VariableRecord> = look.create(null);
   /** What the realm had under a name that a variable took. */
@@ -57,6 +60,7 @@ export class RealmVariables {
 
   constructor(options: VariablesOptions = {}) {
     this.#global = options.global ?? globalThis;
+    this.#original = options.original ?? (() => null);
     this.#evaluate = options.evaluate ?? runScript;
   }
 
@@ -83,6 +87,10 @@ export class RealmVariables {
   }
 
   #define(name: string, value: unknown): void {
+    if (look.descriptorOf(this.#global, name)?.configurable === false) {
+      look.defineProperty(this.#global, name, look.setPrototypeOf({ value }, null));
+      return;
+    }
     const descriptor: PropertyDescriptor & { __proto__: null } = {
       __proto__: null,
       value,
@@ -126,6 +134,22 @@ export class RealmVariables {
     }
     this.#goingOn = found;
     return this.#filled;
+  }
+
+  /** Remembers a function that the running block has just declared under the source that the model wrote. */
+  made(value: object, name: string, declarations: readonly Declaration[]): void {
+    for (let i = 0; i < declarations.length; i++) {
+      const { name: declared, declaration, source, requires } = declarations[i]!;
+      if (declared !== name || declaration !== "function" || typeof value !== "function") continue;
+      look.defineProperty(value, "name", look.setPrototypeOf({ value: name, configurable: true }, null));
+      this.#functions.add(value, { name, source, requires });
+    }
+  }
+
+  /** The text of a function as the model wrote it; null for one that runs as it was written. */
+  sourceOf(value: object): string | null {
+    const known = this.#functions.find(value);
+    return known?.kind === "function" ? known.source : null;
   }
 
   /** An assignment changes the value and keeps the declaration's keyword and comment. */
@@ -176,10 +200,10 @@ export class RealmVariables {
   }
 
   #remove(name: string): void {
-    const before = this.#shadowed[name];
+    const before = this.#original(name) ?? this.#shadowed[name];
     try {
       if (before) look.defineProperty(this.#global, name, look.setPrototypeOf(before, null));
-      else look.deleteProperty(this.#global, name);
+      else if (!look.deleteProperty(this.#global, name)) this.#define(name, undefined);
     } catch {
       this.#define(name, undefined); // the block made it permanent
     }
@@ -271,6 +295,10 @@ export class RealmVariables {
   /** Gives a variable its value. */
   assign(name: string, value: unknown): void {
     if (this.#entries[name] && look.hasOwn(this.#global, name)) this.#define(name, value);
+  }
+
+  has(name: string): boolean {
+    return this.#entries[name] !== undefined;
   }
 
   /** In order of first definition. */

@@ -1,5 +1,6 @@
 import { decode, encode } from "../../codec/codec.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
+import type { FormerResults } from "../../sandbox.ts";
 import { captured } from "../intrinsics/captured.ts";
 import type { ToWorker } from "../link/messages.ts";
 import { loadModule } from "./load_module.ts";
@@ -8,7 +9,7 @@ import type { WorkerParts } from "./parts.ts";
 
 export type VariableRequest = Extract<
   ToWorker,
-  { t: "restore" | "restoreBytes" | "bind" | "read" | "forget" | "render" | "module" }
+  { t: "restore" | "restoreBytes" | "results" | "bind" | "read" | "forget" | "render" | "module" }
 >;
 type Render = Extract<VariableRequest, { t: "render" }>;
 
@@ -53,6 +54,9 @@ export class VariableRequests {
         return this.#restore(request.id, request.images);
       case "restoreBytes": // from the main process, which the child trusts
         return this.#restore(request.id, decode(request.payload) as readonly VariableImage[]);
+      case "results":
+        this.#parts.results.restore(decode(request.payload) as FormerResults); // from the main process too
+        return this.#answer(request.id, null);
       case "render":
         return this.#render(request);
       case "module":
