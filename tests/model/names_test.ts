@@ -7,7 +7,7 @@ import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
-const NAMES = ["memo", "history", "debug", "results", "printed", "answer", "vars", "doc", "shape", "crypto", "print"];
+const NAMES = ["memo", "rlm", "history", "debug", "results", "printed", "answer", "vars", "doc", "shape", "crypto", "print"];
 const ABSENT = [
   ...["process", "module", "exports", "require", "global", "Buffer", "Deno", "navigator", "fetch", "postMessage"],
   ...["close", "open", "Worker", "setImmediate", "WebAssembly", "Atomics"],
@@ -40,13 +40,13 @@ Deno.test("the model's declaration of a name of the sandbox wins, over blocks, r
       const shown = previews(engine.events);
       assert.deepEqual([shown[1], shown[2], shown[4]], [`"${values}"`, `"${values}"`, '"50 51"']);
       const context = engine.context(1);
-      assert.ok(context.includes("memo is now your variable; the original is vis.ext.memo"), context);
+      assert.ok(context.includes("rlm is now your variable; the original is vis.ext.rlm"), context);
       assert.ok(context.includes("answer is now your variable; the original is vis.answer"), context);
       assert.ok(!engine.context(2).includes("is now your variable"));
       assert.ok(!context.includes("history is now your variable"));
     }
     await using engine = await startEngine([
-      replyJson(["memo.v + ' ' + close.v", "typeof vis.print + typeof vis.ext.memo + vis.results.length"], end),
+      replyJson(["memo.v + ' ' + close.v", "typeof vis.print + typeof vis.ext.rlm + vis.results.length"], end),
     ], { path, extensions });
     await engine.ask("z");
     assert.deepEqual(previews(engine.events), ['"50 51"', '"functionobject1"']);

@@ -204,7 +204,7 @@ Deno.test("results[i] and printed[i] hold what the blocks of the last iteration 
 Deno.test("run() puts back what a model overwrote, and says so", async () => {
   await using box = await testSandbox({ functions: { "fs.readFile": () => "text", vars: () => ["a"] } });
   const { result, notes, saved } = await box.run(
-    "const fs = 1, print = 2; console = null; delete globalThis.vars; fs + print",
+    "fs = 1; print = 2; console = null; delete globalThis.vars; fs + print",
   );
   assert.equal(result.preview, "3");
   assert.deepEqual(saved, []);

@@ -1,5 +1,5 @@
 import type { BlockError } from "../../../domain/query/block_result.ts";
-import { freeNames } from "../syntax/analysis.ts";
+import { awaits, freeNames } from "../syntax/analysis.ts";
 import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
 import type { FunctionNames } from "./function_names.ts";
 import { positionError } from "../errors/position_error.ts";
@@ -16,6 +16,8 @@ export interface RunnableBlock {
   /** A script whose value is a function that returns the block's value or a promise of it. Its declarations must exist
    * as global properties before that is called. */
   readonly code: string;
+  /** Whether its own code awaits something; otherwise a promise that it returns is its value. */
+  readonly awaits: boolean;
   /** In order of definition, one per name. */
   readonly declarations: readonly Declaration[];
   /** Assignments to names at its top level, in order; `declaration` has no meaning here. */
@@ -80,6 +82,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   return {
     ok: true,
     code,
+    awaits: program.body.some(awaits),
     declarations: topLevelDeclarations(parsed),
     assigned: topLevelAssignments(parsed),
     reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),

@@ -47,7 +47,8 @@ function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | 
   const [first] = found;
   if (!first) return null;
   const list = found.map(({ name, start }) => `${name} (line ${place(start)})`).join(", ");
-  const other = `my${first.name.replace("$", "_")}`;
+  const bare = first.name.replace("$", "");
+  const other = `my${bare.charAt(0).toUpperCase()}${bare.slice(1)}`;
   return { message: `Cannot declare ${list}: choose another name, such as ${other}`, offset: first.start };
 }
 

@@ -33,6 +33,8 @@ export class Relay {
   readonly #wireIds = new Map<number, string>();
   #restoring: VariableImage[] = [];
   readonly #blocks = new RanBlocks();
+  /** Names that blocks declared, and whether each is an asynchronous function. */
+  readonly #declared = new Map<string, boolean>();
   #ran: { readonly id: string; readonly block: RanBlock } | null = null;
   onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
 
@@ -89,6 +91,7 @@ export class Relay {
     const index = fields.amount("index");
     const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
     this.#ran = { id, block: ran };
+    for (const { name, source: text } of block.declarations) this.#declared.set(name, text.startsWith("async"));
     const { map: _here, ...runnable } = block;
     this.link.post({
       t: "run",
@@ -118,6 +121,7 @@ export class Relay {
     const images = this.#restoring;
     this.#restoring = [];
     for (const { name, kind, source } of images) {
+      this.#declared.set(name, kind === "function" && source.startsWith("async"));
       if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
     }
     this.#functionNames.addImages(images);
@@ -179,8 +183,16 @@ export class Relay {
 
   #done({ id, more, error, rests, payload }: Extract<FromWorker, { t: "done" }>): void {
     const ran = this.#ran;
-    const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks }) : null;
+    const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks, hints: this.#hints }) : null;
     this.#send({ t: "done", id, more, error: mapped, rests: rests === true }, payload);
+  }
+
+  get #hints(): NonNullable<Parameters<typeof blockError>[1]["hints"]> {
+    const { functions } = this.#options.setup;
+    return {
+      names: [...functions, ...this.#declared.keys()],
+      isAsync: (path) => this.#declared.get(path) ?? functions.includes(path),
+    };
   }
 
   #send(header: Header, payload?: Bytes): void {

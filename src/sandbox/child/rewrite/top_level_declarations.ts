@@ -2,6 +2,7 @@ import type { AnyNode, ExpressionStatement, FunctionDeclaration, Program, Variab
 import { awaits, boundNames, childNodes, isClass, isFunction } from "../syntax/analysis.ts";
 import { nestedVars } from "./declarations.ts";
 import { applyEdits, type SourceEdit } from "../syntax/edits.ts";
+import { earlyNameEdits } from "./early_names.ts";
 import { fillingOf } from "./fillings.ts";
 import { calledBefore, valueStatement } from "./hoist.ts";
 import { loopEdits, NUMBERS } from "./loops.ts";
@@ -82,7 +83,7 @@ class Rewriter {
   /** Parameters of the block's function: which of its enums and namespaces extend those of earlier blocks, which are
    * filled, and where its loops write numbers. */
   get params(): string {
-    return this.#usesParams ? `${this.#goesOn},${NUMBERS}${this.#suffix},made${this.#suffix}` : "";
+    return this.#usesParams ? `${this.#goesOn},${NUMBERS}${this.#suffix},made${this.#suffix},fail${this.#suffix}` : "";
   }
 
   /** Called with each declared function and its name, which its text here lacks. */
@@ -116,7 +117,9 @@ class Rewriter {
         this.#note(node, body.slice(i + 1));
       }
     });
-    return this.#edits;
+    const early = earlyNameEdits(this.#program, `fail${this.#suffix}`);
+    if (early.length > 0) this.#usesParams = true;
+    return [...early, ...this.#edits]; // what they insert at the same place is inside
   }
 
   #insert(at: number, text: string): void {

@@ -140,9 +140,9 @@ export class RealmVariables {
   made(value: object, name: string, declarations: readonly Declaration[]): void {
     for (let i = 0; i < declarations.length; i++) {
       const { name: declared, declaration, source, requires } = declarations[i]!;
-      if (declared !== name || declaration !== "function" || typeof value !== "function") continue;
+      if (declared !== name || typeof value !== "function") continue;
       look.defineProperty(value, "name", look.setPrototypeOf({ value: name, configurable: true }, null));
-      this.#functions.add(value, { name, source, requires });
+      if (declaration === "function") this.#functions.add(value, { name, source, requires });
     }
   }
 
@@ -295,6 +295,11 @@ export class RealmVariables {
   /** Gives a variable its value. */
   assign(name: string, value: unknown): void {
     if (this.#entries[name] && look.hasOwn(this.#global, name)) this.#define(name, value);
+  }
+
+  /** Whether the running block is the first one that declares the name. */
+  isNew(name: string): boolean {
+    return this.#fresh[name] === true;
   }
 
   has(name: string): boolean {

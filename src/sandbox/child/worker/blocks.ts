@@ -2,6 +2,7 @@ import type { BlockOutcome } from "../../../domain/query/block_result.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
+import { blockArguments } from "./block_arguments.ts";
 import { KeptNumbers } from "./kept_numbers.ts";
 import type { ToWorker } from "../link/messages.ts";
 import type { RunContext } from "../run/context.ts";
@@ -25,6 +26,8 @@ interface Active {
   /** When its time was paused; null while it counts. */
   pausedAt: number | null;
   ending: Ending | null;
+  /** A promise that a block without await has as its value. */
+  returned: unknown;
   /** Names of the realm that the block declares as variables for the first time. */
   hides: readonly string[];
 }
@@ -66,7 +69,11 @@ export class Blocks {
   /** Pauses the time of a block while it can wait only for calls with their own deadlines. */
   onIdle(): void {
     const active = this.#active;
-    const { calls, timers, post } = this.#parts;
+    const { calls, timers, post, isQuiet } = this.#parts;
+    if (active?.returned && !active.ending && isQuiet()) {
+      // Nothing is left that could settle it.
+      return this.#end(active, { outcome: "value", value: active.returned });
+    }
     if (!active || active.ending || active.pausedAt !== null || !calls.onlyUntimed || timers.running > 0) return;
     active.pausedAt = captured.now();
     this.#watch(null);
@@ -100,6 +107,7 @@ export class Blocks {
       deadline: begun + run.deadlineMs,
       pausedAt: null,
       ending: null,
+      returned: null,
       hides: [],
     };
     this.#active = active;
@@ -154,12 +162,12 @@ export class Blocks {
       const { variables } = this.#parts;
       active.hides = this.#hiddenBy(run.defined);
       variables.declare(run.defined);
-      const goingOn = variables.goingOn(run.block.declarations);
-      const made = (value: object, name: string): void => variables.made(value, name, run.block.declarations);
+      const values = blockArguments(run.block.declarations, { variables, numbers: this.#numbers });
       const script = new captured.Script(run.block.code, { filename: run.file });
       // A function, called from here: the runtime's script would write a stack into whatever the block throws.
-      const value: unknown = captured.apply(script.runInThisContext(), undefined, [goingOn, this.#numbers, made]);
+      const value: unknown = captured.apply(script.runInThisContext(), undefined, values);
       if (!captured.isPromise(value)) return this.#finish(active, value);
+      if (!run.block.awaits) active.returned = value;
       captured.apply(captured.then, value, [
         (result: unknown) => this.#finish(active, result),
         (error: unknown) => this.#end(active, { outcome: "error", value: error }),
