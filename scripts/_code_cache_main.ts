@@ -29,7 +29,6 @@ const SETUP: Setup = {
   memoryBytes: 256 << 20,
   outputBytes: 1 << 20,
   previewChars: 6000,
-  graceMs: 1000,
   functions: ["tools.echo"],
   untimed: [],
   access: { globals: [], net: [], ports: [], read: [], write: [], env: [], workspace: "" },

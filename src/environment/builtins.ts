@@ -81,8 +81,8 @@ function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void
   const read = (key: string): unknown =>
     typeof options === "object" && options !== null ? Object.getOwnPropertyDescriptor(options, key)?.value : undefined;
   const type: AnswerType = read("type") === "text" ? "text" : "markdown";
-  const told = read("confidence");
-  const confidence: Confidence = told === "medium" || told === "low" ? told : "high";
+  const chosen = read("confidence");
+  const confidence: Confidence = chosen === "medium" || chosen === "low" ? chosen : "high";
   scope.answer(readable(call.args[0]), { type, confidence, block: call.block, value: call.args[0] });
 }
 

@@ -32,12 +32,12 @@ export interface ModelCallOutcome {
 
 const AFTER_REQUEST_MS = 40;
 
-/** Calls the model once (the router retries), streaming thinking and code to the channels once `told` resolves.
+/** Calls the model once (the router retries), streaming thinking and code to the channels once `announced` resolves.
  * Throws only `Cancelled` and defects. */
 export async function askModel(
   frame: IterationFrame,
-  { messages, reasoning, told, prefer = null }:
-    & { readonly messages: readonly ModelMessage[]; readonly told: Promise<void> }
+  { messages, reasoning, announced, prefer = null }:
+    & { readonly messages: readonly ModelMessage[]; readonly announced: Promise<void> }
     & Pick<IterationInput, "reasoning" | "prefer">,
 ): Promise<ModelCallOutcome> {
   const begun = performance.now();
@@ -45,7 +45,7 @@ export async function askModel(
   const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
   // Held back until everything before them was reported.
-  const send = (event: QueryEventBody): void => void told.then(() => frame.emitter.send(event), () => {});
+  const send = (event: QueryEventBody): void => void announced.then(() => frame.emitter.send(event), () => {});
   const progress = new ReplyProgress(send);
   let shown = false;
   const facts = () => ({ traces, ms: performance.now() - begun });

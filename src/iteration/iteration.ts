@@ -86,7 +86,7 @@ interface Common {
   readonly repairs: readonly string[];
   readonly next: Reply["next"];
   /** Messages of the sandbox besides results: stray errors, names that were restored. */
-  readonly told: readonly string[];
+  readonly sandboxNotes: readonly string[];
 }
 
 /** How an iteration ended; `query/` decides what to do next. */

@@ -21,17 +21,17 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const begun = performance.now();
   const { alternatingRoles } = frame.router.current().capabilities;
   const messages = callMessages(frame, { context: input.context, alternatingRoles });
-  const told = input.after.then(() => announce(frame, input));
+  const announced = input.after.then(() => announce(frame, input));
   let asked: ModelCallOutcome;
   try {
     const { reasoning, prefer = null } = input;
-    asked = await askModel(frame, { messages, reasoning, prefer, told });
+    asked = await askModel(frame, { messages, reasoning, prefer, announced });
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error;
-    await told;
-    return { result: { kind: "cancelled" }, stored: told };
+    await announced;
+    return { result: { kind: "cancelled" }, stored: announced };
   }
-  await told;
+  await announced;
   frame.emitter.send({ type: "usage", usage: asked.usage });
   const recorder = new Recorder(frame, { input, asked, messages });
   const ended = asked.parsed.ok
@@ -70,7 +70,7 @@ async function giveUp(
     entries: [],
     repairs: [],
     next: NO_NEXT,
-    told: [],
+    sandboxNotes: [],
   };
   return { result, stored: Promise.resolve() };
 }
@@ -158,7 +158,7 @@ function conclude(
     entries,
     repairs: reply.repairs,
     next: reply.next,
-    told: executed.notes,
+    sandboxNotes: executed.notes,
   };
   if (settled?.kind === "accepted") return { ...common, kind: "final", final: settled.final };
   const failed = entries.find(({ result }) => !result.ok);

@@ -25,9 +25,9 @@ export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }:
 export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: PrivateFolders): void {
   for (const { path } of open) {
     const opened = [home, visHome].find((folder) => folder !== null && holds(path, folder));
-    if (opened) throw new Error(`Cannot run commands: ${path} would open ${opened} to them`);
+    if (opened) throw new Error(`Cannot run commands: ${path} would give them access to ${opened}`);
     if (visHome !== null && holds(visHome, path)) {
-      throw new Error(`Cannot run commands: ${path} lies in ${visHome}, where Vis keeps its own`);
+      throw new Error(`Cannot run commands: ${path} is inside ${visHome}, the folder of Vis`);
     }
   }
 }
@@ -35,7 +35,7 @@ export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: P
 /** The real path of the folder that a command starts in. Throws Error for one outside the workspace. */
 export async function commandFolder(workspace: string, cwd: string): Promise<string> {
   const found = await realPath(resolve(workspace, cwd));
-  if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: there is no such folder`);
+  if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: the folder does not exist`);
   if (!holds(workspace, found.path)) throw new Error(`Cannot run a command in ${cwd}: it is outside the workspace`);
   return found.path;
 }

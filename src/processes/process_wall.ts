@@ -116,7 +116,7 @@ export class ProcessWall {
 
   async #prepare(): Promise<Machine> {
     if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") {
-      throw new Error(`Cannot run commands: the wall around them is for Linux on x86-64, this is ${Deno.build.target}`);
+      throw new Error(`Cannot run commands: their wall requires Linux on x86-64, and this is ${Deno.build.target}`);
     }
     const reaper = new Reaper({ shared: this.#options.shared ?? false });
     const folders = await realFolders(this.#options.private);
@@ -149,9 +149,9 @@ export class ProcessWall {
 }
 
 function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env = {} }: SpawnOptions): void {
-  if (!argv[0]) throw new TypeError("Cannot run a command: there is none");
+  if (!argv[0]) throw new TypeError("Cannot run an empty command");
   if ([...argv, ...Object.entries(env).flat()].some((text) => text.includes("\0"))) {
-    throw new TypeError("Cannot run a command with a NUL character in it");
+    throw new TypeError("Cannot run a command that contains a NUL character");
   }
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
     throw new RangeError(`Cannot run a command for ${timeoutMs} ms: the limit is ${MAX_TIMEOUT_MS}`);
@@ -170,7 +170,7 @@ async function ownPaths(workspace: string, { read = [], write = [workspace] }: S
       throw new Error(`Cannot run a command with ${path}: it leads out of the workspace`);
     }
     if (found) return found;
-    throw new Error(`Cannot run a command with ${path}: it is no absolute path of something that is there`);
+    throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
   };
   const [reads, writes] = await Promise.all([
     Promise.all([workspace, ...read].map(real)),
@@ -183,7 +183,7 @@ async function namedPath(path: string): Promise<GrantedPath> {
   const found = path.startsWith("/") ? await realPath(path) : null;
   if (found) return found;
   throw new Error(
-    `Cannot run commands: the settings let them read ${path}, which is no absolute path of something that is there (vis config list)`,
+    `Cannot run commands: the settings let them read ${path}, which is not an absolute path of an existing file or folder (vis config list)`,
   );
 }
 

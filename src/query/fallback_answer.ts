@@ -32,23 +32,23 @@ export function fallbackAnswer(facts: {
 
 /** What a model returned instead of a usable reply. */
 const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, string>> = {
-  empty: "with nothing at all",
-  thinking: "with thoughts alone",
-  idle: "without code to run and without a final answer",
-  tools: "with calls of tools, which it was not given",
-  text: "with plain text, not in the form that it was asked for",
-  json: "with JSON that has not the form that it was asked for",
-  cut: "with a part of a reply",
+  empty: "with an empty text",
+  thinking: "with reasoning only",
+  idle: "with neither code to run nor a final answer",
+  tools: "with tool calls, although it has no tools",
+  text: "with plain text instead of the required format",
+  json: "with JSON that does not have the required format",
+  cut: "with an incomplete text",
 };
 
 const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
-  max_iterations: "Ask again with more iterations (--max-iterations), or for a smaller step; all variables are kept.",
-  answer_schema: "Ask again with more iterations (--max-iterations), or with a simpler schema; all variables are kept.",
-  error_budget: "Ask in another way, or for a smaller step; all variables are kept.",
+  max_iterations: "Ask again with more steps (--max-iterations), or ask for less at once; all variables are kept.",
+  answer_schema: "Ask again with more steps (--max-iterations), or with a simpler schema; all variables are kept.",
+  error_budget: "Ask in another way, or ask for less at once; all variables are kept.",
   unusable_replies: "Choose another model (--model NAME; vis models lists them); all variables are kept.",
-  limit_cost: "Raise budget.costUsd (--max-cost), or ask for a smaller step; all variables are kept.",
-  limit_tokens: "Raise budget.tokens, or ask for a smaller step; all variables are kept.",
-  limit_time: "Raise budget.wallMs (--timeout), or ask for a smaller step; all variables are kept.",
+  limit_cost: "Raise budget.costUsd (--max-cost), or ask for less at once; all variables are kept.",
+  limit_tokens: "Raise budget.tokens, or ask for less at once; all variables are kept.",
+  limit_time: "Raise budget.wallMs (--timeout), or ask for less at once; all variables are kept.",
 };
 
 function headline(
@@ -60,16 +60,16 @@ function headline(
     readonly unusable: Unusable | null;
   },
 ): string {
-  const done = `${iterations} iteration${iterations === 1 ? "" : "s"}`;
+  const done = `${iterations} step${iterations === 1 ? "" : "s"}`;
   switch (reason) {
     case "max_iterations":
-      return `No answer within the budget of ${budget} iteration${budget === 1 ? "" : "s"}.`;
+      return `No answer within the budget of ${budget} step${budget === 1 ? "" : "s"}.`;
     case "error_budget":
       return `No answer: too many errors in a row after ${done}.`;
     case "answer_schema":
       return `No answer that satisfies the schema after ${done}. ${clip(error, 1000)}`;
     case "unusable_replies":
-      return unusable === null ? "The model gave no reply that can be used." : said(unusable);
+      return unusable === null ? "The model gave no usable reply." : said(unusable);
     case "limit_cost":
       return `No answer: the cost limit was reached after ${done}.`;
     case "limit_tokens":
@@ -79,19 +79,19 @@ function headline(
     case "provider":
       return error || "The model could not be reached.";
     case "configuration":
-      return error || "A setting stands in the way.";
+      return error || "A setting prevents this request.";
     case "cancelled":
-      return `Cancelled after ${done}; what was done is kept.`;
+      return `Cancelled after ${done}; completed work is kept.`;
     case "process_lost":
-      return `Interrupted: the process that ran it ended after ${done}; what was done is kept.`;
+      return `Interrupted: its process ended after ${done}; completed work is kept.`;
     case "unstored":
-      return `No answer: the database could not be used after ${done}; what was stored until then is kept.`;
+      return `No answer: the database could not be used after ${done}; what was stored before is kept.`;
     case "defect":
-      return `The query ended because of a defect in Vis after ${done}; what was done is kept.`;
+      return `Vis failed with an internal error after ${done}; completed work is kept.`;
   }
 }
 
 function said({ model, count, fault }: Unusable): string {
   const instead = fault === null || fault === "broken" || fault === "call" ? null : INSTEAD[fault];
-  return `The model ${model} replied ${count} times in a row ${instead ?? "without anything that can be used"}.`;
+  return `The model ${model} replied ${count} times in a row ${instead ?? "without anything usable"}.`;
 }

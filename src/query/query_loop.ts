@@ -10,7 +10,7 @@ import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
 import { reasoningLevel } from "./reasoning_level.ts";
 
 /** Maximum number of sandbox notes in one call; more are left out. */
-const MAX_TOLD = 20;
+const MAX_SANDBOX_NOTES = 20;
 
 type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 
@@ -84,7 +84,7 @@ export class QueryLoop {
       position: state.position,
       context,
       reasoning: reasoningLevel({
-        told: parts.settings.reasoning ?? null,
+        configured: parts.settings.reasoning ?? null,
         asked: state.next.reasoning,
         consecutiveErrors: state.consecutiveErrors,
       }),
@@ -146,7 +146,7 @@ export class QueryLoop {
     state.next = result.next;
     state.repaired = result.repairs.join(", ");
     if (result.thinking) state.thinking = result.thinking;
-    state.notes.push(...result.told.slice(0, MAX_TOLD).map((text) => clip(text, 500)));
+    state.notes.push(...result.sandboxNotes.slice(0, MAX_SANDBOX_NOTES).map((text) => clip(text, 500)));
     if (result.entries.length > 0) {
       state.journal = { entries: result.entries, iteration: shown };
       this.#repetition.record(result.entries);

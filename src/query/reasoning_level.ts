@@ -5,13 +5,13 @@ const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 /** The user's setting, else the model's own choice for one iteration, else balanced, one step higher for each
  * consecutive error. */
 export function reasoningLevel(
-  { told = null, asked, consecutiveErrors }: {
-    readonly told?: ReasoningLevel | null;
+  { configured = null, asked, consecutiveErrors }: {
+    readonly configured?: ReasoningLevel | null;
     readonly asked: ReasoningLevel | null;
     readonly consecutiveErrors: number;
   },
 ): ReasoningLevel {
-  const wanted = told ?? asked;
+  const wanted = configured ?? asked;
   if (wanted) return wanted;
   return LEVELS[Math.min(LEVELS.length - 1, 1 + consecutiveErrors)] ?? "balanced";
 }

@@ -1,7 +1,7 @@
 import { messageOf } from "../domain/kit/message_of.ts";
 import { ENDED } from "../domain/kit/ended.ts";
 import { Cancelled, HostCallError } from "../domain/errors.ts";
-import type { SubcallFunctions as Door, SubcallOptions } from "../environment/query_scope.ts";
+import type { SubcallFunctions, SubcallOptions } from "../environment/query_scope.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import { NO_USAGE } from "../domain/query/usage.ts";
 import type { ModelMessage } from "../providers/provider.ts";
@@ -24,7 +24,7 @@ export interface SubcallParts {
 }
 
 /** Sub-calls and child queries of one query's blocks. */
-export class Subcalls implements Door {
+export class Subcalls implements SubcallFunctions {
   readonly #parts: SubcallParts;
   readonly #stop = new AbortController();
   readonly #answers = new Map<string, Promise<string>>();

@@ -91,9 +91,9 @@ Deno.test("ProcessWall.spawn() refuses folders that are not the program's", { ig
     for (const cwd of ["..", "out", outside]) {
       await assert.rejects(wall.spawn(workspace, ["true"], { cwd }), /outside the workspace/);
     }
-    await assert.rejects(wall.spawn(workspace, ["true"], { cwd: "nowhere" }), /no such folder/);
-    await assert.rejects(wall.spawn(home, ["true"]), /would open/);
-    await assert.rejects(wall.spawn(visHome, ["true"]), /Vis keeps its own|would open/);
+    await assert.rejects(wall.spawn(workspace, ["true"], { cwd: "nowhere" }), /the folder does not exist/);
+    await assert.rejects(wall.spawn(home, ["true"]), /would give them access/);
+    await assert.rejects(wall.spawn(visHome, ["true"]), /the folder of Vis|would give them access/);
   });
 });
 
@@ -102,8 +102,8 @@ Deno.test(
   { ignore },
   async () => {
     await place(async ({ wall, workspace }) => {
-      await assert.rejects(wall.spawn(workspace, ["no-such-program"]), /Cannot run no-such-program: it is not there/);
-      await assert.rejects(wall.spawn(workspace, []), /there is none/);
+      await assert.rejects(wall.spawn(workspace, ["no-such-program"]), /Cannot run no-such-program: it does not exist/);
+      await assert.rejects(wall.spawn(workspace, []), /an empty command/);
       await assert.rejects(wall.spawn(workspace, ["a\0b"]), /NUL/);
       await assert.rejects(wall.spawn(workspace, ["true"], { timeoutMs: 0 }), /Cannot run a command for 0 ms/);
     });
@@ -261,9 +261,9 @@ Deno.test("ProcessWall.spawn() gives one program less than others", { ignore }, 
     assert.deepEqual([more.stdout, read("outside/secret")], [SECRET, SECRET]);
     await assert.rejects(
       wall.spawn(workspace, ["true"], { write: [`${workspace}/none`] }),
-      /no absolute path of something/,
+      /not an absolute path of an existing/,
     );
-    await assert.rejects(wall.spawn(workspace, ["true"], { read: [".."] }), /no absolute path of something/);
+    await assert.rejects(wall.spawn(workspace, ["true"], { read: [".."] }), /not an absolute path of an existing/);
     await Deno.symlink(outside, `${workspace}/part/out`);
     for (const paths of [{ write: [`${workspace}/part/out`] }, { read: [`${workspace}/part/out/secret`] }]) {
       await assert.rejects(wall.spawn(workspace, ["true"], paths), /leads out of the workspace/);

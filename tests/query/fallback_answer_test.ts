@@ -3,8 +3,8 @@ import type { QueryReason } from "../../src/domain/query/query_result.ts";
 import { fallbackAnswer } from "../../src/query/fallback_answer.ts";
 
 const REASONS = {
-  max_iterations: /budget of 4 iterations/,
-  error_budget: /errors in a row after 3 iterations[\s\S]*Error: third/,
+  max_iterations: /budget of 4 steps/,
+  error_budget: /errors in a row after 3 steps[\s\S]*Error: third/,
   answer_schema: /schema/,
   unusable_replies: /--model/,
   limit_cost: /cost limit[\s\S]*budget\.costUsd/,
@@ -12,9 +12,9 @@ const REASONS = {
   limit_time: /time limit[\s\S]*budget\.wallMs/,
   provider: /third/,
   configuration: /third/,
-  unstored: /database could not be used after 3 iterations/,
-  defect: /defect/,
-  cancelled: /Cancelled after 3 iterations/,
+  unstored: /database could not be used after 3 steps/,
+  defect: /internal error/,
+  cancelled: /Cancelled after 3 steps/,
   process_lost: /process/,
 } satisfies Record<Exclude<QueryReason, "answered">, RegExp>;
 
@@ -29,20 +29,20 @@ Deno.test("fallbackAnswer() says for each reason what ended the query and what t
 
 Deno.test("fallbackAnswer() says in a sentence what a model does whose replies cannot be used", () => {
   const faults = {
-    empty: /nothing at all/,
-    thinking: /thoughts alone/,
-    idle: /without code to run/,
-    tools: /calls of tools/,
+    empty: /an empty text/,
+    thinking: /reasoning only/,
+    idle: /neither code to run/,
+    tools: /tool calls/,
     text: /plain text/,
     json: /JSON/,
-    cut: /part of a reply/,
+    cut: /an incomplete text/,
   } as const;
   const facts = { reason: "unusable_replies", iterations: 3, budget: 4, thinking: "", errors: [] } as const;
   for (const fault of [...Object.keys(faults), null] as (keyof typeof faults | null)[]) {
     const [sentence = "", advice = ""] = fallbackAnswer({ ...facts, unusable: { model: "m-1", count: 3, fault } })
       .split("\n");
     assert.match(sentence, /^The model m-1 replied 3 times in a row .*\.$/);
-    assert.match(sentence, fault === null ? /anything that can be used/ : faults[fault]);
+    assert.match(sentence, fault === null ? /anything usable/ : faults[fault]);
     assert.match(advice, /--model/);
   }
 });

@@ -60,7 +60,7 @@ Deno.test("runQuery() with a schema never ends with an answer that does not sati
   await using engine = await startEngine(Array.from({ length: 5 }, () => replyJson([], { final: '{"files": 0}' })));
   const result = await send(engine, { responseSchema: COUNTS });
   assert.deepEqual([result.status, result.reason, result.value], ["error", "answer_schema", undefined]);
-  assert.match(result.answer, /^No answer that satisfies the schema after 5 iterations\. .*\/files must be at least 1/);
+  assert.match(result.answer, /^No answer that satisfies the schema after 5 steps\. .*\/files must be at least 1/);
   assert.equal(engine.provider.remaining, 0);
   const [stored] = await engine.conversations.queries(engine.branch);
   assert.deepEqual([stored?.reason, stored?.status], ["answer_schema", "error"]);

@@ -83,101 +83,90 @@ export class KernelTree implements Tree {
   }
 }
 
-class KernelFile implements OpenFile {
+/** An open file or folder. */
+class KernelEntry {
   readonly facts: Facts;
-  readonly #kernel: Kernel;
-  readonly #at: number;
 
-  constructor(kernel: Kernel, at: number) {
-    this.#kernel = kernel;
-    this.#at = at;
+  constructor(protected readonly kernel: Kernel, protected readonly at: number) {
     this.facts = factsOf(kernel.stat(at, null));
+  }
+
+  [Symbol.dispose](): void {
+    this.kernel.close(this.at);
+  }
+}
+
+class KernelFile extends KernelEntry implements OpenFile {
+  constructor(kernel: Kernel, at: number) {
+    super(kernel, at);
     if (this.facts.kind !== "file") throw new Deno.errors.IsADirectory("not a regular file");
   }
 
   read(into: Uint8Array<ArrayBuffer>): number {
-    return into.length === 0 ? 0 : this.#kernel.transfer("read", this.#at, into);
-  }
-
-  [Symbol.dispose](): void {
-    this.#kernel.close(this.#at);
+    return into.length === 0 ? 0 : this.kernel.transfer("read", this.at, into);
   }
 }
 
-class KernelFolder implements OpenFolder {
-  readonly facts: Facts;
-  readonly #kernel: Kernel;
-  readonly #at: number;
-
-  constructor(kernel: Kernel, at: number) {
-    this.#kernel = kernel;
-    this.#at = at;
-    this.facts = factsOf(kernel.stat(at, null));
-  }
-
+class KernelFolder extends KernelEntry implements OpenFolder {
   /** The folder of this name, created if it is missing and `made` is given. */
   enter(name: string, made: (() => void) | null): KernelFolder {
     const flags = OPEN.path | OPEN.folder;
     try {
-      return new KernelFolder(this.#kernel, this.#kernel.open(this.#at, name, { flags }));
+      return new KernelFolder(this.kernel, this.kernel.open(this.at, name, { flags }));
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound) || made === null) throw error;
       this.makeFolder(name);
       made();
-      return new KernelFolder(this.#kernel, this.#kernel.open(this.#at, name, { flags }));
+      return new KernelFolder(this.kernel, this.kernel.open(this.at, name, { flags }));
     }
   }
 
   look(name: string): Facts | null {
-    return orNull(() => factsOf(this.#kernel.stat(this.#at, name)));
+    return orNull(() => factsOf(this.kernel.stat(this.at, name)));
   }
 
   readLink(name: string): string {
-    return this.#kernel.readLink(this.#at, name);
+    return this.kernel.readLink(this.at, name);
   }
 
   async create(name: string, { bytes, mode, owner }: NewFile): Promise<void> {
     const flags = OPEN.write | OPEN.create | OPEN.noFollow;
-    const at = this.#kernel.open(this.#at, name, { flags, mode: mode === null ? NEW_FILE : 0o600 });
+    const at = this.kernel.open(this.at, name, { flags, mode: mode === null ? NEW_FILE : 0o600 });
     try {
       const pace = new Pace(undefined);
       for (let done = 0; done < bytes.length;) {
-        done += this.#kernel.transfer("write", at, bytes.subarray(done, done + WRITE_BYTES));
+        done += this.kernel.transfer("write", at, bytes.subarray(done, done + WRITE_BYTES));
         if (pace.due) await pace.rest();
       }
       // Owner before mode: changing the owner clears some bits of the mode.
-      if (owner) this.#kernel.setOwner(at, owner);
-      if (mode !== null) this.#kernel.setMode(at, mode & PLAIN_MODE);
-      await this.#kernel.sync(at);
+      if (owner) this.kernel.setOwner(at, owner);
+      if (mode !== null) this.kernel.setMode(at, mode & PLAIN_MODE);
+      await this.kernel.sync(at);
     } finally {
-      this.#kernel.close(at);
+      this.kernel.close(at);
     }
   }
 
   makeLink(name: string, target: string): void {
-    this.#kernel.makeLink(this.#at, name, { target });
+    this.kernel.makeLink(this.at, name, { target });
   }
 
   makeFolder(name: string, mode = NEW_FOLDER): void {
-    this.#kernel.makeFolder(this.#at, name, { mode });
+    this.kernel.makeFolder(this.at, name, { mode });
   }
 
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void {
     if (!(to.folder instanceof KernelFolder)) throw new TypeError("Cannot rename between trees of two kinds");
     const flags = to.keep ? RENAME_NOREPLACE : 0;
-    this.#kernel.rename({ folder: this.#at, path: name }, { folder: to.folder.#at, path: to.name, flags });
+    this.kernel.rename({ folder: this.at, path: name }, { folder: to.folder.at, path: to.name, flags });
   }
 
   remove(name: string): void {
-    this.#kernel.remove(this.#at, name, { isFolder: false });
+    this.kernel.remove(this.at, name, { isFolder: false });
   }
 
   removeFolder(name: string): void {
-    this.#kernel.remove(this.#at, name, { isFolder: true });
-  }
-
-  [Symbol.dispose](): void {
-    this.#kernel.close(this.#at);
+    this.kernel.remove(this.at, name, { isFolder: true });
   }
 }
 

@@ -11,14 +11,14 @@ export async function repeatInputVariables(
 ): Promise<InputVariable> {
   const { name, large, summary } = image;
   const label = summary.doc.replace(/^from /, "");
-  const told = (what: string, preview: string) => ({
+  const described = (what: string, preview: string) => ({
     image,
     text: describeInputVariables(name, { what, label, preview }),
   });
-  if (large !== undefined) return told(`string of ${summary.size} characters`, await beginning(store, large));
+  if (large !== undefined) return described(`string of ${summary.size} characters`, await beginning(store, large));
   const value: unknown = decode(image.bytes);
-  if (typeof value === "string") return told(`string of ${value.length} characters`, value);
-  return told(`${summary.shape}, from JSON`, JSON.stringify(value) ?? "");
+  if (typeof value === "string") return described(`string of ${value.length} characters`, value);
+  return described(`${summary.shape}, from JSON`, JSON.stringify(value) ?? "");
 }
 
 async function beginning(store: Pick<Store, "largePieces">, large: string): Promise<string> {

@@ -8,7 +8,7 @@ export class RealmModules {
   readonly #conversationId: string;
   /** Scripts that ended a child; they are not passed to another one. */
   readonly #fatal = new Set<string>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #notes: string[] = [];
 
   constructor(log: Log, conversationId: string) {
@@ -32,8 +32,8 @@ export class RealmModules {
 
   #failed({ name, reason, ended }: FailedModule, script: string): void {
     if (ended) this.#fatal.add(script);
-    if (this.#told.has(script)) return;
-    this.#told.add(script);
+    if (this.#reported.has(script)) return;
+    this.#reported.add(script);
     this.#log.warn("module_failed", { conversationId: this.#conversationId, module: name, error: reason });
     this.#notes.push(`Module ${name} could not be loaded, so ${name} is not defined: ${reason}`);
   }

@@ -6,20 +6,20 @@ const MAX_STATEMENT = 120;
 /** Notes for the model on variables that were not restored. Each is reported once, until it has a new version. */
 export class MissingVariableNotes {
   readonly #notes: string[] = [];
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   /** `codeOf` returns the block that defined a variable. */
   add(lost: readonly MissingVariable[], codeOf: (name: string) => string): void {
     for (const one of lost) {
-      if (this.#told.has(one.name)) continue;
-      this.#told.add(one.name);
+      if (this.#reported.has(one.name)) continue;
+      this.#reported.add(one.name);
       const { name, reason, statement } = one;
       this.#notes.push(`Variable ${name} could not be restored: ${reason}${madeBy(statement || codeOf(name))}`);
     }
   }
 
   defined(name: string): void {
-    this.#told.delete(name);
+    this.#reported.delete(name);
   }
 
   /** Those since the last call. */

@@ -53,16 +53,16 @@ function answerBeside(
   return { answer: plainText(answer), fields };
 }
 
-function answerType(told: unknown, repairs: string[]): AnswerType {
-  if (told === undefined) return "markdown";
-  const name = plainText(told).toLowerCase();
+function answerType(value: unknown, repairs: string[]): AnswerType {
+  if (value === undefined) return "markdown";
+  const name = plainText(value).toLowerCase();
   if (name !== "text" && name !== "markdown") repairs.push("read answerType as text or markdown");
   return /text|plain/.test(name) ? "text" : "markdown";
 }
 
-function confidence(told: unknown, repairs: string[]): Confidence {
-  if (told === undefined) return "high";
-  const name = plainText(told).trim().toLowerCase();
+function confidence(value: unknown, repairs: string[]): Confidence {
+  if (value === undefined) return "high";
+  const name = plainText(value).trim().toLowerCase();
   const found = CONFIDENCES.find((one) => one === name);
   if (found) return found;
   repairs.push("read confidence as high, medium or low");

@@ -150,9 +150,9 @@ function nextOf(value: unknown, repairs: string[]): Reply["next"] {
   }
   const fields = fieldsOf(value);
   const choose = <T extends string>(key: string, allowed: readonly T[]): T | null => {
-    const told = pick(fields, [key]);
-    if (told === null || told === undefined) return null;
-    const found = allowed.find((one) => one === plainText(told).trim().toLowerCase());
+    const chosen = pick(fields, [key]);
+    if (chosen === null || chosen === undefined) return null;
+    const found = allowed.find((one) => one === plainText(chosen).trim().toLowerCase());
     if (!found) repairs.push(`ignored next.${key}: not one of ${allowed.join(", ")}`);
     return found ?? null;
   };

@@ -28,10 +28,10 @@ export function readJson(
   const slice = text.slice(start, end);
   const strict = parse(slice);
   if (strict) return { ...strict, end, repairs: [], cutOff: "no" };
-  const mended = mendStrings(slice);
-  const read = parse(mended);
+  const repaired = repairStrings(slice);
+  const read = parse(repaired);
   if (read) return { ...read, end, repairs: ["escaped characters inside strings"], cutOff: "no" };
-  return readToLastBracket(text, start) ?? (library ? repair(mended, end) : null);
+  return readToLastBracket(text, start) ?? (library ? repair(repaired, end) : null);
 }
 
 /** The same for a value whose end is missing, or hidden by a bare quote. */
@@ -40,23 +40,23 @@ function readOpen(
   { start, library }: { readonly start: number; readonly library: boolean },
 ): RepairedJson | null {
   const slice = text.slice(start);
-  const mended = mendStrings(slice);
+  const repaired = repairStrings(slice);
   const finished = /[}\]]\s*(?:`{3,}\s*)?$/.test(slice.slice(-200));
   if (finished) {
-    const last = Math.max(mended.lastIndexOf("}"), mended.lastIndexOf("]")) + 1;
-    const whole = readToLastBracket(text, start) ?? (library ? repair(mended.slice(0, last), text.length) : null);
+    const last = Math.max(repaired.lastIndexOf("}"), repaired.lastIndexOf("]")) + 1;
+    const whole = readToLastBracket(text, start) ?? (library ? repair(repaired.slice(0, last), text.length) : null);
     if (whole) return whole;
   }
-  const closed = parse(scanJson(mended, 0).closed());
+  const closed = parse(scanJson(repaired, 0).closed());
   if (closed) return { ...closed, end: text.length, repairs: [CUT_OFF], cutOff: "dropped" };
-  const guessed = library ? repair(mended, text.length) : null;
+  const guessed = library ? repair(repaired, text.length) : null;
   return guessed && { ...guessed, repairs: [...guessed.repairs, CUT_OFF], cutOff: "last-part-doubtful" };
 }
 
 /** Bare quotes hide where a value ends; its end is then the last bracket of the text. */
 function readToLastBracket(text: string, start: number): RepairedJson | null {
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]")) + 1;
-  const read = end > start ? parse(mendStrings(repairQuotes(text.slice(start, end)))) : null;
+  const read = end > start ? parse(repairStrings(repairQuotes(text.slice(start, end)))) : null;
   return read && { ...read, end, repairs: ["escaped bare quotes inside strings"], cutOff: "no" };
 }
 
@@ -82,7 +82,7 @@ const TOKEN = /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|\\\r?\n|\\(.?)|"|\r\n|\p{Cc}/gu
 
 /** Doubles backslashes that are invalid in JSON (`\d` in a pattern, a Windows path), which a repair library would drop,
  * and escapes control characters inside strings. */
-function mendStrings(text: string): string {
+function repairStrings(text: string): string {
   let inside = false;
   return text.replace(TOKEN, (token: string, escaped: string | undefined) => {
     if (token === '"') {

@@ -26,8 +26,8 @@ const TOOL_CALL =
 export function parseReply(text: string): ParsedReply {
   const strict = parsed(text);
   if (strict !== undefined) return fromStrict(strict);
-  const { thinking, body: told } = takeThinking(text.replace(/^\ufeff/, ""));
-  const body = plainQuotes(told);
+  const { thinking, body: unquoted } = takeThinking(text.replace(/^\ufeff/, ""));
+  const body = plainQuotes(unquoted);
   if (body.trim() === "") {
     return thinking === ""
       ? failure("empty", "The reply was empty")

@@ -151,3 +151,12 @@ const callEncode = uncurry(encodeInto) as (
   into: Uint8Array<ArrayBuffer>,
 ) => TextEncoderEncodeIntoResult;
 const callDecode = uncurry(decodeText) as (self: TextDecoder, bytes: Uint8Array<ArrayBuffer>) => string;
+
+/** The flags of a regular expression, from its internal slots. */
+export function flagsOf(value: object): string {
+  let flags = "";
+  for (let i = 0; i < intrinsics.flags.length; i++) {
+    if (intrinsics.flags[i]![1](value)) flags += intrinsics.flags[i]![0];
+  }
+  return flags;
+}

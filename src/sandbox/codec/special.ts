@@ -1,6 +1,6 @@
 import type { Encoder } from "./encode.ts";
-import { bareList, intrinsics as own } from "./intrinsics.ts";
-import { flagsOf, hasValue } from "./text.ts";
+import { bareList, flagsOf, intrinsics as own } from "./intrinsics.ts";
+import { hasValue } from "./text.ts";
 
 /** Writes the record of an object that is neither an array nor plain. */
 export function writeSpecial(encoder: Encoder, value: object): void {

@@ -13,13 +13,6 @@ export function specialNumber(value: number): string {
   return value > 0 ? "~i" : "~j";
 }
 
-/** The flags of a regular expression, from its internal slots. */
-export function flagsOf(value: object): string {
-  let flags = "";
-  for (let i = 0; i < own.flags.length; i++) if (own.flags[i]![1](value)) flags += own.flags[i]![0];
-  return flags;
-}
-
 /** Whether it is a data property; accessors are not. */
 export function hasValue(descriptor: PropertyDescriptor | undefined): descriptor is PropertyDescriptor {
   return descriptor !== undefined && own.hasOwn(descriptor, "value");

@@ -3,9 +3,9 @@ import type { Libc } from "../confine/libc.ts";
 const EXECVE = 59; // x86-64
 const ENOENT = 2, EACCES = 13, ENOTDIR = 20, ENOEXEC = 8, E2BIG = 7;
 const WORDS: Readonly<Record<number, string>> = {
-  [ENOENT]: "it is not there, or the interpreter that it names is not",
-  [EACCES]: "it may not be run: it is no program, or lies where commands may not read",
-  [ENOEXEC]: "it is no program and names no interpreter",
+  [ENOENT]: "it does not exist, or the interpreter that it names does not",
+  [EACCES]: "it cannot be executed: it is not a program, or it is in a folder that commands may not read",
+  [ENOEXEC]: "it is not a program and names no interpreter",
   [E2BIG]: "its arguments are too long",
 };
 

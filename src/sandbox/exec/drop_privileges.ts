@@ -24,7 +24,7 @@ export function dropPrivileges(libc: Libc, { limits, parentPid }: Pick<ExecPolic
   libc.prctl(PR_CAP_AMBIENT, CLEAR_ALL);
   must("no_new_privs", libc.prctl(PR_SET_NO_NEW_PRIVS, 1n));
   must("parent death signal", libc.prctl(PR_SET_PDEATHSIG, SIGKILL));
-  if (Deno.ppid !== parentPid) failed.push("the process that asked for it is gone");
+  if (Deno.ppid !== parentPid) failed.push("the process that started it has ended");
   for (
     const [what, resource, most] of [
       ["processor time", RLIMIT_CPU, limits.cpuSeconds],

@@ -5,15 +5,16 @@ import type { ChildExit } from "./_child_exit.ts";
 import type { Observed } from "./_run_report.ts";
 import type { BlockRun, RunReport } from "../sandbox.ts";
 
-/** For frames that have arrived and are not read yet; for a large result on its way; between two checks of the time. */
-const UNREAD_MS = 50, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
+/** For a child that a busy machine has delayed, and frames that are not read yet; for a large result on its way; between
+ * two checks of the time. */
+const DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
 
 export interface ActiveRunOptions {
   readonly id: string;
   readonly block: BlockRun;
   readonly graceMs: number;
   readonly output: BlockOutput;
-  readonly desk: CallRegistry;
+  readonly calls: CallRegistry;
   /** Tells the child to end the block. */
   readonly cancel: () => void;
   readonly kill: (why: string) => void;
@@ -37,8 +38,8 @@ export class ActiveRun {
 
   constructor(options: ActiveRunOptions) {
     this.#options = options;
-    const { block, graceMs, desk } = options;
-    this.#untimedBefore = desk.untimedMs;
+    const { block, graceMs, calls } = options;
+    this.#untimedBefore = calls.untimedMs;
     this.#afterOwnTime(block.deadlineMs + graceMs, () => this.#overstayed());
     block.signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (block.signal?.aborted) this.#cancel();
@@ -49,9 +50,9 @@ export class ActiveRun {
   }
 
   get observed(): Observed {
-    const { output, desk, id } = this.#options;
+    const { output, calls, id } = this.#options;
     const ms = performance.now() - this.#begun;
-    return { stdout: output.stdout, stderr: output.stderr, calls: desk.callsOf(id), ms };
+    return { stdout: output.stdout, stderr: output.stderr, calls: calls.callsOf(id), ms };
   }
 
   /** Whether this is the run's id. */
@@ -73,9 +74,9 @@ export class ActiveRun {
 
   /** The child abandons its calls at the deadline and reports it; this is for a child that cannot. */
   #overstayed(): void {
-    const { desk, id } = this.#options;
-    desk.abortRun(id);
-    this.#after(UNREAD_MS, () => {
+    const { calls, id } = this.#options;
+    calls.abortRun(id);
+    this.#after(DELAYED_MS, () => {
       if (!this.#settled) this.#kill();
     });
     this.#after(ON_ITS_WAY_MS, () => this.#kill());
@@ -124,16 +125,16 @@ export class ActiveRun {
   /** Calls `f` when the run has taken `ms`, without the time during which it only waited for calls with their own
    * deadlines. The child says when, and is believed for as long as such a call was open. */
   #afterOwnTime(ms: number, f: () => void): void {
-    const untimed = Math.min(this.#waitedMs, this.#options.desk.untimedMs - this.#untimedBefore);
+    const untimed = Math.min(this.#waitedMs, this.#options.calls.untimedMs - this.#untimedBefore);
     const left = ms - (performance.now() - this.#begun - untimed);
     if (left < 1) f();
     else this.#after(Math.max(left, LOOK_AGAIN_MS), () => this.#afterOwnTime(ms, f));
   }
 
   #cancel(): void {
-    const { id, desk, cancel, graceMs } = this.#options;
+    const { id, calls, cancel, graceMs } = this.#options;
     this.#cancelled = true;
-    desk.abortRun(id);
+    calls.abortRun(id);
     cancel();
     this.#after(graceMs, () => this.#overstayed());
   }

@@ -50,7 +50,7 @@ export class ConfinedSandbox implements Sandbox {
   readonly #setup: Setup;
   readonly #folder: WorkFolder;
   readonly #link: ChildLink;
-  readonly #desk: CallRegistry;
+  readonly #calls: CallRegistry;
   readonly #requests: Requests;
   readonly #ready = Promise.withResolvers<void>();
   readonly #onAbort = (): void => this.#link.kill("the caller gave it up");
@@ -66,7 +66,7 @@ export class ConfinedSandbox implements Sandbox {
     this.#setup = setup;
     this.#folder = folder;
     const { functions, untimed = [], onCall } = sandbox;
-    this.#desk = new CallRegistry({
+    this.#calls = new CallRegistry({
       functions,
       untimed,
       onCall,
@@ -76,7 +76,7 @@ export class ConfinedSandbox implements Sandbox {
       program,
       cwd: folder.path,
       onFrame: (frame) => this.#receive(frame),
-      mayRead: () => this.#desk.room(),
+      mayRead: () => this.#calls.room(),
       onEnd: (exit) => this.#onEnd(exit),
     });
     this.#requests = new Requests(this.#link);
@@ -165,9 +165,9 @@ export class ConfinedSandbox implements Sandbox {
     this.#rests = false; // sources are evaluated
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
-    // Code also goes to the child's main thread, which checks what it refers to.
-    const plain = parts.length === 1 && !images.some(({ kind }) => kind === "function" || kind === "class");
-    parts.forEach((part, i) => this.#link.send({ t: "restore", id, plain, more: i < parts.length - 1 }, part));
+    // The child's main thread reads code too, to know what it refers to.
+    const code = images.some(({ kind }) => kind === "function" || kind === "class");
+    parts.forEach((part, i) => this.#link.send({ t: "restore", id, code, more: i < parts.length - 1 }, part));
     const answered = await this.#requests.within(answer);
     return this.#read(() => readRestoreReports(answered));
   }
@@ -197,7 +197,7 @@ export class ConfinedSandbox implements Sandbox {
   }
 
   async endQuery(): Promise<void> {
-    const forget = this.#desk.endQuery();
+    const forget = this.#calls.endQuery();
     if (this.#rests) this.#requests.tell({ t: "endQuery" });
     else {
       const answer = await this.#requests.ask({ t: "endQuery" });
@@ -214,13 +214,13 @@ export class ConfinedSandbox implements Sandbox {
 
   #activate(id: string, block: BlockRun): ActiveRun {
     const { outputBytes, graceMs } = this.#options.limits;
-    this.#desk.beginRun(id, block.index);
+    this.#calls.beginRun(id, block.index);
     this.#active = new ActiveRun({
       id,
       block,
       graceMs,
       output: new BlockOutput(outputBytes, this.#options.onOutput),
-      desk: this.#desk,
+      calls: this.#calls,
       cancel: () => this.#link.send({ t: "cancel", id }),
       kill: (why) => this.#link.kill(why),
     });
@@ -246,9 +246,9 @@ export class ConfinedSandbox implements Sandbox {
       case "ready":
         return this.#onReady(frame.header);
       case "call":
-        return this.#desk.receive(frame);
+        return this.#calls.receive(frame);
       case "cancel":
-        return this.#desk.cancel(frame);
+        return this.#calls.cancel(frame);
       case "output":
         return this.#activeOf(frame, "run").output.receive(frame);
       case "done":
@@ -284,7 +284,7 @@ export class ConfinedSandbox implements Sandbox {
     this.#exit = exit;
     this.#heartbeat?.stop();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    this.#desk.close();
+    this.#calls.close();
     this.#folder.remove();
     this.#requests.end(exit.why);
     this.#ready.reject(new SandboxEnded(exit.why));

@@ -48,14 +48,14 @@ const PROBES: readonly Probe[] = [
           `[typeof Deno, typeof process, typeof fetch, typeof Worker].some((t) => t !== "undefined")`,
         "make code from text": `(() => {}).constructor("return 1")() === 1`,
       }),
-    text: () => "blocks see ECMAScript and a short list, no code from text",
+    text: () => "blocks see only ECMAScript and a short list of globals, and cannot create code from text",
     mend: "This is a defect: report it with the output of vis version",
   },
   {
     wall: "permissions",
     walls: { ...OFF, permissions: true },
     code: (secret) => attempts({ ...FILES(secret), "start a process": `new Deno.Command("/bin/true").outputSync()` }),
-    text: () => "the worker has no permission of Deno's",
+    text: () => "the worker has no Deno permission",
     mend: "This is a defect: report it with the output of vis version",
   },
   {
@@ -70,10 +70,10 @@ const PROBES: readonly Probe[] = [
         ...carried ? {} : { "see files in its folder": `[...Deno.readDirSync(".")].length > 0` },
         "dump core": `!/Max core file size +0 /.test(Deno.readTextFileSync("/proc/self/limits"))`,
       }),
-    text: () => "own process with an empty environment and folder, limited memory and files",
+    text: () => "a separate process with an empty environment and folder, and limits for memory and files",
     mend: Deno.build.os === "linux"
       ? "This is a defect: report it with the output of vis version"
-      : "Limits of memory and open files are set on Linux alone; the child is a process of its own, with nothing in it",
+      : "Limits for memory and open files exist on Linux only; the child is still a separate, empty process",
   },
   {
     wall: "kernel",
@@ -87,7 +87,7 @@ const PROBES: readonly Probe[] = [
         ...failed.filter((it) => /^Landlock/.test(it)),
       ]
         .join("; "),
-    mend: "It needs Linux 5.13 or newer with Landlock on x86-64; the other walls hold without it",
+    mend: "This wall needs Linux 5.13 or later with Landlock on x86-64; the other walls work without it",
   },
 ];
 

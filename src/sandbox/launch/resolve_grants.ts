@@ -58,7 +58,9 @@ function realPath(
   try {
     const real = Deno.realPathSync(isAbsolute(path) ? path : join(workspace, path));
     const over = (a: string, b: string): boolean => b === a || b.startsWith(a === "/" ? a : `${a}/`);
-    if (MACHINE.some((folder) => over(real, folder) || over(folder, real))) refuse("holds or is part of the machine");
+    if (MACHINE.some((folder) => over(real, folder) || over(folder, real))) {
+      refuse("contains or is part of /proc, /sys or /dev");
+    }
     const { isFile, isDirectory } = Deno.statSync(real);
     if (!isFile && !isDirectory) refuse("is neither a file nor a folder");
     return { path: real, folder: isDirectory };

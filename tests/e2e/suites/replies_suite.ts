@@ -79,7 +79,7 @@ export function repliesSuite(launcher: Launcher): void {
       "it goes on and on": withUser(async (user) => {
         const ran = await user.run(["run", "x"]);
         assert.equal(ran.code, 1);
-        assert.match(ran.stdout, /budget of 4 iterations[\s\S]*still counting[\s\S]*--max-iterations/);
+        assert.match(ran.stdout, /budget of 4 steps[\s\S]*still counting[\s\S]*--max-iterations/);
         assert.match(ran.stderr, /^error: max_iterations · 5 iterations/m);
         assert.match(user.mock.requests[4]?.context ?? "", /last call/);
         assert.equal(user.mock.requests.length, 5);

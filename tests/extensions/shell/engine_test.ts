@@ -78,6 +78,6 @@ Deno.test("shell.start() tells that a program cannot run", { ignore }, async () 
       replyJson([], { final: "It cannot be run here" }),
     ], { workspace, extensions: [shell], spawn: (...asked) => wall.spawn(...asked) });
     await engine.ask("Start it");
-    assert.match(engine.context(1), /Cannot run no-such-program: it is not there/);
+    assert.match(engine.context(1), /Cannot run no-such-program: it does not exist/);
   });
 });

@@ -37,11 +37,11 @@ export const CALLS: readonly StateRow[] = [
     drive: async () => {
       const same: readonly (readonly [readonly string[], RegExp])[] = [
         [[1, 2, 3].map(prose), /^The model script replied 3 times in a row with plain text/],
-        [[TOOL_CALL, TOOL_CALL, TOOL_CALL], /with calls of tools/],
-        [["", "", ""], /with nothing at all/],
+        [[TOOL_CALL, TOOL_CALL, TOOL_CALL], /with tool calls/],
+        [["", "", ""], /with an empty text/],
         [["null", "null", "null"], /with plain text/],
         [['{"c": 1}', '{"a": 1}', '{"b": 1}'], /with JSON/],
-        [[EMPTY, EMPTY, EMPTY], /without code to run/],
+        [[EMPTY, EMPTY, EMPTY], /neither code to run/],
       ];
       for (const [replies, says] of same) {
         await play(replies, ({ engine, result }) => {

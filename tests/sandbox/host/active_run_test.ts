@@ -11,7 +11,7 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 Deno.test("ActiveRun counts no time in which the child waits for a call with its own deadline, and all other", async () => {
   const signals: AbortSignal[] = [];
   const { promise: answer, resolve } = Promise.withResolvers<void>();
-  const desk = new CallRegistry({
+  const calls = new CallRegistry({
     functions: ["rlm.run", "fs.read"],
     untimed: ["rlm.run"],
     onCall: ({ name, signal }) => {
@@ -21,47 +21,47 @@ Deno.test("ActiveRun counts no time in which the child waits for a call with its
     send: () => {},
   });
   const run = wireId();
-  desk.beginRun(run, 0);
+  calls.beginRun(run, 0);
   const active = new ActiveRun({
     id: run,
     block: { code: "x", iteration: 1, index: 0, deadlineMs: 150 },
     graceMs: 20,
     output: new BlockOutput(100, undefined),
-    desk,
+    calls,
     cancel: () => {},
     kill: () => {},
   });
   try {
     for (const name of ["rlm.run", "fs.read"]) {
-      desk.receive({ header: { t: "call", id: wireId(), run, name }, payload: encode([]) });
+      calls.receive({ header: { t: "call", id: wireId(), run, name }, payload: encode([]) });
     }
     active.reports("paused");
     await pause(300);
     assert.deepEqual(signals.map(({ aborted }) => aborted), [false, false]);
-    assert.ok(desk.untimedMs >= 250);
+    assert.ok(calls.untimedMs >= 250);
     resolve();
     assert.equal(await until(() => signals[1]?.aborted === true), true);
-    const before = desk.untimedMs;
+    const before = calls.untimedMs;
     await pause(20);
-    assert.equal(desk.untimedMs, before);
+    assert.equal(calls.untimedMs, before);
   } finally {
     active.end();
-    desk.close();
+    calls.close();
   }
 });
 
 Deno.test("ActiveRun kills the child of a run that overstays, unless its foreign code has ended", async () => {
   const killed: string[] = [];
-  const desk = new CallRegistry({ functions: [], onCall: () => Promise.resolve(), send: () => {} });
+  const calls = new CallRegistry({ functions: [], onCall: () => Promise.resolve(), send: () => {} });
   const begin = (name: string): ActiveRun => {
     const id = wireId();
-    desk.beginRun(id, 0);
+    calls.beginRun(id, 0);
     return new ActiveRun({
       id,
       block: { code: "x", iteration: 1, index: 0, deadlineMs: 20 },
       graceMs: 10,
       output: new BlockOutput(100, undefined),
-      desk,
+      calls,
       cancel: () => {},
       kill: () => killed.push(name),
     });
@@ -74,6 +74,6 @@ Deno.test("ActiveRun kills the child of a run that overstays, unless its foreign
     assert.deepEqual(killed, ["stuck", "paused without a call"]);
   } finally {
     for (const run of runs) run.end();
-    desk.close();
+    calls.close();
   }
 });

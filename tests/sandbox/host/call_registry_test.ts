@@ -7,47 +7,47 @@ const frame = (header: Frame["header"]): Frame => ({ header, payload: encode([])
 const call = (run: string, id = wireId()): Frame => frame({ t: "call", id, run, name: "f" });
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
 
-function deskOf(onCall: (options: { readonly signal: AbortSignal }) => Promise<unknown>) {
+function registryOf(onCall: (options: { readonly signal: AbortSignal }) => Promise<unknown>) {
   const answered: unknown[] = [];
-  const desk = new CallRegistry({ functions: ["f"], onCall, send: ({ id }) => answered.push(id) });
-  return { desk, answered };
+  const registry = new CallRegistry({ functions: ["f"], onCall, send: ({ id }) => answered.push(id) });
+  return { registry, answered };
 }
 
-Deno.test("CallDesk knows nothing of a query once the child is done with it", async () => {
-  const { desk } = deskOf(() => Promise.resolve(1));
+Deno.test("CallRegistry knows nothing of a query once the child is done with it", async () => {
+  const { registry } = registryOf(() => Promise.resolve(1));
   for (let query = 0; query < 50; query++) {
     const run = wireId(), one = call(run);
-    desk.beginRun(run, 0);
-    desk.receive(one);
+    registry.beginRun(run, 0);
+    registry.receive(one);
     await turn();
-    const forget = desk.endQuery();
-    assert.equal(desk.callsOf(run).length, 1, "the child may still send what it has begun");
-    assert.throws(() => desk.receive(one), ProtocolError, "an id counts once");
-    desk.cancel(frame({ t: "cancel", id: one.header["id"] }));
+    const forget = registry.endQuery();
+    assert.equal(registry.callsOf(run).length, 1, "the child may still send what it has begun");
+    assert.throws(() => registry.receive(one), ProtocolError, "an id counts once");
+    registry.cancel(frame({ t: "cancel", id: one.header["id"] }));
     forget();
-    assert.deepEqual(desk.callsOf(run), []);
-    assert.throws(() => desk.receive(call(run)), /unknown run/);
-    assert.throws(() => desk.cancel(frame({ t: "cancel", id: one.header["id"] })), /not made/);
+    assert.deepEqual(registry.callsOf(run), []);
+    assert.throws(() => registry.receive(call(run)), /unknown run/);
+    assert.throws(() => registry.cancel(frame({ t: "cancel", id: one.header["id"] })), /not made/);
   }
 });
 
-Deno.test("CallDesk keeps what the end of a query left unanswered, and the runs that came after it", async () => {
+Deno.test("CallRegistry keeps what the end of a query left unanswered, and the runs that came after it", async () => {
   const held = Promise.withResolvers<number>();
-  const { desk, answered } = deskOf(() => held.promise);
+  const { registry, answered } = registryOf(() => held.promise);
   const old = wireId(), open = call(old), next = wireId();
-  desk.beginRun(old, 0);
-  desk.receive(open);
-  const forget = desk.endQuery();
-  desk.beginRun(next, 0);
+  registry.beginRun(old, 0);
+  registry.receive(open);
+  const forget = registry.endQuery();
+  registry.beginRun(next, 0);
   const later = call(next);
-  desk.receive(later);
+  registry.receive(later);
   forget();
-  desk.cancel(frame({ t: "cancel", id: open.header["id"] }));
-  assert.throws(() => desk.receive(open), ProtocolError);
+  registry.cancel(frame({ t: "cancel", id: open.header["id"] }));
+  assert.throws(() => registry.receive(open), ProtocolError);
   held.resolve(1);
   await turn();
   assert.deepEqual(answered, [open.header["id"], later.header["id"]]);
-  assert.deepEqual([desk.callsOf(old).length, desk.callsOf(next).length], [1, 1]);
-  desk.endQuery()();
-  assert.deepEqual([desk.callsOf(old), desk.callsOf(next)], [[], []]);
+  assert.deepEqual([registry.callsOf(old).length, registry.callsOf(next).length], [1, 1]);
+  registry.endQuery()();
+  assert.deepEqual([registry.callsOf(old), registry.callsOf(next)], [[], []]);
 });

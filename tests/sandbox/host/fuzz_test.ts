@@ -37,25 +37,25 @@ function refused(run: () => void): boolean {
   }
 }
 
-Deno.test("CallDesk answers each call that it takes exactly once, whatever a child sends", async () => {
+Deno.test("CallRegistry answers each call that it takes exactly once, whatever a child sends", async () => {
   const frames = fc.array(fc.record({ header: call, payload }), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(frames, async (list: readonly Frame[]) => {
       const answered: unknown[] = [];
       const onCall = (one: { readonly name: string; readonly args: readonly unknown[] }): Promise<unknown> =>
         one.name === "fails" ? Promise.reject(new Error("no")) : Promise.resolve(one.args.length);
-      const desk = new CallRegistry({ functions: ["f", "fails"], onCall, send: ({ id }) => answered.push(id) });
-      for (const run of RUNS) desk.beginRun(run, 0);
+      const registry = new CallRegistry({ functions: ["f", "fails"], onCall, send: ({ id }) => answered.push(id) });
+      for (const run of RUNS) registry.beginRun(run, 0);
       const taken: unknown[] = [];
       for (const frame of list) {
         const isCall = frame.header.t === "call";
-        if (refused(() => isCall ? desk.receive(frame) : desk.cancel(frame))) break; // the child is killed
+        if (refused(() => isCall ? registry.receive(frame) : registry.cancel(frame))) break; // the child is killed
         if (isCall) taken.push(frame.header["id"]);
       }
       await new Promise((done) => setTimeout(done, 0));
       assert.deepEqual(answered.toSorted(), taken.toSorted());
       assert.equal(new Set(taken).size, taken.length);
-      assert.equal(desk.room(), null);
+      assert.equal(registry.room(), null);
     }),
     { ...BOUNDED, numRuns: 150 },
   );

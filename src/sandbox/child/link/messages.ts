@@ -1,5 +1,4 @@
 /** The messages between the child's main thread and its worker, sent over a MessagePort. */
-import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { Bytes } from "../../protocol.ts";
 import type { ChildAccess } from "../setup/child_access.ts";
 import type { RunnableBlock } from "../prepare/prepare_block.ts";
@@ -64,9 +63,8 @@ export type ToWorker =
   | ({ readonly t: "answer" } & CallAnswer)
   /** Several at once: the worker settles them in one turn. */
   | { readonly t: "answers"; readonly answers: readonly CallAnswer[] }
-  | { readonly t: "restore"; readonly id: string; readonly images: readonly VariableImage[] }
-  /** The same, as codec bytes from the main process. */
-  | { readonly t: "restoreBytes"; readonly id: string; readonly payload: Bytes }
+  /** `more`: another part of the variables follows. */
+  | { readonly t: "restore"; readonly id: string; readonly more: boolean; readonly payload: Bytes }
   | {
     readonly t: "bind";
     readonly id: string | null;

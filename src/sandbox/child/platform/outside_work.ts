@@ -1,5 +1,5 @@
 import { captured } from "../intrinsics/captured.ts";
-import { describeError, type ErrorFacts } from "../intrinsics/describe_error.ts";
+import { type ErrorFacts, setErrorFacts } from "../intrinsics/set_error_facts.ts";
 import { look } from "../intrinsics/look.ts";
 import type { RunContext } from "../run/context.ts";
 
@@ -49,7 +49,7 @@ export class OutsideWork {
       const run = this.#options.current();
       const refused = this.#refusal(run);
       if (refused || !run) {
-        return reject(describeError(error, { name: "Error", message: `Cannot ${what}: ${refused}` }));
+        return reject(setErrorFacts(error, { name: "Error", message: `Cannot ${what}: ${refused}` }));
       }
       const controller = new NativeController();
       let ended = false;
@@ -60,7 +60,7 @@ export class OutsideWork {
         this.#options.soon(settle);
       };
       stop = (why) => {
-        end(() => reject(describeError(error, { name: "AbortError", message: `Cannot ${what}: ${why}` })));
+        end(() => reject(setErrorFacts(error, { name: "AbortError", message: `Cannot ${what}: ${why}` })));
         this.#options.afterwards(() => controller.abort());
       };
       const work: Work = { run, stop };
@@ -69,7 +69,7 @@ export class OutsideWork {
         if (ended) return;
         void captured.apply(captured.then, begin(controller.signal), [
           (value: unknown) => end(() => resolve(value)),
-          (cause: unknown) => end(() => reject(describeError(error, factsOf(cause, what)))),
+          (cause: unknown) => end(() => reject(setErrorFacts(error, factsOf(cause, what)))),
         ]);
       });
     });

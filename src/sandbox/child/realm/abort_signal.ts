@@ -1,5 +1,5 @@
 import { captured } from "../intrinsics/captured.ts";
-import { describeError } from "../intrinsics/describe_error.ts";
+import { setErrorFacts } from "../intrinsics/set_error_facts.ts";
 import { look } from "../intrinsics/look.ts";
 
 type Listener = ((event: object) => unknown) | { handleEvent(event: object): unknown };
@@ -9,7 +9,7 @@ const KEY = {};
 const internals = { abort: (_signal: RealmAbortSignal, _reason: unknown): void => {} };
 
 function namedError(name: string, message: string): Error {
-  return describeError(new captured.Error(), { name, message });
+  return setErrorFacts(new captured.Error(), { name, message });
 }
 
 /** AbortSignal for the realm: the symbols of Deno's lead to lists of timers and listeners. Covers what programs use:

@@ -1,6 +1,5 @@
 import { decode, encode } from "../../codec/codec.ts";
 import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../../protocol.ts";
-import type { VariableImage } from "../../../domain/query/variable.ts";
 import { blockError } from "../errors/block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
@@ -31,7 +30,6 @@ export class Relay {
   readonly link: RelayLink;
   readonly #calls = new Map<string, number>();
   readonly #wireIds = new Map<number, string>();
-  #restoring: VariableImage[] = [];
   readonly #blocks = new RanBlocks();
   /** Names that blocks declared, and whether each is an asynchronous function. */
   readonly #declared = new Map<string, boolean>();
@@ -115,17 +113,13 @@ export class Relay {
   }
 
   #restore(fields: FrameFields, payload: Bytes): void {
-    if (fields.flag("plain")) return this.link.post({ t: "restoreBytes", id: fields.id(), payload });
-    this.#restoring.push(...imageList(decode(payload)));
-    if (fields.flag("more")) return;
-    const images = this.#restoring;
-    this.#restoring = [];
+    const images = fields.flag("code") ? imageList(decode(payload)) : [];
     for (const { name, kind, source } of images) {
       this.#declared.set(name, kind === "function" && source.startsWith("async"));
       if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
     }
     this.#functionNames.addImages(images);
-    this.link.post({ t: "restore", id: fields.id(), images });
+    this.link.post({ t: "restore", id: fields.id(), more: fields.flag("more"), payload });
   }
 
   #module(fields: FrameFields, payload: Bytes): void {

@@ -83,7 +83,7 @@ class Rewriter {
   /** Parameters of the block's function: which of its enums and namespaces extend those of earlier blocks, which are
    * filled, and where its loops write numbers. */
   get params(): string {
-    return this.#usesParams ? `${this.#goesOn},${NUMBERS}${this.#suffix},made${this.#suffix},fail${this.#suffix}` : "";
+    return this.#usesParams ? `${this.#extended},${NUMBERS}${this.#suffix},made${this.#suffix},fail${this.#suffix}` : "";
   }
 
   /** Called with each declared function and its name, which its text here lacks. */
@@ -92,9 +92,9 @@ class Rewriter {
     return `made${this.#suffix}`;
   }
 
-  get #goesOn(): string {
+  get #extended(): string {
     this.#usesParams = true;
-    return `goesOn${this.#suffix}`;
+    return `extended${this.#suffix}`;
   }
 
   edits(): readonly SourceEdit[] {
@@ -151,7 +151,7 @@ class Rewriter {
 
   /** A filled object starts empty in each block, unless it extends the name's existing value. */
   #fill(name: string, end: number): void {
-    if (!this.#filled.has(name)) this.#insert(end, `=${this.#goesOn}.${name}?${name}:undefined`);
+    if (!this.#filled.has(name)) this.#insert(end, `=${this.#extended}.${name}?${name}:undefined`);
     this.#filled.add(name);
   }
 
@@ -159,7 +159,7 @@ class Rewriter {
   #note(node: TopLevel, rest: readonly TopLevel[]): void {
     const name = fillingOf(node)?.name;
     if (!name || rest.some((other) => fillingOf(other)?.name === name)) return;
-    this.#insert(node.end, `;${this.#goesOn}.${name}="filled";`);
+    this.#insert(node.end, `;${this.#extended}.${name}="filled";`);
   }
 
   #function(node: FunctionDeclaration): void {

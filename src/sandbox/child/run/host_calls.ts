@@ -2,7 +2,7 @@ import { decode, encode } from "../../codec/codec.ts";
 import { type Bytes, MAX_CALL_BYTES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../../protocol.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
-import { describeError, type ErrorFacts } from "../intrinsics/describe_error.ts";
+import { type ErrorFacts, setErrorFacts } from "../intrinsics/set_error_facts.ts";
 import type { CallAnswer, CallMessage, Post } from "../link/messages.ts";
 import { look } from "../intrinsics/look.ts";
 import { refusedArgument } from "./refused_argument.ts";
@@ -84,14 +84,14 @@ export class HostCalls {
       const run = this.#options.current();
       const refused = this.#refusal(run);
       if (refused || !run) {
-        return reject(describeError(error, { name: "Error", message: `Cannot call ${name}: ${refused}` }));
+        return reject(setErrorFacts(error, { name: "Error", message: `Cannot call ${name}: ${refused}` }));
       }
       let payload: Bytes;
       try {
         payload = encode(args, { maxBytes: MAX_PAYLOAD_BYTES });
       } catch (cause) {
         return reject(
-          describeError(error, { name: "TypeError", message: `Cannot call ${name}: ${refusalOf(cause)}` }),
+          setErrorFacts(error, { name: "TypeError", message: `Cannot call ${name}: ${refusalOf(cause)}` }),
         );
       }
       this.#enqueue({
@@ -126,7 +126,7 @@ export class HostCalls {
       value = { name: "Error", message: `Cannot read the answer of ${call.name}: ${reasonOf(cause)}` };
       failed = true;
     }
-    this.#options.soon(() => failed ? call.reject(describeError(call.error, factsOf(value))) : call.resolve(value));
+    this.#options.soon(() => failed ? call.reject(setErrorFacts(call.error, factsOf(value))) : call.resolve(value));
   }
 
   /** Calls that waited for room are sent together. */
@@ -169,7 +169,7 @@ export class HostCalls {
     this.#closed(call);
     if (!call.sent) this.#free(call); // its sending was cut off, so no answer will free it
     call.payload = null;
-    this.#options.soon(() => call.reject(describeError(call.error, { name: "Error", message: why })));
+    this.#options.soon(() => call.reject(setErrorFacts(call.error, { name: "Error", message: why })));
   }
 
   #closed(call: Call): void {

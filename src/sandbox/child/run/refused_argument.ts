@@ -1,7 +1,7 @@
 import { look } from "../intrinsics/look.ts";
 
 /** What to pass instead, by the codec's name for what it refuses. */
-const MENDS: readonly (readonly [what: string, mend: string])[] = [
+const ADVICE: readonly (readonly [what: string, advice: string])[] = [
   ["a function", "pass its result or its text, String(f)"],
   ["a Proxy", "pass a plain copy"],
   ["a symbol", "pass a string"],
@@ -20,9 +20,9 @@ export function refusedArgument({ what, path }: { readonly what: string; readonl
   if (path === "") return what;
   const close = look.indexOf(path, "]");
   const place = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)}`;
-  for (let i = 0; i < MENDS.length; i++) {
-    const [start, mend] = MENDS[i]!;
-    if (look.slice(what, 0, start.length) === start) return `${place}: ${what}, ${mend}`;
+  for (let i = 0; i < ADVICE.length; i++) {
+    const [start, advice] = ADVICE[i]!;
+    if (look.slice(what, 0, start.length) === start) return `${place}: ${what}, ${advice}`;
   }
   return `${place}: ${what}`;
 }

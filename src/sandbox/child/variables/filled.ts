@@ -6,7 +6,7 @@ import { addOnce } from "./save.ts";
 
 /** Whether an enum or namespace extends what an earlier block declared, as it could in one file. Otherwise it redefines
  * the name, as every declaration does. */
-export function goesOn(
+export function extendsEarlier(
   { declaration, adds }: Declaration,
   { entry, value }: { readonly entry: VariableRecord; readonly value: unknown },
 ): boolean {

@@ -1,5 +1,4 @@
 import type { VariableImage } from "../../../domain/query/variable.ts";
-import type { VariableRestoreReport } from "../../sandbox.ts";
 import { decode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { look } from "../intrinsics/look.ts";
@@ -8,6 +7,13 @@ import { UNSAVED, type VariableRecord } from "./entry.ts";
 import { changeHash } from "./hash.ts";
 import { bindOwn } from "./own.ts";
 import { isObject, type SaveParts, snapshot } from "./save.ts";
+
+/** The result for one variable; the sandbox's `VariableRestoreReport`. */
+export interface RestoredVariable {
+  readonly name: string;
+  readonly how: "data" | "eval" | "skipped" | "lost";
+  readonly reason: string;
+}
 
 export interface RestoreParts extends SaveParts {
   /** Runs one of our scripts in the realm. */
@@ -23,7 +29,7 @@ export interface RestoreParts extends SaveParts {
 export class Restoring {
   readonly #parts: RestoreParts;
   readonly #images: Record<string, VariableImage> = look.create(null);
-  readonly #reports: Record<string, VariableRestoreReport> = look.create(null);
+  readonly #reports: Record<string, RestoredVariable> = look.create(null);
   readonly #tables: Record<string, unknown> = look.create(null);
   readonly #missing: Record<string, true> = look.create(null);
   /** Records of the values that were bound. */
@@ -37,16 +43,16 @@ export class Restoring {
   }
 
   /** Functions first, since evaluating them runs nothing; classes are needed by what comes after them. */
-  run(images: readonly VariableImage[]): VariableRestoreReport[] {
+  run(images: readonly VariableImage[]): RestoredVariable[] {
     for (let i = 0; i < images.length; i++) if (images[i]!.kind === "function") this.#visit(images[i]!.name);
-    const reports = bareList<VariableRestoreReport>();
+    const reports = bareList<RestoredVariable>();
     for (let i = 0; i < images.length; i++) {
       this.#visit(images[i]!.name);
       reports[i] = this.#reports[images[i]!.name]!;
     }
     this.#undo(images);
     for (let i = 0; i < images.length; i++) this.#bindOwn(images[i]!);
-    return look.setPrototypeOf(reports, look.array) as VariableRestoreReport[];
+    return look.setPrototypeOf(reports, look.array) as RestoredVariable[];
   }
 
   #visit(name: string): void {
@@ -59,7 +65,7 @@ export class Restoring {
     this.#reports[name] = this.#restore(image);
   }
 
-  #restore(image: VariableImage): VariableRestoreReport {
+  #restore(image: VariableImage): RestoredVariable {
     const { name, kind } = image;
     if (kind === "lost") return { name, how: "lost", reason: image.reason };
     if (kind === "pending") return { name, how: "lost", reason: "a promise is not kept" };

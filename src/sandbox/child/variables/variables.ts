@@ -1,5 +1,4 @@
 import type { VariableImage } from "../../../domain/query/variable.ts";
-import type { VariableRestoreReport } from "../../sandbox.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import type { BlockNames } from "./block_names.ts";
 import { captured } from "../intrinsics/captured.ts";
@@ -7,20 +6,11 @@ import { look } from "../intrinsics/look.ts";
 import { fileOfRestored } from "../errors/ran_blocks.ts";
 import type { Declaration } from "../rewrite/declarations.ts";
 import { newEntry, type VariableRecord } from "./entry.ts";
-import { describeFilled, goesOn } from "./filled.ts";
+import { describeFilled, extendsEarlier } from "./filled.ts";
 import { KnownFunctions } from "./functions.ts";
-import { Restoring } from "./restore.ts";
+import { type RestoredVariable, Restoring } from "./restore.ts";
 import { addOnce, codeHash } from "./save.ts";
 import { Saving } from "./saving.ts";
-
-export interface VariablesOptions {
-  /** The object whose properties are the variables; globalThis by default. */
-  readonly global?: object;
-  /** What the realm has under a name if no variable hides it; null if it has nothing of its own. */
-  readonly original?: (name: string) => PropertyDescriptor | null;
-  /** Runs a script in the realm, with host calls disabled. */
-  readonly evaluate?: (code: string, name: string) => unknown;
-}
 
 export interface BlockEnd {
   /** New versions, in order of definition. */
@@ -33,15 +23,17 @@ export interface BlockEnd {
   readonly lost: readonly string[];
 }
 
+/** Runs one of our scripts in the realm. */
 function runScript(code: string, name: string): unknown {
   return new captured.Script(code, { filename: fileOfRestored(name) }).runInThisContext();
 }
 
 /** The user's variables: global properties of the realm, with what is needed to store them. */
 export class RealmVariables {
-  readonly #global: object;
+  /** Its properties are the variables. */
+  readonly #global: object = globalThis;
+  /** What the realm has under a name if no variable hides it. */
   readonly #original: (name: string) => PropertyDescriptor | null;
-  readonly #evaluate: (code: string, name: string) => unknown;
   readonly #entries: Record<string, VariableRecord> = look.create(null);
   /** What the realm had under a name that a variable took. */
   readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
@@ -51,17 +43,15 @@ export class RealmVariables {
   /** Names bound from outside and not saved yet. */
   #bound = bareList<string>();
   /** Enums and namespaces of the running block that extend existing ones. */
-  #goingOn: Record<string, true> = look.create(null);
+  #extending: Record<string, true> = look.create(null);
   /** The same; "filled" once the block has filled them. */
   #filled: Record<string, unknown> = look.create(null);
   /** Previous values of the names that the block declares. */
   #before: Record<string, unknown> = look.create(null);
   readonly #functions = new KnownFunctions();
 
-  constructor(options: VariablesOptions = {}) {
-    this.#global = options.global ?? globalThis;
-    this.#original = options.original ?? (() => null);
-    this.#evaluate = options.evaluate ?? runScript;
+  constructor(original: (name: string) => PropertyDescriptor | null = () => null) {
+    this.#original = original;
   }
 
   /** Creates the names before the block that declares them runs; an existing name keeps its value. Throws SyntaxError
@@ -106,7 +96,7 @@ export class RealmVariables {
     const { declarations, assigned = [], reads } = block;
     for (let i = 0; i < declarations.length; i++) this.#describe(declarations[i]!, declarations[i]!.declaration);
     for (let i = 0; i < assigned.length; i++) this.#describe(assigned[i]!, null);
-    if (!ok) this.#takeBack();
+    if (!ok) this.#removeUnreached();
     for (const name in this.#fresh) delete this.#fresh[name];
     const all = this.#bound;
     for (let i = 0; i < reads.length; i++) all[all.length] = reads[i]!;
@@ -122,17 +112,17 @@ export class RealmVariables {
 
   /** Which enums and namespaces of a block extend those of an earlier one, as they would in one file. The block records
    * in the result which of them it has filled. */
-  goingOn(declarations: readonly Declaration[]): Readonly<Record<string, unknown>> {
+  extending(declarations: readonly Declaration[]): Readonly<Record<string, unknown>> {
     const found: Record<string, true> = look.create(null);
     this.#filled = look.create(null);
     this.#before = look.create(null);
     for (let i = 0; i < declarations.length; i++) {
       const { name } = declarations[i]!, entry = this.#entries[name];
       this.#before[name] = this.#get(name);
-      if (!entry || !goesOn(declarations[i]!, { entry, value: this.#get(name) })) continue;
+      if (!entry || !extendsEarlier(declarations[i]!, { entry, value: this.#get(name) })) continue;
       found[name] = this.#filled[name] = true;
     }
-    this.#goingOn = found;
+    this.#extending = found;
     return this.#filled;
   }
 
@@ -171,7 +161,7 @@ export class RealmVariables {
   /** False for an alias of a plain value. */
   #describeFilled(entry: VariableRecord, described: Declaration): boolean {
     const { name, isAlias = false } = described;
-    const value = this.#get(name), on = this.#goingOn[name] ? entry : null;
+    const value = this.#get(name), on = this.#extending[name] ? entry : null;
     const isDone = isAlias || this.#filled[name] === "filled";
     if (value === undefined || (!on && value === this.#before[name])) return true; // the block did not reach it
     if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
@@ -184,7 +174,7 @@ export class RealmVariables {
     return true;
   }
 
-  #takeBack(): void {
+  #removeUnreached(): void {
     for (const name in this.#fresh) if (this.#get(name) === undefined) this.#remove(name);
   }
 
@@ -212,10 +202,10 @@ export class RealmVariables {
   }
 
   /** Binds values and evaluates sources in the order of their requirements. One report per image; never throws. */
-  restore(images: readonly VariableImage[]): VariableRestoreReport[] {
+  restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
       functions: this.#functions,
-      evaluate: this.#evaluate,
+      evaluate: runScript,
       declare: (image) => this.#declareImage(image),
       get: (name) => this.#get(name),
       set: (name, value) => this.#define(name, value),

@@ -1,4 +1,4 @@
-import { flagsOf } from "../../codec/text.ts";
+import { flagsOf } from "../../codec/intrinsics.ts";
 import { look } from "../intrinsics/look.ts";
 import { bytesOf, classNameOf, hrefOf, inheritedText, type ObjectKind, ownData } from "./object_kind.ts";
 
@@ -47,8 +47,8 @@ export function functionLabel(value: object, kind: "function" | "class"): string
     const parent = base !== null && typeof base === "function" && base !== look.function && !look.isProxy(base)
       ? ownData(base, "name")
       : "";
-    const heirs = typeof parent === "string" && parent ? ` extends ${look.slice(parent, 0, 100)}` : "";
-    return `[class ${name || "(anonymous)"}${heirs}]`;
+    const parentText = typeof parent === "string" && parent ? ` extends ${look.slice(parent, 0, 100)}` : "";
+    return `[class ${name || "(anonymous)"}${parentText}]`;
   }
   const tag = inheritedText(value, look.toStringTag) ?? "Function";
   return name ? `[${tag}: ${name}]` : `[${tag} (anonymous)]`;

@@ -132,6 +132,14 @@ export function bytesOf(value: object, kind: ObjectKind): number {
   }
 }
 
+export function isDigits(key: string): boolean {
+  for (let i = 0; i < key.length; i++) {
+    const c = look.charCodeAt(key, i);
+    if (c < 48 || c > 57) return false;
+  }
+  return key.length > 0;
+}
+
 /** Own properties of errors that are shown although they are not enumerable. */
 export const ERROR_PARTS: readonly string[] = ["cause", "errors", "error", "suppressed"];
 

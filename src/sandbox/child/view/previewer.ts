@@ -1,10 +1,10 @@
 import { bareList } from "../../codec/intrinsics.ts";
-import { isIndex } from "../../codec/text.ts";
 import { look } from "../intrinsics/look.ts";
 import {
   classNameOf,
   ERROR_PARTS,
   errorText,
+  isDigits,
   isInternal,
   kindOf,
   lengthOf,
@@ -214,7 +214,7 @@ export class Previewer {
     let shown = how.used;
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i]!;
-      if (how.skipItems && typeof key === "string" && isIndex(key)) continue;
+      if (how.skipItems && typeof key === "string" && isDigits(key)) continue;
       const descriptor = look.descriptorOf(value, key);
       if (!descriptor?.enumerable || (typeof key === "symbol" && isInternal(key))) continue;
       if (shown++ >= items || this.#full) {

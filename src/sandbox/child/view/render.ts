@@ -1,8 +1,12 @@
-import type { RenderReport } from "../../sandbox.ts";
+import Mustache from "mustache";
 import { look } from "../intrinsics/look.ts";
-import { follow, MISSING } from "./template_path.ts";
+import { ownData } from "./object_kind.ts";
 import { answerText } from "./reader_text.ts";
-import { parseTemplate, pathOf, type TemplateToken } from "./template_tokens.ts";
+
+/** How the text was resolved; the sandbox's `RenderReport`. */
+export type Rendered =
+  | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
+  | { readonly ok: false; readonly reason: string };
 
 export interface RenderOptions {
   readonly lookup: (name: string) => unknown;
@@ -10,11 +14,23 @@ export interface RenderOptions {
   readonly names: readonly string[];
 }
 
+/** One part of a template: text, a tag with its name, or a section with its content. */
+interface TemplateToken {
+  readonly type: "text" | "name" | "&" | "#" | "^" | ">" | "!" | "=";
+  readonly value: string;
+  readonly inside: readonly TemplateToken[];
+}
+
+const TYPES: readonly string[] = ["text", "name", "&", "#", "^", ">", "!", "="];
+
+/** There is nothing of that name. */
+const MISSING: unique symbol = Symbol("missing");
+
 const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
 
 /** Resolves the text of a final answer: the name of a variable, a Mustache template over variables, or plain text.
  * Nothing is escaped, no function or getter is called, and there are no partials. Never throws. */
-export function render(template: string, { lookup, names }: RenderOptions): RenderReport {
+export function render(template: string, { lookup, names }: RenderOptions): Rendered {
   const known = new Set(names);
   const single = template.trim();
   if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, lookup(single));
@@ -35,7 +51,7 @@ export function render(template: string, { lookup, names }: RenderOptions): Rend
   }
 }
 
-function ofVariable(name: string, value: unknown): RenderReport {
+function ofVariable(name: string, value: unknown): Rendered {
   if (value === undefined || value === null) return { ok: false, reason: `The variable ${name} is ${value}` };
   return { ok: true, from: "variable", text: answerText(value, MAX_CHARS) };
 }
@@ -172,4 +188,56 @@ function items(value: unknown): unknown[] {
   const list: unknown[] = [], iterator = look.setValues(value);
   for (let n = look.setSize(value); n > 0; n--) list.push((look.setNext(iterator) as IteratorResult<unknown>).value);
   return list;
+}
+
+/** Throws Error if a section is not closed. */
+function parseTemplate(template: string): TemplateToken[] {
+  const parse: (text: string) => unknown = Mustache.parse;
+  return tokensOf(parse(template));
+}
+
+function tokensOf(list: unknown): TemplateToken[] {
+  if (!Array.isArray(list)) throw new TypeError("Cannot read the template: its parts are no list");
+  return list.map((one: unknown) => {
+    const [type, value, , , inside]: unknown[] = Array.isArray(one) ? one : [];
+    if (!isType(type) || typeof value !== "string") throw new TypeError("Cannot read the template: an unknown part");
+    return { type, value, inside: type === "#" || type === "^" ? tokensOf(inside) : [] };
+  });
+}
+
+function isType(type: unknown): type is TemplateToken["type"] {
+  return typeof type === "string" && TYPES.includes(type);
+}
+
+/** `a.b.c` as a list of names; null for other tags (`x | upper`, `.Values.x`, `if a`). */
+function pathOf(tag: string): string[] | null {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Continue}$]+)*$/u.test(tag) ? tag.split(".") : null;
+}
+
+/** The value at `a.b.length` within a value: own data properties and lengths only; nothing is inherited or run. */
+function follow(value: unknown, path: readonly string[]): unknown {
+  let at = value;
+  for (let i = 0; i < path.length; i++) {
+    at = step(at, path[i]!);
+    if (at === MISSING) return MISSING;
+  }
+  return at;
+}
+
+function step(value: unknown, key: string): unknown {
+  if (typeof value === "string") return key === "length" ? value.length : MISSING;
+  if (typeof value !== "object" || value === null || look.isProxy(value)) return MISSING;
+  if (key === "size" && look.isMap(value)) return look.mapSize(value);
+  if (key === "size" && look.isSet(value)) return look.setSize(value);
+  if (key === "length" && look.isTypedArray(value)) return look.viewLength(value);
+  if (look.isMap(value) && !look.hasOwn(value, key)) {
+    const found: unknown = look.mapGet(value, key);
+    return found === undefined ? MISSING : found;
+  }
+  if (look.hasOwn(value, key)) {
+    const descriptor = look.descriptorOf(value, key);
+    return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : MISSING;
+  }
+  if (look.isNativeError(value)) return ownData(look.prototypeOf(value) ?? value, key) ?? MISSING;
+  return MISSING;
 }

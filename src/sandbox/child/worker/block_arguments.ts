@@ -10,13 +10,13 @@ export function blockArguments(
   declarations: readonly Declaration[],
   { variables, numbers }: { readonly variables: RealmVariables; readonly numbers: KeptNumbers },
 ): readonly unknown[] {
-  const goingOn = variables.goingOn(declarations);
+  const extending = variables.extending(declarations);
   const made = (value: object, name: string): void => variables.made(value, name, declarations);
   const fail = (name: string, isConstant: boolean | null): unknown => {
     if (isConstant === null && !variables.isNew(name)) return variables.lookup(name);
     return failName(name, isConstant === true);
   };
-  return [goingOn, numbers, made, fail];
+  return [extending, numbers, made, fail];
 }
 
 /** Where the language would fail. */

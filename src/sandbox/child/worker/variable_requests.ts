@@ -1,4 +1,5 @@
 import { decode, encode } from "../../codec/codec.ts";
+import { bareList } from "../../codec/intrinsics.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { FormerResults } from "../../sandbox.ts";
 import { captured } from "../intrinsics/captured.ts";
@@ -9,7 +10,7 @@ import type { WorkerParts } from "./parts.ts";
 
 export type VariableRequest = Extract<
   ToWorker,
-  { t: "restore" | "restoreBytes" | "results" | "bind" | "read" | "forget" | "render" | "module" }
+  { t: "restore" | "results" | "bind" | "read" | "forget" | "render" | "module" }
 >;
 type Render = Extract<VariableRequest, { t: "render" }>;
 
@@ -21,6 +22,8 @@ export class VariableRequests {
   readonly #parts: WorkerParts;
   /** The received part of a text that arrives in parts. */
   #text = "";
+  /** Received variables to restore. */
+  #images = bareList<VariableImage>();
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
@@ -51,11 +54,9 @@ export class VariableRequests {
         variables.forget(request.names);
         return this.#answer(request.id, null);
       case "restore":
-        return this.#restore(request.id, request.images);
-      case "restoreBytes": // from the main process, which the child trusts
-        return this.#restore(request.id, decode(request.payload) as readonly VariableImage[]);
+        return this.#restore(request);
       case "results":
-        this.#parts.results.restore(decode(request.payload) as FormerResults); // from the main process too
+        this.#parts.results.restore(decode(request.payload) as FormerResults); // from the main process, which is trusted
         return this.#answer(request.id, null);
       case "render":
         return this.#render(request);
@@ -97,7 +98,12 @@ export class VariableRequests {
   }
 
   /** Sources are evaluated with host calls disabled: resuming never repeats a side effect. */
-  #restore(id: string, images: readonly VariableImage[]): void {
+  #restore({ id, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
+    const images = this.#images;
+    const part = decode(payload) as readonly VariableImage[]; // from the main process, which the child trusts
+    for (let i = 0; i < part.length; i++) images[images.length] = part[i]!;
+    if (more) return;
+    this.#images = bareList();
     let reports: unknown = null;
     let failure: unknown = new captured.Error(`Cannot restore the variables within ${RESTORE_MS / 1000} s`);
     const { calls, turns, variables } = this.#parts;

@@ -104,7 +104,7 @@ class SandboxWorker {
     const timers = new Timers({ soon, afterwards, current: currentRun, onError });
     const names: InjectedNames = new InjectedNames((name): boolean => variables.has(name));
     const results = new ShownResults(names);
-    const variables: RealmVariables = new RealmVariables({ original: (name) => names.descriptorOf(name) });
+    const variables: RealmVariables = new RealmVariables((name) => names.descriptorOf(name));
     const show = (value: unknown): string => preview(value, { chars: previewChars });
     return {
       post,

@@ -80,7 +80,7 @@ Deno.test("runCommand() cancels at Ctrl-C, exits with 130 and closes", async () 
     return { text: "", delayMs: 60_000 };
   }], { io });
   assert.deepEqual([code, closed, io.out], [130, 1, ""]);
-  assert.match(io.err, /^vis: Cancelled after 0 iterations; what was done is kept\.$/m);
+  assert.match(io.err, /^vis: Cancelled after 0 steps; completed work is kept\.$/m);
 });
 
 Deno.test("runCommand() closes when the query throws", async () => {
@@ -125,10 +125,10 @@ Deno.test("runCommand() with a schema leaves stdout empty where no answer satisf
       flags: { schema },
     });
     assert.deepEqual([code, io.out], [1, ""]);
-    assert.match(io.err, /^vis: No answer that satisfies the schema after 5 iterations\./m);
+    assert.match(io.err, /^vis: No answer that satisfies the schema after 5 steps\./m);
     const spent = await run(Array.from({ length: 5 }, () => replyJson("1")), { flags: { schema } });
     assert.deepEqual([spent.code, spent.io.out], [1, ""]);
-    assert.match(spent.io.err, /^vis: No answer within the budget of 4 iterations\./m);
+    assert.match(spent.io.err, /^vis: No answer within the budget of 4 steps\./m);
   }));
 
 Deno.test("runCommand() refuses a schema, an image and a model without eyes before anything is stored", async () => {

@@ -7,7 +7,7 @@ export interface ErrorFacts {
 }
 
 /** Gives an error its facts, as properties that are not listed. */
-export function describeError(error: Error, { name, message, hint }: ErrorFacts): Error {
+export function setErrorFacts(error: Error, { name, message, hint }: ErrorFacts): Error {
   const set = (key: string, value: string): void => {
     captured.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false });
   };
