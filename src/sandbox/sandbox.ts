@@ -1,4 +1,5 @@
 import type { BlockResult } from "../domain/query/block_result.ts";
+import type { FormerResults } from "../domain/query/former_results.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { Grants } from "./grants.ts";
 
@@ -101,25 +102,6 @@ export interface VariableRestoreReport {
   readonly name: string;
   readonly how: "data" | "eval" | "skipped" | "lost";
   readonly reason: string;
-}
-
-/** A block of an iteration that another child ran. */
-export interface FormerResult {
-  /** Codec bytes of the value; null if there was none or it could not be stored. */
-  readonly value: Uint8Array<ArrayBuffer> | null;
-  /** What the value was, if it could not be stored; else "". */
-  readonly held: string;
-  readonly printed: string;
-}
-
-/** What `results` and `printed` hold in a child that replaces another one. */
-export interface FormerResults {
-  /** Rows of the last iteration, by index. */
-  readonly shown: readonly FormerResult[];
-  /** Rows of the running iteration, by index. */
-  readonly running: readonly FormerResult[];
-  /** The running iteration; -1 between two. */
-  readonly iteration: number;
 }
 
 export interface BindOptions {

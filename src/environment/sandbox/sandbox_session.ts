@@ -2,8 +2,9 @@ import { failedBlock } from "../../domain/query/block_result.ts";
 import { Cancelled, SandboxEnded } from "../../domain/errors.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { bareReport } from "../../sandbox/bare_report.ts";
+import type { FormerResult } from "../../domain/query/former_results.ts";
 import { ShownRows } from "./shown_rows.ts";
-import type { BlockRun, FormerResult, RunReport, Sandbox, VariableRestoreReport } from "../../sandbox/sandbox.ts";
+import type { BlockRun, RunReport, Sandbox, VariableRestoreReport } from "../../sandbox/sandbox.ts";
 
 /** Binds text of any size without holding it: each chunk is sent when the child has consumed the previous one. */
 async function bindPieces(
@@ -32,7 +33,7 @@ export interface SessionSource {
   readonly stored: () => Promise<readonly VariableImage[]>;
   /** Names and texts of the system variables. */
   readonly system: () => ReadonlyMap<string, string>;
-  /** What `results` holds in the first child; nothing if absent. */
+  /** Of the last iteration that is stored. */
   readonly rows?: () => Promise<readonly FormerResult[]>;
   /** Called after each restore that lost something. */
   readonly onLost: (lost: readonly MissingVariable[]) => void;
@@ -235,10 +236,9 @@ export class SandboxSession {
   async #open(signal: AbortSignal): Promise<Sandbox> {
     const previous = this.#sandbox;
     this.#sandbox = null;
-    const [opened, stored, rows] = await Promise.allSettled([
+    const [opened, stored] = await Promise.allSettled([
       this.#source.open(signal),
       this.#source.stored(),
-      this.#rows.current(),
       previous?.close(),
     ]);
     if (opened.status === "rejected") throw opened.reason;
@@ -247,8 +247,8 @@ export class SandboxSession {
       if (stored.status === "rejected") throw stored.reason;
       checkWanted(signal);
       await this.#restoreAll(sandbox, stored.value);
-      if (rows.status === "rejected") throw rows.reason;
-      if (rows.value.shown.length + rows.value.running.length > 0) await sandbox.restoreResults(rows.value);
+      const rows = await this.#rows.current();
+      if (rows.shown.length + rows.running.length > 0) await sandbox.restoreResults(rows);
       checkWanted(signal);
       // From here on, whoever changes a system variable binds it; frames arrive in order.
       this.#sandbox = sandbox;

@@ -1,7 +1,8 @@
 import type { BlockResult } from "../../domain/query/block_result.ts";
 import { clip } from "../../domain/text/clip.ts";
 import type { Store, StoredBlock } from "../../persistence/store/store.ts";
-import type { BlockRun, FormerResult, FormerResults, RunReport } from "../../sandbox/sandbox.ts";
+import type { FormerResult, FormerResults } from "../../domain/query/former_results.ts";
+import type { BlockRun, RunReport } from "../../sandbox/sandbox.ts";
 
 const HELD_CHARS = 120;
 /** Values of one iteration together. */

@@ -1,5 +1,6 @@
 import { SandboxEnded } from "../../domain/errors.ts";
 import { failedBlock } from "../../domain/query/block_result.ts";
+import type { FormerResults } from "../../domain/query/former_results.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { ActiveRun } from "./_active_run.ts";
 import { BlockOutput } from "./_block_output.ts";
@@ -22,7 +23,6 @@ import { CodecError } from "../codec/codec_error.ts";
 import type { ChildProgram } from "../launch/program.ts";
 import { type Bytes, type Frame, FrameFields, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "../protocol.ts";
 import type {
-  FormerResults,
   BlockRun,
   RenderReport,
   RunReport,

@@ -39,6 +39,7 @@ const HINTS: readonly (readonly [RegExp, Hint])[] = [
 /** What to write instead, for errors whose cause the model cannot see; "" for others. */
 export function hintOf(message: string, facts: HintFacts): string {
   for (const [pattern, hint] of HINTS) {
+    // deno-lint-ignore vis/no-message-parsing -- errors of the engine have no codes
     const found = pattern.exec(message);
     const text = found ? hint(found, facts) : "";
     if (text !== "") return text;

@@ -1,5 +1,5 @@
 import type { AnyNode, Expression, Identifier, Program } from "acorn";
-import { SYSTEM_VARIABLES } from "../../../domain/query/variable.ts";
+import { SYSTEM_NAMES } from "../syntax/system_names.ts";
 import { nestedVars } from "../rewrite/declarations.ts";
 import { boundIdentifiers, childNodes, freeNames, isFunction } from "../syntax/analysis.ts";
 
@@ -14,7 +14,7 @@ const NO_EXPORT = "A block is no module: leave out export, what a block declares
 /** Constants of the language, what the runtime itself calls, and what Vis sets before every call. */
 const FIXED_NAMES: ReadonlySet<string> = new Set([
   ...["undefined", "NaN", "Infinity", "globalThis", "dispatchEvent"],
-  ...SYSTEM_VARIABLES,
+  ...SYSTEM_NAMES,
 ]);
 
 export interface Refusing {

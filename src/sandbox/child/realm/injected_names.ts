@@ -1,4 +1,4 @@
-import { SYSTEM_VARIABLES } from "../../../domain/query/variable.ts";
+import { SYSTEM_NAMES } from "../syntax/system_names.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
 
@@ -73,7 +73,7 @@ export class InjectedNames {
 }
 
 const SYSTEM: Readonly<Record<string, true>> = look.create(null);
-for (const name of SYSTEM_VARIABLES) Reflect.set(SYSTEM, name, true);
+for (const name of SYSTEM_NAMES) Reflect.set(SYSTEM, name, true);
 
 /** Objects of the realm that no extension added. */
 const OWN_OBJECTS: Readonly<Record<string, true>> = look.setPrototypeOf({

@@ -48,7 +48,7 @@ export class RealmVariables {
   #filled: Record<string, unknown> = look.create(null);
   /** Previous values of the names that the block declares. */
   #before: Record<string, unknown> = look.create(null);
-  readonly #functions = new KnownFunctions();
+  readonly functions = new KnownFunctions();
 
   constructor(original: (name: string) => PropertyDescriptor | null = () => null) {
     this.#original = original;
@@ -103,7 +103,7 @@ export class RealmVariables {
     this.#bound = bareList();
     return new Saving({
       entries: this.#entries,
-      functions: this.#functions,
+      functions: this.functions,
       has: (name) => look.hasOwn(this.#global, name),
       get: (name) => this.#get(name),
       drop: (name) => this.#drop(name),
@@ -124,22 +124,6 @@ export class RealmVariables {
     }
     this.#extending = found;
     return this.#filled;
-  }
-
-  /** Remembers a function that the running block has just declared under the source that the model wrote. */
-  made(value: object, name: string, declarations: readonly Declaration[]): void {
-    for (let i = 0; i < declarations.length; i++) {
-      const { name: declared, declaration, source, requires } = declarations[i]!;
-      if (declared !== name || typeof value !== "function") continue;
-      look.defineProperty(value, "name", look.setPrototypeOf({ value: name, configurable: true }, null));
-      if (declaration === "function") this.#functions.add(value, { name, source, requires });
-    }
-  }
-
-  /** The text of a function as the model wrote it; null for one that runs as it was written. */
-  sourceOf(value: object): string | null {
-    const known = this.#functions.find(value);
-    return known?.kind === "function" ? known.source : null;
   }
 
   /** An assignment changes the value and keeps the declaration's keyword and comment. */
@@ -170,7 +154,7 @@ export class RealmVariables {
       return true;
     }
     describeFilled(entry, { ...described, on });
-    if (entry.declaration === "namespace" && entry.source !== "") this.#functions.addNamespace(value, entry);
+    if (entry.declaration === "namespace" && entry.source !== "") this.functions.addNamespace(value, entry);
     return true;
   }
 
@@ -204,7 +188,7 @@ export class RealmVariables {
   /** Binds values and evaluates sources in the order of their requirements. One report per image; never throws. */
   restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
-      functions: this.#functions,
+      functions: this.functions,
       evaluate: runScript,
       declare: (image) => this.#declareImage(image),
       get: (name) => this.#get(name),

@@ -11,7 +11,7 @@ export function blockArguments(
   { variables, numbers }: { readonly variables: RealmVariables; readonly numbers: KeptNumbers },
 ): readonly unknown[] {
   const extending = variables.extending(declarations);
-  const made = (value: object, name: string): void => variables.made(value, name, declarations);
+  const made = (value: object, name: string): void => variables.functions.made(value, { name, declarations });
   const fail = (name: string, isConstant: boolean | null): unknown => {
     if (isConstant === null && !variables.isNew(name)) return variables.lookup(name);
     return failName(name, isConstant === true);

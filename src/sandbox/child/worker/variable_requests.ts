@@ -1,7 +1,7 @@
 import { decode, encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
-import type { FormerResults } from "../../sandbox.ts";
+import type { FormerResults } from "../../../domain/query/former_results.ts";
 import { captured } from "../intrinsics/captured.ts";
 import type { ToWorker } from "../link/messages.ts";
 import { loadModule } from "./load_module.ts";

@@ -143,7 +143,7 @@ class SandboxWorker {
       this.#parts.notes.add(strayText(event.error ?? event.reason));
       return false;
     });
-    replaceFunctionText((value) => this.#parts.variables.sourceOf(value));
+    replaceFunctionText((value) => this.#parts.variables.functions.sourceOf(value));
     const own = this.#own;
     const left = emptyRealm({ added: own, fixed: { dispatchEvent } });
     this.#nameOwn();
