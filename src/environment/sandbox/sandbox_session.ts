@@ -33,7 +33,6 @@ export interface SessionSource {
   readonly stored: () => Promise<readonly VariableImage[]>;
   /** Names and texts of the system variables. */
   readonly system: () => ReadonlyMap<string, string>;
-  /** Of the last iteration that is stored. */
   readonly rows?: () => Promise<readonly FormerResult[]>;
   /** Called after each restore that lost something. */
   readonly onLost: (lost: readonly MissingVariable[]) => void;

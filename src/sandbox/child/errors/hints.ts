@@ -1,4 +1,4 @@
-import { nearestNames } from "../../../domain/kit/nearest_name.ts";
+import { nearestName } from "../../../domain/kit/nearest_name.ts";
 
 /** What is known about the code that threw. */
 export interface HintFacts {
@@ -54,8 +54,8 @@ function undefinedName(name: string, { source, names }: HintFacts): string {
   if (loop) return `declare it: for (let ${name} ${loop[1]} …`;
   const assigned = new RegExp(String.raw`(?<![\p{ID_Continue}$.])${escaped}\s*=(?![=>])\s*([^;\n]{1,40})`, "u").exec(line);
   if (assigned) return `declare it: let ${name} = ${assigned[1]?.trim()}`;
-  const near = nearestNames(name, names).slice(0, 3);
-  return near.length > 0 ? `did you mean ${near.join(" or ")}?` : "";
+  const near = nearestName(name, names);
+  return near ? `did you mean ${near}?` : "";
 }
 
 function prototypeHint(key: string, source: string): string {
