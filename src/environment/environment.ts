@@ -25,6 +25,7 @@ import { boundText, realmParts } from "./realm_parts.ts";
 import { restoreVariable } from "./variables/restore_variable.ts";
 import { ScopeChanges, type ScopesNow } from "./variables/scope_changes.ts";
 import { type MissingVariable, SandboxSession } from "./sandbox/sandbox_session.ts";
+import { storedRows } from "./sandbox/shown_rows.ts";
 import { storedSystem } from "./stored_system.ts";
 import { VariableIndex } from "./variables/variable_index.ts";
 
@@ -67,6 +68,7 @@ export class Environment {
     this.#session = new SandboxSession({
       open: (signal) => this.#openSandbox(signal),
       stored: () => parts.store.liveImages(parts.branch.branchId),
+      rows: () => storedRows(parts.store, parts.branch.branchId),
       system: () => this.#system,
       onLost: (lost) => this.#lose(lost),
       pieces: (large) => parts.store.largePieces(large),
@@ -127,7 +129,7 @@ export class Environment {
     this.programs.endQuery();
     if (unstored) await this.#undo();
     this.given.end();
-    await this.#session.used?.endQuery().catch(() => {});
+    await this.#session.endQuery();
   }
 
   /** Row of the running iteration; null before the first one. */

@@ -3,7 +3,7 @@ import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import { BUILTIN_NAMES } from "./builtins.ts";
 
 /** What Vis adds to every realm besides the builtins. */
-const ALWAYS = ["console", "print", "results", "shape"];
+const ALWAYS = ["console", "print", "printed", "results", "shape", "vis"];
 
 /** Names in the realm that the user did not declare, without those of the language. */
 export function initialNames(active: ActiveExtensions | null): ReadonlySet<string> {

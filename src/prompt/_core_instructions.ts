@@ -20,7 +20,7 @@ In "thinking" carry on what is asked, what is done, what comes next. Never repea
 
 # Variables
 - Top-level const, let, var, function and class persist, over later requests too. To update, declare the same name again, const too: no hits2. A comment above a declaration shows in the index.
-- A result is shown once, large ones shortened. results[0] is all of journal row [1]: keep it in a variable instead of computing it again. Print parts, never everything.
+- A result is shown once, large ones shortened. results[0] is all of journal row [1], printed[0] its output: keep it in a variable instead of computing it again. Print parts, never everything.
 - $query, $reasoning, $answer: the request, your thinking, the last answer.
 
 # Functions in scope

@@ -1,4 +1,5 @@
 import type { BlockResult } from "../domain/query/block_result.ts";
+import type { FormerResults } from "../domain/query/former_results.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { Grants } from "./grants.ts";
 
@@ -122,6 +123,8 @@ export interface Sandbox {
   render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport>;
   /** Binds data and evaluates sources in the order of `requires`, with host calls disabled. */
   restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]>;
+  /** Sets `results` and `printed` to those of the child that this one replaces. */
+  restoreResults(results: FormerResults): Promise<void>;
   /** Sets a system variable (`$query`) or a user variable; the value goes through the codec. A system variable may be
    * sent with the next request, which sees it. Text in parts ("more", … "last") is joined in the child. The caller
    * stores it, so no block saves it while it is unchanged. */

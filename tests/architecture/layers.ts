@@ -129,7 +129,7 @@ export const WALLS: readonly Wall[] = [
       // What it captures before foreign code runs, once for every reader and writer of bytes.
       "src/sandbox/codec/intrinsics.ts",
       "src/sandbox/confine/",
-      // Plain text in, a name out.
+      // Pure and without imports: the main thread names what a block may have meant.
       "src/domain/kit/nearest_name.ts",
     ],
     types: ["src/domain/"],

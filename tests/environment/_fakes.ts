@@ -69,6 +69,9 @@ export class FakeSandbox implements Sandbox {
       images.map(({ name, kind, reason }) => ({ name, how: kind === "lost" ? "lost" : "data", reason })),
     );
   }
+  restoreResults(): Promise<void> {
+    return Promise.resolve();
+  }
   bind(name: string, value: unknown): Promise<void> {
     this.bound.push([name, value]);
     return Promise.resolve();

@@ -79,7 +79,7 @@ const THROWN: readonly Thrown[] = [
       "throw new HttpError('gone', { cause: new TypeError('inner') })",
     ],
     name: "HttpError",
-    message: /^gone \[cause: TypeError: inner\]$/,
+    message: /^gone \{ status: 404 \} \[cause: TypeError: inner\]$/,
     at: [1, 7],
     excerpt: "throw new HttpError('gone', { cause: new TypeError('inner') })\n      ^",
     stack: "at (1:7)",

@@ -5,15 +5,8 @@ const FUNCTIONS = { "fs.readFile": () => "text", vars: () => ["a"] };
 const NOTE = "belongs to the sandbox: it is as before again";
 
 const OVERWRITTEN: readonly (readonly [block: string, name: string])[] = [
-  ["const fs = 1; fs", "fs"],
-  ["let print = 1; print", "print"],
-  ["var vars = 1; vars", "vars"],
-  ["function fs() {}\n1", "fs"],
-  ["class print {}\n1", "print"],
-  ["let { console } = { console: 1 }; console", "console"],
   ["[fs] = [5]; fs", "fs"],
   ["({ a: fs, ...vars } = { a: 2 }); fs", "fs"],
-  ["for (var fs of [1, 2]) {}\nfs", "fs"],
   ["for (vars in { a: 1 }) {}\nvars", "vars"],
   ["fs ||= 1; fs &&= 2; fs", "fs"],
   ["delete globalThis.vars", "vars"],
@@ -24,24 +17,45 @@ const OVERWRITTEN: readonly (readonly [block: string, name: string])[] = [
     "setTimeout",
   ],
   ["results = 5; results", "results"],
-  ["enum fs { A }\nfs.A", "fs"],
   ["(() => { fs = 3 })(); fs", "fs"],
   ["fs = 1; throw new Error('after')", "fs"],
 ];
 
-Deno.test("run() puts back every name of the sandbox, however it was overwritten, and says so", async () => {
+const USABLE =
+  "[await fs.readFile('x'), (await vars()).length, typeof print, typeof console.log, Array.isArray(results), typeof setTimeout].join()";
+
+Deno.test("run() puts back every name of the sandbox that was overwritten without a declaration, and says so", async () => {
   await using box = await testSandbox({ functions: FUNCTIONS });
   for (const [block, name] of OVERWRITTEN) {
     const { notes, saved, result } = await box.run(block);
-    assert.deepEqual(notes.filter((note) => note === `${name} ${NOTE}`).length, 1, `${block}: ${notes.join("; ")}`);
+    const note = `${name} ${NOTE} (let ${name} = … makes it your variable)`;
+    assert.deepEqual(notes.filter((one) => one === note).length, 1, `${block}: ${notes.join("; ")}`);
     assert.deepEqual([saved, result.defined], [[], []], block);
-    assert.equal(
-      await box.show(
-        "[await fs.readFile('x'), (await vars()).length, typeof print, typeof console.log, Array.isArray(results), typeof setTimeout].join()",
-      ),
-      '"text,1,function,function,true,function"',
-      block,
-    );
+    assert.equal(await box.show(USABLE), '"text,1,function,function,true,function"', block);
+  }
+});
+
+const DECLARED: readonly (readonly [block: string, name: string])[] = [
+  ["const fs = 1; fs", "fs"],
+  ["let print = 1; print", "print"],
+  ["var vars = 1; vars", "vars"],
+  ["function fs() {}\n1", "fs"],
+  ["class print {}\n1", "print"],
+  ["let { console } = { console: 1 }; console", "console"],
+  ["for (var fs of [1, 2]) {}\nfs", "fs"],
+  ["enum fs { A }\nfs.A", "fs"],
+];
+
+Deno.test("run() a declared name of the sandbox is the block's variable until it is forgotten", async () => {
+  for (const [block, name] of DECLARED) {
+    await using box = await testSandbox({ functions: FUNCTIONS });
+    const { notes, saved, result } = await box.run(block);
+    const original = name === "fs" ? "vis.ext.fs" : `vis.${name}`;
+    assert.deepEqual(notes, [`${name} is now your variable; the original is ${original}`], block);
+    assert.deepEqual([saved.map((image) => image.name), result.defined], [[name], [name]], block);
+    assert.equal(await box.show(`${name} === ${original}`), "false", block);
+    await box.sandbox.forget([name]);
+    assert.equal(await box.show(USABLE), '"text,1,function,function,true,function"', block);
   }
 });
 
@@ -107,11 +121,13 @@ Deno.test("results[i] are values themselves, of blocks that had one", async () =
   ];
   for (const block of blocks) await box.run(block);
   assert.equal(
-    await box.show("[results[0].a, results[1] === q, 2 in results, results[4], results[6](), results.length]"),
-    '[ 1, true, false, "p", 5, 7 ]',
+    await box.show("[results[0].a, results[1] === q, 2 in results, results[4], results[6](), results.length]", {
+      iteration: 2,
+    }),
+    '[ 1, true, true, "p", 5, 7 ]',
   );
   await box.run("results.length = 0; results.push = null; Object.freeze(results)");
   const { result } = await box.run("5");
   assert.deepEqual([result.outcome, result.preview], ["value", "5"]);
-  assert.equal(await box.show("results.length", { iteration: 2 }), "0");
+  assert.equal(await box.show("results.length", { iteration: 3 }), "3");
 });

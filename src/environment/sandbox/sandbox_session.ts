@@ -2,6 +2,8 @@ import { failedBlock } from "../../domain/query/block_result.ts";
 import { Cancelled, SandboxEnded } from "../../domain/errors.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { bareReport } from "../../sandbox/bare_report.ts";
+import type { FormerResult } from "../../domain/query/former_results.ts";
+import { ShownRows } from "./shown_rows.ts";
 import type { BlockRun, RunReport, Sandbox, VariableRestoreReport } from "../../sandbox/sandbox.ts";
 
 /** Binds text of any size without holding it: each chunk is sent when the child has consumed the previous one. */
@@ -31,6 +33,7 @@ export interface SessionSource {
   readonly stored: () => Promise<readonly VariableImage[]>;
   /** Names and texts of the system variables. */
   readonly system: () => ReadonlyMap<string, string>;
+  readonly rows?: () => Promise<readonly FormerResult[]>;
   /** Called after each restore that lost something. */
   readonly onLost: (lost: readonly MissingVariable[]) => void;
   /** UTF-8 chunks of a text that is too large to be restored with the others. */
@@ -43,6 +46,7 @@ export interface SessionSource {
  * variables as they were after the last finished block. Owns the child; `close` ends it. */
 export class SandboxSession {
   readonly #source: SessionSource;
+  readonly #rows: ShownRows;
   /** The start in progress, or null. */
   #start: Start | null = null;
   #sandbox: Sandbox | null = null;
@@ -58,6 +62,7 @@ export class SandboxSession {
 
   constructor(source: SessionSource) {
     this.#source = source;
+    this.#rows = new ShownRows(source.rows ?? (() => Promise.resolve([])));
   }
 
   /** The running child, or null. */
@@ -129,12 +134,20 @@ export class SandboxSession {
   }
 
   async run(block: BlockRun): Promise<RunReport> {
+    this.#rows.begin(block);
     const { sandbox, failed } = await this.readyFor(block.code);
     this.#used = true;
     const report = failed === null ? await sandbox.run(block) : notRun(failed);
+    this.#rows.add(block, report);
     this.remember(report.saved);
     for (const { name } of report.saved) this.#unloaded.delete(name);
     return report;
+  }
+
+  /** Ends what the query's blocks left running. */
+  async endQuery(): Promise<void> {
+    this.#rows.endQuery();
+    await this.used?.endQuery().catch(() => {});
   }
 
   /** Adds versions that a child needs if it starts before the iteration is stored. */
@@ -170,6 +183,7 @@ export class SandboxSession {
     await this.stop();
     this.#unsaved.clear();
     this.#unloaded.clear();
+    this.#rows.reset();
   }
 
   /** Resolves when no start is in progress. */
@@ -232,6 +246,8 @@ export class SandboxSession {
       if (stored.status === "rejected") throw stored.reason;
       checkWanted(signal);
       await this.#restoreAll(sandbox, stored.value);
+      const rows = await this.#rows.current();
+      if (rows.shown.length + rows.running.length > 0) await sandbox.restoreResults(rows);
       checkWanted(signal);
       // From here on, whoever changes a system variable binds it; frames arrive in order.
       this.#sandbox = sandbox;

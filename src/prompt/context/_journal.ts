@@ -52,8 +52,8 @@ function rowOf({ code, result, at }: JournalEntry & { readonly at: number }, cap
       outcome: failed
         ? piece(errorText(result), { cap: caps.errorChars })
         : piece(valueText(result), { cap: caps.previewChars, more: `, all in results[${at}]` }),
-      stdout: piece(result.stdout.trimEnd(), { cap: caps.stdoutChars }),
-      stderr: piece(result.stderr.trimEnd(), { cap: caps.stderrChars }),
+      stdout: piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, more: `, all in printed[${at}]` }),
+      stderr: piece(result.stderr.trimEnd(), { cap: caps.stderrChars, more: `, all in printed[${at}]` }),
     },
   };
 }

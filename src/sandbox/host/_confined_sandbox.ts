@@ -1,5 +1,6 @@
 import { SandboxEnded } from "../../domain/errors.ts";
 import { failedBlock } from "../../domain/query/block_result.ts";
+import type { FormerResults } from "../../domain/query/former_results.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { ActiveRun } from "./_active_run.ts";
 import { BlockOutput } from "./_block_output.ts";
@@ -169,6 +170,12 @@ export class ConfinedSandbox implements Sandbox {
     parts.forEach((part, i) => this.#link.send({ t: "restore", id, code, more: i < parts.length - 1 }, part));
     const answered = await this.#requests.within(answer);
     return this.#read(() => readRestoreReports(answered));
+  }
+
+  async restoreResults(results: FormerResults): Promise<void> {
+    const payload = encode(results, { maxBytes: MAX_PAYLOAD_BYTES });
+    const answer = await this.#requests.ask({ t: "results" }, payload);
+    this.#read(() => readValue(answer));
   }
 
   async bind(...[name, value, options = {}]: Parameters<Sandbox["bind"]>): Promise<void> {

@@ -36,6 +36,24 @@ export function repliesSuite(launcher: Launcher): void {
         assert.match(ran.stderr, /✗ TypeError: not today/);
         assert.match(user.mock.requests[1]?.context ?? "", /TypeError: not today/);
       }, { reply: [replyJson("throw new TypeError('not today')"), final("At last")] }),
+      "a block that declares names of the sandbox, and one that reads what was shown": withUser(async (user) => {
+        const ran = await user.run(["run", "x"]);
+        assert.equal(ran.stdout, "function f(n) { return n ? f(n - 1) : 0 }|f|3|hi|process1|undefined2\n", ran.stderr);
+        assert.match(
+          user.mock.requests[1]?.context ?? "",
+          /memo2|vars is now your variable; the original is vis\.vars/,
+        );
+        assert.doesNotMatch(JSON.stringify(user.mock.requests), /[\u200b-\u200d]/);
+      }, {
+        reply: [
+          replyJson([
+            "function f(n) { return n ? f(n - 1) : 0 }\nconst process = 'process1', vars = 1, close = 2, fetch = 3; print('hi'); fetch",
+          ]),
+          replyJson([
+            "await answer([String(f), f.name, results[0], printed[0].trim(), process, typeof require + close].join('|'))",
+          ]),
+        ],
+      }),
       "a final that is refused": withUser(async (user) => {
         const ran = await user.run(["run", "x"]);
         assert.equal(ran.stdout, "At last\n");

@@ -3,6 +3,7 @@ import { transform } from "sucrase";
 import type { VariableRestoreReport } from "../../../src/sandbox/sandbox.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
 import { FunctionNames } from "../../../src/sandbox/child/prepare/function_names.ts";
+import { blockArguments } from "../../../src/sandbox/child/worker/block_arguments.ts";
 import { KeptNumbers } from "../../../src/sandbox/child/worker/kept_numbers.ts";
 import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare/prepare_block.ts";
 import { type BlockEnd, RealmVariables } from "../../../src/sandbox/child/variables/variables.ts";
@@ -32,13 +33,10 @@ export class BlockRunner {
     const block = prepare(source, this.#functionNames);
     if (!block.ok) throw new SyntaxError(`${block.error.message} (${block.error.line}:${block.error.column})`);
     this.variables.declare(block.declarations.map(({ name }) => name));
-    const extending = this.variables.extending(block.declarations);
+    const values = blockArguments(block.declarations, this);
     let value: unknown, error: unknown = null;
     try {
-      value = await new vm.Script(block.code, { filename: `block${this.#count++}` }).runInThisContext()(
-        extending,
-        this.numbers,
-      );
+      value = await new vm.Script(block.code, { filename: `block${this.#count++}` }).runInThisContext()(...values);
     } catch (thrown) {
       error = thrown;
     }

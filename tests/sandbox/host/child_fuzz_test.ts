@@ -94,7 +94,19 @@ Deno.test("a child whose input ends in the middle of a frame ends as well, and s
 
 const frame = fc.record({
   header: fc.record({
-    t: fc.constantFrom("run", "answer", "cancel", "ping", "restore", "bind", "read", "forget", "render", "endQuery"),
+    t: fc.constantFrom(
+      "run",
+      "answer",
+      "cancel",
+      "ping",
+      "restore",
+      "bind",
+      "results",
+      "read",
+      "forget",
+      "render",
+      "endQuery",
+    ),
     id: fc.oneof(fc.constant(wireId()), fc.jsonValue({ maxDepth: 1 })),
     name: fc.oneof(fc.constantFrom("a", "fs", "__proto__", "globalThis", "then"), fc.jsonValue({ maxDepth: 1 })),
     names: fc.jsonValue({ maxDepth: 1 }),

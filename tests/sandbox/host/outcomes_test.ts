@@ -187,18 +187,24 @@ Deno.test("run() strips control characters from all text of the child", async ()
   assert.match(result.stdout, /\t\|\n$/);
 });
 
-Deno.test("results[i] holds the values of this iteration's blocks", async () => {
+Deno.test("results[i] and printed[i] hold what the blocks of the last iteration had", async () => {
   await using box = await testSandbox();
-  await box.run("[1, 2]", { iteration: 1, index: 0 });
+  await box.run("print('a'); console.error('b'); [1, 2]", { iteration: 1, index: 0 });
   await box.run("throw new Error('no')", { iteration: 1, index: 1 });
-  assert.equal(await box.show("results[0].length + ' ' + results[1]", { iteration: 1, index: 2 }), '"2 undefined"');
-  assert.equal(await box.show("results.length", { iteration: 2, index: 0 }), "0");
+  assert.equal(await box.show("results.length", { iteration: 1, index: 2 }), "0");
+  const seen = "[results[0], results[1], results.length, printed]";
+  const rows = '[ [ 1, 2 ], undefined, 3, [ "a\\nb\\n", "", "" ] ]';
+  assert.equal(await box.show(seen, { iteration: 2, index: 0 }), rows);
+  assert.equal(await box.show(seen, { iteration: 2, index: 1 }), rows);
+  assert.equal(await box.show("results[1].length", { iteration: 3, index: 0 }), "4");
+  await box.sandbox.endQuery();
+  assert.equal(await box.show("results[0]", { iteration: 3, index: 0 }), "4");
 });
 
 Deno.test("run() puts back what a model overwrote, and says so", async () => {
   await using box = await testSandbox({ functions: { "fs.readFile": () => "text", vars: () => ["a"] } });
   const { result, notes, saved } = await box.run(
-    "const fs = 1, print = 2; console = null; delete globalThis.vars; fs + print",
+    "fs = 1; print = 2; console = null; delete globalThis.vars; fs + print",
   );
   assert.equal(result.preview, "3");
   assert.deepEqual(saved, []);

@@ -1,4 +1,5 @@
 import type { BlockError } from "../../../domain/query/block_result.ts";
+import { type HintFacts, hintOf } from "./hints.ts";
 import { positionError } from "./position_error.ts";
 import { sourcePosition } from "./source_position.ts";
 import type { RanBlock, RanBlocks } from "./ran_blocks.ts";
@@ -13,9 +14,13 @@ const MAX_STACK = 2000;
  * too. */
 export function blockError(
   thrown: ThrownError,
-  { block, blocks }: { readonly block: RanBlock; readonly blocks: RanBlocks },
+  { block, blocks, hints }: {
+    readonly block: RanBlock;
+    readonly blocks: RanBlocks;
+    readonly hints?: Omit<HintFacts, "source" | "whole">;
+  },
 ): BlockError {
-  const { name, message } = thrown;
+  const { name } = thrown;
   const frames = thrown.frames.flatMap((frame) => {
     const ran = frame.file === block.file ? block : blocks.find(frame.file);
     return ran ? [{ frame, ran }] : [];
@@ -24,8 +29,16 @@ export function blockError(
   const here = frames.find(({ ran }) => ran === block), [first] = frames;
   const own = here ? errorAt(thrown, here) : null;
   const origin = first && first.ran !== block ? originText(thrown, first) : "";
+  const hint = hints
+    ? hintOf(thrown.message, { ...hints, whole: block.source, source: sourceFrom(block.source, own?.line ?? null) })
+    : "";
+  const message = hint === "" ? thrown.message : `${thrown.message} (${hint})`;
   const excerpt = [own?.excerpt ?? "", origin].filter((part) => part !== "").join("\n");
   return { name, message, line: own?.line ?? null, column: own?.column ?? null, excerpt, stack };
+}
+
+function sourceFrom(source: string, line: number | null): string {
+  return line === null ? source : source.split("\n").slice(line - 1).join("\n");
 }
 
 interface Found {

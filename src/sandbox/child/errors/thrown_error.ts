@@ -1,6 +1,12 @@
 import { captured } from "../intrinsics/captured.ts";
+import { look } from "../intrinsics/look.ts";
 import { errorText, inheritedText } from "../view/object_kind.ts";
 
+const MAX_FACTS = 10;
+const KNOWN_KEYS: Readonly<Record<string, true>> = Object.assign(Object.create(null), {
+  ...{ name: true, message: true, stack: true },
+  ...{ cause: true, errors: true, error: true, suppressed: true, hint: true },
+});
 const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
 /** V8 makes `stack` an accessor of the object or of the prototype, depending on the version; a block cannot replace
  * this one. */
@@ -43,12 +49,29 @@ export interface ThrownError {
 export function thrownError(thrown: unknown, preview: (value: unknown) => string): ThrownError {
   if (!isError(thrown)) return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), frames: [] };
   const { name, message } = errorText(thrown), hint = inheritedText(thrown, "hint");
-  const whole = `${hint ? `${message} (${hint})` : message}${causesOf(thrown, preview)}`;
+  const whole = `${hint ? `${message} (${hint})` : message}${factsOf(thrown, preview)}${causesOf(thrown, preview)}`;
   return {
     name: cut(name, MAX_NAME),
     message: cut(whole, MAX_MESSAGE),
     frames: framesOf(stackOf(thrown)),
   };
+}
+
+/** Own data properties that the thrower added, such as `code`, shortened. */
+function factsOf(thrown: object, preview: (value: unknown) => string): string {
+  const keys = captured.ownKeys(thrown), facts = look.create(null) as Record<string, unknown>;
+  let count = 0;
+  for (let i = 0; i < keys.length && count < MAX_FACTS; i++) {
+    const key = keys[i]!;
+    if (typeof key !== "string" || KNOWN_KEYS[key]) continue;
+    const found = captured.getOwnPropertyDescriptor(thrown, key);
+    if (!found?.enumerable || !look.hasOwn(found, "value")) continue;
+    facts[key] = found.value;
+    count++;
+  }
+  if (count === 0) return "";
+  const text = preview(look.setPrototypeOf(facts, look.object));
+  return ` ${text.length > MAX_CAUSE ? `${cut(text, MAX_CAUSE)}…` : text}`;
 }
 
 /** The chain of the error's causes, shortened. */

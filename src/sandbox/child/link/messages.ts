@@ -50,7 +50,7 @@ export interface RunMessage {
   readonly deadlineMs: number;
   /** The main thread keeps the position map. */
   readonly block: Omit<RunnableBlock, "map">;
-  /** Names that the block declares, without the sandbox's own. */
+  /** Names that the block declares. */
   readonly defined: readonly string[];
   /** File name under which the code is compiled. */
   readonly file: string;
@@ -74,6 +74,7 @@ export type ToWorker =
     readonly part: "whole" | "more" | "last";
     readonly payload: Bytes;
   }
+  | { readonly t: "results"; readonly id: string; readonly payload: Bytes }
   | { readonly t: "read"; readonly id: string; readonly name: string; readonly maxBytes: number }
   | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
   | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }
@@ -82,10 +83,8 @@ export type ToWorker =
   | { readonly t: "ping"; readonly id: string };
 
 export type FromWorker =
-  /** `left`: what could not be removed from the realm; `names`: what Vis added to it. */
-  | { readonly t: "up"; readonly left: readonly string[]; readonly names: readonly string[] }
-  /** Names of the modules in the realm. */
-  | { readonly t: "named"; readonly names: readonly string[] }
+  /** `left`: what could not be removed from the realm. */
+  | { readonly t: "up"; readonly left: readonly string[] }
   /** The run waits only for calls with their own deadlines, or no longer does so. */
   | { readonly t: "paused" | "resumed"; readonly id: string }
   /** Foreign code of the run has ended: only internal work is left, which has no deadline. */

@@ -1,5 +1,5 @@
 import type { BlockError } from "../../../domain/query/block_result.ts";
-import { freeNames } from "../syntax/analysis.ts";
+import { awaits, freeNames } from "../syntax/analysis.ts";
 import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
 import type { FunctionNames } from "./function_names.ts";
 import { positionError } from "../errors/position_error.ts";
@@ -8,7 +8,7 @@ import { isDataLiteral, refusalOf } from "./refusals.ts";
 import { type Repaired, repairEnd, repairEntities, repairFence } from "./repair.ts";
 import { rewriteTopLevel } from "../rewrite/top_level_declarations.ts";
 import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "../rewrite/declarations.ts";
-import { composeMaps, IDENTITY, mapOffset, type PositionMap } from "../syntax/position_map.ts";
+import { composeMaps, IDENTITY, mapOffset, positionAt, type PositionMap } from "../syntax/position_map.ts";
 
 /** A block that is ready to run, as plain data. */
 export interface RunnableBlock {
@@ -16,6 +16,8 @@ export interface RunnableBlock {
   /** A script whose value is a function that returns the block's value or a promise of it. Its declarations must exist
    * as global properties before that is called. */
   readonly code: string;
+  /** Whether its own code awaits something; otherwise a promise that it returns is its value. */
+  readonly awaits: boolean;
   /** In order of definition, one per name. */
   readonly declarations: readonly Declaration[];
   /** Assignments to names at its top level, in order; `declaration` has no meaning here. */
@@ -67,7 +69,11 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   if (!parsed.ok) return refuse("SyntaxError", parsed);
   const { program, js, stripped } = parsed;
   const toSource = composeMaps(parsed.map, map);
-  const refused = refusalOf(program, { stripped });
+  const place = (offset: number): string => {
+    const { line, column } = positionAt(source, mapOffset(toSource, offset));
+    return `${line}:${column}`;
+  };
+  const refused = refusalOf(program, { stripped, place });
   if (refused) return refuse("Refused", { ...refused, offset: mapOffset(parsed.map, refused.offset) });
   const { functionNames } = options;
   functionNames?.addBlock(program);
@@ -76,6 +82,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   return {
     ok: true,
     code,
+    awaits: program.body.some(awaits),
     declarations: topLevelDeclarations(parsed),
     assigned: topLevelAssignments(parsed),
     reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),

@@ -1,5 +1,7 @@
-import type { AnyNode, Expression, Program } from "acorn";
-import { boundNames, childNodes, freeNames, isFunction } from "../syntax/analysis.ts";
+import type { AnyNode, Expression, Identifier, Program } from "acorn";
+import { SYSTEM_NAMES } from "../syntax/system_names.ts";
+import { nestedVars } from "../rewrite/declarations.ts";
+import { boundIdentifiers, childNodes, freeNames, isFunction } from "../syntax/analysis.ts";
 
 export interface BlockRefusal {
   readonly message: string;
@@ -9,10 +11,21 @@ export interface BlockRefusal {
 const IN_SCOPE = "what a block may use is in scope already";
 const NO_IMPORT = `import is not available, as a block is no module: ${IN_SCOPE}`;
 const NO_EXPORT = "A block is no module: leave out export, what a block declares stays anyway";
-const FIXED_NAMES: ReadonlySet<string> = new Set(["undefined", "NaN", "Infinity", "globalThis"]);
+/** Constants of the language, what the runtime itself calls, and what Vis sets before every call. */
+const FIXED_NAMES: ReadonlySet<string> = new Set([
+  ...["undefined", "NaN", "Infinity", "globalThis", "dispatchEvent"],
+  ...SYSTEM_NAMES,
+]);
 
-/** Why a program that parses is refused, or null. `stripped`: types were removed from it. */
-export function refusalOf(program: Program, { stripped }: { readonly stripped: boolean }): BlockRefusal | null {
+export interface Refusing {
+  /** Types were removed from the program. */
+  readonly stripped: boolean;
+  /** The line and column of an offset, as the model counts them. */
+  readonly place: (offset: number) => string;
+}
+
+/** Why a program that parses is refused, or null. */
+export function refusalOf(program: Program, { stripped, place }: Refusing): BlockRefusal | null {
   const body = program.body.filter((node) => node.type !== "EmptyStatement");
   const [first] = body;
   if (!first) return stripped ? null : { message: "The block has nothing to run: only comments or spaces", offset: 0 };
@@ -20,7 +33,7 @@ export function refusalOf(program: Program, { stripped }: { readonly stripped: b
     const message = "The block is only a string: put prose into final.answer, or give the string to a variable";
     return { message, offset: first.start };
   }
-  return fixedName(program) ?? moduleSyntax(program) ?? topLevelArguments(program);
+  return fixedNames(program, place) ?? moduleSyntax(program) ?? topLevelArguments(program);
 }
 
 function isBareText(node: Expression): boolean {
@@ -28,17 +41,21 @@ function isBareText(node: Expression): boolean {
   return node.type === "Literal" && typeof node.value === "string";
 }
 
-function fixedName(program: Program): BlockRefusal | null {
-  for (const node of program.body) {
-    const names = node.type === "VariableDeclaration"
-      ? node.declarations.flatMap((one) => boundNames(one.id))
-      : node.type === "FunctionDeclaration" || node.type === "ClassDeclaration"
-      ? [node.id.name]
-      : [];
-    const name = names.find((one) => FIXED_NAMES.has(one));
-    if (name) return { message: `${name} cannot be declared anew`, offset: node.start };
-  }
-  return null;
+/** All of them in one error, so that one correction is enough. */
+function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | null {
+  const found = program.body.flatMap(declaredIdentifiers).filter(({ name }) => FIXED_NAMES.has(name));
+  const [first] = found;
+  if (!first) return null;
+  const list = found.map(({ name, start }) => `${name} (line ${place(start)})`).join(", ");
+  const bare = first.name.replace("$", "");
+  const other = `my${bare.charAt(0).toUpperCase()}${bare.slice(1)}`;
+  return { message: `Cannot declare ${list}: choose another name, such as ${other}`, offset: first.start };
+}
+
+function declaredIdentifiers(node: Program["body"][number]): Identifier[] {
+  if (node.type === "FunctionDeclaration" || node.type === "ClassDeclaration") return [node.id];
+  const lists = node.type === "VariableDeclaration" ? [node] : nestedVars(node);
+  return lists.flatMap(({ declarations }) => declarations.flatMap(({ id }) => boundIdentifiers(id)));
 }
 
 /** `arguments` does not exist outside of functions, but no parser reports it. */

@@ -1,21 +1,62 @@
+import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
+import { look } from "../intrinsics/look.ts";
 import type { Output } from "../run/output.ts";
 
+const truncate = Math.trunc;
+const KINDS: Readonly<Record<string, true>> = Object.assign(Object.create(null), {
+  ...{ s: true, d: true, i: true, f: true },
+  ...{ j: true, o: true, O: true, c: true },
+});
+
+type Preview = (value: unknown) => string;
+
+function lineOf(values: unknown[], preview: Preview): string {
+  let text = "";
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    text += (i > 0 ? " " : "") + (typeof value === "string" ? value : preview(value));
+  }
+  return `${text}\n`;
+}
+
+/** `%s is %d`, as consoles do it; the values that no mark takes follow. */
+function formatted(values: unknown[], preview: Preview): string {
+  const first = values[0];
+  if (values.length < 2 || typeof first !== "string" || look.indexOf(first, "%") < 0) return lineOf(values, preview);
+  let text = "", at = 0, next = 1;
+  for (let mark = look.indexOf(first, "%"); mark >= 0; mark = look.indexOf(first, "%", at)) {
+    const kind = look.slice(first, mark + 1, mark + 2);
+    const isMark = KINDS[kind] === true && next < values.length;
+    text += look.slice(first, at, isMark || kind === "%" ? mark : mark + 1);
+    if (isMark) text += marked(values[next++], { kind, preview });
+    else if (kind === "%") text += "%";
+    at = isMark || kind === "%" ? mark + 2 : mark + 1;
+  }
+  const rest = bareList<unknown>();
+  rest[0] = text + look.slice(first, at);
+  for (; next < values.length; next++) rest[rest.length] = values[next];
+  return lineOf(rest, preview);
+}
+
+function marked(value: unknown, { kind, preview }: { readonly kind: string; readonly preview: Preview }): string {
+  if (kind === "c") return "";
+  if (kind === "d" || kind === "i" || kind === "f") {
+    if (typeof value !== "number") return typeof value === "bigint" ? `${value}n` : "NaN";
+    return `${kind === "i" ? truncate(value) : value}`;
+  }
+  return typeof value === "string" ? value : preview(value);
+}
+
 /** Prints one line per call. Objects are bounded previews, so that printing cannot hang or run a getter. */
-export function makeConsole(output: Output, preview: (value: unknown) => string): {
+export function makeConsole(output: Output, preview: Preview): {
   readonly console: object;
   readonly print: (...values: unknown[]) => void;
 } {
-  const line = (values: unknown[]): string => {
-    let text = "";
-    for (let i = 0; i < values.length; i++) {
-      const value = values[i];
-      text += (i > 0 ? " " : "") + (typeof value === "string" ? value : preview(value));
-    }
-    return `${text}\n`;
-  };
-  const to = (stream: 1 | 2) => captured.freeze((...values: unknown[]) => output.write(stream, line(values)));
+  const to = (stream: 1 | 2) =>
+    captured.freeze((...values: unknown[]) => output.write(stream, formatted(values, preview)));
   const out = to(1), err = to(2);
+  const print = captured.freeze((...values: unknown[]) => output.write(1, lineOf(values, preview)));
   const counts: Record<string, number> = Object.create(null);
   const starts: Record<string, number> = Object.create(null);
   const members: Record<string, unknown> = {
@@ -39,5 +80,5 @@ export function makeConsole(output: Output, preview: (value: unknown) => string)
   };
   const own: Record<string, unknown> = Object.create(null);
   for (const name in members) own[name] = captured.freeze(members[name]);
-  return { console: own, print: out };
+  return { console: own, print };
 }

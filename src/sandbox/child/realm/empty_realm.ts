@@ -14,7 +14,8 @@ const ECMASCRIPT = new Set(
  * AbortSignal, whose symbols lead to listeners and to Node's list of timers. */
 const WEB = ["structuredClone", "TextEncoder", "TextDecoder", "URL", "URLSearchParams", "atob", "btoa"];
 const STACK_FRAMES = 24;
-/** Defined as absent permanently: runtimes keep a second set of some of them that only scripts see. */
+/** Defined as `undefined`, and cannot be deleted: runtimes keep a second set of some of them that only scripts see. A
+ * block may declare them. */
 const ABSENT = [
   "process",
   "Buffer",
@@ -38,13 +39,13 @@ const ABSENT = [
 /** Runs as a block does. A compiled runtime has two sets of the names that Node and Deno share (process, Buffer,
  * timers) and shows the other set to a script that is not a Deno module: definitions in a module would miss it. */
 const DEFINE = `(absent, added, fixed) => {
-  const define = (key, value, free) => {
+  const define = (key, value, writable, configurable) => {
     delete globalThis[key];
-    Object.defineProperty(globalThis, key, { value, writable: free, configurable: free, enumerable: false });
+    Object.defineProperty(globalThis, key, { value, writable, configurable, enumerable: false });
   };
-  for (const key of absent) define(key, undefined, false);
-  for (const key in fixed) define(key, fixed[key], false);
-  for (const key in added) define(key, added[key], true);
+  for (const key of absent) define(key, undefined, true, false);
+  for (const key in fixed) define(key, fixed[key], false, false);
+  for (const key in added) define(key, added[key], true, true);
 }`;
 
 export interface RealmNames {

@@ -1,21 +1,57 @@
+import { SYSTEM_NAMES } from "../syntax/system_names.ts";
 import { captured } from "../intrinsics/captured.ts";
+import { look } from "../intrinsics/look.ts";
 
-/** Names that Vis adds to the realm. A block may overwrite them while it runs; afterwards they are restored. */
+type Plain = Record<string, unknown>;
+
+/** Names that Vis adds to the realm. What a block does to them without declaring them is undone when it ends. A variable
+ * of the same name hides the original, which stays reachable as `vis.NAME`, a module or namespace also as
+ * `vis.ext.NAME`. */
 export class InjectedNames {
-  readonly #values: Record<string, unknown> = Object.create(null);
+  readonly #values: Plain = look.create(null);
+  readonly #vis: Plain = look.create(null);
+  readonly #ext: Plain = look.create(null);
+
+  readonly #isVariable: (name: string) => boolean;
+
+  constructor(isVariable: (name: string) => boolean) {
+    this.#isVariable = isVariable;
+    captured.defineProperty(this.#vis, "ext", fixed({ value: this.#ext, enumerable: true }));
+  }
 
   /** Adds a name to the realm, or sets its value. */
   set(name: string, value: unknown): void {
+    if (!look.hasOwn(this.#values, name)) this.#list(name, value);
     this.#values[name] = value;
-    define(name, value);
+    if (!this.#isVariable(name)) define(name, value);
+  }
+
+  /** Adds `vis` itself. */
+  begin(): void {
+    this.#values["vis"] = this.#vis;
+    define("vis", this.#vis);
+  }
+
+  /** What a variable of this name hides: null if nothing, "ext" if it is in `vis.ext`. */
+  kindOf(name: string): "own" | "ext" | null {
+    if (!look.hasOwn(this.#values, name) || name === "vis") return null;
+    return look.hasOwn(this.#ext, name) ? "ext" : "own";
+  }
+
+  /** The original, for when no variable hides it any more. */
+  descriptorOf(name: string): PropertyDescriptor | null {
+    return look.hasOwn(this.#values, name) ? descriptor(this.#values[name]) : null;
   }
 
   /** Restores what was overwritten or deleted. Reports what it restored, and once what a block made permanent. */
-  restore(on: { readonly restored: (name: string) => void; readonly fixed: (name: string) => void }): void {
+  restore(
+    on: { readonly restored: (name: string) => void; readonly fixed: (name: string) => void },
+  ): void {
     for (const name in this.#values) {
       const value = this.#values[name];
       const now = captured.getOwnPropertyDescriptor(globalThis, name);
       if (now && "value" in now && now.value === value && now.writable) continue;
+      if (this.#isVariable(name)) continue;
       if (define(name, value)) on.restored(name);
       else {
         delete this.#values[name];
@@ -23,11 +59,43 @@ export class InjectedNames {
       }
     }
   }
+
+  /** Read when it is used, since some values are replaced. */
+  #list(name: string, value: unknown): void {
+    if (name === "ext" || SYSTEM[name]) return;
+    const get = (): unknown => this.#values[name];
+    const at = fixed({ get, enumerable: true });
+    captured.defineProperty(this.#vis, name, at);
+    if (typeof value === "object" && value !== null && !OWN_OBJECTS[name]) {
+      captured.defineProperty(this.#ext, name, at);
+    }
+  }
+}
+
+const SYSTEM: Readonly<Record<string, true>> = look.create(null);
+for (const name of SYSTEM_NAMES) Reflect.set(SYSTEM, name, true);
+
+/** Objects of the realm that no extension added. */
+const OWN_OBJECTS: Readonly<Record<string, true>> = look.setPrototypeOf({
+  console: true,
+  crypto: true,
+  performance: true,
+  printed: true,
+  results: true,
+  Deno: true,
+}, null) as Record<string, true>;
+
+function fixed(of: PropertyDescriptor): PropertyDescriptor {
+  return look.setPrototypeOf({ ...of, configurable: false }, null);
+}
+
+function descriptor(value: unknown): PropertyDescriptor {
+  return look.setPrototypeOf({ value, writable: true, configurable: true, enumerable: false }, null);
 }
 
 function define(name: string, value: unknown): boolean {
   try {
-    captured.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+    captured.defineProperty(globalThis, name, descriptor(value));
     return true;
   } catch {
     return false; // a block made it permanent

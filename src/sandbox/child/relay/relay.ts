@@ -30,8 +30,9 @@ export class Relay {
   readonly link: RelayLink;
   readonly #calls = new Map<string, number>();
   readonly #wireIds = new Map<number, string>();
-  readonly #reserved = new Set<string>();
   readonly #blocks = new RanBlocks();
+  /** Names that blocks declared, and whether each is an asynchronous function. */
+  readonly #declared = new Map<string, boolean>();
   #ran: { readonly id: string; readonly block: RanBlock } | null = null;
   onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
 
@@ -56,6 +57,8 @@ export class Relay {
         return this.#restore(fields, payload);
       case "bind":
         return this.#bind(fields, payload);
+      case "results":
+        return this.link.post({ t: "results", id: fields.id(), payload });
       case "read":
         return this.#read(fields);
       case "forget":
@@ -84,10 +87,9 @@ export class Relay {
     }
     const deadlineMs = fields.amount("deadlineMs"), iteration = fields.amount("iteration");
     const index = fields.amount("index");
-    const declarations = block.declarations.filter(({ name }) => !this.#reserved.has(name));
-    const assigned = block.assigned.filter(({ name }) => !this.#reserved.has(name));
     const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
     this.#ran = { id, block: ran };
+    for (const { name, source: text } of block.declarations) this.#declared.set(name, text.startsWith("async"));
     const { map: _here, ...runnable } = block;
     this.link.post({
       t: "run",
@@ -95,8 +97,8 @@ export class Relay {
       iteration,
       index,
       deadlineMs,
-      block: { ...runnable, declarations, assigned },
-      defined: declarations.map(({ name }) => name),
+      block: runnable,
+      defined: block.declarations.map(({ name }) => name),
       file: ran.file,
     });
   }
@@ -113,6 +115,7 @@ export class Relay {
   #restore(fields: FrameFields, payload: Bytes): void {
     const images = fields.flag("code") ? imageList(decode(payload)) : [];
     for (const { name, kind, source } of images) {
+      this.#declared.set(name, kind === "function" && source.startsWith("async"));
       if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
     }
     this.#functionNames.addImages(images);
@@ -132,7 +135,6 @@ export class Relay {
   #bind(fields: FrameFields, payload: Bytes): void {
     const id = fields.nullable("id", (key) => fields.id(key));
     const name = fields.text("name", MAX_NAME), user = fields.flag("user");
-    if (!user) this.#reserved.add(name);
     const part = fields.oneOf("part", ["whole", "more", "last"] as const);
     this.link.post({ t: "bind", id, name, user, part, payload });
   }
@@ -140,11 +142,7 @@ export class Relay {
   #fromWorker(message: FromWorker): void {
     switch (message.t) {
       case "up":
-        for (const name of message.names) this.#reserved.add(name);
         return this.onUp(message);
-      case "named":
-        for (const name of message.names) this.#reserved.add(name);
-        return;
       case "call":
         return this.#call(message);
       case "calls":
@@ -179,8 +177,18 @@ export class Relay {
 
   #done({ id, more, error, rests, payload }: Extract<FromWorker, { t: "done" }>): void {
     const ran = this.#ran;
-    const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks }) : null;
+    const mapped = error && ran?.id === id
+      ? blockError(error, { ...ran, blocks: this.#blocks, hints: this.#hints })
+      : null;
     this.#send({ t: "done", id, more, error: mapped, rests: rests === true }, payload);
+  }
+
+  get #hints(): NonNullable<Parameters<typeof blockError>[1]["hints"]> {
+    const { functions } = this.#options.setup;
+    return {
+      names: [...functions, ...this.#declared.keys()],
+      isAsync: (path) => this.#declared.get(path) ?? functions.includes(path),
+    };
   }
 
   #send(header: Header, payload?: Bytes): void {

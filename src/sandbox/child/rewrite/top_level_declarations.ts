@@ -2,6 +2,7 @@ import type { AnyNode, ExpressionStatement, FunctionDeclaration, Program, Variab
 import { awaits, boundNames, childNodes, isClass, isFunction } from "../syntax/analysis.ts";
 import { nestedVars } from "./declarations.ts";
 import { applyEdits, type SourceEdit } from "../syntax/edits.ts";
+import { earlyNameEdits } from "./early_names.ts";
 import { fillingOf } from "./fillings.ts";
 import { calledBefore, valueStatement } from "./hoist.ts";
 import { loopEdits, NUMBERS } from "./loops.ts";
@@ -82,7 +83,15 @@ class Rewriter {
   /** Parameters of the block's function: which of its enums and namespaces extend those of earlier blocks, which are
    * filled, and where its loops write numbers. */
   get params(): string {
-    return this.#usesParams ? `${this.#extended},${NUMBERS}${this.#suffix}` : "";
+    return this.#usesParams
+      ? `${this.#extended},${NUMBERS}${this.#suffix},made${this.#suffix},fail${this.#suffix}`
+      : "";
+  }
+
+  /** Called with each declared function and its name, which its text here lacks. */
+  get #made(): string {
+    this.#usesParams = true;
+    return `made${this.#suffix}`;
   }
 
   get #extended(): string {
@@ -110,7 +119,9 @@ class Rewriter {
         this.#note(node, body.slice(i + 1));
       }
     });
-    return this.#edits;
+    const early = earlyNameEdits(this.#program, `fail${this.#suffix}`);
+    if (early.length > 0) this.#usesParams = true;
+    return [...early, ...this.#edits]; // what they insert at the same place is inside
   }
 
   #insert(at: number, text: string): void {
@@ -159,20 +170,21 @@ class Rewriter {
     if (this.#early.has(node)) {
       const alias = `${name}${this.#suffix}`;
       this.#insert(end, alias.slice(name.length));
-      this.header += `${name}=${alias};Object.defineProperty(${name},"name",{value:"${name}"});`;
+      this.header += `${name}=${alias};${this.#made}(${name},"${name}");`;
       return;
     }
     const keywords = this.#js.slice(node.start, start);
     const text = `${name}=${keywords.trimEnd()}`;
     this.#edits.push({ start: node.start, end, text: text.padEnd(end - node.start) });
-    this.#insert(node.end, ";");
+    this.#insert(node.end, `;${this.#made}(${name},"${name}");`);
   }
 
   /** The last expression. `return (` is put on the previous line if there is room, so that columns do not change. */
   #value(node: ExpressionStatement, previousEnd: number): void {
     const gap = this.#js.slice(previousEnd, node.start);
     const before = gap.includes("\n") && !gap.includes("/");
-    this.#insert(before ? previousEnd : node.start, ";return(");
+    const start = before ? previousEnd : node.start;
+    this.#edits.push({ start, end: start, text: ";return(", at: node.start });
     const closed = this.#js[node.end - 1] === ";";
     this.#insert(closed ? node.end - 1 : node.end, closed ? ")" : ");");
   }

@@ -27,6 +27,8 @@ export class Output {
   readonly #options: OutputOptions;
   readonly #encoder = new captured.TextEncoder();
   readonly #waiting = { 1: "", 2: "" };
+  /** Of both streams, in order. */
+  #printed = "";
   #kept = 0;
   #dropped = 0;
   #sentAt = 0;
@@ -50,6 +52,7 @@ export class Output {
     const kept = text.length <= room ? text : piece(text, 0, room);
     this.#dropped += text.length - kept.length;
     this.#kept += kept.length;
+    this.#printed += kept;
     this.#waiting[stream] += kept;
     const due = this.#waiting[stream].length >= MAX_UNITS || captured.now() - this.#sentAt >= FLUSH_EVERY_MS;
     if (!this.#open) return;
@@ -57,11 +60,17 @@ export class Output {
     else this.#flushLater();
   }
 
+  /** What the block has printed. */
+  get printed(): string {
+    return this.#printed;
+  }
+
   /** Ends the block; returns how many characters were dropped. */
   end(): number {
     this.#flush();
     const dropped = this.#dropped;
     this.#kept = this.#dropped = 0;
+    this.#printed = "";
     this.#open = false;
     return dropped;
   }

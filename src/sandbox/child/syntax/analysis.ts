@@ -26,17 +26,23 @@ function isNode(value: unknown): value is AnyNode {
 
 /** Names that a declaration's pattern binds, in order. */
 export function boundNames(pattern: Pattern): string[] {
+  return boundIdentifiers(pattern).map(({ name }) => name);
+}
+
+export function boundIdentifiers(pattern: Pattern): Identifier[] {
   switch (pattern.type) {
     case "Identifier":
-      return [pattern.name];
+      return [pattern];
     case "ObjectPattern":
-      return pattern.properties.flatMap((one) => boundNames(one.type === "RestElement" ? one.argument : one.value));
+      return pattern.properties.flatMap((one) =>
+        boundIdentifiers(one.type === "RestElement" ? one.argument : one.value)
+      );
     case "ArrayPattern":
-      return pattern.elements.flatMap((one) => one ? boundNames(one) : []);
+      return pattern.elements.flatMap((one) => one ? boundIdentifiers(one) : []);
     case "AssignmentPattern":
-      return boundNames(pattern.left);
+      return boundIdentifiers(pattern.left);
     case "RestElement":
-      return boundNames(pattern.argument);
+      return boundIdentifiers(pattern.argument);
     default:
       return [];
   }

@@ -4,6 +4,8 @@ export interface SourceEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
+  /** Where errors in the inserted text belong; `start` if absent. */
+  readonly at?: number;
 }
 
 /** Applies edits that do not overlap; edits at the same position keep their order. The map leads from the result to the
@@ -18,7 +20,7 @@ export function applyEdits(
   for (const edit of sorted) {
     map.push(out.length, at, edit.start - at);
     out += text.slice(at, edit.start);
-    map.push(out.length, edit.start, Math.min(edit.text.length, edit.end - edit.start));
+    map.push(out.length, edit.at ?? edit.start, Math.min(edit.text.length, edit.end - edit.start));
     out += edit.text;
     at = edit.end;
   }

@@ -1,3 +1,4 @@
+import type { Declaration } from "../rewrite/declarations.ts";
 import { look } from "../intrinsics/look.ts";
 import { classNameOf, isClassText, ownData } from "../view/object_kind.ts";
 
@@ -45,6 +46,25 @@ export class KnownFunctions {
     const { source, requires } = made;
     if (typeof value === "function") this.add(value, made);
     look.weakSet(this.#functions, value, { kind: "class", source, requires });
+  }
+
+  /** Remembers a function that the running block has just declared, under the name and source that the model wrote. */
+  made(
+    value: object,
+    { name, declarations }: { readonly name: string; readonly declarations: readonly Declaration[] },
+  ): void {
+    for (let i = 0; i < declarations.length; i++) {
+      const { name: declared, declaration, source, requires } = declarations[i]!;
+      if (declared !== name || typeof value !== "function") continue;
+      look.defineProperty(value, "name", look.setPrototypeOf({ value: name, configurable: true }, null));
+      if (declaration === "function") this.add(value, { name, source, requires });
+    }
+  }
+
+  /** The text of a function as the model wrote it; null for one that runs as it was written. */
+  sourceOf(value: object): string | null {
+    const known = this.find(value);
+    return known?.kind === "function" ? known.source : null;
   }
 
   find(value: object): KnownFunction | undefined {

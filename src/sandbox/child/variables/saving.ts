@@ -18,7 +18,7 @@ export interface SavingParts extends SaveParts {
 const WALK = { objects: 50_000, ms: 5 };
 const LARGE = 64 << 10;
 /** Code that names one of these can reach every variable. */
-const REACH_ALL = ["globalThis", "results"];
+const REACH_ALL = ["globalThis", "results", "vis"];
 
 /** The end of one block: which variables it can have changed, which of them did change, and what to store. For one use. */
 export class Saving {
@@ -58,7 +58,7 @@ export class Saving {
   #name({ declarations, assigned = [], reads }: BlockNames): void {
     const { entries } = this.#parts;
     for (let i = 0; i < reads.length; i++) {
-      if (reads[i] === REACH_ALL[0] || reads[i] === REACH_ALL[1]) {
+      if (reads[i] === REACH_ALL[0] || reads[i] === REACH_ALL[1] || reads[i] === REACH_ALL[2]) {
         for (const name in entries) this.#named[name] = true;
       } else if (entries[reads[i]!]) this.#named[reads[i]!] = true;
     }

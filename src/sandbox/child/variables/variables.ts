@@ -32,6 +32,8 @@ function runScript(code: string, name: string): unknown {
 export class RealmVariables {
   /** Its properties are the variables. */
   readonly #global: object = globalThis;
+  /** What the realm has under a name if no variable hides it. */
+  readonly #original: (name: string) => PropertyDescriptor | null;
   readonly #entries: Record<string, VariableRecord> = look.create(null);
   /** What the realm had under a name that a variable took. */
   readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
@@ -46,7 +48,11 @@ export class RealmVariables {
   #filled: Record<string, unknown> = look.create(null);
   /** Previous values of the names that the block declares. */
   #before: Record<string, unknown> = look.create(null);
-  readonly #functions = new KnownFunctions();
+  readonly functions = new KnownFunctions();
+
+  constructor(original: (name: string) => PropertyDescriptor | null = () => null) {
+    this.#original = original;
+  }
 
   /** Creates the names before the block that declares them runs; an existing name keeps its value. Throws SyntaxError
    * for a name that the realm reserves. */
@@ -71,6 +77,10 @@ export class RealmVariables {
   }
 
   #define(name: string, value: unknown): void {
+    if (look.descriptorOf(this.#global, name)?.configurable === false) {
+      look.defineProperty(this.#global, name, look.setPrototypeOf({ value }, null));
+      return;
+    }
     const descriptor: PropertyDescriptor & { __proto__: null } = {
       __proto__: null,
       value,
@@ -93,7 +103,7 @@ export class RealmVariables {
     this.#bound = bareList();
     return new Saving({
       entries: this.#entries,
-      functions: this.#functions,
+      functions: this.functions,
       has: (name) => look.hasOwn(this.#global, name),
       get: (name) => this.#get(name),
       drop: (name) => this.#drop(name),
@@ -144,7 +154,7 @@ export class RealmVariables {
       return true;
     }
     describeFilled(entry, { ...described, on });
-    if (entry.declaration === "namespace" && entry.source !== "") this.#functions.addNamespace(value, entry);
+    if (entry.declaration === "namespace" && entry.source !== "") this.functions.addNamespace(value, entry);
     return true;
   }
 
@@ -164,10 +174,10 @@ export class RealmVariables {
   }
 
   #remove(name: string): void {
-    const before = this.#shadowed[name];
+    const before = this.#original(name) ?? this.#shadowed[name];
     try {
       if (before) look.defineProperty(this.#global, name, look.setPrototypeOf(before, null));
-      else look.deleteProperty(this.#global, name);
+      else if (!look.deleteProperty(this.#global, name)) this.#define(name, undefined);
     } catch {
       this.#define(name, undefined); // the block made it permanent
     }
@@ -178,7 +188,7 @@ export class RealmVariables {
   /** Binds values and evaluates sources in the order of their requirements. One report per image; never throws. */
   restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
-      functions: this.#functions,
+      functions: this.functions,
       evaluate: runScript,
       declare: (image) => this.#declareImage(image),
       get: (name) => this.#get(name),
@@ -259,6 +269,15 @@ export class RealmVariables {
   /** Gives a variable its value. */
   assign(name: string, value: unknown): void {
     if (this.#entries[name] && look.hasOwn(this.#global, name)) this.#define(name, value);
+  }
+
+  /** Whether the running block is the first one that declares the name. */
+  isNew(name: string): boolean {
+    return this.#fresh[name] === true;
+  }
+
+  has(name: string): boolean {
+    return this.#entries[name] !== undefined;
   }
 
   /** In order of first definition. */

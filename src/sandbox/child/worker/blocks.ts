@@ -1,6 +1,8 @@
 import type { BlockOutcome } from "../../../domain/query/block_result.ts";
+import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
+import { blockArguments } from "./block_arguments.ts";
 import { KeptNumbers } from "./kept_numbers.ts";
 import type { ToWorker } from "../link/messages.ts";
 import type { RunContext } from "../run/context.ts";
@@ -24,6 +26,10 @@ interface Active {
   /** When its time was paused; null while it counts. */
   pausedAt: number | null;
   ending: Ending | null;
+  /** A promise that a block without await has as its value. */
+  returned: unknown;
+  /** Names of the realm that the block declares as variables for the first time. */
+  hides: readonly string[];
 }
 
 /** Limits for turns of background work while no block runs, and of a block's own handlers after its end. */
@@ -36,8 +42,6 @@ export class Blocks {
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
-  #iteration = -1;
-  #results: unknown[] = [];
   readonly #numbers = new KeptNumbers();
   /** Contexts of this query's blocks, whose background work may still be running. */
   #contexts = new look.Set<RunContext>();
@@ -65,7 +69,11 @@ export class Blocks {
   /** Pauses the time of a block while it can wait only for calls with their own deadlines. */
   onIdle(): void {
     const active = this.#active;
-    const { calls, timers, post } = this.#parts;
+    const { calls, timers, post, isQuiet } = this.#parts;
+    if (active?.returned && !active.ending && isQuiet()) {
+      // Nothing is left that could settle it.
+      return this.#end(active, { outcome: "value", value: active.returned });
+    }
     if (!active || active.ending || active.pausedAt !== null || !calls.onlyUntimed || timers.running > 0) return;
     active.pausedAt = captured.now();
     this.#watch(null);
@@ -88,7 +96,7 @@ export class Blocks {
 
   run(run: Run): void {
     const { turns, output } = this.#parts;
-    this.#newIteration(run.iteration);
+    this.#parts.results.begin(run.iteration);
     const context: RunContext = { id: run.id, ended: "" };
     look.setAdd(this.#contexts, context);
     const begun = captured.now();
@@ -99,6 +107,8 @@ export class Blocks {
       deadline: begun + run.deadlineMs,
       pausedAt: null,
       ending: null,
+      returned: null,
+      hides: [],
     };
     this.#active = active;
     this.#lastId = run.id;
@@ -115,6 +125,7 @@ export class Blocks {
   /** Stops everything that this query's blocks left running. */
   endQuery(): void {
     const why = "the query has ended";
+    this.#parts.results.endQuery();
     look.setEach(this.#contexts, (context) => {
       context.ended ||= why;
     });
@@ -144,30 +155,45 @@ export class Blocks {
     this.#parts.post({ t: "resumed", id: active.run.id });
   }
 
-  #newIteration(iteration: number): void {
-    if (iteration === this.#iteration) return;
-    this.#iteration = iteration;
-    this.#results = [];
-    this.#parts.names.set("results", this.#results);
-  }
-
   #start(active: Active): void {
     if (active.ending) return;
     const { run } = active;
     try {
       const { variables } = this.#parts;
+      active.hides = this.#hiddenBy(run.defined);
       variables.declare(run.defined);
-      const extending = variables.extending(run.block.declarations);
+      const values = blockArguments(run.block.declarations, { variables, numbers: this.#numbers });
       const script = new captured.Script(run.block.code, { filename: run.file });
       // A function, called from here: the runtime's script would write a stack into whatever the block throws.
-      const value: unknown = captured.apply(script.runInThisContext(), undefined, [extending, this.#numbers]);
+      const value: unknown = captured.apply(script.runInThisContext(), undefined, values);
       if (!captured.isPromise(value)) return this.#finish(active, value);
+      if (!run.block.awaits) active.returned = value;
       captured.apply(captured.then, value, [
         (result: unknown) => this.#finish(active, result),
         (error: unknown) => this.#end(active, { outcome: "error", value: error }),
       ]);
     } catch (error) {
       this.#end(active, { outcome: "error", value: error });
+    }
+  }
+
+  #hiddenBy(defined: readonly string[]): readonly string[] {
+    const { names, variables } = this.#parts;
+    const hidden = bareList<string>();
+    for (let i = 0; i < defined.length; i++) {
+      const name = defined[i]!;
+      if (names.kindOf(name) !== null && !variables.has(name)) hidden[hidden.length] = name;
+    }
+    return hidden;
+  }
+
+  /** Says once where the original of a hidden name is. */
+  #noteHidden(hides: readonly string[]): void {
+    const { names, notes, variables } = this.#parts;
+    for (let i = 0; i < hides.length; i++) {
+      const name = hides[i]!, kind = names.kindOf(name);
+      if (!variables.has(name)) continue; // the block did not reach its declaration
+      notes.add(`${name} is now your variable; the original is ${kind === "ext" ? "vis.ext" : "vis"}.${name}`);
     }
   }
 
@@ -203,14 +229,6 @@ export class Blocks {
     });
   }
 
-  #keepResult(index: number, value: unknown): void {
-    try {
-      captured.defineProperty(this.#results, index, { value, writable: true, enumerable: true, configurable: true });
-    } catch {
-      this.#parts.notes.add(`results was frozen by a block: it does not have results[${index}]`);
-    }
-  }
-
   #abandon(active: Active, outcome: "timeout" | "cancelled"): void {
     const why = outcome === "timeout" ? timeoutText(active.run.deadlineMs) : "Cancelled";
     active.context.ended = why;
@@ -221,15 +239,17 @@ export class Blocks {
 
   #report(active: Active, ending: Ending): void {
     const { run, begun } = active;
-    const { post, names, notes, preview } = this.#parts;
+    const { post, names, notes, output, preview, results } = this.#parts;
     post({ t: "settled", id: run.id });
     this.#active = null;
     names.restore({
-      restored: (name) => notes.add(`${name} belongs to the sandbox: it is as before again`),
+      restored: (name) =>
+        notes.add(`${name} belongs to the sandbox: it is as before again (let ${name} = … makes it your variable)`),
       fixed: (name) => notes.add(`${name} belongs to the sandbox, but the block made it permanent: it is lost`),
     });
     const { outcome, value } = ending;
-    if (outcome === "value" || outcome === "none") this.#keepResult(run.index, value);
+    const hasValue = outcome === "value" || outcome === "none";
+    results.add(run.index, { value: hasValue ? value : NO_VALUE, printed: output.printed });
     const error = outcome === "error"
       ? thrownError(value, preview)
       : outcome === "timeout"
@@ -237,7 +257,13 @@ export class Blocks {
       : outcome === "cancelled"
       ? { name: "Cancelled", message: "The block was cancelled", frames: [] }
       : null;
-    sendReport(this.#parts, { run, ending, error, ms: captured.now() - begun });
+    sendReport(this.#parts, {
+      run,
+      ending,
+      error,
+      ms: captured.now() - begun,
+      noteVariables: () => this.#noteHidden(active.hides),
+    });
   }
 }
 

@@ -14,7 +14,7 @@ export interface RealmModuleRequest {
 /** Adds a module to the realm under its name. It is evaluated like a block: within a time limit, with host calls
  * disabled. `done` receives null, or an error if the module threw or was stopped; the name is then missing. */
 export function loadModule(
-  { turns, calls, names, post, preview }: WorkerParts,
+  { turns, calls, names, preview }: WorkerParts,
   { name, script, done }: RealmModuleRequest & { readonly done: (failure: Error | null) => void },
 ): void {
   let failure: Error | null = new captured.Error(`it took longer than ${MODULE_MS / 1000} s`);
@@ -34,7 +34,6 @@ export function loadModule(
     },
     after: () => {
       calls.enable(true);
-      if (!failure) post({ t: "named", names: [name] });
       done(failure);
     },
   });

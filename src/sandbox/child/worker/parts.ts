@@ -5,6 +5,7 @@ import type { Notes } from "../run/notes.ts";
 import type { Output } from "../run/output.ts";
 import type { OutsideWork } from "../platform/outside_work.ts";
 import type { Timers } from "../run/timers.ts";
+import type { ShownResults } from "./shown_results.ts";
 import type { TimedTasks } from "../run/turns.ts";
 import type { RealmVariables } from "../variables/variables.ts";
 
@@ -20,6 +21,7 @@ export interface WorkerParts {
   readonly timers: Timers;
   readonly names: InjectedNames;
   readonly notes: Notes;
+  readonly results: ShownResults;
   readonly variables: RealmVariables;
   /** Bounded text of any value; runs no code of it. */
   readonly preview: (value: unknown) => string;

@@ -14,14 +14,17 @@ export interface Finished {
   readonly ending: Ending;
   readonly error: ThrownError | null;
   readonly ms: number;
+  /** Called when the variables of the block are known, before the notes are taken. */
+  readonly noteVariables: () => void;
 }
 
 /** Sends the block's variables and result, in frames that fit the wire's limits. */
-export function sendReport(parts: WorkerParts, { run, ending, error, ms }: Finished): void {
+export function sendReport(parts: WorkerParts, { run, ending, error, ms, noteVariables }: Finished): void {
   const { post, output, notes, preview, variables, isQuiet } = parts;
   const { id, block, defined } = run;
   const dropped = output.end();
   const { saved, touched, pending, lost } = variables.afterBlock(block, { ok: error === null });
+  noteVariables();
   const hasValue = ending.outcome === "value";
   const shown = hasValue ? summarize(ending.value, { declaration: "", doc: "" }) : null;
   const images = imageParts(saved);

@@ -1,6 +1,7 @@
 import { decode, encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
+import type { FormerResults } from "../../../domain/query/former_results.ts";
 import { captured } from "../intrinsics/captured.ts";
 import type { ToWorker } from "../link/messages.ts";
 import { loadModule } from "./load_module.ts";
@@ -9,7 +10,7 @@ import type { WorkerParts } from "./parts.ts";
 
 export type VariableRequest = Extract<
   ToWorker,
-  { t: "restore" | "bind" | "read" | "forget" | "render" | "module" }
+  { t: "restore" | "results" | "bind" | "read" | "forget" | "render" | "module" }
 >;
 type Render = Extract<VariableRequest, { t: "render" }>;
 
@@ -54,6 +55,9 @@ export class VariableRequests {
         return this.#answer(request.id, null);
       case "restore":
         return this.#restore(request);
+      case "results":
+        this.#parts.results.restore(decode(request.payload) as FormerResults); // from the main process, which is trusted
+        return this.#answer(request.id, null);
       case "render":
         return this.#render(request);
       case "module":

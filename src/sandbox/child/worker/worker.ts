@@ -12,11 +12,13 @@ import { Output } from "../run/output.ts";
 import { OutsideWork } from "../platform/outside_work.ts";
 import { preview } from "../view/preview.ts";
 import { emptyRealm } from "../realm/empty_realm.ts";
+import { replaceFunctionText } from "../realm/function_text.ts";
 import { realmFunctions } from "../realm/functions.ts";
 import { realmGlobals } from "../realm/globals.ts";
 import type { RunContext } from "../run/context.ts";
 import { Timers } from "../run/timers.ts";
 import { transferable } from "../link/transferable.ts";
+import { ShownResults } from "./shown_results.ts";
 import { TimedTasks } from "../run/turns.ts";
 import { VariableRequests } from "./variable_requests.ts";
 import { RealmVariables } from "../variables/variables.ts";
@@ -76,7 +78,7 @@ class SandboxWorker {
     port.onmessage = receive; // starts the port
     // The runtime's own dispatch creates a list of targets, including the port, with methods that a block may replace.
     captured.defineProperty(port, "dispatchEvent", { value: receive });
-    this.#post({ t: "up", left, names: Object.keys(this.#own) });
+    this.#post({ t: "up", left });
   }
 
   #makeParts(): WorkerParts {
@@ -100,8 +102,9 @@ class SandboxWorker {
     const calls = new HostCalls({ post, untimed, soon, inTurn: () => turns.inside, current: currentRun });
     const outside = new OutsideWork({ soon, afterwards, current: currentRun });
     const timers = new Timers({ soon, afterwards, current: currentRun, onError });
-    const names = new InjectedNames();
-    const variables = new RealmVariables();
+    const names: InjectedNames = new InjectedNames((name): boolean => variables.has(name));
+    const results = new ShownResults(names);
+    const variables: RealmVariables = new RealmVariables((name) => names.descriptorOf(name));
     const show = (value: unknown): string => preview(value, { chars: previewChars });
     return {
       post,
@@ -113,6 +116,7 @@ class SandboxWorker {
       timers,
       names,
       notes,
+      results,
       variables,
       preview: show,
     };
@@ -139,15 +143,21 @@ class SandboxWorker {
       this.#parts.notes.add(strayText(event.error ?? event.reason));
       return false;
     });
+    replaceFunctionText((value) => this.#parts.variables.functions.sourceOf(value));
     const own = this.#own;
     const left = emptyRealm({ added: own, fixed: { dispatchEvent } });
-    for (const name in own) this.#parts.names.set(name, own[name]);
+    this.#nameOwn();
     return left;
   }
 
-  #keepRealm(): string[] {
+  #nameOwn(): void {
     const own = this.#own;
     for (const name in own) this.#parts.names.set(name, own[name]);
+    this.#parts.names.begin();
+  }
+
+  #keepRealm(): string[] {
+    this.#nameOwn();
     this.#parts.names.set("__import", this.#tools.import);
     return ["realm kept"];
   }

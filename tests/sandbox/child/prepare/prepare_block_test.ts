@@ -120,7 +120,11 @@ const REFUSALS: readonly Refusal[] = [
   { source: "namespace N {\n  const a: number = await 1\n}", says: /await/, at: [2, 21] },
   { source: "namespace N {\n  const a: number = 1 +* 2\n}", says: /Unexpected token \*/, at: [2, 24] },
   { source: "namespace N {\n  import fs = require('fs')\n}", says: /no module/, at: [2, 3] },
-  { source: "const undefined = 1", says: /undefined cannot be declared/, at: [1, 1] },
+  {
+    source: "const undefined = 1",
+    says: /Cannot declare undefined \(line 1:7\): choose another name, such as myUndefined/,
+    at: [1, 7],
+  },
   { source: "with (a) {}", says: /Unexpected token with/, at: [1, 1] },
   { source: "let eval = 1", says: /eval/, at: [1, 5] },
   { source: "await = 1", says: /Unexpected token|await/, at: [1, 7] },

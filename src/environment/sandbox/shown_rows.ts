@@ -1,0 +1,90 @@
+import type { BlockResult } from "../../domain/query/block_result.ts";
+import { clip } from "../../domain/text/clip.ts";
+import type { Store, StoredBlock } from "../../persistence/store/store.ts";
+import type { FormerResult, FormerResults } from "../../domain/query/former_results.ts";
+import type { BlockRun, RunReport } from "../../sandbox/sandbox.ts";
+
+const HELD_CHARS = 120;
+/** Values of one iteration together. */
+const MAX_BYTES = 16 << 20;
+/** How far back the last iteration with blocks is searched in the store. */
+const LAST_ITERATIONS = 8;
+
+/** What `results` and `printed` must hold if a child has to be replaced: the rows of the last iteration that ran
+ * blocks, and those of the running one. */
+export class ShownRows {
+  readonly #stored: () => Promise<readonly FormerResult[]>;
+  /** Null until something is known: the rows are then in the store. */
+  #shown: readonly FormerResult[] | null = null;
+  #running: FormerResult[] = [];
+  #iteration = -1;
+
+  constructor(stored: () => Promise<readonly FormerResult[]>) {
+    this.#stored = stored;
+  }
+
+  /** Call before a block runs, so that a child which starts for it gets the right rows. */
+  begin({ iteration }: Pick<BlockRun, "iteration">): void {
+    if (iteration === this.#iteration) return;
+    this.#rotate();
+    this.#iteration = iteration;
+  }
+
+  add({ index }: Pick<BlockRun, "index">, { result, value }: RunReport): void {
+    this.#running[index] = formerResult(result, value);
+  }
+
+  endQuery(): void {
+    this.#rotate();
+  }
+
+  /** What was running is undone, and what was shown before is not known here. */
+  reset(): void {
+    this.#shown = null;
+    this.#running = [];
+    this.#iteration = -1;
+  }
+
+  async current(): Promise<FormerResults> {
+    this.#shown ??= await this.#stored();
+    return { shown: bounded(this.#shown), running: bounded(this.#running), iteration: this.#iteration };
+  }
+
+  #rotate(): void {
+    if (this.#iteration === -1) return;
+    this.#shown = this.#running;
+    this.#running = [];
+    this.#iteration = -1;
+  }
+}
+
+function formerResult(
+  { ok, outcome, preview, type, stdout, stderr }: BlockResult,
+  value: FormerResult["value"],
+): FormerResult {
+  const isGone = ok && outcome === "value" && value === null;
+  return { value, held: isGone ? clip(preview || type || "a value", HELD_CHARS) : "", printed: stdout + stderr };
+}
+
+function bounded(rows: readonly FormerResult[]): readonly FormerResult[] {
+  let bytes = 0;
+  return Array.from(rows, (row = { value: null, held: "", printed: "" }) => {
+    bytes += row.value?.length ?? 0;
+    return bytes <= MAX_BYTES ? row : { ...row, value: null, held: `a value of ${row.value?.length ?? 0} bytes` };
+  });
+}
+
+/** The rows of the last iteration of a branch that ran blocks, as an earlier process stored them. */
+export async function storedRows(
+  store: Pick<Store, "queries" | "iterations">,
+  branchId: string,
+): Promise<readonly FormerResult[]> {
+  for (const { queryId, iterations } of (await store.queries(branchId, { newest: 2 })).toReversed()) {
+    const after = Math.max(-1, iterations - 1 - LAST_ITERATIONS);
+    const found = (await store.iterations(queryId, { after, limit: 2 * LAST_ITERATIONS })).findLast((one) =>
+      one.blocks.length > 0
+    );
+    if (found) return found.blocks.map((block: StoredBlock) => formerResult(block.result, block.value));
+  }
+  return [];
+}

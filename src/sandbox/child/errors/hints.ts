@@ -1,0 +1,88 @@
+import { nearestName } from "../../../domain/kit/nearest_name.ts";
+
+/** What is known about the code that threw. */
+export interface HintFacts {
+  /** The text of the block. */
+  readonly whole: string;
+  /** The same from the line that threw. */
+  readonly source: string;
+  /** Names that a block can use: functions with their alias, and variables. */
+  readonly names: readonly string[];
+  /** Whether a call of this path gives a promise. */
+  readonly isAsync: (path: string) => boolean;
+}
+
+type Hint = (found: RegExpExecArray, facts: HintFacts) => string;
+
+const NAME = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$]*`;
+const PATH = String.raw`${NAME}(?:\.${NAME})*`;
+
+const HINTS: readonly (readonly [RegExp, Hint])[] = [
+  [new RegExp(`^(${NAME}) is not defined$`, "u"), ([, name = ""], facts) => undefinedName(name, facts)],
+  [
+    /^require is not a function$/,
+    () => "there is no require: what a block may use is in scope already, as doc(fs) shows",
+  ],
+  [/^Cannot add property (\S+), object is not extensible$/, ([, key = ""], { source }) => prototypeHint(key, source)],
+  [
+    new RegExp(
+      String
+        .raw`^(${PATH})(?:\(\.\.\.\)(?:\.${NAME})? is not (?:a function|iterable)| is not a function or its return value)`,
+      "u",
+    ),
+    ([, path = ""], { isAsync }) => isAsync(path) ? `${path}(…) gives a promise: (await ${path}(…))` : "",
+  ],
+  [
+    new RegExp(String.raw`^(${NAME})(?:\.${NAME})? is not (?:a function|iterable)`, "u"),
+    ([, name = ""], facts) => promiseHint(name, facts),
+  ],
+  [
+    /^Cannot access '(.+)' before initialization$/,
+    ([, name = ""]) =>
+      `this block declares ${name} later or in this statement: to use the value that it had, assign without const or let`,
+  ],
+  [/^\(intermediate value\).* is not a function$/, (_, { whole }) => continuedLine(whole)],
+];
+
+/** What to write instead, for errors whose cause the model cannot see; "" for others. */
+export function hintOf(message: string, facts: HintFacts): string {
+  for (const [pattern, hint] of HINTS) {
+    // deno-lint-ignore vis/no-message-parsing -- errors of the engine have no codes
+    const found = pattern.exec(message);
+    const text = found ? hint(found, facts) : "";
+    if (text !== "") return text;
+  }
+  return "";
+}
+
+function undefinedName(name: string, { source, names }: HintFacts): string {
+  const escaped = name.replace(/\$/g, "\\$");
+  const [line = ""] = source.split("\n", 1);
+  const loop = new RegExp(String.raw`\bfor\s*\(\s*${escaped}\s*(=|of\b|in\b)`, "u").exec(line);
+  if (loop) return `declare it: for (let ${name} ${loop[1]} …`;
+  const assigned = new RegExp(String.raw`(?<![\p{ID_Continue}$.])${escaped}\s*=(?![=>])\s*([^;\n]{1,40})`, "u").exec(
+    line,
+  );
+  if (assigned) return `declare it: let ${name} = ${assigned[1]?.trim()}`;
+  const near = nearestName(name, names);
+  return near ? `did you mean ${near}?` : "";
+}
+
+function prototypeHint(key: string, source: string): string {
+  const owner = new RegExp(String.raw`([\w$]+)\.prototype\s*(?:\.|\[["'])${key.replace(/\W/g, "\\$&")}`).exec(source)
+    ?.[1];
+  return owner ? `${owner}.prototype cannot be extended in the sandbox: declare a function, such as ${key}(value)` : "";
+}
+
+/** A variable that a statement of the block gave what a call returned, without await. */
+function promiseHint(name: string, { whole, isAsync }: HintFacts): string {
+  const given = new RegExp(String.raw`(?<![\p{ID_Continue}$.])${name.replace(/\$/g, "\\$")}\s*=\s*(${PATH})\(`, "u");
+  const path = given.exec(whole)?.[1];
+  return path && isAsync(path) ? `${name} is a promise: ${name} = await ${path}(…)` : "";
+}
+
+function continuedLine(whole: string): string {
+  return /^[^\n]*[^\s;{}\n]\s*\n\s*[([`]/m.test(whole)
+    ? "the next line begins with a bracket and continues this one: end this line with a semicolon"
+    : "";
+}

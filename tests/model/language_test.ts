@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import rlm from "../../extensions/rlm/mod.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+
+/** What each block of one reply showed: its error, else its value, with its output before it. */
+async function play(...blocks: string[]): Promise<string[]> {
+  await using engine = await startEngine([replyJson(blocks), replyJson([], { final: "It is finished." })], {
+    extensions: [rlm],
+  });
+  await engine.ask("x");
+  return engine.events.flatMap((event) => {
+    if (event.type !== "block_finished") return [];
+    const { error, preview, stdout } = event.result;
+    return [stdout + (error ? `${error.name}: ${error.message}` : preview)];
+  });
+}
+
+Deno.test("a constant cannot be assigned in its block, and is declared again in a later one", async () => {
+  const shown = await play(
+    "const k = 1; print(k); k = 2",
+    "const k = 2; k++",
+    "const k = 3; let n = 0; for (const x of [1, 2]) { n += x; k += x }",
+    "const k = 4; k + n",
+    "k = 5; k",
+    "const list = [1]; { let list = 2; list = 3 } list.push(2); list.length",
+  );
+  const error = "TypeError: Assignment to constant variable k";
+  assert.deepEqual(shown, [`1\n${error}`, error, error, "5", "5", "2"]);
+});
+
+Deno.test("a name that is read before its declaration is an error, not what an earlier block left", async () => {
+  const shown = await play(
+    "const k = 1, o = { a: 1 }; class C {}",
+    "print(k); const k = 2",
+    "const j = j + 1",
+    "const p = { k }; let k = 3",
+    "typeof C; class C {}",
+    "{ k = 1 } let k",
+    "const f = () => late; const late = 7; f()",
+    "const { a = 1, b = a } = o; [a, b].join()",
+    "const o = { ...o, a: 2 }; o.a",
+  );
+  const early = (name: string): RegExp => new RegExp(`^ReferenceError: Cannot access '${name}' before initialization`);
+  for (const [at, name] of [[1, "k"], [2, "j"], [3, "k"], [4, "C"], [5, "k"]] as const) {
+    assert.match(shown[at]!, early(name), `block ${at}`);
+  }
+  assert.deepEqual(shown.slice(6), ["7", '"1,1"', "2"]);
+});
+
+Deno.test("an assignment to an undeclared name says what to write", async () => {
+  const [assigned, loop, wrong] = await play("total = 5", "for (i = 0; i < 3; i++) {}", "await vrs()");
+  assert.equal(assigned, "ReferenceError: total is not defined (declare it: let total = 5)");
+  assert.equal(loop, "ReferenceError: i is not defined (declare it: for (let i = …)");
+  assert.match(wrong!, /did you mean vars/);
+});
+
+Deno.test("own properties of a thrown error reach the model", async () => {
+  const [shown] = await play("throw Object.assign(new Error('bad'), { code: 'E1', data: { a: 1 }, cause: 'c' })");
+  assert.match(shown!, /^Error: bad \{ code: "E1", data: \{ a: 1 \} \} \[cause: "c"\]$/);
+});
+
+Deno.test("a forgotten await is named", async () => {
+  const shown = await play(
+    "async function list() { return [1] }\nlist().map((x) => x)",
+    "for (const one of list()) {}",
+    "const all = list(); all.map((x) => x)",
+    "for (const p of rlm.chunk('text')) {}",
+  );
+  for (const text of [shown[0], shown[1]]) assert.match(text!, /list\(…\) gives a promise: \(await list\(…\)\)/);
+  assert.match(shown[2]!, /all is a promise: all = await list\(…\)/);
+  assert.match(shown[3]!, /rlm\.chunk\(…\) gives a promise/);
+});
+
+Deno.test("prototypes of the language cannot be extended, and the error says so", async () => {
+  const [shown] = await play("Array.prototype.last = function () { return this.at(-1) }");
+  assert.match(shown!, /Array\.prototype cannot be extended in the sandbox: declare a function, such as last\(value\)/);
+});
+
+Deno.test("the console formats, and a promise that nothing can settle is shown as pending", async () => {
+  const begun = performance.now();
+  const shown = await play("console.log('%s is %d%%', 'a', 5, 'b'); print('%s', 1); 0", "new Promise(() => {})");
+  assert.equal(shown[0], "a is 5% b\n%s 1\n0");
+  assert.match(shown[1]!, /pending/i);
+  assert.ok(performance.now() - begun < 60_000);
+});
+
+Deno.test("require, a continued line and a deadline say what to do", async () => {
+  const shown = await play(
+    "require('fs')",
+    "throw new Error('x')\n({ a: 1 })",
+    "typeof SharedArrayBuffer + typeof Atomics",
+  );
+  assert.match(shown[0]!, /there is no require/);
+  assert.match(shown[1]!, /continues this one/);
+  assert.equal(shown[2], '"undefinedundefined"');
+});
