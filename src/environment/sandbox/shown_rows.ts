@@ -1,6 +1,7 @@
 import type { BlockResult } from "../../domain/query/block_result.ts";
 import { clip } from "../../domain/text/clip.ts";
-import type { Store, StoredBlock } from "../../persistence/store/store.ts";
+import type { StoredBlock } from "../../persistence/store/iteration_store.ts";
+import type { Store } from "../../persistence/store/store.ts";
 import type { FormerResult, FormerResults } from "../../domain/query/former_results.ts";
 import type { BlockRun, RunReport } from "../../sandbox/sandbox.ts";
 
