@@ -10,7 +10,7 @@ Deno.test("Conversations.fork() goes on from any iteration with the variables of
     replyJson("const list = [1]; let n = 1"),
     replyJson("list.push(2); n = 2; function twice(x: number) { return 2 * x * n }", { final: "first: {{n}}" }),
     replyJson("n = 10", { final: "second" }),
-    replyJson("`${list.length} ${n} ${twice(1)}`", { final: "{{$reasoning}}forked at the end of the first" }),
+    replyJson("`${list.length} ${n} ${twice(1)}`", { final: "forked at the end of the first" }),
     replyJson("list.push(9); const seen = `${list.join()} ${n} ${typeof twice}`", { final: "{{seen}}" }),
     replyJson("const now = `${list.join()} ${n} ${twice(1)}`", { final: "{{now}}" }),
   ]);

@@ -25,7 +25,7 @@ Deno.test("a constant cannot be assigned in its block, and is declared again in 
     "k = 5; k",
     "const list = [1]; { let list = 2; list = 3 } list.push(2); list.length",
   );
-  const error = "TypeError: Assignment to constant variable k";
+  const error = "TypeError: Assignment to constant variable.";
   assert.deepEqual(shown, [`1\n${error}`, error, error, "5", "5", "2"]);
 });
 
@@ -37,19 +37,22 @@ Deno.test("a name that is read before its declaration is an error, not what an e
     "const p = { k }; let k = 3",
     "typeof C; class C {}",
     "{ k = 1 } let k",
+    "new D(); class D {}",
     "const f = () => late; const late = 7; f()",
     "const { a = 1, b = a } = o; [a, b].join()",
     "const o = { ...o, a: 2 }; o.a",
   );
   const early = (name: string): RegExp => new RegExp(`^ReferenceError: Cannot access '${name}' before initialization`);
-  for (const [at, name] of [[1, "k"], [2, "j"], [3, "k"], [4, "C"], [5, "k"]] as const) {
+  for (const [at, name] of [[1, "k"], [2, "j"], [3, "k"], [4, "C"], [5, "k"], [6, "D"]] as const) {
     assert.match(shown[at]!, early(name), `block ${at}`);
   }
-  assert.deepEqual(shown.slice(6), ["7", '"1,1"', "2"]);
+  assert.deepEqual(shown.slice(7), ["7", '"1,1"', "2"]);
 });
 
 Deno.test("an assignment to an undeclared name says what to write", async () => {
   const [assigned, loop, wrong] = await play("total = 5", "for (i = 0; i < 3; i++) {}", "await vrs()");
+  const [called] = await play("(() => { leaked = [1, 2] })()");
+  assert.equal(called, "ReferenceError: leaked is not defined (declare it: let leaked = …)");
   assert.equal(assigned, "ReferenceError: total is not defined (declare it: let total = 5)");
   assert.equal(loop, "ReferenceError: i is not defined (declare it: for (let i = …)");
   assert.match(wrong!, /did you mean vars/);

@@ -235,19 +235,21 @@ export class SandboxSession {
   async #open(signal: AbortSignal): Promise<Sandbox> {
     const previous = this.#sandbox;
     this.#sandbox = null;
-    const [opened, stored] = await Promise.allSettled([
+    const [opened, stored, rows] = await Promise.allSettled([
       this.#source.open(signal),
       this.#source.stored(),
+      this.#rows.current(),
       previous?.close(),
     ]);
     if (opened.status === "rejected") throw opened.reason;
     const sandbox = opened.value;
     try {
       if (stored.status === "rejected") throw stored.reason;
+      if (rows.status === "rejected") throw rows.reason;
       checkWanted(signal);
       await this.#restoreAll(sandbox, stored.value);
-      const rows = await this.#rows.current();
-      if (rows.shown.length + rows.running.length > 0) await sandbox.restoreResults(rows);
+      const { shown, running } = rows.value;
+      if (shown.length + running.length > 0) await sandbox.restoreResults(rows.value);
       checkWanted(signal);
       // From here on, whoever changes a system variable binds it; frames arrive in order.
       this.#sandbox = sandbox;

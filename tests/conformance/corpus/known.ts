@@ -1,12 +1,12 @@
 /** Differences that nothing explains, each to be removed with the lines of the corpus that are marked with its key. */
 export const KNOWN: Readonly<Record<string, string>> = {
-  "constants": "At top level an assignment to a constant changes it",
-  "dead zone": "At top level a name can be read and written before its declaration has run",
-  "function text": "String(f) of a function declared at top level lacks its name, or has an invisible character in it",
-  "fixed names": "A few names cannot be declared at top level, and `require` is undefined in place of absent",
+  "constants": "At top level a function, a pattern or a loop can assign a constant",
+  "dead zone": "At top level a function or a pattern can read a name before its declaration has run",
+  "fixed names":
+    "`undefined`, `NaN` and `Infinity` cannot be declared at top level, and `require` is undefined in place of absent",
   "prototypes":
     "The prototypes of Array, Object and Promise cannot be extended, nor what a promise inherits be replaced in it",
-  "console": "console has no formats, tables and groups",
+  "console": "console has no tables and groups",
   "enum text": "An enum of strings made by expressions has a reverse mapping",
   "type alias": "An alias of a namespace of types alone fails",
   "type arguments": "Type arguments of a call that is not the whole expression are read as comparisons",

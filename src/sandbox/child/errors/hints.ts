@@ -60,10 +60,13 @@ function undefinedName(name: string, { source, names }: HintFacts): string {
   const [line = ""] = source.split("\n", 1);
   const loop = new RegExp(String.raw`\bfor\s*\(\s*${escaped}\s*(=|of\b|in\b)`, "u").exec(line);
   if (loop) return `declare it: for (let ${name} ${loop[1]} …`;
-  const assigned = new RegExp(String.raw`(?<![\p{ID_Continue}$.])${escaped}\s*=(?![=>])\s*([^;\n]{1,40})`, "u").exec(
+  const assigned = new RegExp(String.raw`(?<![\p{ID_Continue}$.])${escaped}\s*=(?![=>])\s*([^;\n]{0,40})`, "u").exec(
     line,
   );
-  if (assigned) return `declare it: let ${name} = ${assigned[1]?.trim()}`;
+  if (assigned) {
+    const value = assigned[1]?.trim() ?? "";
+    return `declare it: let ${name} = ${/^[\w.]+$/.test(value) ? value : "…"}`;
+  }
   const near = nearestName(name, names);
   return near ? `did you mean ${near}?` : "";
 }

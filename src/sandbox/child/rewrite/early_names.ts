@@ -66,7 +66,8 @@ function editsIn(node: AnyNode, search: Search): SourceEdit[] {
   }
   if (node.type === "Identifier") {
     const call = failing(node, search, false);
-    return call ? [{ start: node.start, end: node.end, text: `${call})` }] : [];
+    // In brackets, as `new C()` takes the first call for its arguments.
+    return call ? [{ start: node.start, end: node.end, text: `(${call}))` }] : [];
   }
   if (node.type === "AssignmentExpression") return inner([node.right]); // a pattern
   if (node.type === "ForInStatement" || node.type === "ForOfStatement") return inner([node.right, node.body]);

@@ -21,6 +21,6 @@ export function blockArguments(
 
 /** Where the language would fail. */
 function failName(name: string, isConstant: boolean): never {
-  if (isConstant) throw new captured.TypeError(`Assignment to constant variable ${name}`);
+  if (isConstant) throw new captured.TypeError("Assignment to constant variable.");
   throw new look.ReferenceError(`Cannot access '${name}' before initialization`);
 }
