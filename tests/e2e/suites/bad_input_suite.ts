@@ -81,9 +81,9 @@ export function badInputSuite(launcher: Launcher): void {
       }),
       "empty prompt": withUser(async (user) => {
         for (const args of [["run"], ["run", ""], ["run", "  \n "]]) {
-          refused(await user.run(args), { code: 2, says: /^vis: Cannot run an empty prompt/ });
+          refused(await user.run(args), { code: 2, says: /^vis: Cannot run an empty request/ });
         }
-        refused(await user.run(["run"], { input: " \n" }), { code: 2, says: /^vis: Cannot run an empty prompt/ });
+        refused(await user.run(["run"], { input: " \n" }), { code: 2, says: /^vis: Cannot run an empty request/ });
         assert.equal(user.mock.requests.length, 0);
       }),
       "binary on stdin": withUser(async (user) => {

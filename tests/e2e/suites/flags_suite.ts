@@ -139,7 +139,7 @@ export function flagsSuite(launcher: Launcher): void {
         const { code, stdout, stderr } = await user.run([], { env });
         assert.equal(code, 0);
         assert.match(stdout, /^Usage: vis /);
-        assert.match(stderr, /^vis · It uses shop mock-1: vis run "…"$/m);
+        assert.match(stderr, /^vis · uses shop mock-1: vis run "…"$/m);
       }, {}),
     });
   });

@@ -147,7 +147,7 @@ export function signalsSuite(launcher: Launcher): void {
         "SIGHUP twice, then SIGINT": withUser(async (user) => {
           const { running, below } = await serving(user, '{ "server": { "shutdownMs": 600000 } }');
           running.kill("SIGHUP");
-          await running.until("notice", () => running.stderr.includes("ending"));
+          await running.until("notice", () => running.stderr.includes("shutting down"));
           running.kill("SIGHUP");
           assert.equal((await fetch(`${await urlOf(running)}healthz`)).status, 200, "it waits for what runs");
           running.kill("SIGINT");

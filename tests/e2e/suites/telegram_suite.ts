@@ -90,7 +90,7 @@ export function telegramSuite(launcher: Launcher): void {
     bot.kill("SIGTERM");
     const { code, stdout, stderr } = await bot.ended;
     assert.deepEqual([code, stdout], [0, "https://t.me/VisTestBot\n"]);
-    assert.match(stderr, /@VisTestBot · \S+ mock-1\n.*token from VIS_TELEGRAM_TOKEN\n.*1 allowed\n.*ending/s);
+    assert.match(stderr, /@VisTestBot · \S+ mock-1\n.*token from VIS_TELEGRAM_TOKEN\n.*1 allowed\n.*shutting down/s);
     assert.ok(!stderr.includes(TOKEN));
     const stored = await Deno.readFile(chat.user.database);
     assert.ok(!new TextDecoder("latin1").decode(stored).includes(TOKEN.split(":")[1] ?? ""), "token in the database");
