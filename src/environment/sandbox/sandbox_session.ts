@@ -3,7 +3,7 @@ import { Cancelled, SandboxEnded } from "../../domain/errors.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { bareReport } from "../../sandbox/bare_report.ts";
 import type { FormerResult } from "../../domain/query/former_results.ts";
-import { ShownRows } from "./shown_rows.ts";
+import { restoreRows, ShownRows } from "./shown_rows.ts";
 import type { BlockRun, RunReport, Sandbox, VariableRestoreReport } from "../../sandbox/sandbox.ts";
 
 /** Binds text of any size without holding it: each chunk is sent when the child has consumed the previous one. */
@@ -235,21 +235,19 @@ export class SandboxSession {
   async #open(signal: AbortSignal): Promise<Sandbox> {
     const previous = this.#sandbox;
     this.#sandbox = null;
-    const [opened, stored, rows] = await Promise.allSettled([
+    const [opened, read] = await Promise.allSettled([
       this.#source.open(signal),
-      this.#source.stored(),
-      this.#rows.current(),
+      Promise.all([this.#source.stored(), this.#rows.current()]),
       previous?.close(),
     ]);
     if (opened.status === "rejected") throw opened.reason;
     const sandbox = opened.value;
     try {
-      if (stored.status === "rejected") throw stored.reason;
-      if (rows.status === "rejected") throw rows.reason;
+      if (read.status === "rejected") throw read.reason;
+      const [stored, rows] = read.value;
       checkWanted(signal);
-      await this.#restoreAll(sandbox, stored.value);
-      const { shown, running } = rows.value;
-      if (shown.length + running.length > 0) await sandbox.restoreResults(rows.value);
+      await this.#restoreAll(sandbox, stored);
+      await restoreRows(sandbox, rows);
       checkWanted(signal);
       // From here on, whoever changes a system variable binds it; frames arrive in order.
       this.#sandbox = sandbox;

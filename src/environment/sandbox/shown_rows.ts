@@ -3,13 +3,18 @@ import { clip } from "../../domain/text/clip.ts";
 import type { StoredBlock } from "../../persistence/store/iteration_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import type { FormerResult, FormerResults } from "../../domain/query/former_results.ts";
-import type { BlockRun, RunReport } from "../../sandbox/sandbox.ts";
+import type { BlockRun, RunReport, Sandbox } from "../../sandbox/sandbox.ts";
 
 const HELD_CHARS = 120;
 /** Values of one iteration together. */
 const MAX_BYTES = 16 << 20;
 /** How far back the last iteration with blocks is searched in the store. */
 const LAST_ITERATIONS = 8;
+
+/** Nothing is sent if there are no rows. */
+export async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void> {
+  if (rows.shown.length + rows.running.length > 0) await sandbox.restoreResults(rows);
+}
 
 /** What `results` and `printed` must hold if a child has to be replaced: the rows of the last iteration that ran
  * blocks, and those of the running one. */
