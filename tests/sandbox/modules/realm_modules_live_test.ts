@@ -36,12 +36,17 @@ Deno.test("modules: a block uses them by their bare names, one module may use an
   assert.deepEqual(failed, []);
 });
 
-Deno.test("modules: what a block writes over a name is undone after it, and is no variable", async () => {
+Deno.test("modules: a block that declares the name has a variable of its own", async () => {
   const { box } = await withModules({ stats: STATS });
   await using _closed = box;
-  const first = await box.run("var stats = 1");
-  assert.deepEqual([first.saved, first.result.ok], [[], true]);
-  assert.equal(await box.show("typeof stats.mean"), '"function"');
+  const { saved, result } = await box.run("var stats = 1");
+  assert.deepEqual([saved.map(({ name }) => name), result.ok], [["stats"], true]);
+  assert.equal(await box.show("stats"), "1");
+});
+
+Deno.test("modules: what a block deletes is back after it, and members cannot be assigned", async () => {
+  const { box } = await withModules({ stats: STATS });
+  await using _closed = box;
   assert.equal((await box.run("stats.mean = null")).result.ok, false);
   assert.equal(await box.show("delete globalThis.stats; typeof stats"), '"undefined"');
   assert.equal(await box.show("typeof stats.mean"), '"function"');
