@@ -104,12 +104,14 @@ const SHOWN: Readonly<Record<string, Shown>> = {
 
 Deno.test("run() preview, type and shape() of everything that JavaScript has", async () => {
   await using box = await testSandbox();
+  let iteration = 0;
   for (const [source, { preview, type, shape }] of Object.entries(SHOWN)) {
-    const { result } = await box.run(source);
+    const { result } = await box.run(source, { iteration: ++iteration });
     if (typeof preview === "string") assert.equal(result.preview, preview, source);
     else assert.match(result.preview, preview, source);
     if (type) assert.equal(result.type, type, source);
-    if (shape) assert.equal(await box.show("shape(results.at(-1))"), JSON.stringify(shape), source);
+    if (!shape) continue;
+    assert.equal(await box.show("shape(results[0])", { iteration: ++iteration }), JSON.stringify(shape), source);
   }
 });
 
