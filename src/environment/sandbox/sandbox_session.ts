@@ -146,7 +146,7 @@ export class SandboxSession {
 
   /** Ends what the query's blocks left running. */
   async endQuery(): Promise<void> {
-    this.#rows.endQuery();
+    this.#rows.reset();
     await this.used?.endQuery().catch(() => {});
   }
 

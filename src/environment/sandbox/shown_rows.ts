@@ -1,6 +1,5 @@
 import type { BlockResult } from "../../domain/query/block_result.ts";
 import { clip } from "../../domain/text/clip.ts";
-import type { StoredBlock } from "../../persistence/store/iteration_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import type { FormerResult, FormerResults } from "../../domain/query/former_results.ts";
 import type { BlockRun, RunReport, Sandbox } from "../../sandbox/sandbox.ts";
@@ -8,7 +7,7 @@ import type { BlockRun, RunReport, Sandbox } from "../../sandbox/sandbox.ts";
 const HELD_CHARS = 120;
 /** Values of one iteration together. */
 const MAX_BYTES = 16 << 20;
-/** How far back the last iteration with blocks is searched in the store. */
+/** How far back the last iteration with blocks is searched in a query. */
 const LAST_ITERATIONS = 8;
 
 /** Nothing is sent if there are no rows. */
@@ -40,11 +39,7 @@ export class ShownRows {
     this.#running[index] = formerResult(result, value);
   }
 
-  endQuery(): void {
-    this.#rotate();
-  }
-
-  /** What was running is undone, and what was shown before is not known here. */
+  /** From here on, what was shown is in the store. */
   reset(): void {
     this.#shown = null;
     this.#running = [];
@@ -86,11 +81,10 @@ export async function storedRows(
   branchId: string,
 ): Promise<readonly FormerResult[]> {
   for (const { queryId, iterations } of (await store.queries(branchId, { newest: 2 })).toReversed()) {
-    const after = Math.max(-1, iterations - 1 - LAST_ITERATIONS);
-    const found = (await store.iterations(queryId, { after, limit: 2 * LAST_ITERATIONS })).findLast((one) =>
-      one.blocks.length > 0
-    );
-    if (found) return found.blocks.map((block: StoredBlock) => formerResult(block.result, block.value));
+    for (let position = iterations - 1; position >= Math.max(0, iterations - LAST_ITERATIONS); position--) {
+      const [found] = await store.iterations(queryId, { after: position - 1, limit: 1 });
+      if (found && found.blocks.length > 0) return found.blocks.map(({ result, value }) => formerResult(result, value));
+    }
   }
   return [];
 }
