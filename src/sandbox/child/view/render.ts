@@ -1,7 +1,7 @@
 import Mustache from "mustache";
 import { look } from "../intrinsics/look.ts";
 import { answerText } from "./reader_text.ts";
-import { namesVariable, templateFaults } from "./template_faults.ts";
+import { checkTemplate } from "./template_faults.ts";
 import { follow, MISSING, pathOf } from "./template_path.ts";
 
 /** How the text was resolved; the sandbox's `RenderReport`. */
@@ -33,9 +33,9 @@ export function render(template: string, { lookup, names }: RenderOptions): Rend
   const single = template.trim();
   if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, lookup(single));
   if (!template.includes("{{")) return { ok: true, from: "literal", text: template };
-  const reason = templateFaults(template, { known, lookup });
-  if (reason !== null) return { ok: false, reason };
-  if (!namesVariable(template, known)) return { ok: true, from: "literal", text: template };
+  const { namesVariable, faults } = checkTemplate(template, { known, lookup });
+  if (faults !== null) return { ok: false, reason: faults };
+  if (!namesVariable) return { ok: true, from: "literal", text: template };
   try {
     return { ok: true, from: "template", text: new Renderer(known, lookup).run(parseTemplate(template)) };
   } catch (error) {

@@ -10,23 +10,31 @@ export interface TemplateScope {
 const HELPER = /^(?:each|if|unless|with|for|elif|else|end\w*|range)\b/u;
 /** `{{ color: 'red' }}` is an object, `{{ .Values.x }}` a tag of another language. */
 const EXPRESSION = /^[\p{ID_Start}$_(!](?!\w*\s*:)/u;
+const ROOT = /^[\p{ID_Start}$_][\p{ID_Continue}$]*/u;
 const MAX_TAG = 500, MAX_FAULTS = 8, MAX_KEYS = 8, KEY_CHARS = 40;
 const AS_THEY_ARE = "braces that are meant literally belong in a code span or in answer(text)";
 
-/** Whether a tag begins with the name of a variable. */
-export function namesVariable(template: string, known: ReadonlySet<string>): boolean {
-  return tagsOf(template).some(({ name }) => known.has(/^[\p{ID_Start}$_][\p{ID_Continue}$]*/u.exec(name)?.[0] ?? ""));
+export interface CheckedTemplate {
+  /** Whether a tag begins with the name of a variable; otherwise there is nothing to fill in. */
+  readonly namesVariable: boolean;
+  /** What is wrong with each tag, or null. */
+  readonly faults: string | null;
 }
 
-/** What is wrong with each tag, or null. If no tag names a variable, tags inside code and after `$` are text. */
-export function templateFaults(template: string, scope: TemplateScope): string | null {
-  const filled = namesVariable(template, scope.known);
-  const text = filled ? template : withoutCode(template);
+/** If no tag names a variable, tags inside code and after `$` are text. */
+export function checkTemplate(template: string, scope: TemplateScope): CheckedTemplate {
+  const all = tagsOf(template);
+  const namesVariable = all.some(({ name }) => scope.known.has(ROOT.exec(name)?.[0] ?? ""));
+  const tags = namesVariable ? all : tagsOf(withoutCode(template)).filter(({ literal }) => !literal);
+  return { namesVariable, faults: faultsOf(tags, scope) };
+}
+
+function faultsOf(tags: readonly Tag[], scope: TemplateScope): string | null {
   const faults = new Set<string>();
   let unknown = false;
   let sections = 0;
-  for (const { sigil, name, literal } of tagsOf(text)) {
-    if (sigil === "!" || literal && !filled) continue;
+  for (const { sigil, name } of tags) {
+    if (sigil === "!") continue;
     const fault = faultOf({ sigil, name, inside: sections > 0 }, scope);
     if (fault !== null) faults.add(`{{${sigil}${name}}} ${fault}`);
     unknown ||= fault !== null && !scope.known.has(pathOf(name)?.[0] ?? "");
