@@ -1,12 +1,11 @@
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
+import { nameSet } from "../intrinsics/name_set.ts";
 import { errorText, inheritedText } from "../view/object_kind.ts";
 
 const MAX_FACTS = 10;
-const KNOWN_KEYS: Readonly<Record<string, true>> = Object.assign(Object.create(null), {
-  ...{ name: true, message: true, stack: true },
-  ...{ cause: true, errors: true, error: true, suppressed: true, hint: true },
-});
+/** Shown on their own, or not at all. */
+const KNOWN_KEYS = nameSet(["name", "message", "stack", "cause", "errors", "error", "suppressed", "hint"]);
 const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
 /** V8 makes `stack` an accessor of the object or of the prototype, depending on the version; a block cannot replace
  * this one. */

@@ -1,13 +1,11 @@
 import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
+import { nameSet } from "../intrinsics/name_set.ts";
 import type { Output } from "../run/output.ts";
 
 const truncate = Math.trunc;
-const KINDS: Readonly<Record<string, true>> = Object.assign(Object.create(null), {
-  ...{ s: true, d: true, i: true, f: true },
-  ...{ j: true, o: true, O: true, c: true },
-});
+const KINDS = nameSet(["s", "d", "i", "f", "j", "o", "O", "c"]);
 
 type Preview = (value: unknown) => string;
 

@@ -1,6 +1,7 @@
 import { SYSTEM_NAMES } from "../syntax/system_names.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
+import { nameSet } from "../intrinsics/name_set.ts";
 
 type Plain = Record<string, unknown>;
 
@@ -21,9 +22,15 @@ export class InjectedNames {
 
   /** Adds a name to the realm, or sets its value. */
   set(name: string, value: unknown): void {
-    if (!look.hasOwn(this.#values, name)) this.#list(name, value);
+    if (!look.hasOwn(this.#values, name)) this.#list(name, this.#vis);
     this.#values[name] = value;
     if (!this.#isVariable(name)) define(name, value);
+  }
+
+  /** The same for the module or namespace of an extension. */
+  setExtension(name: string, value: unknown): void {
+    if (!look.hasOwn(this.#ext, name)) this.#list(name, this.#ext);
+    this.set(name, value);
   }
 
   /** Adds `vis` itself. */
@@ -61,29 +68,14 @@ export class InjectedNames {
   }
 
   /** Read when it is used, since some values are replaced. */
-  #list(name: string, value: unknown): void {
+  #list(name: string, list: Plain): void {
     if (name === "ext" || SYSTEM[name]) return;
     const get = (): unknown => this.#values[name];
-    const at = fixed({ get, enumerable: true });
-    captured.defineProperty(this.#vis, name, at);
-    if (typeof value === "object" && value !== null && !OWN_OBJECTS[name]) {
-      captured.defineProperty(this.#ext, name, at);
-    }
+    captured.defineProperty(list, name, fixed({ get, enumerable: true }));
   }
 }
 
-const SYSTEM: Readonly<Record<string, true>> = look.create(null);
-for (const name of SYSTEM_NAMES) Reflect.set(SYSTEM, name, true);
-
-/** Objects of the realm that no extension added. */
-const OWN_OBJECTS: Readonly<Record<string, true>> = look.setPrototypeOf({
-  console: true,
-  crypto: true,
-  performance: true,
-  printed: true,
-  results: true,
-  Deno: true,
-}, null) as Record<string, true>;
+const SYSTEM = nameSet(SYSTEM_NAMES);
 
 function fixed(of: PropertyDescriptor): PropertyDescriptor {
   return look.setPrototypeOf({ ...of, configurable: false }, null);

@@ -3,6 +3,7 @@ import { bareList } from "../../codec/intrinsics.ts";
 import type { Bytes } from "../../protocol.ts";
 import { IdentityWalk } from "./identity.ts";
 import { look } from "../intrinsics/look.ts";
+import { nameSet } from "../intrinsics/name_set.ts";
 import type { BlockNames } from "./block_names.ts";
 import type { Group, VariableRecord } from "./entry.ts";
 import { addOnce, encodeTogether, imageOf, isObject, type SaveParts, snapshot, type VariableSnapshot } from "./save.ts";
@@ -18,7 +19,7 @@ export interface SavingParts extends SaveParts {
 const WALK = { objects: 50_000, ms: 5 };
 const LARGE = 64 << 10;
 /** Code that names one of these can reach every variable. */
-const REACH_ALL = ["globalThis", "results", "vis"];
+const REACH_ALL = nameSet(["globalThis", "results", "vis"]);
 
 /** The end of one block: which variables it can have changed, which of them did change, and what to store. For one use. */
 export class Saving {
@@ -58,9 +59,9 @@ export class Saving {
   #name({ declarations, assigned = [], reads }: BlockNames): void {
     const { entries } = this.#parts;
     for (let i = 0; i < reads.length; i++) {
-      if (reads[i] === REACH_ALL[0] || reads[i] === REACH_ALL[1] || reads[i] === REACH_ALL[2]) {
-        for (const name in entries) this.#named[name] = true;
-      } else if (entries[reads[i]!]) this.#named[reads[i]!] = true;
+      const read = reads[i]!;
+      if (REACH_ALL[read]) { for (const name in entries) this.#named[name] = true; }
+      else if (entries[read]) this.#named[read] = true;
     }
     for (let i = 0; i < declarations.length; i++) this.#named[declarations[i]!.name] = true;
     for (let i = 0; i < assigned.length; i++) this.#named[assigned[i]!.name] = true;

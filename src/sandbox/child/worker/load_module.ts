@@ -25,7 +25,7 @@ export function loadModule(
       try {
         const value: unknown = new captured.Script(script, { filename: `module ${name}` }).runInThisContext();
         if (isBare(value)) captured.freeze(value);
-        names.set(name, value);
+        names.setExtension(name, value);
         failure = null;
       } catch (error) {
         const thrown = thrownError(error, preview);

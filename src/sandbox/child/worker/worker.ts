@@ -59,6 +59,7 @@ class SandboxWorker {
   readonly #requests: VariableRequests;
   readonly #parts: WorkerParts;
   readonly #own: Readonly<Record<string, unknown>>;
+  readonly #functions: Readonly<Record<string, unknown>>;
 
   constructor(setup: WorkerSetup, tools: WorkerTools) {
     this.#setup = setup;
@@ -68,6 +69,8 @@ class SandboxWorker {
     this.#parts = this.#makeParts();
     this.#blocks = new Blocks(this.#parts);
     this.#requests = new VariableRequests(this.#parts);
+    const { functions, constants } = setup;
+    this.#functions = realmFunctions({ functions, constants, calls: this.#parts.calls });
     this.#own = this.#makeOwn();
   }
 
@@ -124,15 +127,14 @@ class SandboxWorker {
 
   /** What Vis adds to the realm. If the model overwrites something, it is restored after the block. */
   #makeOwn(): Record<string, unknown> {
-    const { turns, timers, output, calls, outside, preview: show } = this.#parts;
-    const { functions, constants, access } = this.#setup;
+    const { turns, timers, output, outside, preview: show } = this.#parts;
     return {
       ...realmGlobals(turns),
-      ...grantedGlobals(outside, access),
+      ...grantedGlobals(outside, this.#setup.access),
       ...timers.functions,
       ...abortClasses((f, ms) => timers.setTimeout(f, ms)),
       ...makeConsole(output, show),
-      ...realmFunctions({ functions, constants, calls }),
+      ...this.#functions,
     };
   }
 
@@ -151,9 +153,12 @@ class SandboxWorker {
   }
 
   #nameOwn(): void {
-    const own = this.#own;
-    for (const name in own) this.#parts.names.set(name, own[name]);
-    this.#parts.names.begin();
+    const own = this.#own, { names } = this.#parts;
+    for (const name in own) {
+      if (typeof this.#functions[name] === "object") names.setExtension(name, own[name]);
+      else names.set(name, own[name]);
+    }
+    names.begin();
   }
 
   #keepRealm(): string[] {
