@@ -1,5 +1,5 @@
 import type { BlockError } from "../../../domain/query/block_result.ts";
-import { awaits, freeNames } from "../syntax/analysis.ts";
+import { freeNames } from "../syntax/analysis.ts";
 import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
 import type { FunctionNames } from "./function_names.ts";
 import { positionError } from "../errors/position_error.ts";
@@ -78,11 +78,11 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   const { functionNames } = options;
   functionNames?.addBlock(program);
   const isSeen = (name: string): boolean => functionNames?.has(name) ?? true;
-  const { code, map: toJs } = rewriteTopLevel(program, { js, isSeen });
+  const { code, awaits, map: toJs } = rewriteTopLevel(program, { js, isSeen });
   return {
     ok: true,
     code,
-    awaits: program.body.some(awaits),
+    awaits,
     declarations: topLevelDeclarations(parsed),
     assigned: topLevelAssignments(parsed),
     reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),

@@ -3,6 +3,7 @@ import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId
 import { blockError } from "../errors/block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
+import type { HintFacts } from "../errors/hints.ts";
 import { FunctionNames } from "../prepare/function_names.ts";
 import { imageList } from "../variables/image_list.ts";
 import type { CallMessage, FromWorker } from "../link/messages.ts";
@@ -183,7 +184,7 @@ export class Relay {
     this.#send({ t: "done", id, more, error: mapped, rests: rests === true }, payload);
   }
 
-  get #hints(): NonNullable<Parameters<typeof blockError>[1]["hints"]> {
+  get #hints(): Pick<HintFacts, "names" | "isAsync"> {
     const { functions } = this.#options.setup;
     return {
       names: [...functions, ...this.#declared.keys()],

@@ -9,11 +9,14 @@ interface Declared {
   readonly from: number;
 }
 
-/** A block runs on properties of the global, which exist before their declaration and can always be assigned. Where its
- * code outside of functions reads a name before its declaration in the same block, or assigns a constant of this block,
- * these edits fail as the language does. One thing is allowed: `const rows = rows.filter(…)` has the value of an earlier
- * block. `fail` is the name of a function: of a name, whether it is a constant (null: read by its own declaration), and
- * the value that would be assigned. */
+/** A block's declarations are properties of the global object, which exist before the block runs and can always be
+ * assigned. These edits make its code outside of functions throw where the language does: where it reads a name before
+ * the declaration, or assigns a constant. A declaration that reads its own name, `const rows = rows.filter(…)`, has the
+ * value of an earlier block if there is one.
+ *
+ * The edits call the function `fail` with the name, with true for a constant that is assigned, false for a name that
+ * is read too early and null for one that its own declaration reads, and with the value to assign, which is computed
+ * first. */
 export function earlyNameEdits(program: Program, fail: string): SourceEdit[] {
   const declared = declaredOnce(program);
   if (declared.size === 0) return [];
@@ -49,9 +52,9 @@ interface Search {
 function editsIn(node: AnyNode, search: Search): SourceEdit[] {
   if (isFunction(node) || isClass(node)) return [];
   const inner = (nodes: readonly AnyNode[]): SourceEdit[] => nodes.flatMap((one) => editsIn(one, search));
-  if (node.type === "AssignmentExpression" && node.left.type === "Identifier") {
+  if (node.type === "AssignmentExpression") {
     const { left, right } = node;
-    const call = failing(left, search, true);
+    const call = left.type === "Identifier" ? failing(left, search, true) : null;
     if (!call) return inner([right]);
     const at = (start: number, text: string): SourceEdit => ({ start, end: start, text });
     return [at(right.start, `${call},`), ...inner([right]), at(right.end, ")")];
@@ -69,7 +72,6 @@ function editsIn(node: AnyNode, search: Search): SourceEdit[] {
     // In brackets, as `new C()` takes the first call for its arguments.
     return call ? [{ start: node.start, end: node.end, text: `(${call}))` }] : [];
   }
-  if (node.type === "AssignmentExpression") return inner([node.right]); // a pattern
   if (node.type === "ForInStatement" || node.type === "ForOfStatement") return inner([node.right, node.body]);
   if (node.type === "VariableDeclarator") return node.init ? inner([node.init]) : [];
   if (node.type === "CatchClause") return inner([node.body]);

@@ -19,6 +19,8 @@ export interface RewriteOptions {
 
 export interface Rewritten {
   readonly code: string;
+  /** Whether the block's own code awaits something. */
+  readonly awaits: boolean;
   /** From `code` to the text from which the program was parsed. */
   readonly map: PositionMap;
 }
@@ -31,7 +33,7 @@ export function rewriteTopLevel(program: Program, { js, isSeen }: RewriteOptions
   const writer = new Rewriter(program, { js, isSeen });
   const { text, map } = applyEdits(js, writer.edits());
   const header = `"use strict";(${isAsync ? "async " : ""}function(${writer.params}){${writer.header}`;
-  return { code: `${header}${text}\n})`, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
+  return { code: `${header}${text}\n})`, awaits: isAsync, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
 }
 
 /** The enum or namespace that a declaration belongs to: `var A; (function (A) {…})(A || (A = {}));`. */

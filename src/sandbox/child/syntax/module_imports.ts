@@ -10,7 +10,8 @@ export interface ModuleImport {
 
 /** The literal imports of a plain JavaScript module, in order. Throws SyntaxError if the text is not a module. */
 export function moduleImports(code: string): readonly ModuleImport[] {
-  return importsIn(parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true }));
+  const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
+  return importsIn(program).toSorted((a, b) => a.start - b.start);
 }
 
 function importsIn(node: AnyNode): ModuleImport[] {
@@ -18,5 +19,5 @@ function importsIn(node: AnyNode): ModuleImport[] {
   const own = typeof source === "object" && source?.type === "Literal" && typeof source.value === "string"
     ? [{ specifier: source.value, start: source.start, end: source.end }]
     : [];
-  return [...own, ...childNodes(node).flatMap(importsIn)].toSorted((a, b) => a.start - b.start);
+  return [...own, ...childNodes(node).flatMap(importsIn)];
 }
