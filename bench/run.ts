@@ -8,6 +8,7 @@ import { files } from "./files.ts";
 import { http } from "./http.ts";
 import { launch } from "./launch.ts";
 import { memory } from "./memory.ts";
+import { page } from "./page.ts";
 import { recursion } from "./recursion/recursion.ts";
 import { requestSize } from "./request_size.ts";
 import { round } from "./round.ts";
@@ -27,6 +28,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   launch,
   round,
   screen,
+  page,
   memory,
   sandbox,
   sandbox_compute: sandboxCompute,

@@ -6,6 +6,8 @@ const TOKEN = "a-token-of-the-benchmark";
 /** `vis serve` as a process of its own, with an empty home, and what a client does with it. */
 export interface Served extends AsyncDisposable {
   readonly pid: number;
+  readonly url: string;
+  readonly token: string;
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Response>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   /** The id of a new conversation. */
@@ -38,6 +40,8 @@ export async function startServed(
     });
   return {
     pid: child.pid,
+    url,
+    token: TOKEN,
     post,
     get: (path, headers = {}) => request(path, { headers: { authorization, ...headers } }),
     conversation: async () => (await (await post("/api/v1/conversations", { title: "bench" })).json()).conversationId,

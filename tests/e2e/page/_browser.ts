@@ -1,25 +1,7 @@
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { type Rig, startRig, TOKEN } from "../../channels/http/_rig.ts";
-
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-
-/** Where a Chromium is, "" where this machine has none. */
-function findChromium(): string {
-  const folders = [...(Deno.env.get("PATH") ?? "").split(":"), "/usr/bin"];
-  const paths = folders.flatMap((folder) => NAMES.map((name) => `${folder}/${name}`));
-  const named = Deno.env.get("VIS_TEST_CHROMIUM");
-  return [...named ? [named] : [], ...paths].find((path) => {
-    try {
-      return Deno.statSync(path).isFile;
-    } catch {
-      return false;
-    }
-  }) ?? "";
-}
-
-const CHROMIUM = findChromium();
+import { CHROMIUM, launchChromium, type LaunchedBrowser } from "../../helpers/chromium.ts";
 
 export interface Opened {
   readonly page: Page;
@@ -40,40 +22,8 @@ interface OpenOptions {
   readonly at?: string;
 }
 
-interface Shared {
-  readonly browser: Browser;
-  close(): Promise<void>;
-}
-
 /** One browser for all tests of a file. */
-const shared: { browser: Promise<Shared> | null } = { browser: null };
-
-async function launch(): Promise<Shared> {
-  const main = fileURLToPath(new URL("browser_main.ts", import.meta.url));
-  const config = fileURLToPath(new URL("../../../deno.json", import.meta.url));
-  const args = ["run", "-A", "--quiet", "--config", config, main, CHROMIUM];
-  const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
-  const address = await firstLine(child.stdout);
-  const browser = await chromium.connect(address);
-  return {
-    browser,
-    close: async () => {
-      await browser.close();
-      await child.stdin.close();
-      await child.status;
-    },
-  };
-}
-
-async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
-  let text = "";
-  for await (const part of stream.pipeThrough(new TextDecoderStream())) {
-    text += part;
-    if (text.includes("\n")) break;
-  }
-  assert.match(text, /^ws:/, "the browser did not start");
-  return text.trim();
-}
+const shared: { browser: Promise<LaunchedBrowser> | null } = { browser: null };
 
 /** A test of the page in a browser, shown as skipped with the reason where there is none. No error may reach the console,
  * nothing may be loaded from elsewhere, and the policy may not have had to stop anything. */
@@ -85,7 +35,7 @@ export function inBrowser(name: string, options: OpenOptions, run: (opened: Open
     sanitizeOps: false,
     sanitizeResources: false,
     fn: async () => {
-      const { browser } = await (shared.browser ??= launch());
+      const { browser } = await (shared.browser ??= launchChromium());
       await using rig = await startRig(options.replies ?? [], options.rig);
       await options.before?.(rig);
       const context = await browser.newContext({ locale: "en-GB", ...options.context });
