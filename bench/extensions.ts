@@ -9,7 +9,7 @@ import type { Figure } from "./support/figure.ts";
 const RUNS = 9;
 const CALLS = 500;
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
-const VIEW = { envId: "e", conversationId: "c", depth: 0, workspace: "/" };
+const VIEW = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: "/" };
 
 /** What extensions cost: at the start, when a conversation opens, and in each call. */
 export async function extensions(): Promise<readonly Figure[]> {

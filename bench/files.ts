@@ -19,7 +19,7 @@ export async function files(): Promise<readonly Figure[]> {
   try {
     const workspace = join(base, "tree");
     await largeTree(workspace);
-    const view = { envId: "e", conversationId: "c", depth: 0, workspace, home: join(base, "home") };
+    const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace, home: join(base, "home") };
     return [...await searches(view), ...await withRipgrep(view), ...await reading(view), ...await hostile(base)];
   } finally {
     await Deno.remove(base, { recursive: true });
@@ -113,7 +113,7 @@ async function hostile(base: string): Promise<readonly Figure[]> {
   const lines = (seed: number): string => Array.from({ length: 60_000 }, (_, at) => `${(at * seed) % 7919}`).join("\n");
   await Deno.writeTextFile(join(workspace, "b.txt"), lines(31));
   await Deno.writeTextFile(join(workspace, "c.txt"), "a".repeat(4 * MIB));
-  const view = { envId: "e", conversationId: "c", depth: 0, workspace, home: join(base, "home") };
+  const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace, home: join(base, "home") };
   const attempt = (name: string, args: readonly unknown[]) => call(name, view, args).catch(() => {});
   const cases: readonly (readonly [string, () => Promise<unknown>])[] = [
     ...HOSTILE.map((pattern) => [`pattern ${pattern}`, () => attempt("grep", [pattern])] as const),

@@ -34,6 +34,8 @@ export async function page({ all }: Programs): Promise<readonly Figure[]> {
 async function load(program: Program, measure: (url: string) => Promise<number>): Promise<number[]> {
   await using served = await startServed(program, { baseUrl: "http://127.0.0.1:9", config: {} });
   const samples: number[] = [];
-  for (let time = 0; time < TIMES; time++) samples.push(await measure(new URL(`/#token=${served.token}`, served.url).href));
+  for (let time = 0; time < TIMES; time++) {
+    samples.push(await measure(new URL(`/#token=${served.token}`, served.url).href));
+  }
   return samples;
 }

@@ -4,7 +4,7 @@ import { extensionSource } from "../../src/app/extensions/extension_source.ts";
 import { DEFAULT_CONFIG } from "../../src/config/defaults.ts";
 
 const [workspace = ""] = Deno.args;
-const view = { envId: "e", conversationId: "c", depth: 0, workspace };
+const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace };
 const settings = { config: DEFAULT_CONFIG, home: `${workspace}/home`, workspace };
 const start = performance.now();
 const index = await import("../../extensions/index.ts");

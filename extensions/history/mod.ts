@@ -50,7 +50,7 @@ export default defineExtension({
       },
     ),
     fn("queries", (env: EnvironmentView, of?: string) => readerOf(env).queries(of ?? env.conversationId), {
-      doc: "Requests and answers of a conversation, oldest first; of this one by default.",
+      doc: "Requests and answers of a conversation, oldest first; of this one and its running branch by default.",
       args: z.tuple([conversation.describe("conversation")]),
       returns: "{id, request, status, answer, iterations, createdAt}[]",
     }),

@@ -16,7 +16,7 @@ import { realmModuleReader } from "../../src/sandbox/modules/realm_module.ts";
 
 const FOLDER = new URL("../../extensions/", import.meta.url);
 const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} };
-const NOWHERE: EnvironmentView = { envId: "", conversationId: "", depth: 0, workspace: "" };
+const NOWHERE: EnvironmentView = { envId: "", conversationId: "", branchId: "", depth: 0, workspace: "" };
 
 /** What a query gets from an extension without loading it. Throws if the extension depends on the conversation. */
 export async function describe(extension: Extension, view: EnvironmentView = NOWHERE): Promise<ExtensionDescription> {

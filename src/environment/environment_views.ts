@@ -53,7 +53,7 @@ export class EnvironmentViews {
 
   constructor(source: ViewSource) {
     this.#source = source;
-    this.#db = new StoredHistory(source.parts.store);
+    this.#db = new StoredHistory(source.parts.store, source.parts.branch);
     Object.freeze(this.#db);
     this.#idle = add(Object.create(null), this.#conversation());
     this.#base = add(Object.create(this.#idle), this.#query());
@@ -95,10 +95,11 @@ export class EnvironmentViews {
 
   #conversation(): EnvironmentView {
     const { envId, parts, index, programs, variables, now } = this.#source;
-    const { branch: { conversationId, workspace }, depth = 0, router, registry } = parts;
+    const { branch: { conversationId, branchId, workspace }, depth = 0, router, registry } = parts;
     const keys: EnvironmentView = {
       envId,
       conversationId,
+      branchId,
       depth,
       workspace,
       closed: programs.closed,

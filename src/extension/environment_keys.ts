@@ -7,6 +7,8 @@ import type { Extension } from "./spec.ts";
 export interface ConversationKeys {
   readonly envId: string;
   readonly conversationId: string;
+  /** The branch of the conversation that is running. */
+  readonly branchId: string;
   /** 0 at top level. */
   readonly depth: number;
   /** Real path of the workspace. */

@@ -10,6 +10,7 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
   envId: "string",
   conversationId: "string",
+  branchId: "string",
   depth: "number",
   workspace: "string",
   router: "object",

@@ -23,7 +23,13 @@ export function recordingLog(): { readonly log: Log; readonly entries: LogEntry[
   return { entries, log: { debug: keep("debug"), info: keep("info"), warn: keep("warn"), error: keep("error") } };
 }
 
-export const VIEW: EnvironmentView = { envId: "env-1", conversationId: "con-1", depth: 0, workspace: "/work" };
+export const VIEW: EnvironmentView = {
+  envId: "env-1",
+  conversationId: "con-1",
+  branchId: "b",
+  depth: 0,
+  workspace: "/work",
+};
 
 /** A valid extension; `fields` override. */
 export function sample(fields: Partial<Extension> = {}): Extension {

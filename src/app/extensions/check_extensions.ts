@@ -31,7 +31,7 @@ export async function checkExtensions(
   });
   const own = loaded.filter(({ namespace }) => folders.get(namespace) === folder);
   const failed = skipped.filter((one) => one.folder === folder || own.some(({ namespace }) => namespace === one.name));
-  const view = { envId: "check", conversationId: "check", depth: 0, workspace: settings.workspace };
+  const view = { envId: "check", conversationId: "check", branchId: "check", depth: 0, workspace: settings.workspace };
   const active = await registry.activate(view);
   return [
     ...failed.map(({ name, reason }) => ({ what: name, ok: false, found: reason })),

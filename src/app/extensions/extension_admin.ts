@@ -60,7 +60,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     }
     const { alias } = found.alias;
     const { workspace } = this.#settings;
-    const active = await registry.activate({ envId: "", conversationId: "", depth: 0, workspace });
+    const active = await registry.activate({ envId: "", conversationId: "", branchId: "", depth: 0, workspace });
     const docs = (found.symbols ?? []).map((symbol) => active.doc(`${alias}.${symbol.name}`) ?? "");
     const text = active.doc(alias) ?? "It is not active in this workspace";
     const modules = Object.keys(found.modules ?? {});

@@ -5,6 +5,8 @@ export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
+  /** Only what this branch shows: its own queries, and those of the branches that it continues up to its forks. */
+  readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
   /** Milliseconds since the epoch; includes `since`, excludes `until`. */
   readonly since?: number | undefined;

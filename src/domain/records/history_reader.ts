@@ -47,7 +47,8 @@ export interface PastVariable {
 }
 
 /** Read access for extensions to everything stored. A conversation is identified by its id or the first 8 characters of
- * it; methods reject with `UsageError` if there is none. */
+ * it, a branch of it likewise; methods reject with `UsageError` if there is none. The id of a conversation stands for
+ * its newest branch, that of the running conversation for the running branch. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** Newest query first. */

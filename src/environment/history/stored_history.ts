@@ -7,18 +7,23 @@ import type { Branch } from "../../persistence/store/conversation_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import { valueOf } from "./history.ts";
 
-/** Implements the read access of extensions to the store. */
+/** Implements the read access of extensions to the store. The conversation that is running is seen as its running
+ * branch shows it. */
 export class StoredHistory implements history.HistoryReader {
   readonly #store: Store;
+  readonly #running: Branch;
 
-  constructor(store: Store) {
+  constructor(store: Store, running: Branch) {
     this.#store = store;
+    this.#running = running;
   }
 
   async search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]> {
     const { conversationId: asked } = filter;
     if (asked === undefined) return await this.#store.search(text, filter);
-    return await this.#store.search(text, { ...filter, conversationId: (await this.#branch(asked)).conversationId });
+    const { conversationId, branchId } = await this.#branch(asked);
+    const running = branchId === this.#running.branchId ? { branchId } : {};
+    return await this.#store.search(text, { ...filter, conversationId, ...running });
   }
 
   async conversations({ limit }: { readonly limit: number }): Promise<readonly history.PastConversation[]> {
@@ -75,9 +80,10 @@ export class StoredHistory implements history.HistoryReader {
     throw new UsageError(`Cannot find variable ${which} in conversation ${conversationId}`);
   }
 
-  async #branch(conversationId: string): Promise<Branch> {
-    const branch = await this.#store.findConversation(conversationId);
-    if (!branch) throw new UsageError(`Cannot find conversation: ${conversationId}`);
-    return branch;
+  async #branch(id: string): Promise<Branch> {
+    const branch = await this.#store.findConversation(id);
+    if (!branch) throw new UsageError(`Cannot find conversation: ${id}`);
+    const isRunning = branch.conversationId === this.#running.conversationId && branch.conversationId.startsWith(id);
+    return isRunning ? this.#running : branch;
   }
 }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { SearchFilter, SearchHit, SearchKind } from "../../domain/records/archive.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
+import { type BranchSegment, readLineage } from "../branches/lineage.ts";
 import { snippetsOf } from "./search_texts.ts";
 
 /** More words than anyone types; longer input is cut, so that search time is bounded. */
@@ -20,12 +21,19 @@ export async function searchRows(
 ): Promise<readonly SearchHit[]> {
   const query = phrases(text);
   if (query === "" || !(filter.limit >= 1)) return [];
-  return await db.read((tx) => found(tx, { query, filter }));
+  return await db.read(async (tx) => {
+    const lineage = filter.branchId === undefined ? null : await readLineage(tx, filter.branchId);
+    return await found(tx, { query, filter, lineage });
+  });
 }
 
 async function found(
   db: Database,
-  { query, filter }: { readonly query: string; readonly filter: SearchFilter },
+  { query, filter, lineage }: {
+    readonly query: string;
+    readonly filter: SearchFilter;
+    readonly lineage: readonly BranchSegment[] | null;
+  },
 ): Promise<readonly SearchHit[]> {
   const { rows } = await sql<Omit<SearchHit, "kind" | "snippet"> & { readonly branchId: string | null }>`
     SELECT s.owner_table, s.owner_id, s.field, b.conversation_soul_id AS conversation_id, b.id AS branch_id, b.title,
@@ -40,6 +48,7 @@ async function found(
     LEFT JOIN query_soul q ON q.id = CASE s.field WHEN 'query' THEN s.owner_id ELSE r.query_soul_id END
     LEFT JOIN conversation_state b ON b.id = q.conversation_state_id
     WHERE search MATCH ${query} AND ${bound(query, filter)} AND ${conditions(filter)}
+      AND (${lineage ? sql.join(lineage.map(shownIn), sql` OR `) : sql`true`})
     ORDER BY s.rank LIMIT ${Math.floor(filter.limit)}`.execute(db);
   const content = new Content(db);
   await content.load(rows.map(({ title }) => title));
@@ -64,8 +73,8 @@ function phrases(text: string): string {
 }
 
 /** With a filter, all matches are read, so that old ones are found too. */
-function bound(query: string, { conversationId, kind, since, until }: SearchFilter) {
-  if ([conversationId, kind, since, until].some((one) => one !== undefined)) return sql`true`;
+function bound(query: string, { conversationId, branchId, kind, since, until }: SearchFilter) {
+  if ([conversationId, branchId, kind, since, until].some((one) => one !== undefined)) return sql`true`;
   return sql`s.rowid >= coalesce((
     SELECT rowid FROM search WHERE search MATCH ${query} ORDER BY rowid DESC LIMIT 1 OFFSET ${MAX_RANKED - 1}
   ), 0)`;
@@ -80,4 +89,15 @@ function conditions({ conversationId, kind, since, until }: SearchFilter) {
     ...(since === undefined ? [] : [sql`${at} >= ${since}`]),
     ...(until === undefined ? [] : [sql`${at} < ${until}`]),
   ], sql` AND `);
+}
+
+/** Of the query at which a branch left its parent, an answer counts only if no later iteration led to it. */
+function shownIn({ branchId, until }: BranchSegment) {
+  if (until === null) return sql`b.id = ${branchId}`;
+  const { soulId, queryId, position } = until;
+  const isRun = sql`coalesce(r.id = ${queryId}, ${position >= 0 ? 1 : 0})`;
+  const isAfter = sql`coalesce(i.position > ${position}, EXISTS (
+    SELECT 1 FROM iteration l WHERE l.query_state_id = r.id AND l.position > ${position}))`;
+  return sql`(b.id = ${branchId} AND (q.rowid < (SELECT rowid FROM query_soul WHERE id = ${soulId})
+    OR q.id = ${soulId} AND ${isRun} AND NOT ${isAfter}))`;
 }

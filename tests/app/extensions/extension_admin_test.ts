@@ -106,7 +106,7 @@ Deno.test("extensionSource() notes what is left out, and fails for what was name
     const { source, notes } = await extensionSource(settings, parts, { paths: [good] });
     assert.equal(notes.length, 1);
     assert.match(notes[0] ?? "", /Cannot load bad: .*vis\.json/);
-    const view = { envId: "e", conversationId: "c", depth: 0, workspace: folder };
+    const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: folder };
     assert.deepEqual((await source.activate(view)).functions, ["one.say", "a.f"]);
     const gone = extensionSource(settings, parts, { paths: [join(folder, "gone")] });
     await assert.rejects(gone, /^ConfigError: Cannot load gone: .* no such file or folder; vis extensions check /);
@@ -124,7 +124,8 @@ Deno.test("extensionSource() allows and denies described extensions without load
     const functions = async (extensions: object) => {
       const { settings } = await adminIn(folder, { extensions });
       const { source } = await extensionSource(settings, { shipped: never, described });
-      return (await source.activate({ envId: "e", conversationId: "c", depth: 0, workspace: folder })).functions;
+      return (await source.activate({ envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: folder }))
+        .functions;
     };
     assert.deepEqual(await functions({}), ["one.a", "two.a"]);
     assert.deepEqual(await functions({ allow: ["one"] }), ["one.a"]);
@@ -141,7 +142,7 @@ Deno.test("extensionSource() gives modules of shipped extensions before and afte
     const shipped = { one: () => Promise.resolve({ default: extension }) };
     const { settings } = await adminIn(folder);
     const { source } = await extensionSource(settings, { shipped, described, realm: { one: { stats: "7" } } });
-    const view = { envId: "e", conversationId: "c", depth: 0, workspace: folder };
+    const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: folder };
     const before = await source.activate(view);
     assert.deepEqual(before.modules, { stats: "7" });
     assert.equal(await before.call("one.twice", [1], { env: view, signal: new AbortController().signal }), 2);

@@ -6,12 +6,13 @@ import { begun, block, image, iterate } from "../../conformance/store/fixtures.t
 
 Deno.test("StoredHistory reads versions of a variable as data, and says which are there", async () => {
   const store = await openStore({ path: ":memory:" });
-  const { conversationId, queryId } = await begun(store);
+  const running = await begun(store);
+  const { conversationId, queryId } = running;
   for (const position of [0, 1]) {
     const saved = [image("n", { bytes: encode({ n: position }), root: "n" })];
     await iterate(store, { queryId, position, blocks: [block(`n = ${position}`, { saved })] });
   }
-  const history = new StoredHistory(store);
+  const history = new StoredHistory(store, running);
   assert.equal(await history.variable(conversationId, { name: "n" }), 1);
   assert.equal(await history.variable(conversationId, { name: "n", version: 1 }), 0);
   await assert.rejects(history.variable(conversationId, { name: "n", version: 3 }), {
@@ -25,8 +26,9 @@ Deno.test("StoredHistory reads versions of a variable as data, and says which ar
 
 Deno.test("StoredHistory takes the start of a conversation's id and refuses an unknown one", async () => {
   const store = await openStore({ path: ":memory:" });
-  const { conversationId } = await begun(store, { text: "marmalade" });
-  const history = new StoredHistory(store);
+  const running = await begun(store, { text: "marmalade" });
+  const { conversationId } = running;
+  const history = new StoredHistory(store, running);
   const filter = { limit: 5, conversationId: conversationId.slice(0, 13) };
   assert.equal((await history.search("marmalade", filter)).length, 1);
   const unknown = { name: "UsageError", message: "Cannot find conversation: 00000000" };

@@ -90,7 +90,7 @@ Deno.test("extensions/index.ts is what the generator makes, and static extension
     await Deno.readTextFile(new URL("../../../extensions/index.ts", import.meta.url)),
     await extensionsModule(),
   );
-  const elsewhere = { envId: "e", conversationId: "c", depth: 2, workspace: "/elsewhere" };
+  const elsewhere = { envId: "e", conversationId: "c", branchId: "b", depth: 2, workspace: "/elsewhere" };
   for (const { name, isStatic } of await shippedNames()) {
     if (!isStatic) continue;
     const extension = (await shipped[name as keyof typeof shipped]()).default;

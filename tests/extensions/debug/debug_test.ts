@@ -16,7 +16,7 @@ Deno.test("debug shows what was sent, run and how long it took, and adds nothing
   }
   const registry = new ExtensionRegistry({ log: recordingLog().log });
   registry.register(debug);
-  const env: EnvironmentView = { ...VIEW, conversationId: ids.conversationId, db: new StoredHistory(store) };
+  const env: EnvironmentView = { ...VIEW, conversationId: ids.conversationId, db: new StoredHistory(store, ids) };
   const active = await registry.activate(env);
   const signal = new AbortController().signal;
   const call = (name: string, ...args: unknown[]) => active.call(`debug.${name}`, args, { env, signal });

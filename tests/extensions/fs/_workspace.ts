@@ -21,7 +21,7 @@ export class Workspace implements AsyncDisposable {
     this.root = join(base, "app");
     this.outside = join(base, "app2");
     this.home = join(base, "home");
-    this.env = { envId: "env", conversationId: crypto.randomUUID(), depth: 0, workspace: this.root };
+    this.env = { envId: "env", conversationId: crypto.randomUUID(), branchId: "b", depth: 0, workspace: this.root };
   }
 
   static async with(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<Workspace> {

@@ -4,7 +4,7 @@ import { loadShipped } from "../../../src/extension/loading/loader.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const ENV = { envId: "e", conversationId: "c", depth: 0, workspace: "/work" };
+const ENV = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: "/work" };
 
 async function active() {
   const registry = new ExtensionRegistry({ log: SILENT });

@@ -79,6 +79,7 @@ export function viewOf(
   return {
     envId: "e",
     conversationId: "c",
+    branchId: "b",
     depth: 0,
     workspace,
     config,

@@ -21,8 +21,8 @@ async function opened() {
   await store.endQuery(ids.queryId, queryEnd({ answer: "On the shelf" }));
   const registry = new ExtensionRegistry({ log: LOG });
   registry.register(history);
-  const facts = { envId: "e", conversationId: ids.conversationId, depth: 0, workspace: "/w" };
-  const env: EnvironmentView = { ...facts, db: new StoredHistory(store) };
+  const facts = { envId: "e", conversationId: ids.conversationId, branchId: ids.branchId, depth: 0, workspace: "/w" };
+  const env: EnvironmentView = { ...facts, db: new StoredHistory(store, ids) };
   const active = await registry.activate(env);
   const call = (name: string, ...args: unknown[]) =>
     active.call(`history.${name}`, args, { env, signal: new AbortController().signal }) as Promise<never>;

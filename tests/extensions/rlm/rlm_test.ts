@@ -6,7 +6,7 @@ import { runAll } from "../../../extensions/rlm/run_all.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { ChildOptions, EnvironmentView } from "../../../src/extension/spec.ts";
 
-const VIEW: EnvironmentView = { envId: "e", conversationId: "c", depth: 0, workspace: "/w" };
+const VIEW: EnvironmentView = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: "/w" };
 const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 function asking(answer: (prompt: string) => string, asked: string[] = []): EnvironmentView {

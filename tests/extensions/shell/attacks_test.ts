@@ -11,6 +11,7 @@ function viewOf({ wall, workspace }: Place, envId: string): EnvironmentView {
   return {
     envId,
     conversationId: "c",
+    branchId: "b",
     depth: 0,
     workspace,
     spawn: (argv, options = {}) => wall.spawn(workspace, argv, options),

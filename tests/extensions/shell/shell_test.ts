@@ -9,6 +9,7 @@ function view(config: unknown, asked: unknown[]): EnvironmentView {
   return {
     envId: "e",
     conversationId: "c",
+    branchId: "b",
     depth: 0,
     workspace: "/w",
     config,

@@ -132,5 +132,14 @@ export function view(
   },
 ): EnvironmentView {
   const own = signal ? { signal } : {};
-  return { envId: "e", conversationId: "c", depth: 0, workspace: "/w", home: "/h", config: { hosts, local }, ...own };
+  return {
+    envId: "e",
+    conversationId: "c",
+    branchId: "b",
+    depth: 0,
+    workspace: "/w",
+    home: "/h",
+    config: { hosts, local },
+    ...own,
+  };
 }
