@@ -1,4 +1,4 @@
-import { CHROMIUM, launchChromium } from "../tests/helpers/chromium.ts";
+import { CHROMIUM, launchChromium } from "../tests/helpers/browser/chromium.ts";
 import type { Figure } from "./support/figure.ts";
 import type { Program, Programs } from "./support/programs.ts";
 import { startServed } from "./support/served.ts";

@@ -173,6 +173,32 @@ export const storeSearchCases: readonly StoreCase[] = [
     },
   },
   {
+    name:
+      "search() of a branch finds what it shows: of its own queries, and up to the iteration at which it was forked",
+    async run(store) {
+      const { branchId, queryId } = await begun(store, { text: "plum asked" });
+      for (const position of [0, 1]) {
+        await iterate(store, { queryId, position, blocks: [block(`plum(${position})`)] });
+      }
+      await store.endQuery(queryId, queryEnd({ answer: "plum answered" }));
+      const fork = async (position: number | null) => (await store.fork({ queryId, position })).branchId;
+      const branches = [await fork(null), await fork(1), await fork(0)];
+      const later = await store.beginQuery(newQuery(branchId, "plum later"));
+      await store.endQuery(later, queryEnd({ answer: "no more" }));
+      const found = async (id: string): Promise<string> =>
+        (await store.search("plum", { limit: 9, branchId: id }))
+          .map(({ kind, position, queryId: of }) => of === later ? "later" : `${kind}${position ?? ""}`).sort().join(
+            " ",
+          );
+      assert.equal(await found(branchId), "answer code0 code1 later request");
+      assert.deepEqual(await Promise.all(branches.map(found)), [
+        "answer code0 code1 request",
+        "answer code0 code1 request",
+        "code0 request",
+      ]);
+    },
+  },
+  {
     name: "log() never rejects, whatever it is given",
     async run(store) {
       const loop: Record<string, unknown> = { big: 1n, error: new Error("no"), fn: () => 1, text: "\ud800\0" };

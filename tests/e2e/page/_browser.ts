@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { type Rig, startRig, TOKEN } from "../../channels/http/_rig.ts";
-import { CHROMIUM, launchChromium, type LaunchedBrowser } from "../../helpers/chromium.ts";
+import { CHROMIUM, launchChromium, type LaunchedBrowser } from "../../helpers/browser/chromium.ts";
 
 export interface Opened {
   readonly page: Page;

@@ -28,7 +28,7 @@ export interface LaunchedBrowser {
 /** Starts Chromium; throws if there is none. */
 export async function launchChromium(): Promise<LaunchedBrowser> {
   const main = fileURLToPath(new URL("browser_main.ts", import.meta.url));
-  const config = fileURLToPath(new URL("../../deno.json", import.meta.url));
+  const config = fileURLToPath(new URL("../../../deno.json", import.meta.url));
   const args = ["run", "-A", "--quiet", "--config", config, main, CHROMIUM];
   const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
   const address = await firstLine(child.stdout);
