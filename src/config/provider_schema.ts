@@ -31,6 +31,9 @@ export const ProviderSchema = z.strictObject({
     .describe("Variable of the environment that holds the key; the key itself has no place in this file"),
   models: z.array(ModelSchema).default([]).describe("Models in order of preference, with what is known better here"),
   headers: z.record(z.string(), z.string()).optional().describe("Headers to send besides those of the protocol"),
+  firstTokenMs: positive.optional().describe(
+    "How long the first word of a reply may take, in milliseconds (default: 2 minutes, 30 for a server on this machine)",
+  ),
   rateLimit: z.strictObject({
     requests: positive.optional().describe("Most requests within the interval"),
     tokens: positive.optional().describe("Most tokens within the interval, input and output"),

@@ -58,6 +58,7 @@ export async function askModel(
         if (!attempt.ok && !shown) progress.again();
       },
       onPause: (pause) => send({ type: "retrying", ...pause }),
+      onWait: (wait) => send({ type: "waiting", ...wait }),
     });
     clearTimeout(loading);
     const { parseReply } = await import("../prompt/reply/parse_reply.ts");

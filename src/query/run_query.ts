@@ -120,6 +120,7 @@ async function begin(
     ledger,
     signal,
     onPause: (pause) => emitter.send({ type: "retrying", ...pause }),
+    onWait: (wait) => emitter.send({ type: "waiting", ...wait }),
     runChild: (task, child) => childQuery(task, child, below),
   });
   const state = new QueryState(settings.budget, settings.ceiling);

@@ -19,6 +19,7 @@ export interface SubcallParts {
   readonly signal: AbortSignal;
   /** Called before a call is retried. */
   readonly onPause: NonNullable<RouterCallOptions["onPause"]>;
+  readonly onWait: NonNullable<RouterCallOptions["onWait"]>;
   /** Runs a child query to its end. */
   readonly runChild: (task: string, options: ChildOptions & { readonly signal: AbortSignal }) => Promise<ChildResult>;
 }
@@ -84,8 +85,12 @@ export class Subcalls implements SubcallFunctions {
     const messages = messagesOf(prompt, { system: options.system, alternating: capabilities.alternatingRoles });
     let reply: RouterReply;
     try {
-      const { onPause } = this.#parts;
-      reply = await calls.ask({ messages, reasoning: "balanced", model: options.model ?? null }, { signal, onPause });
+      const { onPause, onWait } = this.#parts;
+      reply = await calls.ask({ messages, reasoning: "balanced", model: options.model ?? null }, {
+        signal,
+        onPause,
+        onWait,
+      });
     } catch (error) {
       if (error instanceof Cancelled || signal.aborted) throw new Cancelled("Query cancelled");
       const message = messageOf(error);

@@ -1,3 +1,4 @@
+import { isLoopback } from "../../domain/kit/is_loopback.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { join } from "node:path";
 import { ConfigError } from "../../domain/errors.ts";
@@ -11,6 +12,8 @@ import type { ResolvedProvider } from "./resolve_provider.ts";
 import type { Settings } from "../settings/settings.ts";
 
 const LIST_MS = 3_000;
+/** A model that runs here may have to be loaded, and to read the whole request on a slow processor. */
+const LOCAL_FIRST_TOKEN_MS = 1_800_000;
 /** Three weeks: about the longest that a timer can wait. */
 const UNLIMITED_MS = 1_800_000_000;
 
@@ -36,8 +39,7 @@ export async function buildRouter(
     const { filesProvider } = await import("../../providers/files.ts");
     const provider = wrap(await filesProvider(config.model));
     return new Router({
-      routes: [{ provider, model: config.model }],
-      firstTokenMs: UNLIMITED_MS,
+      routes: [{ provider, model: config.model, firstTokenMs: UNLIMITED_MS }],
       replyMs: UNLIMITED_MS,
     });
   }
@@ -80,7 +82,9 @@ function routeOf(
   { provider, resolved }: { readonly provider: ModelRoute["provider"]; readonly resolved: ResolvedProvider },
 ): ModelRoute {
   const own = resolved.models.find(({ name }) => name === model);
-  return { provider, model, speed: own?.speed, intelligence: own?.intelligence };
+  const isLocal = resolved.local || isLoopback(URL.parse(resolved.baseUrl)?.hostname ?? "");
+  const firstTokenMs = resolved.firstTokenMs ?? (isLocal ? LOCAL_FIRST_TOKEN_MS : undefined);
+  return { provider, model, speed: own?.speed, intelligence: own?.intelligence, firstTokenMs };
 }
 
 /** A server on this machine serves the model it has; for any other provider the model must be named. */

@@ -72,6 +72,7 @@ function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts):
     slashes: true,
     data: config.baseUrl === null ? "openai" : null,
     rateLimit: null,
+    firstTokenMs: null,
     local: false,
     plain: true,
   };

@@ -31,6 +31,8 @@ export interface ResolvedProvider {
   readonly slashes: boolean;
   readonly data: ModelDataSet | null;
   readonly rateLimit: ProviderEntry["rateLimit"] | null;
+  /** Null for the default. */
+  readonly firstTokenMs: number | null;
   /** Runs on this machine: its models cost nothing. */
   readonly local: boolean;
   /** Defined by VIS_BASE_URL and related variables, for a service that nothing is known about. */
@@ -78,6 +80,7 @@ export async function resolveProvider(
     slashes: preset?.slashes ?? false,
     data: preset?.data ?? null,
     rateLimit: entry?.rateLimit ?? null,
+    firstTokenMs: entry?.firstTokenMs ?? null,
     local: preset?.localPort !== undefined,
     plain: false,
   };

@@ -2,7 +2,7 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { BlockResult } from "../../domain/query/block_result.ts";
 import { clip, oneLine } from "../../domain/text/clip.ts";
 import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
-import { retryLine } from "../../domain/query/retry_line.ts";
+import { delayLine } from "../../domain/query/delay_line.ts";
 
 const RESULT_CHARS = 8_000;
 
@@ -12,9 +12,10 @@ export function updateOf(event: QueryEvent): SessionUpdate | null {
     case "thinking":
       return { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: event.delta } };
     case "retrying":
+    case "waiting":
       return {
         sessionUpdate: "agent_thought_chunk",
-        content: { type: "text", text: `\n(${oneLine(retryLine(event), 300)})\n` },
+        content: { type: "text", text: `\n(${oneLine(delayLine(event), 300)})\n` },
       };
     case "answer_delta":
       return isChild(event) ? null : messageChunk(event.delta);

@@ -39,6 +39,11 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     waitMs: z.number().describe("Time until the next attempt"),
     attempt: z.number().int().describe("Number of the next attempt, 1-based"),
   }),
+  event("waiting", {
+    model: z.string().describe("The model that has not begun to reply"),
+    waitedMs: z.number().describe("How long the call has waited"),
+    limitMs: z.number().describe("When the call is given up"),
+  }),
   event("usage", { usage: UsageSchema }),
   event("iteration_finished", {
     outcome: z.enum(["executed", "empty", "failed", "refused", "final"]),

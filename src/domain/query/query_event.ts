@@ -28,6 +28,14 @@ export type QueryEventBody =
     /** The number of the next attempt, 1-based. */
     readonly attempt: number;
   }
+  | {
+    /** The model has not begun to reply. Sent after 15 s, and each time when the wait has doubled. */
+    readonly type: "waiting";
+    readonly model: string;
+    readonly waitedMs: number;
+    /** When the call is given up. */
+    readonly limitMs: number;
+  }
   | { readonly type: "usage"; readonly usage: Usage }
   | {
     readonly type: "iteration_finished";

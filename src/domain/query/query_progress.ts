@@ -2,7 +2,7 @@ import type { BlockResult } from "./block_result.ts";
 import { clip, oneLine } from "../text/clip.ts";
 import { isChild, isEnd, type IterationOutcome, type QueryEvent } from "./query_event.ts";
 import type { QueryResult } from "./query_result.ts";
-import { retryLine } from "./retry_line.ts";
+import { type Delay, delayLine } from "./delay_line.ts";
 import { visibleText } from "../text/visible_text.ts";
 
 const RESULT_CHARS = 20_000;
@@ -58,7 +58,7 @@ export function boundedResult(result: BlockResult): BlockResult {
   };
 }
 
-type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "retrying" | "answering" | "child";
+type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delayed" | "answering" | "child";
 
 /** The progress of a query, computed from its events. Every channel shows it while the query runs. */
 export class QueryProgress {
@@ -83,7 +83,7 @@ export class QueryProgress {
     if (phase === "waiting") return `waiting for ${this.#model}`;
     if (phase === "writing" || phase === "running") return `${phase} block ${block + 1}`;
     if (phase === "child") return `↳ ${oneLine(child?.task ?? "a question of its own", 40)}`;
-    return phase === "calling" || phase === "retrying" ? this.#detail : phase;
+    return phase === "calling" || phase === "delayed" ? this.#detail : phase;
   }
 
   take(event: QueryEvent): void {
@@ -94,13 +94,13 @@ export class QueryProgress {
     else if (event.type === "answer_delta") {
       this.phase = "answering";
       this.answer += event.delta;
-    } else if (event.type === "retrying") this.#wait(event);
+    } else if (event.type === "retrying" || event.type === "waiting") this.#delay(event);
     else if (this.step !== null) this.#change(this.step, event);
   }
 
-  #wait(event: Extract<QueryEvent, { readonly type: "retrying" }>): void {
-    this.phase = "retrying";
-    this.#detail = oneLine(visibleText(retryLine(event)), 300);
+  #delay(event: Delay): void {
+    this.phase = "delayed";
+    this.#detail = oneLine(visibleText(delayLine(event)), 300);
   }
 
   #change(step: Step, event: QueryEvent): void {

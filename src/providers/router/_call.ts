@@ -46,9 +46,10 @@ export class ModelCall {
     }
   }
 
-  async #read(patience: CallPatience): Promise<Omit<RouterReply, "attempts">> {
-    const { provider, model } = this.#route;
-    const { signal } = this.#options;
+  async #read({ log, ...limits }: CallPatience): Promise<Omit<RouterReply, "attempts">> {
+    const { provider, model, firstTokenMs = limits.firstTokenMs } = this.#route;
+    const { signal, onWait } = this.#options;
+    const patience = { ...limits, firstTokenMs, onWait };
     const text: string[] = [];
     const reasoning: string[] = [];
     const { messages, reasoning: level } = this.#request;
@@ -57,7 +58,7 @@ export class ModelCall {
         const price = provider.capabilities(event.model).price ?? provider.capabilities(model).price;
         const costUsd = costOf(event.usage, price);
         const { usage, finish, oddities } = event;
-        if (oddities) patience.log.warn("usage_left_out", { provider: provider.name, model, counts: oddities });
+        if (oddities) log.warn("usage_left_out", { provider: provider.name, model, counts: oddities });
         const served = { model: event.model, provider: provider.name };
         return { text: text.join(""), reasoning: reasoning.join(""), usage, costUsd, ...served, finish };
       }

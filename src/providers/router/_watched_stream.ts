@@ -11,7 +11,12 @@ export interface Patience {
   readonly silenceMs: number;
   /** For the whole reply, even if it arrives steadily. */
   readonly replyMs: number;
+  readonly onWait?:
+    | ((wait: { readonly model: string; readonly waitedMs: number; readonly limitMs: number }) => void)
+    | undefined;
 }
+
+const FIRST_NOTICE_MS = 15_000;
 
 /** One stream of a provider that ends as soon as the caller cancels (`Cancelled`), the service is silent for too long
  * (`ProviderError`, stall) or its reply does not end (`ProviderError`, reply), even if the provider does not react to
@@ -21,7 +26,7 @@ export async function* watchedStream(
   request: ModelRequest,
   patience: Patience,
 ): AsyncGenerator<ModelEvent> {
-  const watch = new Watch(provider.name, request.signal, patience);
+  const watch = new Watch(provider.name, request, patience);
   const events = provider.stream({ ...request, signal: watch.signal })[Symbol.asyncIterator]();
   try {
     while (true) {
@@ -41,17 +46,21 @@ export async function* watchedStream(
 class Watch {
   readonly #provider: string;
   readonly #caller: AbortSignal;
+  readonly #model: string;
   readonly #patience: Patience;
   readonly #abort = new AbortController();
   readonly #over = Promise.withResolvers<never>();
   readonly #begun: number;
   #since: number;
   #started = false;
+  /** When the caller is told next that the reply has not begun. */
+  #noticeMs = FIRST_NOTICE_MS;
   /** Ends the sleep of the guard. */
   #alarm = new AbortController();
 
-  constructor(provider: string, caller: AbortSignal, patience: Patience) {
+  constructor(provider: string, { signal: caller, model }: ModelRequest, patience: Patience) {
     this.#provider = provider;
+    this.#model = model;
     this.#caller = caller;
     this.#patience = patience;
     this.#begun = this.#since = patience.clock.now();
@@ -105,10 +114,22 @@ class Watch {
       const whole = this.#begun + replyMs - clock.now();
       if (silent <= 0) return this.#end(this.#stalled());
       if (whole <= 0) return this.#end(this.#endless());
-      await clock.sleep(Math.min(silent, whole), this.#alarm.signal).catch((error: unknown) => {
+      await clock.sleep(Math.min(silent, whole, this.#untilNotice()), this.#alarm.signal).catch((error: unknown) => {
         if (!(error instanceof Cancelled)) throw error;
       });
     }
+  }
+
+  /** Tells the caller if it is time; returns how long until the next time. */
+  #untilNotice(): number {
+    const { clock, firstTokenMs: limitMs, onWait } = this.#patience;
+    if (this.#started || !onWait) return Infinity;
+    const waitedMs = clock.now() - this.#begun;
+    if (waitedMs >= this.#noticeMs) {
+      onWait({ model: this.#model, waitedMs, limitMs });
+      while (this.#noticeMs <= waitedMs) this.#noticeMs *= 2;
+    }
+    return this.#noticeMs - waitedMs;
   }
 
   #end(error: Error): void {
@@ -119,11 +140,14 @@ class Watch {
 
   #stalled(): ProviderError {
     const seconds = Math.round(this.#limitMs / 1000);
-    const what = this.#started ? "it fell silent" : "no first word came";
-    return new ProviderError(
-      `Cannot get a reply from ${this.#provider}: ${what} for ${seconds} s; try again or choose another model`,
-      { code: "stall", retryable: true },
-    );
+    const advice = this.#started
+      ? `it fell silent for ${seconds} s; try again or choose another model`
+      : `no first word came for ${seconds} s; firstTokenMs of its entry in providers (config.jsonc) changes this limit`;
+    // Asked again, a slow server would begin the same work once more.
+    return new ProviderError(`Cannot get a reply from ${this.#provider}: ${advice}`, {
+      code: "stall",
+      retryable: this.#started,
+    });
   }
 
   #endless(): ProviderError {

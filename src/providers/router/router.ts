@@ -19,6 +19,8 @@ export interface ModelRoute {
   /** Rank among the models, higher is better; without ranks, prices and reasoning are used instead. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
+  /** Until the first text or reasoning of a reply; by default that of the router. */
+  readonly firstTokenMs?: number | undefined;
 }
 
 export interface RouterOptions {
@@ -36,7 +38,7 @@ export interface RouterOptions {
   readonly attempts?: number;
   /** How long a request is retried after all routes failed with temporary errors (default 5 min). */
   readonly patienceMs?: number;
-  /** Until the first text or reasoning (default 120 s). */
+  /** Until the first text or reasoning, for routes without a limit of their own (default 120 s). */
   readonly firstTokenMs?: number;
   /** Between two pieces after that (default 60 s). */
   readonly silenceMs?: number;
@@ -65,6 +67,15 @@ export interface RouterCallOptions {
   readonly onAttempt?: (trace: ModelTrace) => void;
   /** Called before each pause. */
   readonly onPause?: (pause: Pause) => void;
+  /** Called while the first word of a reply is late: after 15 s, and each time when the wait has doubled. */
+  readonly onWait?: (wait: Wait) => void;
+}
+
+/** A reply that has not begun. */
+export interface Wait {
+  readonly model: string;
+  readonly waitedMs: number;
+  readonly limitMs: number;
 }
 
 /** Why the next attempt is delayed. */
@@ -230,7 +241,8 @@ export class Router {
     const named = this.#routes.filter((route) =>
       route.model === model || `${route.provider.name}/${route.model}` === model
     );
-    return named.length > 0 ? named : [{ provider: this.#routes[0].provider, model }];
+    const [{ provider, firstTokenMs }] = this.#routes;
+    return named.length > 0 ? named : [{ provider, model, firstTokenMs }];
   }
 
   #gate({ provider }: ModelRoute): ProviderGuard {

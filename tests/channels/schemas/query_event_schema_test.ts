@@ -12,6 +12,7 @@ const TYPES: Readonly<Record<QueryEvent["type"] & Described["type"], true>> & Re
   ...{
     nudge: true,
     retrying: true,
+    waiting: true,
     usage: true,
     iteration_finished: true,
     answer_delta: true,

@@ -68,6 +68,17 @@ export function streamsSuite(launcher: Launcher): void {
         // As long as the services' silence is borne, it would take a minute and more.
         assert.ok(performance.now() - begun < 45_000);
       }, { reply: [{ text: final("At last"), fault: "stays_open" }] }),
+      "a model that does not begin within its limit: it is asked once, and the limit is named": async () => {
+        await using user = await User.make(launcher, { reply: { fault: "no_token" } });
+        const models = [{ name: "mock-1" }];
+        const providers = [{ name: "slow", baseUrl: user.mock.baseUrl, firstTokenMs: 700, models }];
+        await Deno.mkdir(user.path("vis"));
+        await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify({ localServers: false, providers }));
+        const ran = await user.run(["run", "x"], { env: { VIS_BASE_URL: "", VIS_MODEL: "" } });
+        assert.equal(ran.code, 1);
+        assert.match(ran.stdout + ran.stderr, /no first word came for 1 s; firstTokenMs of its entry in providers/);
+        assert.equal(user.mock.requests.length, 1);
+      },
       "a reply that the length limit cut": withUser(async (user) => {
         const ran = await user.run(["run", "x"]);
         answered(ran);

@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import type { BlockResult } from "../../../domain/query/block_result.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
-import { retryLine } from "../../../domain/query/retry_line.ts";
+import { type Delay, delayLine } from "../../../domain/query/delay_line.ts";
 import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
 import { QueryProgress } from "../../../domain/query/query_progress.ts";
 import type { Io } from "../../channel.ts";
@@ -48,7 +48,8 @@ export class Progress {
         for (const diff of event.diffs ?? []) this.#diff(diff);
         return event.phase === "start" ? this.#status(at) : undefined;
       case "retrying":
-        return this.#retrying(at, event);
+      case "waiting":
+        return this.#late(at, event);
       case "iteration_finished":
         return this.#finished(at, event);
       case "final":
@@ -71,15 +72,15 @@ export class Progress {
       return this.painted(`    ${this.#color.dim(`↳ ${task} (${iterations})`)} ${mark} ${text}`);
     }
     const at = `↳ [${event.iteration ?? 0}] `;
-    if (event.type === "retrying") return this.#retrying(at, event);
+    if (event.type === "retrying" || event.type === "waiting") return this.#late(at, event);
     const more = children.size > 1 ? ` (+${children.size - 1})` : "";
     if (event.type !== "usage") this.#status(at, `${task}${more}`);
   }
 
   /** On a terminal it stays until the next event. Elsewhere it is a line of output, since a long wait would look like
    * the end. */
-  #retrying(at: string, event: Extract<QueryEvent, { type: "retrying" }>): void {
-    const text = `${at}${retryLine(event)}`;
+  #late(at: string, event: Delay): void {
+    const text = `${at}${delayLine(event)}`;
     if (this.#io.stderrIsTerminal) return this.#live.show(text);
     this.painted(this.#color.dim(oneLine(visibleText(text), 220)));
   }

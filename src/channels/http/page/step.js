@@ -43,6 +43,7 @@ export class Step {
 
   show(event) {
     if (event.type === "retrying") return this.#retrying(event);
+    if (event.type === "waiting") return this.#waiting(event);
     if (this.#waits) this.#line.textContent = "";
     this.#waits = false;
     if (event.type === "thinking") return streamText(this.#text("thinking"), event.delta);
@@ -99,6 +100,12 @@ export class Step {
     this.#waits = true;
     const wait = Math.max(1, Math.round(waitMs / 1000));
     this.#line.textContent = clean(`retrying in ${wait} s (try ${attempt}): ${reason}`);
+  }
+
+  #waiting({ model, waitedMs, limitMs }) {
+    this.#waits = true;
+    const [waited, limit] = [waitedMs, limitMs].map((ms) => `${Math.round(ms / 1000)} s`);
+    this.#line.textContent = clean(`waiting for ${model}: no reply for ${waited} (limit ${limit})`);
   }
 
   #call({ name, phase }) {

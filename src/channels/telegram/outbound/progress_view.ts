@@ -15,7 +15,7 @@ export function progressView(progress: QueryProgress, ms: number): string {
 }
 
 function doingOf({ phase, doing, step, block }: QueryProgress): string {
-  if (phase === "retrying") return doing;
+  if (phase === "delayed") return doing;
   if (!["running", "calling", "child"].includes(phase)) return "";
   const { code = "", calling = "" } = step?.blocks[block] ?? {};
   return calling === "" ? firstLine(code) : `${calling}()`;
