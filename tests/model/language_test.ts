@@ -98,3 +98,32 @@ Deno.test("require, a continued line and a deadline say what to do", async () =>
   assert.match(shown[1]!, /continues this one/);
   assert.equal(shown[2], '"undefinedundefined"');
 });
+
+Deno.test("a constant cannot be assigned by a function, a pattern or a loop of its block either", async () => {
+  const shown = await play(
+    "const sum = 0; [1, 2].forEach((n) => sum += n)",
+    "const one = 1; ({ one } = { one: 2 })",
+    "const two = 2; for ([two] of [[3]]);",
+    "const kept = 1; class Counter { add() { kept++ } }\nnew Counter().add()",
+    "const free = 1; const add = (free) => { free = 5; return free }; add(2)",
+    "[sum, one, two, kept].join()",
+  );
+  const error = "TypeError: Assignment to constant variable.";
+  assert.deepEqual(shown, [error, error, error, error, "5", '"0,1,2,1"']);
+});
+
+Deno.test("enums of text, aliases of types and functions declared twice are as in the language", async () => {
+  const shown = await play(
+    "enum E { A = `t`, B = `${A}u` + 1, C = 4 }\nObject.keys(E).join()",
+    "namespace T { export type X = number }\nimport Y = T.X\nconst v: Y = 1; v",
+    "function f() { return 1 }\nconst got = f()\nfunction f() { return 2 }\n`${got} ${f()} ${f}`",
+  );
+  assert.deepEqual(shown, ['"4,A,B,C"', "1", '"2 2 function f() { return 2 }"']);
+});
+
+Deno.test("a name that the engine does not allow is refused with its place, and the sandbox goes on", async () => {
+  const shown = await play("const kept = 1", "1;\nvar \\u088F = 1", "\\u088F", "kept");
+  assert.match(shown[1]!, /^Refused: Cannot use the name \S+ \(line 2:5\)/);
+  assert.match(shown[2]!, /^Refused: Cannot use the name \S+ \(line 1:1\)/);
+  assert.equal(shown[3], "1");
+});

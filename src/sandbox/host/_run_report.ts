@@ -1,3 +1,4 @@
+import { isVariableName } from "../../domain/query/variable_name.ts";
 import type { AnswerFrames } from "./_requests.ts";
 import { type BlockError, blockResult } from "../../domain/query/block_result.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
@@ -9,7 +10,6 @@ import { FrameFields, ProtocolError } from "../protocol.ts";
 import type { RunReport } from "../sandbox.ts";
 
 const NAMES = { items: 100_000, length: 1000 } as const;
-const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 const MAX_TEXT = 1 << 20, MAX_VALUE_BYTES = 1 << 20;
 const OUTCOMES = ["value", "none", "error", "refused", "timeout", "cancelled"] as const;
 
@@ -72,7 +72,7 @@ function names(fields: FrameFields, name: string): string[] {
 
 /** Names go into prompts and lists, so only names that a block can declare are accepted. */
 function checkedName(name: string): string {
-  if (!NAME.test(name)) throw new ProtocolError("Cannot take a variable with such a name");
+  if (!isVariableName(name)) throw new ProtocolError("Cannot take a variable with such a name");
   return name;
 }
 

@@ -1,17 +1,13 @@
 /** Differences that nothing explains, each to be removed with the lines of the corpus that are marked with its key. */
 export const KNOWN: Readonly<Record<string, string>> = {
-  "constants": "At top level a function, a pattern or a loop can assign a constant",
   "dead zone": "At top level a function or a pattern can read a name before its declaration has run",
   "fixed names":
     "`undefined`, `NaN` and `Infinity` cannot be declared at top level, and `require` is undefined in place of absent",
   "prototypes":
     "The prototypes of Array, Object and Promise cannot be extended, nor what a promise inherits be replaced in it",
   "console": "console has no tables and groups",
-  "enum text": "An enum of strings made by expressions has a reverse mapping",
-  "type alias": "An alias of a namespace of types alone fails",
   "type arguments": "Type arguments of a call that is not the whole expression are read as comparisons",
   "parameter properties": "Parameter properties are set after the fields of the class",
-  "identifiers": "A name that the main process takes for none ends the child",
   "html comments": "`a<!--b` runs, where a module refuses it as a comment of HTML",
   "pattern words": "Destructuring at top level has other words in its error, as it is an assignment",
   "return": "A return outside of functions ends the block",

@@ -63,6 +63,16 @@ export const EXPLANATIONS: readonly Explanation[] = [
     fits: (one) => one.plain.error !== "" && says(/^arguments exists only inside a function/)(one),
   },
   {
+    what: "as in a script, a block may declare a function twice",
+    where: `${SANDBOX}#what-a-block-can-use`,
+    fits: ({ plain, sandbox }) => sandbox.error === "" && /^Identifier '.*' has already been/.test(plain.message),
+  },
+  {
+    what: "a name with a character that only a newer engine allows is refused before the block runs",
+    where: `${PROTOCOL}#blocks`,
+    fits: ({ plain, sandbox }) => plain.error === "SyntaxError" && /^Cannot use the name/.test(sandbox.message),
+  },
+  {
     what: "globals of the platform that are absent",
     where: `${SANDBOX}#what-a-block-can-use`,
     fits: (one) => ABSENT.test(code(one)) && !says(/^Cannot declare|is not a function$/)(one),

@@ -5,6 +5,7 @@ import {
   type Options,
   parse,
   parseExpressionAt,
+  Parser,
   type Program,
 } from "acorn";
 import { childNodes } from "../syntax/analysis.ts";
@@ -12,6 +13,8 @@ import { codeOnly } from "../syntax/code_only.ts";
 import { hasTypeArguments, spacedComments } from "./ambiguous_text.ts";
 import { type Marked, markNamespaces } from "./namespace_marks.ts";
 import { alignLines, composeMaps, IDENTITY, mapOffset, offsetOf, type PositionMap } from "../syntax/position_map.ts";
+import { withStringEnums } from "./string_enums.ts";
+import { withoutTypeAliases } from "./type_aliases.ts";
 import { DECLARATIONS_ONLY, unfoldNamespaces } from "../rewrite/namespaces.ts";
 
 /** Strips types; sucrase's `transform`. */
@@ -54,6 +57,17 @@ const OPTIONS: Options = {
   allowAwaitOutsideFunction: true,
   allowReturnOutsideFunction: true,
 };
+/** Bits of a scope in acorn. */
+const TOP = 1, FUNCTION = 2;
+
+/** As in a script, the top level may declare a function twice; everything else is as in a module. */
+class BlockParser extends Parser {
+  /** Overrides a method that acorn's types do not have. */
+  treatFunctionsAsVarInScope({ flags }: { readonly flags: number }): boolean {
+    return (flags & (TOP | FUNCTION)) !== 0;
+  }
+}
+
 /** TypeScript syntax that the stripper silently drops or turns into something that a block cannot run. */
 const UNAVAILABLE = /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/;
 /** Any other error is more precise. */
@@ -88,12 +102,13 @@ function stripped(text: string, how: Stripping): Parsed | Unparsed {
 
 function strip(text: string, { plain, loadSucrase }: Stripping): string | Unparsed {
   try {
-    return loadSucrase()(text, {
+    const { code } = loadSucrase()(text, {
       transforms: ["typescript"],
       disableESTransforms: true,
       preserveDynamicImport: true,
       keepUnusedImports: true,
-    }).code;
+    });
+    return /\benum\b/.test(text) ? withStringEnums(code) : code;
   } catch (error) {
     return later(plain, stripperError(text, error));
   }
@@ -131,7 +146,7 @@ function withNamespaces(text: string, how: Stripping & { readonly marked: Marked
   const unfolded = unfoldNamespaces(program, { js, paths });
   if (!unfolded.ok) return { ...unfolded, offset: mapOffset(map, unfolded.offset) };
   const toSource = composeMaps(unfolded.map, map);
-  const parsed = parseScript(unfolded.js);
+  const parsed = parseScript(withoutTypeAliases(unfolded.js, text));
   if (!parsed.ok) return wrong(parsed, toSource);
   const { exports: namespaces } = unfolded;
   return { ...parsed, map: composeMaps(parsed.map, toSource), stripped: true, typed: text, namespaces };
@@ -158,7 +173,7 @@ function later(a: Unparsed, b: Unparsed): Unparsed {
 function parseScript(js: string): Parsed | Unparsed {
   const comments: Comment[] = [];
   try {
-    const program = parseObject(js) ?? parse(js, { ...OPTIONS, onComment: comments });
+    const program = parseObject(js) ?? BlockParser.parse(js, { ...OPTIONS, onComment: comments });
     const spaced = spacedComments(js, OPTIONS);
     if (!spaced) {
       return { ok: true, program, comments, js, map: IDENTITY, stripped: false, typed: js, namespaces: NO_NAMESPACES };

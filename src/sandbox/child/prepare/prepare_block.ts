@@ -73,7 +73,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
     const { line, column } = positionAt(source, mapOffset(toSource, offset));
     return `${line}:${column}`;
   };
-  const refused = refusalOf(program, { stripped, place });
+  const refused = refusalOf(program, { stripped, js, place });
   if (refused) return refuse("Refused", { ...refused, offset: mapOffset(parsed.map, refused.offset) });
   const { functionNames } = options;
   functionNames?.addBlock(program);

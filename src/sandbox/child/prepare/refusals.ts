@@ -1,4 +1,5 @@
 import type { AnyNode, Expression, Identifier, Program } from "acorn";
+import { isVariableName } from "../../../domain/query/variable_name.ts";
 import { SYSTEM_NAMES } from "../syntax/system_names.ts";
 import { nestedVars } from "../rewrite/declarations.ts";
 import { boundIdentifiers, childNodes, freeNames, isFunction } from "../syntax/analysis.ts";
@@ -20,12 +21,14 @@ const FIXED_NAMES: ReadonlySet<string> = new Set([
 export interface Refusing {
   /** Types were removed from the program. */
   readonly stripped: boolean;
+  /** The text to which the program's offsets refer. */
+  readonly js: string;
   /** The line and column of an offset, as the model counts them. */
   readonly place: (offset: number) => string;
 }
 
 /** Why a program that parses is refused, or null. */
-export function refusalOf(program: Program, { stripped, place }: Refusing): BlockRefusal | null {
+export function refusalOf(program: Program, { stripped, js, place }: Refusing): BlockRefusal | null {
   const body = program.body.filter((node) => node.type !== "EmptyStatement");
   const [first] = body;
   if (!first) return stripped ? null : { message: "The block has nothing to run: only comments or spaces", offset: 0 };
@@ -33,7 +36,8 @@ export function refusalOf(program: Program, { stripped, place }: Refusing): Bloc
     const message = "The block is only a string: put prose into final.answer, or give the string to a variable";
     return { message, offset: first.start };
   }
-  return fixedNames(program, place) ?? moduleSyntax(program) ?? topLevelArguments(program);
+  return fixedNames(program, place) ?? unknownName(program, { js, place }) ?? moduleSyntax(program) ??
+    topLevelArguments(program);
 }
 
 function isBareText(node: Expression): boolean {
@@ -50,6 +54,26 @@ function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | 
   const bare = first.name.replace("$", "");
   const other = `my${bare.charAt(0).toUpperCase()}${bare.slice(1)}`;
   return { message: `Cannot declare ${list}: choose another name, such as ${other}`, offset: first.start };
+}
+
+/** The parser knows a newer Unicode than the engine. */
+function unknownName(program: Program, { js, place }: Pick<Refusing, "js" | "place">): BlockRefusal | null {
+  const found = /[^\0-\x7f]|\\u/.test(js) ? program.body.map(unknownIn).find((one) => one !== null) : null;
+  if (!found) return null;
+  const { name, start: offset } = found;
+  return {
+    message: `Cannot use the name ${name} (line ${place(offset)}): it has a character that no name may have`,
+    offset,
+  };
+}
+
+function unknownIn(node: AnyNode): Identifier | null {
+  if (node.type === "Identifier" && !isVariableName(node.name)) return node;
+  for (const child of childNodes(node)) {
+    const found = unknownIn(child);
+    if (found) return found;
+  }
+  return null;
 }
 
 function declaredIdentifiers(node: Program["body"][number]): Identifier[] {

@@ -10,9 +10,9 @@ interface Declared {
 }
 
 /** A block's declarations are properties of the global object, which exist before the block runs and can always be
- * assigned. These edits make its code outside of functions throw where the language does: where it reads a name before
- * the declaration, or assigns a constant. A declaration that reads its own name, `const rows = rows.filter(…)`, has the
- * value of an earlier block if there is one.
+ * assigned. These edits make its code throw where the language does: where it assigns a constant and, outside of
+ * functions, where it reads a name before the declaration. A declaration that reads its own name,
+ * `const rows = rows.filter(…)`, has the value of an earlier block if there is one.
  *
  * The edits call the function `fail` with the name, with true for a constant that is assigned, false for a name that
  * is read too early and null for one that its own declaration reads, and with the value to assign, which is computed
@@ -47,14 +47,17 @@ interface Search {
   readonly declared: ReadonlyMap<string, Declared>;
   readonly free: ReadonlySet<AnyNode>;
   readonly fail: string;
+  /** In a function, which may run at any time. */
+  readonly later?: boolean;
 }
 
-function editsIn(node: AnyNode, search: Search): SourceEdit[] {
-  if (isFunction(node) || isClass(node)) return [];
+function editsIn(node: AnyNode, from: Search): SourceEdit[] {
+  const search = isFunction(node) || isClass(node) ? { ...from, later: true } : from;
   const inner = (nodes: readonly AnyNode[]): SourceEdit[] => nodes.flatMap((one) => editsIn(one, search));
   if (node.type === "AssignmentExpression") {
     const { left, right } = node;
-    const call = left.type === "Identifier" ? failing(left, search, true) : null;
+    if (left.type !== "Identifier") return [...targetEdits(left, search), ...inner([right])];
+    const call = failing(left, search, true);
     if (!call) return inner([right]);
     const at = (start: number, text: string): SourceEdit => ({ start, end: start, text });
     return [at(right.start, `${call},`), ...inner([right]), at(right.end, ")")];
@@ -72,16 +75,45 @@ function editsIn(node: AnyNode, search: Search): SourceEdit[] {
     // In brackets, as `new C()` takes the first call for its arguments.
     return call ? [{ start: node.start, end: node.end, text: `(${call}))` }] : [];
   }
-  if (node.type === "ForInStatement" || node.type === "ForOfStatement") return inner([node.right, node.body]);
+  if (node.type === "ForInStatement" || node.type === "ForOfStatement") {
+    const target = node.left.type === "VariableDeclaration" ? [] : targetEdits(node.left, search);
+    return [...target, ...inner([node.right, node.body])];
+  }
   if (node.type === "VariableDeclarator") return node.init ? inner([node.init]) : [];
   if (node.type === "CatchClause") return inner([node.body]);
   return inner(childNodes(node));
 }
 
+/** In a pattern, or before `of` and `in`, a constant becomes a property whose name throws when it is to be assigned. */
+function targetEdits(node: AnyNode, search: Search, isShorthand = false): SourceEdit[] {
+  const each = (nodes: readonly (AnyNode | null)[]): SourceEdit[] =>
+    nodes.flatMap((one) => one ? targetEdits(one, search) : []);
+  switch (node.type) {
+    case "Identifier": {
+      const call = failing(node, search, true);
+      const start = isShorthand ? node.end : node.start;
+      return call ? [{ start, end: node.end, text: `${isShorthand ? ":" : ""}[][${call})]` }] : [];
+    }
+    case "ObjectPattern":
+      return each(node.properties);
+    case "Property":
+      return [...node.computed ? editsIn(node.key, search) : [], ...targetEdits(node.value, search, node.shorthand)];
+    case "ArrayPattern":
+      return each(node.elements);
+    case "AssignmentPattern":
+      return [...targetEdits(node.left, search, isShorthand), ...editsIn(node.right, search)];
+    case "RestElement":
+      return each([node.argument]);
+    default:
+      return editsIn(node, search);
+  }
+}
+
 /** The call that fails, without its closing bracket; null if nothing is wrong. */
-function failing(node: Identifier, { declared, free, fail }: Search, isAssigned: boolean): string | null {
+function failing(node: Identifier, { declared, free, fail, later }: Search, isAssigned: boolean): string | null {
   const found = free.has(node) ? declared.get(node.name) : undefined;
-  if (!found) return null;
+  if (!found || later && !(isAssigned && found.isConst)) return null;
+  if (later) return `${fail}("${node.name}",true`;
   if (!isAssigned && node.start >= found.start && node.start < found.from) return `${fail}("${node.name}",null`;
   if (node.start < found.from) return `${fail}("${node.name}",false`;
   return isAssigned && found.isConst ? `${fail}("${node.name}",true` : null;

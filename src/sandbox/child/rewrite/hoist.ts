@@ -1,4 +1,4 @@
-import type { FunctionDeclaration, Program } from "acorn";
+import type { AnyNode, FunctionDeclaration, Program } from "acorn";
 import { freeNames } from "../syntax/analysis.ts";
 
 /** Top-level functions that earlier code may call, directly or through other functions: these must exist from the
@@ -29,6 +29,13 @@ export function calledBefore(program: Program): ReadonlySet<FunctionDeclaration>
     }
   }
   return early;
+}
+
+/** Top-level functions that a later one of the same name replaces before anything runs. */
+export function replacedFunctions({ body }: Program): ReadonlySet<AnyNode> {
+  const functions = body.filter((node) => node.type === "FunctionDeclaration");
+  const last = new Map(functions.map((node) => [node.id.name, node]));
+  return new Set(functions.filter((node) => last.get(node.id.name) !== node));
 }
 
 /** Index of the statement that provides the block's value: the last one that is not a function; it may have no value. */

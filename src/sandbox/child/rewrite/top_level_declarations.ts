@@ -4,7 +4,7 @@ import { nestedVars } from "./declarations.ts";
 import { applyEdits, type SourceEdit } from "../syntax/edits.ts";
 import { earlyNameEdits } from "./early_names.ts";
 import { fillingOf } from "./fillings.ts";
-import { calledBefore, valueStatement } from "./hoist.ts";
+import { calledBefore, replacedFunctions, valueStatement } from "./hoist.ts";
 import { loopEdits, NUMBERS } from "./loops.ts";
 import type { PositionMap } from "../syntax/position_map.ts";
 
@@ -104,9 +104,10 @@ class Rewriter {
   edits(): readonly SourceEdit[] {
     const { body } = this.#program;
     const last = valueStatement(this.#program);
+    const replaced = replacedFunctions(this.#program);
     body.forEach((node, i) => {
       const filled = filledName(node, body[i + 1]);
-      if (node.type === "ImportDeclaration") this.#blank(node);
+      if (node.type === "ImportDeclaration" || replaced.has(node)) this.#blank(node);
       else if (node.type === "VariableDeclaration") this.#variables(node, { inList: true, filled });
       else if (node.type === "FunctionDeclaration") this.#function(node);
       else if (node.type === "ClassDeclaration") {
@@ -130,7 +131,7 @@ class Rewriter {
     this.#edits.push({ start: at, end: at, text });
   }
 
-  /** Blanks out an import of types only; lines are kept. */
+  /** Removes an import of types only, or a function that another one replaces; lines are kept. */
   #blank({ start, end }: AnyNode): void {
     this.#edits.push({ start, end, text: this.#js.slice(start, end).replace(/[^\n]/g, " ") });
   }
