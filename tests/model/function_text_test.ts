@@ -45,11 +45,12 @@ Deno.test("an error in the last expression points at it", async () => {
   await using engine = await startEngine([
     replyJson(["const b = 2;\nnope();"]),
     replyJson(["const b = 2; // note\n\n  nope"]),
+    replyJson(["const c: number = 2;\n nope();"]),
     replyJson([], { final: "It is finished." }),
   ]);
   await engine.ask("x");
   const where = engine.events.flatMap((event) =>
     event.type === "block_finished" ? [[event.result.error?.line, event.result.error?.column]] : []
   );
-  assert.deepEqual(where, [[2, 1], [3, 3]]);
+  assert.deepEqual(where, [[2, 1], [3, 3], [2, 2]]);
 });

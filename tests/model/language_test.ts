@@ -127,3 +127,33 @@ Deno.test("a name that the engine does not allow is refused with its place, and 
   assert.match(shown[2]!, /^Refused: Cannot use the name \S+ \(line 1:1\)/);
   assert.equal(shown[3], "1");
 });
+
+Deno.test("line feeds inside strings are escaped, and positions stay those of the text that was written", async () => {
+  await using engine = await startEngine([
+    replyJson(["const a = \"x\ny\", b = 'p\r\n\\'q';\nnope(a)", "a + b", 'const c: string = "one\n";\nc.length']),
+    replyJson(["const d = \"open;\nconst e = 'closed'"]),
+    replyJson([], { final: "It is finished." }),
+  ]);
+  await engine.ask("x");
+  const results = engine.events.flatMap((event) => event.type === "block_finished" ? [event.result] : []);
+  assert.deepEqual([results[0]?.error?.line, results[0]?.error?.column], [4, 1]);
+  assert.equal(results[0]?.repaired, "escaped the line feeds inside a string");
+  assert.match(results[1]?.preview ?? "", /x\ny?/);
+  assert.equal(results[2]?.preview, "4");
+  assert.equal(results[3]?.error?.name, "SyntaxError");
+});
+
+Deno.test("a promise that is shown, and a block that takes too long, come with what to write instead", async () => {
+  const wait = "new Promise((done) => setTimeout(() => done(1), 20))";
+  await using engine = await startEngine([
+    replyJson([`print(${wait})`, `[1, 2].map(() => ${wait})`, `await ${wait}`, "'text'"]),
+    JSON.stringify({ thinking: "Loop", code: [{ expr: "for (;;);", timeMs: 1 }] }),
+    replyJson([], { final: "It is finished." }),
+  ], { settings: { deadlines: { minMs: 200, maxMs: 5000, defaultMs: 2000 } } });
+  await engine.ask("x");
+  assert.equal(engine.context(1).match(/shows a promise, not its result: await it/g)?.length, 2);
+  assert.match(
+    engine.context(2),
+    /TIMEOUT Timeout: Timeout \(0\.2s\): a larger "timeMs" of the block raises this limit/,
+  );
+});

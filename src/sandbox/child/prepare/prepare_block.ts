@@ -5,7 +5,7 @@ import type { FunctionNames } from "./function_names.ts";
 import { positionError } from "../errors/position_error.ts";
 import { type Parsed, parseText, type StripTypes, type Unparsed } from "./parse_text.ts";
 import { isDataLiteral, refusalOf } from "./refusals.ts";
-import { type Repaired, repairEnd, repairEntities, repairFence } from "./repair.ts";
+import { type Repaired, repairEnd, repairEntities, repairFence, repairLineFeeds } from "./repair.ts";
 import { rewriteTopLevel } from "../rewrite/top_level_declarations.ts";
 import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "../rewrite/declarations.ts";
 import { composeMaps, IDENTITY, mapOffset, positionAt, type PositionMap } from "../syntax/position_map.ts";
@@ -49,6 +49,8 @@ export interface PrepareOptions {
    * variables. */
   readonly functionNames?: FunctionNames;
 }
+
+const MAX_STRINGS = 100;
 
 interface Attempt {
   readonly parsed: Parsed | Unparsed;
@@ -101,6 +103,8 @@ function read(source: string, loadSucrase: () => StripTypes): Attempt {
     : { parsed: parseText(source, loadSucrase), map: IDENTITY, note: null };
   const start = fenced ?? { text: source, map: IDENTITY, note: "" };
   if (whole.parsed.ok && !looksEscaped(whole.parsed, start.text)) return whole;
+  const joined = withoutLineFeeds({ ...whole, start }, loadSucrase);
+  if (joined) return joined;
   for (const repaired of candidates(start, whole.parsed)) {
     const next = attempt(repaired, loadSucrase);
     if (next.parsed.ok) return next;
@@ -111,6 +115,23 @@ function read(source: string, loadSucrase: () => StripTypes): Attempt {
 function attempt(repaired: Repaired, loadSucrase: () => StripTypes): Attempt {
   const { text, map, note } = repaired;
   return { parsed: parseText(text, loadSucrase), map, note };
+}
+
+/** With the line feeds escaped that stand inside strings, if the rest can then be parsed. */
+function withoutLineFeeds(
+  { parsed, start }: Pick<Attempt, "parsed"> & { readonly start: Repaired },
+  loadSucrase: () => StripTypes,
+): Attempt | null {
+  let whole = start, failed = parsed;
+  for (let strings = 0; strings < MAX_STRINGS && !failed.ok; strings++) {
+    const one = repairLineFeeds(whole.text, failed.offset);
+    if (!one) return null;
+    whole = chain(whole, one);
+    const next = attempt(whole, loadSucrase);
+    if (next.parsed.ok) return next;
+    failed = next.parsed;
+  }
+  return null;
 }
 
 /** `a &lt; b;` parses as `a & lt; b`. */
@@ -134,6 +155,7 @@ function* candidates(start: Repaired, failed: Parsed | Unparsed): Generator<Repa
 }
 
 function chain(first: Repaired, second: Repaired): Repaired {
-  const note = [first.note, second.note].filter((one) => one !== "").join("; ");
+  const notes = second.note === first.note ? [first.note] : [first.note, second.note];
+  const note = notes.filter((one) => one !== "").join("; ");
   return { text: second.text, map: composeMaps(second.map, first.map), note };
 }

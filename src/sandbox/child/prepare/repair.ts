@@ -44,6 +44,30 @@ export function repairEntities(text: string): Repaired | null {
   return { text: out + text.slice(at), map, note: "replaced HTML entities by their operators" };
 }
 
+/** Escapes the line feeds inside the string that begins at an offset, with a quote that another line closes. Null if
+ * there is no such string. */
+export function repairLineFeeds(text: string, offset: number): Repaired | null {
+  const quote = text[offset];
+  if (quote !== '"' && quote !== "'") return null;
+  let out = "", from = 0, at = offset + 1;
+  const map: number[] = [];
+  while (text[at] !== quote) {
+    if (at >= text.length) return null;
+    const feed = /^\r?\n/.exec(text.slice(at, at + 2))?.[0] ?? "";
+    if (feed !== "") {
+      map.push(out.length, from, at - from);
+      out += text.slice(from, at);
+      map.push(out.length, at, 1);
+      out += "\\n";
+      from = at + feed.length;
+    }
+    at += feed.length || (text[at] === "\\" ? 2 : 1);
+  }
+  if (from === 0) return null;
+  map.push(out.length, from, text.length - from + 1);
+  return { text: out + text.slice(from), map, note: "escaped the line feeds inside a string" };
+}
+
 /** Closes one bracket that is still open at the end of the text. */
 export function repairEnd(text: string): Repaired[] {
   return ["}", ")", "]"].map((closer) => ({

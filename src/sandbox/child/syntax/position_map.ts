@@ -21,6 +21,7 @@ export function composeMaps(first: PositionMap, second: PositionMap): PositionMa
   const out: number[] = [];
   for (let i = 0; i + 2 < first.length; i += 3) {
     const from = first[i] ?? 0, middle = first[i + 1] ?? 0, end = middle + (first[i + 2] ?? 0);
+    if (end === middle) out.push(from, mapOffset(second, middle), 0); // inserted text that belongs somewhere
     for (let j = 0; j + 2 < second.length; j += 3) {
       const start = second[j] ?? 0, length = second[j + 2] ?? 0;
       const low = Math.max(start, middle), high = Math.min(start + length, end);

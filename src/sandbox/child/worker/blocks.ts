@@ -250,10 +250,11 @@ export class Blocks {
     const { outcome, value } = ending;
     const hasValue = outcome === "value" || outcome === "none";
     results.add(run.index, { value: hasValue ? value : NO_VALUE, printed: output.printed });
+    if (showsPromise(output.printed) || hasValue && showsPromise(preview(value))) notes.add(PROMISE_SHOWN);
     const error = outcome === "error"
       ? thrownError(value, preview)
       : outcome === "timeout"
-      ? { name: "Timeout", message: timeoutText(run.deadlineMs), frames: [] }
+      ? { name: "Timeout", message: `${timeoutText(run.deadlineMs)}: ${TIMEOUT_HINT}`, frames: [] }
       : outcome === "cancelled"
       ? { name: "Cancelled", message: "The block was cancelled", frames: [] }
       : null;
@@ -265,6 +266,13 @@ export class Blocks {
       noteVariables: () => this.#noteHidden(active.hides),
     });
   }
+}
+
+const TIMEOUT_HINT = 'a larger "timeMs" of the block raises this limit; what it changed is kept';
+const PROMISE_SHOWN = "this block shows a promise, not its result: await it (of several: await Promise.all(…))";
+
+function showsPromise(text: string): boolean {
+  return look.indexOf(text, "Promise { <pending> }") >= 0 || look.indexOf(text, "[object Promise]") >= 0;
 }
 
 function timeoutText(deadlineMs: number): string {
