@@ -31,9 +31,10 @@ export interface NudgeContext {
   readonly userVarCount: number;
 }
 
+/** `result` is the value, read when it is used; undefined if there is none or it is not data. */
 type PrevExpression =
   & Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>>
-  & Readonly<{ error?: string; executionTimeMs: number; timedOut: boolean; repaired: boolean }>;
+  & Readonly<{ result: unknown; error?: string; executionTimeMs: number; timedOut: boolean; repaired: boolean }>;
 
 /** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the message. */
 // deno-lint-ignore no-explicit-any
@@ -78,8 +79,8 @@ export interface Extension {
   readonly author?: string;
   readonly license?: string;
   readonly requires?: readonly string[];
-  /** Called for each query; false leaves out symbols, prompt and nudge. */
-  readonly activate?: (env: EnvironmentView) => boolean | Promise<boolean>;
+  /** Called for each query; a falsy result, or a promise of one, leaves out symbols, prompt and nudge. */
+  readonly activate?: (env: EnvironmentView) => unknown;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
   readonly example?: ReplyExample;

@@ -10,7 +10,7 @@ export interface NormalExtension extends Extension {
   readonly group: string;
   readonly subgroup: string;
   readonly requires: readonly string[];
-  readonly activate: (env: EnvironmentView) => boolean | Promise<boolean>;
+  readonly activate: (env: EnvironmentView) => unknown;
   readonly prompt: (env: EnvironmentView) => string | Promise<string>;
   readonly symbols: NonNullable<Extension["symbols"]>;
   readonly [REALM_SCRIPTS]?: Readonly<Record<string, string>>;

@@ -41,7 +41,7 @@ export async function executeBlocks(
     }, rowStored ? { stored: rowStored } : {});
     const { result, reads, literal, value, saved } = report;
     frame.emitter.send({ type: "block_finished", block: index, result });
-    entries.push({ code, result });
+    entries.push({ code, result, value });
     stored.push({ code, result, reads, literal, value, saved });
     notes.push(...report.notes);
   }

@@ -1,3 +1,4 @@
+import { decode } from "../sandbox/codec/codec.ts";
 import type { Environment } from "../environment/environment.ts";
 import { builtinNudges, type NudgeFacts } from "../nudges/builtin.ts";
 import { collectNudges } from "../nudges/collect.ts";
@@ -66,8 +67,11 @@ async function nudges(source: ContextSource): Promise<string[]> {
     environment: environment.view(),
     iteration: state.used,
     currentMaxIterations: state.budget,
-    prevExpressions: entries?.map(({ code, result }) => ({
+    prevExpressions: entries?.map(({ code, result, value }) => ({
       code,
+      get result(): unknown {
+        return value ? decode(value) : undefined;
+      },
       preview: result.preview,
       ...(result.error ? { error: `${result.error.name}: ${result.error.message}` } : {}),
       stdout: result.stdout,

@@ -131,6 +131,7 @@ export const WALLS: readonly Wall[] = [
       "src/sandbox/confine/",
       // Pure and without imports: the main thread names what a block may have meant.
       "src/domain/kit/nearest_name.ts",
+      "src/domain/kit/variable_name.ts",
     ],
     types: ["src/domain/"],
   },

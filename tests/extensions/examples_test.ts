@@ -52,6 +52,7 @@ Deno.test("each example does what it shows", () =>
     assert.ok(order.indexOf("example.functions") < order.indexOf("example.requires"));
     const slow = {
       code: "",
+      result: undefined,
       preview: "",
       stdout: "",
       stderr: "",

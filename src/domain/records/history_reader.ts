@@ -1,4 +1,5 @@
-import type { SearchFilter, SearchHit } from "./archive.ts";
+import type { LogFilter, LogRow, SearchFilter, SearchHit } from "./archive.ts";
+import type { Dependency } from "./dependency.ts";
 import type { NewestQueries } from "./newest_queries.ts";
 import type { SentMessage } from "../query/sent_message.ts";
 
@@ -46,6 +47,16 @@ export interface PastVariable {
   readonly createdAt: number;
 }
 
+export interface PastVersion {
+  /** 1-based. */
+  readonly version: number;
+  readonly type: string;
+  readonly summary: string;
+  /** The block that made it. */
+  readonly code: string;
+  readonly createdAt: number;
+}
+
 /** Read access for extensions to everything stored. A conversation is identified by its id or the first 8 characters of
  * it, a branch of it likewise; methods reject with `UsageError` if there is none. The id of a conversation stands for
  * its newest branch, that of the running conversation for the running branch. */
@@ -60,6 +71,12 @@ export interface HistoryReader {
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
   /** Most recently defined first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
+  /** The versions of a variable, oldest first, with the block that made each; empty if there is none. */
+  versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
+  /** For each variable, the variables that the blocks which made it have read. */
+  dependencies(conversationId: string): Promise<readonly Dependency[]>;
+  /** Entries of Vis's log, oldest first: the newest ones up to `limit`. */
+  logs(filter: LogFilter): Promise<readonly LogRow[]>;
   /** The value of a version (1-based, by default the newest): data as data, functions and classes as their source,
    * values that could not be kept as null. Rejects with `UsageError` if there is none. */
   variable(

@@ -1,4 +1,5 @@
-import type { SearchFilter, SearchHit } from "../../domain/records/archive.ts";
+import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../../domain/records/archive.ts";
+import type { Dependency } from "../../domain/records/dependency.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type * as history from "../../domain/records/history_reader.ts";
 import type { NewestQueries } from "../../domain/records/newest_queries.ts";
@@ -66,6 +67,25 @@ export class StoredHistory implements history.HistoryReader {
     return found.map(({ name, kind, versions, summary, createdAt }) => (
       { name, kind, type: summary.type, versions, summary: summary.shape, createdAt }
     ));
+  }
+
+  async versions(conversationId: string, name: string): Promise<readonly history.PastVersion[]> {
+    const { branchId } = await this.#branch(conversationId);
+    const found = await this.#store.variableVersions(branchId, name);
+    return found.map(({ version, image: { summary }, code, createdAt }) => (
+      { version, type: summary.type, summary: summary.shape, code, createdAt }
+    ));
+  }
+
+  async dependencies(conversationId: string): Promise<readonly Dependency[]> {
+    return await this.#store.dependencies((await this.#branch(conversationId)).branchId);
+  }
+
+  async logs({ conversationId, ...filter }: LogFilter): Promise<readonly LogRow[]> {
+    const of = conversationId === undefined
+      ? {}
+      : { conversationId: (await this.#branch(conversationId)).conversationId };
+    return await this.#store.logs({ ...filter, ...of });
   }
 
   async variable(

@@ -51,7 +51,7 @@ export const PROMPT_PLACE = "\u0000";
 
 /** The parts of a described extension that depend on the conversation, in a module that loads quickly. */
 export interface LiveParts {
-  activate(env: EnvironmentView): boolean | Promise<boolean>;
+  activate(env: EnvironmentView): unknown;
   prompt(env: EnvironmentView): string | Promise<string>;
 }
 

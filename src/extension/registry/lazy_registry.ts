@@ -75,15 +75,16 @@ export class LazyRegistry implements ExtensionSource {
     if (source) return await source.activate(env, own);
     const load = live[namespace];
     if (!load) return partOf(description, block);
+    let phase = "activate";
     try {
       const { default: parts } = await load();
       const view = callView(env, { ...own?.(namespace), ...(home === undefined ? {} : { home }) });
-      if (await parts.activate(view) !== true) return null;
+      if (!(await parts.activate(view))) return null;
+      phase = "prompt";
       return partOf(description, withPrompt(description, (await parts.prompt(view)).trim()));
     } catch (error) {
-      const message = messageOf(error);
-      log?.error("extension.failed", { ext: namespace, phase: "prompt", error: message });
-      return null;
+      log?.error("extension.failed", { ext: namespace, phase, error: messageOf(error) });
+      return phase === "prompt" ? partOf(description, withPrompt(description, "")) : null;
     }
   }
 

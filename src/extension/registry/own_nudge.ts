@@ -17,7 +17,7 @@ export function ownNudge(
     async nudge(ctx) {
       try {
         const environment = view(ctx.environment);
-        if (!extension.nudge || await extension.activate(environment) !== true) return null;
+        if (!extension.nudge || !(await extension.activate(environment))) return null;
         const said: unknown = await extension.nudge({ ...ctx, environment });
         if (typeof said !== "string" || said.trim() === "") return null;
         const line = said.trim().replace(/\s*[\r\n]+\s*/g, " ");

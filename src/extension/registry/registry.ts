@@ -131,8 +131,8 @@ export class ExtensionRegistry {
     return this.#installed();
   }
 
-  /** Asks every extension whether it is active and renders its prompt. An extension that throws is logged and left out.
-   * `own` returns the keys that belong to one extension. Throws as `installOrder` does. */
+  /** Asks every extension whether it is active and renders its prompt. What throws is logged: an extension whose
+   * `activate` throws is left out, one whose `prompt` throws has only its symbols. `own` returns the keys that belong to one extension. Throws as `installOrder` does. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     await this.#extend({ env, own });
     const asked = await Promise.all(
@@ -204,14 +204,18 @@ export class ExtensionRegistry {
   }
 
   async #ask(extension: NormalExtension, env: EnvironmentView): Promise<Active | null> {
-    let phase = "activate";
+    const { namespace } = extension;
     try {
-      if (await extension.activate(env) !== true) return null;
-      phase = "prompt";
+      if (!(await extension.activate(env))) return null;
+    } catch (error) {
+      this.#failed(namespace, { phase: "activate", error });
+      return null;
+    }
+    try {
       return { extension, block: promptBlock(extension, await extension.prompt(env)) };
     } catch (error) {
-      this.#failed(extension.namespace, { phase, error });
-      return null;
+      this.#failed(namespace, { phase: "prompt", error });
+      return { extension, block: promptBlock(extension, "") };
     }
   }
 

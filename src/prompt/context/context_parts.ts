@@ -5,6 +5,8 @@ import type { VariableHead } from "../../persistence/store/variable_store.ts";
 export interface JournalEntry {
   readonly code: string;
   readonly result: BlockResult;
+  /** The value as codec bytes if it is kept, for nudges of extensions. */
+  readonly value?: Uint8Array<ArrayBuffer> | null;
 }
 
 /** The caps of one context message, in characters, rows or lines. See protocol.md for the defaults. */

@@ -72,11 +72,7 @@ export interface RouterCallOptions {
 }
 
 /** A reply that has not begun. */
-export interface Wait {
-  readonly model: string;
-  readonly waitedMs: number;
-  readonly limitMs: number;
-}
+export type Wait = Readonly<{ model: string; waitedMs: number; limitMs: number }>;
 
 /** Why the next attempt is delayed. */
 export interface Pause {

@@ -1,4 +1,4 @@
-import { isVariableName } from "../../domain/query/variable_name.ts";
+import { isVariableName } from "../../domain/kit/variable_name.ts";
 import type { AnswerFrames } from "./_requests.ts";
 import { type BlockError, blockResult } from "../../domain/query/block_result.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";

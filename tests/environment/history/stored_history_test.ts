@@ -21,6 +21,16 @@ Deno.test("StoredHistory reads versions of a variable as data, and says which ar
   });
   assert.deepEqual((await history.queries(conversationId)).map(({ status }) => status), ["running"]);
   assert.deepEqual((await history.iterations(queryId)).map(({ number }) => number), [1, 2]);
+  const versions = await history.versions(conversationId, "n");
+  assert.deepEqual(versions.map(({ version, type, code }) => [version, type, code]), [
+    [1, "string", "n = 0"],
+    [2, "string", "n = 1"],
+  ]);
+  assert.deepEqual(await history.dependencies(conversationId), []);
+  await store.log({ level: "info", event: "seen", data: {}, conversationId });
+  await store.log({ level: "info", event: "other", data: {} });
+  const logs = await history.logs({ limit: 9, conversationId: conversationId.slice(0, 13) });
+  assert.deepEqual(logs.map(({ event }) => event), ["seen"]);
   await store.close();
 });
 

@@ -69,7 +69,14 @@ Deno.test("nudge() gets every key of its context, iteration by iteration", async
   const { executionTimeMs = -1, code, ...facts } = good ?? {};
   assert.ok(executionTimeMs >= 0);
   assert.match(code ?? "", /const n = 1/);
-  assert.deepEqual(facts, { preview: "1", stdout: "out\n", stderr: "err\n", timedOut: false, repaired: false });
+  assert.deepEqual(facts, {
+    result: 1,
+    preview: "1",
+    stdout: "out\n",
+    stderr: "err\n",
+    timedOut: false,
+    repaired: false,
+  });
   assert.match(bad?.error ?? "", /^ReferenceError: missing is not defined/);
   assert.deepEqual([third?.iteration, third?.currentMaxIterations, third?.prevIteration], [2, 6, 1]);
   assert.deepEqual(environments, ["4 true", "4 false", "6 false"]);

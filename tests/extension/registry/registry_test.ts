@@ -94,19 +94,44 @@ Deno.test("activate() false unbinds the symbols: calls and doc know nothing of t
   assert.deepEqual(active.blocks, []);
 });
 
-for (const [what, fields] of [["activate", { activate: throwing }], ["prompt", { prompt: throwing }]] as const) {
-  Deno.test(`activate() leaves out an extension whose ${what} throws, logs it, and keeps the rest`, async () => {
-    const { registry, entries } = registryOf(named("bad", { symbols: [twice(() => 1)], ...fields }), named("good"));
-    const active = await registry.activate(VIEW);
-    assert.deepEqual(active.list.map(({ namespace }) => namespace), ["test.good"]);
-    assert.deepEqual(active.functions, []);
-    assert.deepEqual(entries, [{
-      level: "error",
-      event: "extension.failed",
-      data: { ext: "test.bad", phase: what, error: "Boom" },
-    }]);
-  });
-}
+const failed = (phase: string) => [
+  { level: "error", event: "extension.failed", data: { ext: "test.bad", phase, error: "Boom" } },
+];
+
+Deno.test("activate() leaves out an extension whose activate throws, logs it, and keeps the rest", async () => {
+  const bad = named("bad", { symbols: [twice(() => 1)], activate: throwing });
+  const { registry, entries } = registryOf(bad, named("good"));
+  const active = await registry.activate(VIEW);
+  assert.deepEqual(active.list.map(({ namespace }) => namespace), ["test.good"]);
+  assert.deepEqual(active.functions, []);
+  assert.deepEqual(entries, failed("activate"));
+});
+
+Deno.test("activate() keeps the symbols of an extension whose prompt throws, without the prompt, and logs it", async () => {
+  const { registry, entries } = registryOf(named("bad", { symbols: [twice(() => 1)], prompt: throwing }));
+  const active = await registry.activate(VIEW);
+  assert.deepEqual(active.functions, ["bad.twice"]);
+  assert.match(active.blocks.join(), /bad\.twice\(/);
+  assert.deepEqual(entries, failed("prompt"));
+});
+
+Deno.test("activate() follows truthiness, also of a promise", async () => {
+  const values: unknown[] = [
+    true,
+    1,
+    "yes",
+    [],
+    Promise.resolve({}),
+    false,
+    0,
+    "",
+    null,
+    undefined,
+    Promise.resolve(0),
+  ];
+  const found = values.map((value) => activate(named("a", { activate: () => value })));
+  assert.deepEqual((await Promise.all(found)).map(({ list }) => list.length), [1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
+});
 
 Deno.test("activate() asks anew at each query with the view it was given", async () => {
   const asked: string[] = [];

@@ -1,5 +1,5 @@
 import type { AnyNode, Expression, Identifier, Program } from "acorn";
-import { isVariableName } from "../../../domain/query/variable_name.ts";
+import { isVariableName } from "../../../domain/kit/variable_name.ts";
 import { SYSTEM_NAMES } from "../syntax/system_names.ts";
 import { nestedVars } from "../rewrite/declarations.ts";
 import { boundIdentifiers, childNodes, freeNames, isFunction } from "../syntax/analysis.ts";
