@@ -104,8 +104,9 @@ export class Step {
 
   #waiting({ model, waitedMs, limitMs }) {
     this.#waits = true;
-    const [waited, limit] = [waitedMs, limitMs].map((ms) => `${Math.round(ms / 1000)} s`);
-    this.#line.textContent = clean(`waiting for ${model}: no reply for ${waited} (limit ${limit})`);
+    const time = (ms) => ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
+    const limit = limitMs < 86_400_000 ? ` (limit ${time(limitMs)})` : "";
+    this.#line.textContent = clean(`waiting for ${model}: no reply for ${time(waitedMs)}${limit}`);
   }
 
   #call({ name, phase }) {
