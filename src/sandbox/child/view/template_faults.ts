@@ -1,3 +1,4 @@
+import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
 import { nearestName } from "../../../domain/kit/nearest_name.ts";
 import { follow, MISSING, pathOf } from "./template_path.ts";
@@ -125,6 +126,7 @@ function faultOf(
     return `names no variable${near === null ? "" : ` (${near} is one)`}`;
   }
   const value = lookup(root);
+  if (captured.isPromise(value)) return `is a promise: ${root} = await … in code`;
   const found = follow(value, rest);
   if (found === MISSING) {
     return inside || sigil === "#" || sigil === "^" ? null : `does not exist: ${root} ${holds(value)}`;
