@@ -69,10 +69,14 @@ Deno.test("a forgotten await is named", async () => {
     "for (const one of list()) {}",
     "const all = list(); all.map((x) => x)",
     "for (const p of rlm.chunk('text')) {}",
+    "/a(b)/.exec(rlm.chunk('ab'))[1]",
+    "(await list()).missing.length",
   );
   for (const text of [shown[0], shown[1]]) assert.match(text!, /list\(…\) gives a promise: \(await list\(…\)\)/);
   assert.match(shown[2]!, /all is a promise: all = await list\(…\)/);
   assert.match(shown[3]!, /rlm\.chunk\(…\) gives a promise/);
+  assert.match(shown[4]!, /reading '1'.*\(rlm\.chunk\(…\) gives a promise: await rlm\.chunk\(…\)\)/);
+  assert.doesNotMatch(shown[5]!, /promise/);
 });
 
 Deno.test("prototypes of the language cannot be extended, and the error says so", async () => {

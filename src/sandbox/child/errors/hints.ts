@@ -17,6 +17,8 @@ type Hint = (found: RegExpExecArray, facts: HintFacts) => string;
 const NAME = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$]*`;
 const PATH = String.raw`${NAME}(?:\.${NAME})*`;
 
+const CALL = new RegExp(String.raw`(?<![\p{ID_Continue}$.])(${PATH})\(`, "gu");
+
 const HINTS: readonly (readonly [RegExp, Hint])[] = [
   [new RegExp(`^(${NAME}) is not defined$`, "u"), ([, name = ""], facts) => undefinedName(name, facts)],
   [
@@ -41,6 +43,7 @@ const HINTS: readonly (readonly [RegExp, Hint])[] = [
     ([, name = ""]) =>
       `this block declares ${name} later or in this statement: to use the value that it had, assign without const or let`,
   ],
+  [/^Cannot read properties of (?:undefined|null)|is not (?:a function|iterable)/, (_, facts) => forgottenAwait(facts)],
   [/^\(intermediate value\).* is not a function$/, (_, { whole }) => continuedLine(whole)],
 ];
 
@@ -82,6 +85,18 @@ function promiseHint(name: string, { whole, isAsync }: HintFacts): string {
   const given = new RegExp(String.raw`(?<![\p{ID_Continue}$.])${name.replace(/\$/g, "\\$")}\s*=\s*(${PATH})\(`, "u");
   const path = given.exec(whole)?.[1];
   return path && isAsync(path) ? `${name} is a promise: ${name} = await ${path}(…)` : "";
+}
+
+/** A call in the line that threw whose promise was used as if it were the result. */
+function forgottenAwait({ source, isAsync }: HintFacts): string {
+  const [line = ""] = source.split("\n", 1);
+  if (/\bPromise\./.test(line)) return "";
+  for (const { 1: path = "", index } of line.matchAll(CALL)) {
+    if (isAsync(path) && !/\bawait\s+\(?$/.test(line.slice(0, index))) {
+      return `${path}(…) gives a promise: await ${path}(…)`;
+    }
+  }
+  return "";
 }
 
 function continuedLine(whole: string): string {
