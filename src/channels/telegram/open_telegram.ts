@@ -99,7 +99,7 @@ async function introduce(
       if (!(error instanceof TelegramError)) throw error;
       if (error.code === "token") {
         throw new ConfigError(
-          "Cannot use the bot: Telegram refused its token; vis auth login telegram keeps another (VIS_TELEGRAM_TOKEN)",
+          "Cannot use the bot: Telegram refused its token; set another with vis auth login telegram or VIS_TELEGRAM_TOKEN",
         );
       }
       if (error.code !== "network" && error.code !== "flood") {

@@ -13,7 +13,7 @@ import type { Me, Update } from "./api/wire.ts";
 
 /** The reply to users who are not on the list: the command that the operator has to run. */
 function refusalText(userId: number, place: ChatPlace): string {
-  const own = `This bot answers only those it knows. Your id is ${userId}; whoever runs it lets you in with:\n` +
+  const own = `This bot answers only allowed users. Your id is ${userId}; its operator can allow you with:\n` +
     `vis telegram allow ${userId}`;
   if (!place.group) return own;
   return `${own}\nor everybody in this group, whose id is ${place.id}, with:\nvis telegram allow ${place.id}`;
@@ -107,7 +107,7 @@ export class TelegramBot {
 
   async #accept(updates: readonly Update[]): Promise<void> {
     const { parts: { inbox }, me } = this.#options;
-    if (this.#polling.signal.aborted) throw new Cancelled("The bot is ending");
+    if (this.#polling.signal.aborted) throw new Cancelled("The bot is shutting down");
     const taken = new Map<number, PendingMessage>();
     const ids = updates.map(({ update_id: id }) => id);
     const known = await inbox.known(ids);
@@ -196,12 +196,12 @@ function whyEnded(error: unknown): unknown {
   if (error instanceof Cancelled || !(error instanceof TelegramError)) return error;
   if (error.code === "token") {
     return new ConfigError(
-      `Cannot use the bot: ${error.message}; vis auth login telegram keeps another token (VIS_TELEGRAM_TOKEN)`,
+      `Cannot use the bot: ${error.message}; set another token with vis auth login telegram or VIS_TELEGRAM_TOKEN`,
     );
   }
   if (error.code !== "conflict") return error;
   const mend = error.detail === "webhook"
-    ? "vis telegram --delete-webhook takes the webhook away"
-    : "stop the other program that asks for the updates of this bot";
+    ? "remove the webhook with vis telegram --delete-webhook"
+    : "stop the other program that reads this bot's updates";
   return new ConfigError(`Cannot ask for updates: ${error.message}; ${mend}`);
 }

@@ -144,7 +144,7 @@ Deno.test("a user over the quota of a day is told, others go on", () =>
     api.say("a");
     await until(() => api.shown().some((text) => text.startsWith("one")));
     api.say("b");
-    await until(() => api.shown().some((text) => /^You have asked 1 times today/.test(text)));
+    await until(() => api.shown().some((text) => /^You have reached the limit of 1 requests per day/.test(text)));
     api.say("@VisTestBot c", { chat: GROUP, entities: [{ type: "mention", offset: 0, length: 11 }] }, { user: 8 });
     await until(() => api.shown(-500).some((text) => text.startsWith("other user")));
   }, { quota: { queriesPerDay: 1, costUsdPerDay: null } }));

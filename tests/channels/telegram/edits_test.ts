@@ -23,7 +23,7 @@ Deno.test("voice, stickers and edits of what was answered are refused in words, 
     const shown = api.shown().join("\n");
     assert.match(shown, /cannot read voice messages: send text, photos or documents/);
     assert.match(shown, /cannot read stickers: send text/);
-    assert.match(shown, /answered this already .*: send it as a new message/);
+    assert.match(shown, /already answered this message .*: send it as a new message/);
     await until(() => api.unconfirmed === 0);
     assert.equal(api.messages.length, 3);
   }));

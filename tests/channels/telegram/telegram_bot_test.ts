@@ -28,7 +28,7 @@ Deno.test("TelegramBot goes on in one conversation a chat, and begins another at
       await until(() => api.shown().some((text) => text.startsWith(told)));
     }
     api.say("/new");
-    await until(() => api.shown().some((text) => text.startsWith("A new conversation")));
+    await until(() => api.shown().some((text) => text.startsWith("Started a new conversation")));
     api.say("c");
     await until(() => api.shown().some((text) => text.startsWith("three")));
     const listed = await engine.conversations.list({ limit: 9, channel: "telegram" });
@@ -96,7 +96,7 @@ Deno.test("TelegramBot obeys a flood, outlasts lost connections and answers once
     assert.equal(api.messages.filter(({ texts }) => texts.at(-1)?.startsWith("survived")).length, 1);
     const sends = api.callsOf("sendMessage");
     assert.ok((sends[1]?.at ?? 0) - (sends[0]?.at ?? 0) >= 3_000 / 50, "retry_after");
-    assert.ok(notes.some((note) => note.includes("trying again")) && notes.includes("Telegram answers again"));
+    assert.ok(notes.some((note) => note.includes("trying again")) && notes.includes("Telegram is reachable again"));
     assert.ok(!JSON.stringify(notes).includes(TOKEN));
   }));
 

@@ -59,7 +59,7 @@ export class BotApi {
     { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
   ): Promise<Uint8Array<ArrayBuffer>> {
     if (path.startsWith("/") || path.split("/").includes("..")) {
-      throw new TelegramError("Cannot download a file: its path is none below the bot's folder", { code: "refused" });
+      throw new TelegramError("Cannot download a file: Telegram returned an invalid path", { code: "refused" });
     }
     const both = AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]);
     const address = `${this.#root}/file/bot${this.#token}/${path.split("/").map(encodeURIComponent).join("/")}`;
@@ -87,7 +87,7 @@ export class BotApi {
     const why = timedOut
       ? "no answer in time"
       : cause instanceof SyntaxError
-      ? "an answer that is no JSON"
+      ? "the response is not JSON"
       : "no answer";
     return new TelegramError(`Cannot reach Telegram: ${why}`, { code: "network" });
   }

@@ -29,7 +29,7 @@ export async function pollUpdates({ api, clock, signal, mark, accept, note }: Po
     try {
       const last = await mark();
       const updates = await getUpdates(api, { offset: last === null ? null : last + 1, signal });
-      if (failures > 0) note("Telegram answers again");
+      if (failures > 0) note("Telegram is reachable again");
       failures = 0;
       if (updates.length > 0) await accept(updates);
     } catch (error) {
@@ -55,5 +55,5 @@ async function getUpdates(
       ...(offset === null ? {} : { offset }),
     }, own), { signal, timeoutMs: (POLL_SECONDS + 20) * 1000 });
   if (Array.isArray(updates) && updates.every(isUpdate)) return updates;
-  throw new TelegramError("Cannot read updates: Telegram answered something else", { code: "network" });
+  throw new TelegramError("Cannot read updates: Telegram sent an unexpected response", { code: "network" });
 }

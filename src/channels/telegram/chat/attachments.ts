@@ -51,7 +51,7 @@ async function fetched(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const found = await api.call((wire, own) => wire.getFile({ file_id: file.fileId }, own), { signal });
   if ((found.file_size ?? 0) > limit) throw tooLarge(file, limit);
-  if (!found.file_path) throw new UsageError(`Cannot read ${file.name}: Telegram does not give it out`);
+  if (!found.file_path) throw new UsageError(`Cannot read ${file.name}: Telegram does not provide it`);
   return await api.download(found.file_path, { signal, maxBytes: limit });
 }
 

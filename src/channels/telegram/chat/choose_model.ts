@@ -17,7 +17,7 @@ export async function chooseModel(
 ): Promise<RichText> {
   const key = chatKey(chat);
   if (asked === "") return await listed((await parts.inbox.chat(key)).model, parts);
-  if (parts.models === null) throw new UsageError("Cannot choose a model: whoever runs the bot has chosen it");
+  if (parts.models === null) throw new UsageError("Cannot change the model: the operator of this bot has fixed it");
   const name = chosen(asked, await parts.models());
   const told = await parts.sessions.use(name, (session) => Promise.resolve(named(session)));
   await parts.inbox.setChat(key, { ...await parts.inbox.chat(key), model: name });
@@ -33,11 +33,11 @@ function chosen(asked: string, names: readonly string[]): string | null {
   if (similar.length === 1) return similar[0] ?? asked;
   if (similar.length > 1) {
     const more = similar.length > SHOWN ? `\nand ${similar.length - SHOWN} more` : "";
-    throw new UsageError(`Cannot use ${asked}: which one is meant?\n${similar.slice(0, SHOWN).join("\n")}${more}`);
+    throw new UsageError(`Cannot use ${asked}: several models match:\n${similar.slice(0, SHOWN).join("\n")}${more}`);
   }
   const near = nearestName(asked, names);
   throw new UsageError(
-    `Cannot use ${asked}: there is no such model; ${near ? `is ${near} meant` : "/model shows them"}`,
+    `Cannot use ${asked}: there is no such model; ${near ? `is ${near} meant` : "/model lists them"}`,
   );
 }
 
@@ -57,7 +57,7 @@ async function listed(model: string | null, { sessions, models }: BotParts): Pro
     }
   }
   if (names.length > SHOWN) text.add(`\nand ${names.length - SHOWN} more: /model and a part of the name`);
-  return model === null || models === null ? text : text.add(`\n/model ${DEFAULT}: the one of the settings`);
+  return model === null || models === null ? text : text.add(`\n/model ${DEFAULT}: the configured model`);
 }
 
 function named({ model, provider }: Pick<Session, "model" | "provider">): string {

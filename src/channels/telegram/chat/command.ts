@@ -42,7 +42,7 @@ export async function chatCommand(
   }
   if (chat.group) return null; // it may be another bot's
   const near = nearestName(command, Object.keys(COMMANDS));
-  const meant = near === null ? "/help shows what there is" : `is /${near} meant? /help shows what there is`;
+  const meant = near === null ? "/help lists the commands" : `did you mean /${near}? /help lists the commands`;
   return new RichText().add(`There is no /${command}: ${meant}`);
 }
 
@@ -55,9 +55,9 @@ async function start({ parts }: Given): Promise<string> {
 
 function helpText(): string {
   const lines = [
-    "Write what you want. A photo goes with it, and a document becomes a variable that is worked on.",
-    "What you write while I am busy changes what I am doing. Answer a message to ask about it.",
-    "In a group, name me or answer one of my messages.",
+    "Write what you need. You can attach photos; a document becomes a variable that I can work on.",
+    "Messages you send while I am working steer the current request. Reply to a message to ask about it.",
+    "In a group, mention me or reply to one of my messages.",
     "",
     ...COMMAND_LIST.map(({ command, description }) => `/${command} – ${description}`),
   ];
@@ -70,25 +70,25 @@ function cancel({ cancel }: Given): string {
 
 async function begin({ message: { chat, updateId }, parts }: Given): Promise<string> {
   await newChatConversation(chat, { parts, updateId });
-  return "A new conversation. The one before is kept: vis conversations list";
+  return "Started a new conversation. The previous one is kept (vis conversations list)";
 }
 
 async function fork({ message: { chat, text }, parts }: Given): Promise<string> {
   const back = text === "" ? 0 : Number(text);
-  if (!/^\d{0,4}$/.test(text)) throw new UsageError(`Cannot fork at ${text}: say how many questions to take back`);
+  if (!/^\d{0,4}$/.test(text)) throw new UsageError(`Cannot fork at ${text}: give the number of requests to leave out`);
   const { conversations } = await parts.sessions.main();
   const queries = await conversations.queries(await chatConversation(chat, parts));
   const last = queries.at(-1 - back), first = queries[0];
   if (first === undefined || back > queries.length) {
-    throw new UsageError(`Cannot take back ${back} questions: the conversation has ${queries.length}`);
+    throw new UsageError(`Cannot leave out ${back} requests: the conversation has ${queries.length}`);
   }
   const at = last ? { queryId: last.queryId, position: null } : { queryId: first.queryId, position: -1 };
   const branch = await conversations.fork(at);
   const key = chatKey(chat);
   await parts.inbox.setChat(key, { ...await parts.inbox.chat(key), branchId: branch.branchId });
   return back === 0
-    ? "A copy of the conversation: what comes now leaves the other one as it is"
-    : `A copy of the conversation without the last ${back === 1 ? "question" : `${back} questions`}`;
+    ? "This is a copy of the conversation. The original stays unchanged"
+    : `This is a copy of the conversation without the last ${back === 1 ? "request" : `${back} requests`}`;
 }
 
 async function usage({ message: { chat }, parts }: Given): Promise<string> {
@@ -98,7 +98,7 @@ async function usage({ message: { chat }, parts }: Given): Promise<string> {
   const sum = (of: (query: typeof queries[number]) => number) => queries.reduce((all, query) => all + of(query), 0);
   const cost = queries.some(({ costUsd }) => costUsd !== null) ? [`$${sum((q) => q.costUsd ?? 0).toFixed(4)}`] : [];
   return [
-    `${counted(queries.length, "question")}, ${counted(sum((q) => q.iterations), "iteration")}, ` +
+    `${counted(queries.length, "request")}, ${counted(sum((q) => q.iterations), "iteration")}, ` +
     `${(sum((q) => q.ms) / 1000).toFixed(1)} s`,
     [`${sum((q) => q.usage.input)} → ${sum((q) => q.usage.output)} tokens`, ...cost].join(" · "),
     `Conversation ${branch.conversationId}`,

@@ -15,7 +15,7 @@ import type { Session } from "../../channel.ts";
 import { TelegramError } from "../api/telegram_error.ts";
 
 const PRIVATE_MS = 1_500, GROUP_MS = 4_000, TYPING_MS = 4_500;
-const SUSPENDED = "⏸ The bot is restarting: this goes on when it is back";
+const SUSPENDED = "⏸ The bot is restarting. This request continues when it is back";
 
 /** `kept`: the program ends before the answer was written, and the message stays in the inbox. */
 export type ChatQueryEnd = "answered" | "kept";
@@ -167,7 +167,7 @@ export class ChatQuery {
     const fault = error instanceof TelegramError ? error : faultOf(error);
     if (fault !== null) return fault.message;
     this.#parts.log.error("telegram_defect", { error: error instanceof Error ? error.stack ?? "" : String(error) });
-    return "A defect ended this; the log says more";
+    return "An internal error ended this request; see the log";
   }
 
   #failed(error: unknown): ChatQueryEnd {

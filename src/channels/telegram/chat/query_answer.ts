@@ -96,6 +96,6 @@ function keyOf({ message, attempts = 1 }: PendingMessage): string {
 /** In a group the model must know who is speaking. */
 function requestOf({ message: { text, files, from, chat } }: PendingMessage): string {
   const names = files.map(({ name }) => name).join(", ");
-  const words = text.trim() === "" ? `Here is ${names}, sent without words.` : text;
+  const words = text.trim() === "" ? `Here is ${names}, sent without a message.` : text;
   return chat.group ? `${from.name}: ${words}` : words;
 }

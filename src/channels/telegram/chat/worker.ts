@@ -22,16 +22,16 @@ async function overQuota(
   const used = await conversations.records.labelUse(new Date(clock.now()).setUTCHours(0, 0, 0, 0));
   const own = used.find(({ label }) => label === userLabel(userId));
   if (queriesPerDay !== null && (own?.queries ?? 0) >= queriesPerDay) {
-    return `You have asked ${queriesPerDay} times today, which is the limit (server.quota); it ends at 00:00 UTC`;
+    return `You have reached the limit of ${queriesPerDay} requests per day (server.quota); it resets at 00:00 UTC`;
   }
   if (costUsdPerDay === null || (own?.costUsd ?? 0) < costUsdPerDay) return null;
-  return `Today's answers have cost you $${costUsdPerDay}, which is the limit (server.quota); it ends at 00:00 UTC`;
+  return `You have reached the limit of $${costUsdPerDay} per day (server.quota); it resets at 00:00 UTC`;
 }
 
 /** Time to wait for more photos of an album, which arrive one by one. */
 const ALBUM_MS = 700;
 const MAX_WAITING = 50;
-const EDITED = "I have answered this already and do not read it again: send it as a new message";
+const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
 
 /** Processes the messages of one chat in order: commands at once, a text during a query into that query, everything
  * else one after the other. */
@@ -92,7 +92,7 @@ export class ChatWorker {
     if (message.command !== null) return await this.#command(entry);
     if (await this.#wasSteered(entry)) return await this.#parts.inbox.remove(entry);
     const refused = await overQuota(message.from.id, this.#parts) ??
-      (this.#waiting.length >= MAX_WAITING ? "Too many messages wait for their answer: send it again later" : null);
+      (this.#waiting.length >= MAX_WAITING ? "Too many messages are waiting: send it again later" : null);
     if (refused !== null && entry.attempts === undefined) return await this.#tell(entry, new RichText().add(refused));
     const placed = await this.#placed(entry);
     const current = this.#current;

@@ -46,5 +46,5 @@ function quoted(message: Message, me: Me): string {
   if (!said?.trim()) return "";
   const lines = clip(said, QUOTED_CHARS).split("\n").map((line) => `> ${line}`);
   const who = own ? "you" : clip(replied?.from?.first_name ?? "somebody", NAME_CHARS);
-  return `This answers what ${who} wrote:\n${lines.join("\n")}`;
+  return `This is a reply to what ${who} wrote:\n${lines.join("\n")}`;
 }

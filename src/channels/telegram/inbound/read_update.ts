@@ -60,7 +60,9 @@ export function readUpdate(update: Update, me: Me): ReadUpdate {
   const files = edited ? [] : filesOf(message, me);
   const text = told.command === null ? quotedText(told.text, { message, me }) : told.text;
   if (text === "" && told.command === null && files.length === 0) {
-    return isText(message) ? { kind: "unfit", told: "Yes? Say what you want in the same message", ...sender } : NOTHING;
+    return isText(message)
+      ? { kind: "unfit", told: "Yes? Write your request in the same message", ...sender }
+      : NOTHING;
   }
   return {
     kind: "message",

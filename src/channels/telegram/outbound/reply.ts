@@ -116,7 +116,7 @@ export class AnswerMessages {
 }
 
 function leftOut(count: number): string {
-  return `(${count} more part${count === 1 ? " is" : "s are"} left out: vis conversations show has all of it)`;
+  return `(${count} more part${count === 1 ? " is" : "s are"} not shown; see vis conversations show)`;
 }
 
 /** The beginning of the answer, for a notification. The rest is filled in later, since a message that is sent whole

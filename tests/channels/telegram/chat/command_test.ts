@@ -5,7 +5,7 @@ import { sessionOf, withBot } from "../_rig.ts";
 
 const answer = (text: string): string => replyJson([], { final: text });
 
-Deno.test("/fork goes on without the last question, /usage counts, /model chooses, /help tells", () =>
+Deno.test("/fork goes on without the last request, /usage counts, /model chooses, /help tells", () =>
   withBot([answer("one"), answer("two"), answer("three")], async ({ api, engine, until }) => {
     const models: (string | null)[] = [];
     const told = async (said: string, expected: RegExp): Promise<void> => {
@@ -13,26 +13,26 @@ Deno.test("/fork goes on without the last question, /usage counts, /model choose
       api.say(said);
       await until(() => api.shown().slice(before).some((text) => expected.test(text)), `${said} ${expected}`);
     };
-    await told("/usage", /^0 questions/);
-    await told("/fork", /^⚠️ Cannot take back 0 questions: the conversation has 0/);
+    await told("/usage", /^0 requests/);
+    await told("/fork", /^⚠️ Cannot leave out 0 requests: the conversation has 0/);
     await told("a", /^one/);
     await told("b", /^two/);
-    await told("/usage", /^2 questions, 2 iterations, .*\n\d+ → \d+ tokens/);
+    await told("/usage", /^2 requests, 2 iterations, .*\n\d+ → \d+ tokens/);
     await told("/fork x", /^⚠️ Cannot fork at x/);
-    await told("/fork 9", /^⚠️ Cannot take back 9/);
-    await told("/fork 1", /^A copy of the conversation without the last question/);
-    await told("/usage", /^1 question,/);
+    await told("/fork 9", /^⚠️ Cannot leave out 9/);
+    await told("/fork 1", /^This is a copy of the conversation without the last request/);
+    await told("/usage", /^1 request,/);
     await told("/model", /^This chat uses script of p\.\nscript {2}←\nother$/);
     await told("/model othr", /^⚠️ Cannot use othr: .*is other meant/);
     await told("/model other", /^From the next message on: other of p/);
     await told("c", /^three[^]* · other · /);
-    await told("/model", /^This chat uses other of p\.\nscript\nother {2}←\n\/model default: the one of the settings$/);
+    await told("/model", /^This chat uses other of p\.\nscript\nother {2}←\n\/model default: the configured model$/);
     await told("/model default", /^From the next message on: script of p/);
     await told("/model OTH", /^From the next message on: other of p/);
-    await told("/model t", /^⚠️ Cannot use t: which one is meant\?\nscript\nother$/);
-    await told("/start", /^Hello, I am Vis: .* the folder nowhere, with script of p\.\n\nWrite what you want\. /);
-    await told("/nonsense", /^There is no \/nonsense: \/help shows/);
-    await told("/modle", /^There is no \/modle: is \/model meant/);
+    await told("/model t", /^⚠️ Cannot use t: several models match:\nscript\nother$/);
+    await told("/start", /^Hello, I am Vis: .* the folder nowhere, with script of p\.\n\nWrite what you need\. /);
+    await told("/nonsense", /^There is no \/nonsense: \/help lists/);
+    await told("/modle", /^There is no \/modle: did you mean \/model/);
     await told("/stop", /^Nothing is running/);
     await told("/help", /\/fork – /);
     assert.deepEqual(models, []);

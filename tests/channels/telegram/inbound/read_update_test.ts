@@ -54,12 +54,12 @@ Deno.test("readUpdate() quotes what the bot cannot know, and not what it said it
   const replied = (from: object, text: string) => ({ reply_to_message: { message_id: 1, from, text } });
   assert.equal(
     textOf({ text: "true?", ...replied(OTHER, "It is\nso") }),
-    "true?\n\nThis answers what Bea wrote:\n> It is\n> so",
+    "true?\n\nThis is a reply to what Bea wrote:\n> It is\n> so",
   );
   assert.equal(textOf({ text: "true?", ...replied(BOT, "I said") }), "true?");
   assert.equal(
     textOf({ text: "true?", ...replied(BOT, "I said much"), quote: { text: "said", position: 2 } }),
-    "true?\n\nThis answers what you wrote:\n> said",
+    "true?\n\nThis is a reply to what you wrote:\n> said",
   );
 });
 
@@ -117,7 +117,7 @@ Deno.test("readUpdate() takes the file of another one's message that is answered
   assert.deepEqual(filesOf({ caption: "sum", ...document("b"), ...replied(OTHER, document("a")) }), ["b"]);
   assert.deepEqual(filesOf({ text: "sum it", ...replied(BOT, document("a")) }), []);
   const bare = { chat: GROUP, text: "@VisTestBot", entities: mention(0) };
-  assert.equal(textOf({ ...bare, ...replied(OTHER, { text: "2+2?" }) }), "This answers what Bea wrote:\n> 2+2?");
+  assert.equal(textOf({ ...bare, ...replied(OTHER, { text: "2+2?" }) }), "This is a reply to what Bea wrote:\n> 2+2?");
   const nothing = read(bare);
-  assert.match(nothing.kind === "unfit" ? nothing.told : "", /^Yes\? Say what you want in the same message$/);
+  assert.match(nothing.kind === "unfit" ? nothing.told : "", /^Yes\? Write your request in the same message$/);
 });

@@ -147,5 +147,5 @@ Deno.test("Reply.finish() leaves out what is beyond twenty messages, and says so
   const chat = new Chat();
   await answer(chat, new RichText().add("x".repeat(4096 * 25)));
   assert.equal(chat.texts.length, 21);
-  assert.equal(chat.texts.at(-1), "(5 more parts are left out: vis conversations show has all of it)");
+  assert.equal(chat.texts.at(-1), "(5 more parts are not shown; see vis conversations show)");
 });
