@@ -7,8 +7,8 @@ export function checkShell({ config, spawn }: DoctorContext): readonly DoctorChe
   const name = "shell";
   if (!enabled) return [{ name, state: "ok", found: "off", fix: "" }];
   if (!spawn) {
-    const fix = "See the line about commands; vis config set shell.enabled false switches it off";
-    return [{ name, state: "fail", found: "on, and no command can run", fix }];
+    const fix = "See the line about commands; vis config set shell.enabled false turns it off";
+    return [{ name, state: "fail", found: "on, but no command can run", fix }];
   }
   const rules = allow.length + deny.length > 0 ? `, rules: ${allow.length} allow, ${deny.length} deny` : "";
   return [{ name, state: "ok", found: `on, network ${network ? "TCP to anywhere" : "off"}${rules}`, fix: "" }];

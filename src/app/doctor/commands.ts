@@ -36,7 +36,7 @@ export async function diagnoseCommands(
     const fault = await faultOf(spawn);
     const own = fault === null
       ? { state: "ok", found: "run behind their wall", mend: "" } as const
-      : { state: "warn", found: fault, mend: "No extension runs a program before this is fixed" } as const;
+      : { state: "warn", found: fault, mend: "No extension can run a program until this is fixed" } as const;
     return [
       { name: "commands", ...own },
       ...await askExtensions(settings, { parts, spawn: fault === null ? spawn : null }),
@@ -69,7 +69,7 @@ async function askExtensions(
       const checks = await doctor?.({ config: registry.configOf(namespace), spawn }) ?? [];
       return checks.map(({ fix, ...check }) => ({ ...check, mend: fix }));
     } catch (error) {
-      const mend = "This is a fault of the extension; extensions.deny leaves it out";
+      const mend = "This is a fault of the extension; exclude it with extensions.deny";
       return [{ name: `extension: ${namespace}`, state: "warn", found: messageOf(error), mend }];
     }
   });

@@ -7,12 +7,13 @@ import type { Settings } from "../settings/settings.ts";
 
 const MENDS: Readonly<Record<StoreErrorCode, string>> = {
   busy: "Another process holds it: try again when that is done",
-  full: "Make room on the disk; vis db prune and vis db vacuum give some back",
-  readonly: "Make the file and its folder writable, or name another one: --db, VIS_DB",
+  full: "Free some disk space; vis db prune and vis db vacuum help",
+  readonly: "Make the file and its folder writable, or use another database: --db, VIS_DB",
   moved: "Leave the file and its log where they are while it is in use, and try again",
-  corrupt: "Keep a copy of the file, then vis db restore PATH brings a backup back; or name another one: --db, VIS_DB",
-  newer: "Use the newer Vis, or name another database: --db, VIS_DB",
-  unavailable: "Name another database: --db, VIS_DB",
+  corrupt:
+    "Keep a copy of the file, then restore a backup with vis db restore PATH; or use another database: --db, VIS_DB",
+  newer: "Use the newer Vis, or use another database: --db, VIS_DB",
+  unavailable: "Use another database: --db, VIS_DB",
 };
 
 /** Checks whether the database can be opened and is consistent. A missing database is not a fault. */

@@ -21,10 +21,10 @@ export async function diagnoseExtensions(settings: Settings, parts: SessionParts
         state: "warn",
         found: one.reason,
         mend: one.state === "untrusted"
-          ? "Read it, then: vis extensions trust"
+          ? "Review it, then run vis extensions trust"
           : one.state === "misconfigured"
           ? "vis config explain extensions.config shows what is set"
-          : `vis extensions check ${one.path}; or leave it out: vis config set extensions.deny ${one.name}`,
+          : `vis extensions check ${one.path}; or exclude it: vis config set extensions.deny ${one.name}`,
       })),
     ];
   } catch (error) {

@@ -38,7 +38,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
     if (!(error instanceof ConfigError)) throw error;
     // Without any provider Vis still shows and replays what is stored; a wrong provider is a fault.
     if (error.code === "no_provider") return { name, state: "warn", found: error.problem, mend: NO_PROVIDER };
-    const mend = error.advice || "vis providers shows what was found";
+    const mend = error.advice || "See vis providers";
     return { name, state: "fail", found: error.problem, mend };
   }
 }
@@ -46,7 +46,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
 function mendOf(name: string, { config }: Settings): string {
   const ownKey = config.baseUrl === null ? `vis auth login ${name}` : "VIS_API_KEY";
   const address = config.baseUrl === null ? `the baseUrl of ${name} in config.jsonc` : "VIS_BASE_URL";
-  return `Start the server, or look at ${address} and its key (${ownKey}); vis providers --check asks again`;
+  return `Start the server, or check ${address} and its key (${ownKey}); then run vis providers --check again`;
 }
 
 /** Fallback providers, and those that could be named. */
@@ -57,7 +57,7 @@ async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
     const at = `provider: ${name}`;
     if (key.mend !== "") return { name: at, state: "warn", found: "it has no key", mend: key.mend };
     if (reach?.ok) return { name: at, state: "ok", found: reach.found, mend: "" };
-    const mend = `Queries do without it; look at its address and key: vis auth login ${name}`;
+    const mend = `Requests work without it; check its address and key: vis auth login ${name}`;
     return { name: at, state: "warn", found: reach?.found ?? "it was not asked", mend };
   });
 }

@@ -20,8 +20,8 @@ export async function diagnoseSandbox(
     probes = await probeWalls({ launcher, signal });
   } catch (error) {
     const mend = launcher.length > 0
-      ? "Mend sandbox.launcher (vis config explain sandbox.launcher): no block can run before that"
-      : "No block can run before this is mended";
+      ? "Fix sandbox.launcher (vis config explain sandbox.launcher): no block can run until then"
+      : "No block can run until this is fixed";
     return [{ name, state: "fail", found: `${carrier(launcher)}${messageOf(error)}`, mend }];
   }
   const walls = wallChecks(probes, { require, os: Deno.build.os });
@@ -33,8 +33,8 @@ export async function diagnoseSandbox(
     return [{ name, state: "ok", found, mend: "" }, ...walls];
   } catch (error) {
     const mend = error instanceof ConfigError
-      ? "Mend that wall, or take it out of sandbox.require"
-      : "No block can run before this is mended: vis config list shows what sandbox.* is set to";
+      ? "Fix that wall, or remove it from sandbox.require"
+      : "No block can run until this is fixed: vis config list shows what sandbox.* is set to";
     return [{ name, state: "fail", found: messageOf(error), mend }, ...walls];
   }
 }

@@ -13,10 +13,10 @@ export function settingsFault(error: ConfigError): CheckResult {
 function settingsFix(error: ConfigError): string {
   if (error instanceof SettingError) {
     const project = error.project ? " --project" : "";
-    return `vis config unset${project} ${error.key} takes it out; vis config schema says what may stand there`;
+    return `vis config unset${project} ${error.key} removes it; vis config schema shows what is allowed`;
   }
   if (error.code === "access") {
-    return "Make it a file that Vis may read; or set VIS_HOME to another folder where the file is not the project's";
+    return "Make it readable for Vis; or set VIS_HOME to another folder where the file is not the project's";
   }
   if (error.code === "syntax") return "Fix the text of the file: it is JSON with comments";
   return "vis help run lists the variables of the environment";
@@ -25,7 +25,7 @@ function settingsFix(error: ConfigError): string {
 /** Checks where the settings come from, and whether others can read what only the user should. */
 export async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
   const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
-  const found = files.length === 0 ? "no file, everything has its default" : files.join(", ");
+  const found = files.length === 0 ? "no file; all settings have their defaults" : files.join(", ");
   const checks: CheckResult[] = [{ name: "configuration", state: "ok", found, mend: "" }];
   if (home === null) {
     const mend = "Set VIS_HOME to a folder that Vis may write";
@@ -71,7 +71,7 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
 }
 
 const HOME_FIXES: Readonly<Record<string, string>> = {
-  ENOSPC: "Make room on it",
+  ENOSPC: "Free some space on it",
   EROFS: "Mount it for writing, or set VIS_HOME to another",
 };
 

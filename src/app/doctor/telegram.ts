@@ -11,12 +11,12 @@ export async function diagnoseTelegram(settings: Settings): Promise<readonly Che
     const token = await telegramToken({}, settings);
     if (token === null) {
       if (allow.length === 0) return [{ name, state: "ok", found: "not set up (vis auth login telegram)", mend: "" }];
-      const mend = "vis auth login telegram keeps the token that @BotFather gives";
-      return [{ name, state: "warn", found: "no token, though telegram.allow names somebody", mend }];
+      const mend = "Save the token from @BotFather with vis auth login telegram";
+      return [{ name, state: "warn", found: "no token, although telegram.allow lists users", mend }];
     }
     const found = `token from ${token.from}, ${allow.length === 0 ? "nobody" : allow.length} allowed`;
     if (allow.length > 0) return [{ name, state: "ok", found, mend: "" }];
-    return [{ name, state: "warn", found, mend: "vis telegram allow ID; the bot tells its id to whom it refuses" }];
+    return [{ name, state: "warn", found, mend: "vis telegram allow ID; the bot tells users it refuses their id" }];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return [{ name, state: "fail", found: error.message, mend: "vis auth login telegram, or VIS_TELEGRAM_TOKEN" }];

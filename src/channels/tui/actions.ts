@@ -54,7 +54,7 @@ export class Actions implements PanelActions {
   /** Runs the last request of the conversation again. */
   async retry(): Promise<void> {
     await this.#idle("ask again", () => {
-      if (this.#parts.chat.branch === null) this.tell("Nothing has been asked here yet");
+      if (this.#parts.chat.branch === null) this.tell("This conversation has no request yet");
       else this.#parts.chat.retry();
     });
   }

@@ -182,7 +182,7 @@ export class ChatController {
       const { conversations } = session();
       const seenFrom = this.#branch;
       const query = seenFrom && (await conversations.queries(seenFrom)).at(-1);
-      if (!query) throw new UsageError("Cannot ask again: nothing has been asked here yet");
+      if (!query) throw new UsageError("Cannot retry: this conversation has no request yet");
       const begun = { yet: false };
       const first = (event: QueryEvent): void => {
         if (!begun.yet) {

@@ -56,7 +56,7 @@ function endEntries(query: StoredQuery, shown: () => DisplayOptions): readonly T
   if (query.running) return [new LineEntry("still running in another process", theme.warn)];
   if (query.status === "interrupted") {
     return [
-      new LineEntry(query.reason === "cancelled" ? "cancelled" : "interrupted: its process was lost", theme.warn),
+      new LineEntry(query.reason === "cancelled" ? "cancelled" : "interrupted: its process ended", theme.warn),
     ];
   }
   const answer = new AnswerEntry(shown);

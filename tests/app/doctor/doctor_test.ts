@@ -69,7 +69,7 @@ Deno.test("doctor() takes the cause of a fault from its code, whatever its words
   withPlace(async ({ home, write, check }) => {
     const named = (await check({ VIS_PROVIDER: "a; b" })).get("provider");
     assert.deepEqual([named?.found.startsWith("Cannot use provider: a; b (there are "), named?.state], [true, "fail"]);
-    assert.equal(named?.mend, "vis providers shows what was found");
+    assert.equal(named?.mend, "See vis providers");
     assert.equal((await check({ VIS_PROVIDER: "opnai" })).get("provider")?.mend, "is openai meant?");
     const url = (await check({ VIS_BASE_URL: "Cannot read x.jsonc" })).get("configuration");
     assert.equal(url?.mend, "vis help run lists the variables of the environment");
@@ -77,7 +77,7 @@ Deno.test("doctor() takes the cause of a fault from its code, whatever its words
     assert.match((await check()).get("configuration")?.mend ?? "", /^vis config unset --project model /);
     await Deno.remove(join(home, "config.jsonc"));
     await write("home/config.jsonc/x", "");
-    assert.match((await check()).get("configuration")?.mend ?? "", /^Make it a file that Vis may read/);
+    assert.match((await check()).get("configuration")?.mend ?? "", /^Make it readable for Vis/);
   }));
 
 Deno.test("doctor() finds keys that others can read", () =>
@@ -143,7 +143,7 @@ Deno.test("doctor() says why an extension is left out", () =>
     await write("home/extensions/bad/vis.json", "{");
     const { state, mend } = (await check()).get("extension: bad") ?? assert.fail();
     assert.equal(state, "warn");
-    assert.match(mend, /^vis extensions check .*bad; or leave it out: vis config set extensions\.deny bad$/);
+    assert.match(mend, /^vis extensions check .*bad; or exclude it: vis config set extensions\.deny bad$/);
   }));
 
 Deno.test("doctor() ends at its signal, with a service that does not answer", () =>

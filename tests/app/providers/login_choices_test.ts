@@ -3,7 +3,7 @@ import { loginChoices } from "../../../src/app/providers/login_choices.ts";
 import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { settingsOf } from "../_settings.ts";
 
-Deno.test("loginChoices() has servers of this machine first, then services by their titles", async () => {
+Deno.test("loginChoices() has servers on this machine first, then services by their titles", async () => {
   const mock = await startOpenAiMock({ reply: [] });
   try {
     const settings = await settingsOf({

@@ -62,7 +62,7 @@ Deno.test("diagnoseTelegram() says whether the bot could be used, and asks nobod
     assert.deepEqual(await check("nonsense"), ["fail", "vis auth login telegram"]);
     await configure({ telegram: { allow: [1], apiUrl: "http://127.0.0.1:9" } });
     assert.deepEqual(await check(TOKEN), ["ok", ""]);
-    assert.deepEqual(await check(), ["warn", "vis auth login telegram keeps the token that @BotFather gives"]);
+    assert.deepEqual(await check(), ["warn", "Save the token from @BotFather with vis auth login telegram"]);
   }));
 
 Deno.test("telegram() in the locked profile answers behind every wall, and lets no chat choose a model", () =>
@@ -85,7 +85,7 @@ Deno.test("telegram() in the locked profile answers behind every wall, and lets 
         assert.ok(left > 0, JSON.stringify(api.shown()));
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
-      assert.ok(api.shown().includes("⚠️ Cannot choose a model: whoever runs the bot has chosen it"));
+      assert.ok(api.shown().includes("⚠️ Cannot change the model: the operator of this bot has fixed it"));
     } finally {
       await bot.close();
     }

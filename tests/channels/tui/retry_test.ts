@@ -92,7 +92,7 @@ Deno.test("a question that a fork inherits is asked again in a branch of its own
 Deno.test("asking again where nothing was asked, and while a query runs, is told and does nothing", async () => {
   await withScreen([slow(final("never"))], {}, async ({ screen, engine }) => {
     screen.type(AGAIN);
-    await screen.until("Nothing has been asked here yet");
+    await screen.until("This conversation has no request yet");
     screen.type(`one${ENTER}`);
     await screen.until("waiting for");
     screen.type(`/retry${ENTER}`);

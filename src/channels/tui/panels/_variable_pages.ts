@@ -138,8 +138,8 @@ export class VariablePages {
 
   async #diff(to: number): Promise<Page> {
     const from = this.#marked ?? to - 1;
-    if (from < 1) return told("This is the first version; m marks one to compare others with");
-    if (from === to) return told("This version is marked: ←→ goes to the one to compare it with");
+    if (from < 1) return told("This is the first version; m marks a version to compare with others");
+    if (from === to) return told("Marked: choose the version to compare with, using ←→");
     const { branch, records } = this.#given;
     const { text } = await records().diff(branch, { name: this.#head.name, from, to });
     return { text, parts: bounded(text, "diff") };

@@ -48,7 +48,7 @@ export class ConversationList extends BasePanel {
 
   get hint(): string {
     if (this.#asked === null) return "Enter opens · Tab all · → branches · ^R rename · ^D delete · Esc";
-    return this.#asked.title === null ? "y deletes · any other key does not" : "Enter renames · Esc";
+    return this.#asked.title === null ? "y deletes · any other key cancels" : "Enter renames · Esc";
   }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
@@ -97,9 +97,7 @@ export class ConversationList extends BasePanel {
   #told(): string {
     if (this.#list.items.length > 0) return "";
     if (this.#input.value.trim() !== "") return "  nothing has all of these words";
-    return this.#everywhere
-      ? "  there is no conversation yet"
-      : "  this workspace has no conversation yet, Tab shows all";
+    return this.#everywhere ? "  no conversations yet" : "  no conversations in this workspace yet; Tab shows all";
   }
 
   #question({ item, title }: Asked, width: number): readonly string[] {

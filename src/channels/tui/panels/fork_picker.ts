@@ -6,8 +6,8 @@ import { TurnsPanel } from "./_turns_panel.ts";
  * after the end of a query. */
 export class ForkPicker extends TurnsPanel {
   readonly title = "Fork";
-  readonly hint = "Enter forks there · → unfolds · ^R reads again · Esc";
-  protected readonly empty = "  there is nothing to fork yet: ask something first";
+  readonly hint = "Enter forks here · → expands · ^R reloads · Esc";
+  protected readonly empty = "  nothing to fork yet: send a request first";
 
   protected override choose(item: TurnItem): void {
     if (item.kind === "step") return this.#fork(item.query, item.step.position);

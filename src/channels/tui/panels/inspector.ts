@@ -8,7 +8,7 @@ import type { TextPart } from "../widgets/text_view.ts";
 /** What was sent to a model and the result: the stored messages of every iteration, with tokens, cost, times, walls and
  * grants. */
 export class Inspector extends TurnsPanel {
-  protected readonly empty = "  nothing was sent yet";
+  protected readonly empty = "  nothing has been sent yet";
   override readonly rows = 200;
   readonly #reader = new Reader();
   /** The iteration being read, and its texts. */
@@ -22,7 +22,7 @@ export class Inspector extends TurnsPanel {
   }
 
   get hint(): string {
-    if (this.#open === null) return "Enter shows · → unfolds · ^R reads again · Esc";
+    if (this.#open === null) return "Enter shows · → expands · ^R reloads · Esc";
     return "Tab part · ←→ iteration · / find · c copy part · C all · Esc";
   }
 

@@ -101,7 +101,7 @@ export class ModelPicker extends BasePanel {
 
   /** Servers on this machine need no login. */
   #look(admin: ProviderAdmin): void {
-    this.load("servers of this machine", {
+    this.load("servers on this machine", {
       work: () => admin.loginChoices(),
       then: (choices) => {
         const found = choices.filter((choice) => isServer(choice) && !this.#has(choice.name));
@@ -209,7 +209,7 @@ function keyOf(item: Item): string {
 
 const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
   service: "",
-  data: "from the data that came with vis",
+  data: "from the data included in Vis",
   config: "from the configuration",
 };
 

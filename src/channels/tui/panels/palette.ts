@@ -50,7 +50,7 @@ export class Palette extends BasePanel {
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
     const found = this.#list.render(width, height - 1);
-    const none = this.#list.items.length === 0 ? [this.status(`  nothing is called “${this.#input.value}”`)] : [];
+    const none = this.#list.items.length === 0 ? [this.status(`  no match for “${this.#input.value}”`)] : [];
     return [...this.#input.render(width), ...found, ...none];
   }
 

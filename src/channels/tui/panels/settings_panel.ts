@@ -43,7 +43,7 @@ const SETTINGS: readonly Setting[] = [
   },
   {
     label: "Mouse",
-    doc: "wheel and clicks; selecting with the terminal itself then wants Shift",
+    doc: "wheel and clicks; hold Shift to select text in the terminal",
     shown: ({ mouse }) => onOff(mouse),
     step: ({ mouse }) => ({ mouse: !mouse }),
   },

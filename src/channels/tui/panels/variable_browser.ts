@@ -88,8 +88,8 @@ export class VariableBrowser extends BasePanel {
 
   #nothing(): string {
     if (this.#heads === null) return "";
-    if (this.#heads.some((head) => this.#all || head.scope === "live")) return "  no variable is called so";
-    return this.#heads.length > 0 ? "  no variable is live, Tab shows all" : "  there are no variables yet";
+    if (this.#heads.some((head) => this.#all || head.scope === "live")) return "  no variable with this name";
+    return this.#heads.length > 0 ? "  no current variables; Tab shows all" : "  no variables yet";
   }
 
   #fill(from: "kept" | "first"): void {

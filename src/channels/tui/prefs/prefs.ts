@@ -51,7 +51,7 @@ export class PrefsFile implements PrefsKeeper {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
     } catch (error) {
       const why = messageOf(error);
-      const note = `Cannot use ${path}, so the defaults hold: ${why}`;
+      const note = `Cannot use ${path}, using the defaults: ${why}`;
       return { prefs: new PrefsFile(path, DEFAULT_PREFS), note };
     }
   }
@@ -85,7 +85,7 @@ async function read(path: string): Promise<Kept> {
   });
   const kept: unknown = JSON.parse(text);
   if (typeof kept === "object" && kept !== null && !Array.isArray(kept)) return { ...kept };
-  throw new Error(`Cannot read ${path}: it holds no object`);
+  throw new Error(`Cannot read ${path}: it is not a JSON object`);
 }
 
 /** Reads each setting separately: an invalid value leaves its default. */

@@ -231,9 +231,9 @@ Deno.test("ConversationList empty states say what there is, a store that fails i
   await rig.engine.conversations.delete(rig.engine.branch);
   rig.branch = null;
   const panel = new ConversationList(rig.parts);
-  await rig.until(panel, /this workspace has no conversation yet, Tab shows all/);
+  await rig.until(panel, /no conversations in this workspace yet; Tab shows all/);
   type(panel, KEYS.tab, KEYS.enter, KEYS.delete, KEYS.ctrl("r"));
-  await rig.until(panel, /there is no conversation yet/);
+  await rig.until(panel, /no conversations yet/);
   await rig.engine.store.close();
   const broken = new ConversationList(rig.parts);
   await rig.until(broken, /^! /m);

@@ -160,7 +160,7 @@ Deno.test("Inspector a message of a megabyte on one line is shown and moved in a
 
 Deno.test("Inspector nothing sent yet, a store that fails, answers that come too late", async () => {
   await using rig = await startPanels([replyJson([], { final: "It is well" })]);
-  await rig.until(new Inspector(rig.parts), /nothing was sent yet/);
+  await rig.until(new Inspector(rig.parts), /nothing has been sent yet/);
   await rig.engine.ask("x");
   const panel = new Inspector(rig.parts);
   await rig.until(panel, /❯ {5}1 final/, { width: 40 });

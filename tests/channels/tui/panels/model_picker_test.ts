@@ -102,7 +102,7 @@ Deno.test("ModelPicker a provider without a key says how to log in, and is not a
   assert.match(shown(panel, { width: 40 }), /two\n {2}no key: run vis auth login two, or set\n {2}TWO_API_KEY/);
 });
 
-Deno.test("ModelPicker servers of this machine are found meanwhile, offer their models, and are used", async () => {
+Deno.test("ModelPicker servers on this machine are found meanwhile, offer their models, and are used", async () => {
   const servers = Promise.withResolvers<readonly string[]>();
   const admin = fake({
     providers: [provider("one")],

@@ -46,7 +46,7 @@ Deno.test("Palette nothing that fits is said, and Enter then does nothing", asyn
   await using rig = await startPanels();
   const panel = new Palette(rig.parts, entries([]));
   type(panel, ..."zzz");
-  assert.match(shown(panel), /nothing is called “zzz”/);
+  assert.match(shown(panel), /no match for “zzz”/);
   type(panel, KEYS.enter, KEYS.down, KEYS.end, KEYS.pageUp);
   assert.deepEqual(rig.done, []);
 });

@@ -56,7 +56,7 @@ Deno.test("VariableBrowser Enter shows the value, Tab the code and the differenc
   type(panel, KEYS.right);
   await rig.until(panel, /rows v1 → v2: 2 changes\n~ .*n: 1 → 2\n\+ .*"more"/);
   type(panel, "m");
-  await rig.until(panel, /This version is marked/);
+  await rig.until(panel, /Marked: choose the version/);
   assert.equal(panel.title, "rows v2 of 2 · v2 marked");
   type(panel, KEYS.left);
   await rig.until(panel, /rows v2 → v1: 2 changes\n~ .*n: 2 → 1\n- .*"more"/);
@@ -130,14 +130,14 @@ Deno.test("VariableBrowser empty states, a store that fails, answers that come t
     replyJson("a"),
     "{}",
   ]);
-  await rig.until(new VariableBrowser(rig.parts), /there are no variables yet/);
+  await rig.until(new VariableBrowser(rig.parts), /no variables yet/);
   await rig.engine.ask("go");
   const panel = new VariableBrowser(rig.parts);
-  await rig.until(panel, /no variable is live, Tab shows all/);
+  await rig.until(panel, /no current variables; Tab shows all/);
   type(panel, KEYS.enter, KEYS.tab);
   assert.match(selected(panel), /\$/);
   rig.branch = null;
-  assert.match(shown(new VariableBrowser(rig.parts)), /there are no variables yet/);
+  assert.match(shown(new VariableBrowser(rig.parts)), /no variables yet/);
   type(panel, KEYS.enter);
   await rig.until(panel, /line 1 of/);
   await rig.engine.store.close();

@@ -11,7 +11,7 @@ async function inFolder(run: (path: string) => Promise<void>): Promise<void> {
   }
 }
 
-Deno.test("PrefsFile.open() the defaults hold where there is no file, and nothing is written", async () => {
+Deno.test("PrefsFile.open() the using the defaults where there is no file, and nothing is written", async () => {
   await inFolder(async (path) => {
     const { prefs, note } = await PrefsFile.open(path);
     assert.deepEqual([prefs.get(), note], [DEFAULT_PREFS, ""]);
@@ -39,7 +39,7 @@ Deno.test("PrefsFile.open() a bad file gives the defaults and says so, and the n
       await Deno.writeTextFile(path, text);
       const { prefs, note } = await PrefsFile.open(path);
       assert.deepEqual(prefs.get(), DEFAULT_PREFS);
-      assert.match(note, /defaults hold/);
+      assert.match(note, /using the defaults/);
       await prefs.set({ iterations: false });
       const after = await PrefsFile.open(path);
       assert.deepEqual([after.prefs.get().iterations, after.note], [false, ""]);
