@@ -76,7 +76,7 @@ Deno.test("vis serve answers the bot's webhook, each update once in whatever ord
     assert.equal(await post(first, update(50, "/help")), 200);
     assert.equal(await post(first, update(49, "/usage")), 200);
     assert.equal(await post(first, update(50, "/help")), 200);
-    await until(api, "Write what you want");
+    await until(api, "Write what you need");
     await until(api, "0 requests");
     await first.close();
     const second = await start();
