@@ -1,7 +1,7 @@
 import type { BlockOutcome, BlockResult } from "../../domain/query/block_result.ts";
 import type { ContextCaps, JournalEntry } from "./context_parts.ts";
 import { fairShares } from "./_fair_shares.ts";
-import { headAndTail, safeCut, safeLine } from "./_safe_text.ts";
+import { safeCut, safeLine } from "./_safe_text.ts";
 
 /** The model wrote the code itself, so head and tail are enough as a reminder. */
 const CODE_CHARS = 2_000;
@@ -12,9 +12,11 @@ const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
-/** Part of a row, already safe and cut to its own cap. */
+/** Part of a row, as it came. */
 interface Piece {
   readonly text: string;
+  /** The most characters to show of it. */
+  readonly cap: number;
   /** Where to read the whole of it. */
   readonly more: string;
 }
@@ -48,29 +50,25 @@ function rowOf({ code, result, at }: JournalEntry & { readonly at: number }, cap
     result,
     facts: factsOf(result),
     pieces: {
-      code: piece(code.trim(), { cap: CODE_CHARS }),
+      code: { text: code.trim(), cap: CODE_CHARS, more: "" },
       outcome: failed
-        ? piece(errorText(result), { cap: caps.errorChars })
-        : piece(valueText(result), { cap: caps.previewChars, more: `, all in results[${at}]` }),
-      stdout: piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, more: `, all in printed[${at}]` }),
-      stderr: piece(result.stderr.trimEnd(), { cap: caps.stderrChars, more: `, all in printed[${at}]` }),
+        ? { text: errorText(result), cap: caps.errorChars, more: "" }
+        : { text: valueText(result), cap: caps.journalChars, more: `, all in results[${at}]` },
+      stdout: { text: result.stdout.trimEnd(), cap: caps.stdoutChars, more: `, all in printed[${at}]` },
+      stderr: { text: result.stderr.trimEnd(), cap: caps.stderrChars, more: `, all in printed[${at}]` },
     },
   };
 }
 
-function piece(text: string, { cap, more = "" }: { readonly cap: number; readonly more?: string }): Piece {
-  return { text: safeCut(text, { cap, inline: true, more }), more };
-}
-
 function needOf({ pieces }: Row): number {
-  return Object.values(pieces).reduce((sum, piece) => sum + piece.text.length, 0);
+  return Object.values(pieces).reduce((sum, { text, cap }) => sum + Math.min(text.length, cap), 0);
 }
 
 function renderRow({ number, result, facts, pieces }: Row, share: number): string {
   const list = [pieces.code, pieces.outcome, pieces.stdout, pieces.stderr];
-  const shares = fairShares(list.map(({ text }) => text.length), share);
+  const shares = fairShares(list.map(({ text, cap }) => Math.min(text.length, cap)), share);
   const [code = "", outcome = "", stdout = "", stderr = ""] = list.map(({ text, more }, at) =>
-    headAndTail(text, { cap: shares[at] ?? 0, more })
+    safeCut(text, { cap: shares[at] ?? 0, inline: true, more })
   );
   const lines = [`  [${number}] ${code} → ${labelOf(result)}${outcome}${timeOf(result.ms)}`];
   if (stdout) lines.push(`      stdout: ${stdout}`);

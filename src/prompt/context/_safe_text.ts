@@ -9,6 +9,8 @@ const OURS = new RegExp(
   `^(?=(?:(?!\\n)[\\s${UNSEEN}])*\\[(?:iter\\b|system_nudge|\\d+\\](?![,;:)\\]}.]|\\n|$)))`,
   "gim",
 );
+/** So little is not worth a cut. */
+const SPARE_CHARS = 100;
 /** Control characters other than tab and line feed, line separators, direction overrides, invisible tag characters. */
 const CONTROL = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu;
 
@@ -30,26 +32,42 @@ export function safeLine(text: string, limit: number): string {
   return flat.length <= limit ? flat : `${flat.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Head and tail within `cap` characters, stating how much is left out. The cut never begins a line. */
+/** Head and tail within `cap` characters, at line ends where there are some, stating how much is left out. A text that
+ * is hardly longer is left whole. The cut never begins a line. */
 export function headAndTail(
   text: string,
   { cap, more = "" }: { readonly cap: number; readonly more?: string },
 ): string {
-  if (text.length <= cap) return text;
+  if (text.length <= cap + Math.min(SPARE_CHARS, cap / 10)) return text;
   const room = cap - 34 - String(text.length).length - more.length;
   if (room < 40) return `${text.slice(0, Math.max(0, cap - 2)).replace(/[\ud800-\udbff]$/, "")} …`.slice(0, cap);
   const first = Math.ceil(room * 0.7);
-  const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
-  const tail = text.slice(text.length - (room - first)).replace(/^[\udc00-\udfff]/, "");
+  const head = headOf(text.slice(0, first)), tail = tailOf(text.slice(text.length - (room - first)));
   return `${head} … ${text.length - head.length - tail.length} characters left out${more} … ${tail}`;
 }
 
-/** Cut first, so that nothing large is built, then made safe, then cut again if quoting made it longer. */
+/** Ends at a line feed, unless half of the text would be lost. */
+function headOf(text: string): string {
+  const end = text.lastIndexOf("\n");
+  return end >= text.length / 2 ? text.slice(0, end) : text.replace(/[\ud800-\udbff]$/, "");
+}
+
+/** Begins with a line feed, unless half of the text would be lost. */
+function tailOf(text: string): string {
+  const begin = text.indexOf("\n");
+  return begin >= 0 && begin < text.length / 2 ? text.slice(begin) : text.replace(/^[\udc00-\udfff]/, "");
+}
+
+/** Cut once, before anything large is built, by so much that it fits after it was made safe, which may make it longer. */
 export function safeCut(
   text: string,
   options: { readonly cap: number; readonly inline?: boolean; readonly more?: string },
 ): string {
-  return headAndTail(safeText(headAndTail(text, options), options), options);
+  const safe = safeText(headAndTail(text, options), options);
+  if (safe.length <= options.cap + SPARE_CHARS) return safe;
+  const cap = Math.floor(options.cap * options.cap / safe.length);
+  const less = safeText(headAndTail(text, { ...options, cap }), options);
+  return less.length <= options.cap + SPARE_CHARS ? less : headAndTail(less, options);
 }
 
 function visible(char: string): string {

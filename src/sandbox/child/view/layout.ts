@@ -1,6 +1,8 @@
 import { look } from "../intrinsics/look.ts";
 
-const WIDTH = 80;
+const WIDTH = 120;
+/** Longer items of a list have a line each. */
+const SHORT = 24;
 
 export interface Bounds {
   readonly depth: number;
@@ -20,7 +22,7 @@ export interface Container {
   readonly close: string;
   readonly parts: readonly string[];
   readonly level: number;
-  /** Short parts of a list share lines. */
+  /** Only the short parts of a list share lines; those of anything else always do. */
   readonly list: boolean;
 }
 
@@ -36,7 +38,7 @@ export function layOut({ open, close, parts, level, list }: Container): string {
   }
   if (oneLine && size <= WIDTH) return `${open} ${joined(parts, ", ")} ${close}`;
   const indent = look.repeat("  ", level + 1);
-  const lines = oneLine && list && longest <= 24 ? filled(parts, WIDTH - level * 2 - 2) : parts;
+  const lines = oneLine && (!list || longest <= SHORT) ? filled(parts, WIDTH - level * 2 - 2) : parts;
   return `${open}\n${indent}${joined(lines, `,\n${indent}`)}\n${look.repeat("  ", level)}${close}`;
 }
 

@@ -16,6 +16,8 @@ export interface Ending {
   readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
   /** The value, or what was thrown. */
   readonly value: unknown;
+  /** The value is that of the block's last declaration, which nothing asked to see. */
+  readonly isDeclared?: boolean;
 }
 
 interface Active {
@@ -198,8 +200,9 @@ export class Blocks {
   }
 
   #finish(active: Active, returned: unknown): void {
-    const value = returned === undefined ? this.#declared(active.run.block.shows) : returned;
-    this.#end(active, { outcome: value === undefined ? "none" : "value", value });
+    const isDeclared = returned === undefined;
+    const value = isDeclared ? this.#declared(active.run.block.shows) : returned;
+    this.#end(active, { outcome: value === undefined ? "none" : "value", value, isDeclared });
   }
 
   /** What the last statement declared is shown, so that it need not be repeated. A promise is not awaited. */
@@ -247,10 +250,11 @@ export class Blocks {
         notes.add(`${name} belongs to the sandbox: it is as before again (let ${name} = … makes it your variable)`),
       fixed: (name) => notes.add(`${name} belongs to the sandbox, but the block made it permanent: it is lost`),
     });
-    const { outcome, value } = ending;
+    const { outcome, value, isDeclared } = ending;
     const hasValue = outcome === "value" || outcome === "none";
     results.add(run.index, { value: hasValue ? value : NO_VALUE, printed: output.printed });
-    if (showsPromise(output.printed) || hasValue && showsPromise(preview(value))) notes.add(PROMISE_SHOWN);
+    const shown = outcome === "value" ? preview(value, isDeclared ? DECLARED_CHARS : undefined) : "";
+    if (showsPromise(output.printed) || showsPromise(shown)) notes.add(PROMISE_SHOWN);
     const error = outcome === "error"
       ? thrownError(value, preview)
       : outcome === "timeout"
@@ -261,6 +265,7 @@ export class Blocks {
     sendReport(this.#parts, {
       run,
       ending,
+      preview: shown,
       error,
       ms: captured.now() - begun,
       noteVariables: () => this.#noteHidden(active.hides),
@@ -269,6 +274,7 @@ export class Blocks {
 }
 
 const TIMEOUT_HINT = 'a larger "timeMs" of the block raises this limit; what it changed is kept';
+const DECLARED_CHARS = 500;
 const PROMISE_SHOWN = "this block shows a promise, not its result: await it (of several: await Promise.all(…))";
 
 function showsPromise(text: string): boolean {

@@ -24,5 +24,6 @@ export interface WorkerParts {
   readonly results: ShownResults;
   readonly variables: RealmVariables;
   /** Bounded text of any value; runs no code of it. */
-  readonly preview: (value: unknown) => string;
+  /** `chars` is a lower limit than that of the settings. */
+  readonly preview: (value: unknown, chars?: number) => string;
 }

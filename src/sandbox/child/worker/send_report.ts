@@ -12,6 +12,8 @@ const MAX_VALUE_BYTES = 1 << 20;
 export interface Finished {
   readonly run: Extract<ToWorker, { t: "run" }>;
   readonly ending: Ending;
+  /** Text of the value; "" if there is none. */
+  readonly preview: string;
   readonly error: ThrownError | null;
   readonly ms: number;
   /** Called when the variables of the block are known, before the notes are taken. */
@@ -19,8 +21,8 @@ export interface Finished {
 }
 
 /** Sends the block's variables and result, in frames that fit the wire's limits. */
-export function sendReport(parts: WorkerParts, { run, ending, error, ms, noteVariables }: Finished): void {
-  const { post, output, notes, preview, variables, isQuiet } = parts;
+export function sendReport(parts: WorkerParts, { run, ending, preview, error, ms, noteVariables }: Finished): void {
+  const { post, output, notes, variables, isQuiet } = parts;
   const { id, block, defined } = run;
   const dropped = output.end();
   const { saved, touched, pending, lost } = variables.afterBlock(block, { ok: error === null });
@@ -34,7 +36,7 @@ export function sendReport(parts: WorkerParts, { run, ending, error, ms, noteVar
   const payload = encode({
     saved: images[images.length - 1],
     outcome: ending.outcome,
-    preview: hasValue ? preview(ending.value) : "",
+    preview,
     type: shown?.type ?? "",
     size: shown?.size ?? null,
     dropped,
