@@ -53,7 +53,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   conversationHistory: {
     signature:
       "conversationHistory(n?: number): Promise<Array<{queryId, request, answer, status, iterations, createdAt}>>",
-    run: (call, source) => source.conversationHistory(call.args[0] === undefined ? 20 : integer(call, 0)),
+    run: (call, source) => source.conversationHistory(call.args[0] === undefined ? Infinity : integer(call, 0)),
   },
   conversationCode: {
     signature: "conversationCode(queryId?: string): Promise<Array<{iteration, code, ok, preview}>>",

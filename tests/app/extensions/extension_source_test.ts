@@ -123,8 +123,10 @@ Deno.test("extensionSource() the locked profile has of the shipped extensions wh
       "fs.readFiles",
       "fs.glob",
       "fs.grep",
+      "fs.count",
       "fs.listFiles",
       "fs.stat",
+      "fs.readLines",
     ]);
     const block = active.blocks.find((text) => text.includes("vis.ext.fs")) ?? "";
     assert.match(block, /Files of cwd, to which paths are relative; nothing can be written\. Find first/);
