@@ -43,6 +43,9 @@ export interface EngineOptions {
   readonly trySandbox?: () => void;
   /** A wall around programs; without it, `env.spawn` is absent. */
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
+  readonly programWalls?: NonNullable<ConversationParts["programWalls"]>;
+  /** As in `vis run`. */
+  readonly oneRequest?: boolean;
   readonly limits?: Partial<SandboxLimits>;
   readonly children?: NonNullable<ConversationParts["children"]>;
 }
@@ -82,6 +85,8 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
     ...(options.trySandbox ? { trySandbox: options.trySandbox } : {}),
     ...(options.spawn ? { spawn: options.spawn } : {}),
+    ...(options.programWalls ? { programWalls: options.programWalls } : {}),
+    oneRequest: options.oneRequest ?? false,
     now: options.now ?? Date.now,
     owner: options.owner ?? thisProcess(),
     ...(options.children ? { children: options.children } : {}),

@@ -49,7 +49,7 @@ Deno.test("extensionSource() loads the extension alone that has settings, and sa
         "example",
       ] as const
     ) assert.deepEqual(lazy[key], full[key], key);
-    assert.match(lazy.example?.code ?? "", /fs\.grep/);
+    assert.match(lazy.example?.code ?? "", /fs\.count/);
     assert.match(lazy.blocks.join(), /HTTP to example\.org only/);
     assert.match(lazy.blocks.join(), /MCP servers: files\./);
     for (const name of ["web", "web.get", "mcp.call", "fs.grep", "none"]) assert.equal(lazy.doc(name), full.doc(name));
