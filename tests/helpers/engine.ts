@@ -2,6 +2,7 @@ import type { ConversationParts } from "../../src/conversation/conversation_part
 import { Conversations } from "../../src/conversation/conversations.ts";
 import type { QueryEvent } from "../../src/domain/query/query_event.ts";
 import type { QueryResult } from "../../src/domain/query/query_result.ts";
+import type { ExtensionSource } from "../../src/extension/registry/lazy_registry.ts";
 import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
 import type { Extension } from "../../src/extension/spec.ts";
 import type { Log } from "../../src/logging/log.ts";
@@ -29,6 +30,8 @@ export interface EngineOptions {
   /** Used instead of a store at `path`. */
   readonly store?: Store;
   readonly extensions?: readonly Extension[];
+  /** Wraps the registry of `extensions`. */
+  readonly source?: (registry: ExtensionRegistry) => ExtensionSource;
   readonly settings?: Partial<QuerySettings>;
   readonly provider?: Provider;
   /** Additional to the root route. */
@@ -79,7 +82,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
   const route = { provider: options.provider ?? provider, model: "script" };
   const conversations = new Conversations({
     store,
-    registry,
+    registry: options.source?.(registry) ?? registry,
     router: new Router({ routes: [route, ...options.routes ?? []], ...options.router }),
     log,
     openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
