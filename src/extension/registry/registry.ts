@@ -251,7 +251,7 @@ export class ExtensionRegistry {
       example,
       nudges: nudge ? [ownNudge(extension, { log: this.#log, view })] : [],
       doc: (wanted) => {
-        if (wanted === alias) return `${extension.doc}\n${block}`;
+        if (wanted === alias || Object.hasOwn(extension.modules ?? {}, wanted)) return `${extension.doc}\n${block}`;
         const found = symbols.find(([name]) => name === wanted);
         return found ? symbolDoc(alias, found[1]) : null;
       },
