@@ -3,11 +3,12 @@ import type { FsContext } from "./workspace/context.ts";
 import { editFiles, type FileEdit } from "./change/edit_files.ts";
 import { findFiles, type FindOptions } from "./search/find_files.ts";
 import { FsPlaces } from "./fs_places.ts";
-import type { GrepOptions } from "./search/grep.ts";
+import type { CountOptions, GrepOptions } from "./search/grep.ts";
 import { listFiles, type ListFilesOptions } from "./read/list_files.ts";
 import { movePath } from "./change/move_path.ts";
 import { readFile, type ReadFileOptions } from "./read/read_file.ts";
 import { readFiles } from "./read/read_files.ts";
+import { type ReadLinesOptions, readLines } from "./read/read_lines.ts";
 import { type RemoveOptions, removePath } from "./change/remove_path.ts";
 import type { TextReplacement } from "./patch/replace_text.ts";
 import { statPath } from "./read/stat_path.ts";
@@ -24,22 +25,22 @@ const many = z.union([z.string(), z.array(z.string()).min(1)]);
 const Read = z.strictObject({ from: line, to: line, numbers: flag }).optional();
 const Find = z.strictObject({ limit: line, all: flag }).optional();
 const List = z.strictObject({ depth: line, all: flag }).optional();
+const Place = { path: many.optional(), glob: many.optional(), ignoreCase: flag, literal: flag };
 const Search = z.strictObject({
-  path: many.optional(),
-  glob: many.optional(),
-  ignoreCase: flag,
-  literal: flag,
+  ...Place,
   context: z.number().int().min(0).max(10).optional(),
   limit: line,
   all: flag,
 });
+const Count = z.strictObject({ ...Place, all: flag });
+const Lines = z.strictObject({ at: z.number().int().min(0).optional(), count: line }).optional();
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
 const FILES = "Files of cwd, to which paths are relative";
 const FIND =
   `Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:
-  (await fs.readFiles("src/**/*.ts")).filter(f => f.text?.includes("TODO")).map(f => f.path)
+  new Set((await fs.grep("TODO", "src")).map(hit => hit.path))
 Ignored files are left out ({all: true} takes them).`;
 
 export default defineExtension({
@@ -53,16 +54,16 @@ export default defineExtension({
   license: "Apache-2.0",
   prompt: `${FILES}. ${FIND} Read before you write; change with fs.edit.`,
   readOnly: {
-    symbols: ["readFile", "readFiles", "glob", "grep", "listFiles", "stat"],
+    symbols: ["readFile", "readFiles", "glob", "grep", "count", "listFiles", "stat", "readLines"],
     prompt: `${FILES}; nothing can be written. ${FIND}`,
   },
   example: {
     thinking: "Need the call sites.",
-    code: 'const hits = await fs.grep("parse_", "src")\nhits.length',
+    code: 'const sites = await fs.count("parse_", "src")\nsites',
     timeMs: 3000,
-    answer: "{{hits.length}} call sites",
+    answer: "{{sites}} call sites",
   },
-  shown: 7,
+  shown: 8,
   symbols: [
     fn(
       "readFile",
@@ -100,13 +101,20 @@ export default defineExtension({
       },
     ),
     fn("grep", search, {
-      doc: "Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.",
+      doc: "Lines that match an RE2 pattern; over 500 is an error unless limit is set.",
       args: z.tuple([z.string().describe("pattern"), z.union([z.string(), Search]).optional().describe("where")]),
-      returns: "{path, line, text, before?, after?}[]",
+      returns: "{path, line, text, cut?, before?, after?}[]",
       examples: [
         'await fs.grep("parse_", "src")',
         'await fs.grep("todo|fixme", {glob: "*.ts", ignoreCase: true, context: 2})',
       ],
+      before: ({ args }) => ({ args: grepArguments(args) }),
+    }),
+    fn("count", count, {
+      doc: "How many lines match; .* counts all.",
+      args: z.tuple([z.string().describe("pattern"), z.union([z.string(), Count]).optional().describe("where")]),
+      returns: "number",
+      examples: ['await fs.count("parse_", "src")', 'await fs.count(".*", "big.csv")'],
       before: ({ args }) => ({ args: grepArguments(args) }),
     }),
     fn(
@@ -178,6 +186,18 @@ export default defineExtension({
       returns: "{path, type, size, modified} | null",
       examples: ['await fs.stat("package.json")'],
     }),
+    fn(
+      "readLines",
+      async (env, name: string, options?: ReadLinesOptions) => readLines(await places.of(env), name, options),
+      {
+        doc: "Lines of a file of any size, 10000 or count from byte at, then from next until it is null.",
+        args: z.tuple([path, Lines]),
+        returns: "{lines: string[], next: number | null}",
+        examples: [
+          'await fs.readLines("big.log", {at: 0, count: 1000})',
+        ],
+      },
+    ),
   ],
   cli: [{
     name: "undo",
@@ -218,6 +238,11 @@ async function undo(at: FsContext, options: UndoOptions = {}) {
 async function search(env: EnvironmentView, pattern: string, options?: GrepOptions): Promise<unknown> {
   const { grep } = await import("./search/grep.ts");
   return await grep(await places.of(env), pattern, options);
+}
+
+async function count(env: EnvironmentView, pattern: string, options?: CountOptions): Promise<number> {
+  const { count } = await import("./search/grep.ts");
+  return await count(await places.of(env), pattern, options);
 }
 
 /** Models also write `fs.grep(/todo/i, "src", {glob: "*.ts"})`; the meaning is clear, so it is accepted. */

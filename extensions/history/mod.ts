@@ -24,7 +24,7 @@ export default defineExtension({
       "search",
       (env: EnvironmentView, words: string, options?: HistorySearchOptions) => searchHistory(env, words, options),
       {
-        doc: "Places where all words occur, best first; kind is request, code or answer; times are dates.",
+        doc: "Places where all words occur, the best 20 or limit; more: whether there are others; kind is request, code or answer; times are dates.",
         args: z.tuple([
           text.describe("text"),
           z.strictObject({
@@ -35,18 +35,17 @@ export default defineExtension({
             limit: z.number().int().min(1).max(200).optional(),
           }).optional(),
         ]),
-        returns: "{kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[]",
+        returns: "{hits: {kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[], more: boolean}",
         examples: ['await history.search("invoice parser", {kind: "code"})'],
       },
     ),
     fn(
       "conversations",
-      (env: EnvironmentView, options?: { readonly limit?: number }) =>
-        readerOf(env).conversations({ limit: options?.limit ?? 20 }),
+      (env: EnvironmentView, options?: { readonly limit?: number }) => newest(env, options?.limit ?? 20),
       {
-        doc: "The newest conversations.",
+        doc: "The newest 20 conversations, or limit; more: whether there are others.",
         args: z.tuple([z.strictObject({ limit: z.number().int().min(1).max(1000).optional() }).optional()]),
-        returns: "{id, title, workspace, queries, createdAt}[]",
+        returns: "{conversations: {id, title, workspace, queries, createdAt}[], more: boolean}",
       },
     ),
     fn("queries", (env: EnvironmentView, of?: string) => readerOf(env).queries(of ?? env.conversationId), {
@@ -80,3 +79,8 @@ export default defineExtension({
     ),
   ],
 });
+
+async function newest(env: EnvironmentView, limit: number) {
+  const found = await readerOf(env).conversations({ limit: limit + 1 });
+  return { conversations: found.slice(0, limit), more: found.length > limit };
+}

@@ -15,23 +15,24 @@ export interface HistoryHit extends Omit<Hit, "at" | "branchId" | "position" | "
   readonly at: Date;
 }
 
-/** `history.search`. Throws for an invalid time. */
+/** `history.search`; `more` says whether there are hits beyond the limit. Throws for an invalid time. */
 export async function searchHistory(
   env: EnvironmentView,
   text: string,
   options: HistorySearchOptions = {},
-): Promise<readonly HistoryHit[]> {
+): Promise<{ readonly hits: readonly HistoryHit[]; readonly more: boolean }> {
   const { conversation: conversationId, kind, since, until, limit = 20 } = options;
-  const hits = await readerOf(env).search(text, {
-    limit,
+  const found = await readerOf(env).search(text, {
+    limit: limit + 1,
     conversationId,
     kind,
     since: timeOf(since, "since"),
     until: timeOf(until, "until"),
   });
-  return hits.map(({ kind, snippet, conversationId, title, queryId, iterationId, variable, at }) => (
+  const hits = found.slice(0, limit).map(({ kind, snippet, conversationId, title, queryId, iterationId, variable, at }) => (
     { kind, snippet, conversationId, title, queryId, iterationId, variable, at: new Date(at) }
   ));
+  return { hits, more: found.length > limit };
 }
 
 function timeOf(time: string | number | Date | undefined, key: string): number | undefined {

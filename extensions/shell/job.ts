@@ -55,6 +55,7 @@ export class Job {
     this.command = command;
     const running = spawn({
       lifetime: "conversation",
+      title: command,
       maxBytes: 4096,
       stop: this.#stop.signal,
       onOutput: (_output, bytes) => {

@@ -3,6 +3,7 @@ import type { ShellCommand } from "./command.ts";
 import type { ReadOutputOptions } from "./job.ts";
 import { jobsOf } from "./jobs.ts";
 import live from "./live.ts";
+import { readJob } from "./read_job.ts";
 import { run, type ShellRunOptions } from "./run.ts";
 import settings from "./settings.ts";
 import { start, type StartOptions } from "./start.ts";
@@ -17,7 +18,7 @@ const given = {
   stdin: z.string().optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
-const REPORT = "{id, running, code, signal, timedOut, output, missed, left, ms}";
+const REPORT = "{id, running, code, signal, timedOut, output, missed, left, ms, hint?}";
 
 export default defineExtension({
   namespace: "vis.shell",
@@ -38,14 +39,14 @@ export default defineExtension({
       doc: "Runs sh -c, or a list without a shell.",
       untimed: true,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
-      returns: "{code, signal, stdout, stderr, ms, timedOut, truncated}",
+      returns: "{code, signal, stdout, stderr, ms, timedOut, truncated, hint?}",
       examples: [
         'const t = await shell.run("npm test", {timeoutMs: 300000}); t.code',
         'await shell.run(["sort", "-u"], {stdin: names.join("\\n")})',
       ],
     }),
     fn("start", (env: EnvironmentView, asked: ShellCommand, options?: StartOptions) => start(env, asked, options), {
-      doc: "Goes on after the call, over blocks and requests, for 1 h unless timeoutMs; waits for a first output.",
+      doc: "Goes on after the call and over blocks, for 1 h unless timeoutMs; waits for a first output.",
       untimed: true,
       args: z.tuple([command, z.strictObject({ ...given, ...waiting }).optional()]),
       returns: REPORT,
@@ -54,7 +55,7 @@ export default defineExtension({
     fn(
       "read",
       (env: EnvironmentView, id: string, options?: ReadOutputOptions) =>
-        jobsOf(env).read(id, { ...options, signal: env.signal }),
+        readJob(env, id, options),
       {
         doc: "What a started command printed since the last read, both outputs; code once it has ended.",
         untimed: true,

@@ -1,5 +1,6 @@
 import type { EnvironmentView } from "@vis/extension";
 import { allowed, type CommandOptions, type ShellCommand, spawnOptions } from "./command.ts";
+import { wallHint } from "./wall_hint.ts";
 
 export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
@@ -12,5 +13,6 @@ export async function run(
   options: ShellRunOptions = {},
 ): Promise<unknown> {
   const { notes, ...result } = await allowed(env, command)(spawnOptions(options));
-  return notes.length > 0 ? { ...result, notes } : result;
+  const hint = wallHint(env, `${result.stderr}\n${result.stdout}`);
+  return { ...result, ...(hint === null ? {} : { hint }), ...(notes.length > 0 ? { notes } : {}) };
 }

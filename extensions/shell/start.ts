@@ -2,6 +2,7 @@ import type { EnvironmentView } from "@vis/extension";
 import { allowed, type CommandOptions, type ShellCommand, spawnOptions } from "./command.ts";
 import { Job, type JobReport } from "./job.ts";
 import { jobsOf } from "./jobs.ts";
+import { readJob } from "./read_job.ts";
 
 export interface StartOptions extends CommandOptions {
   readonly waitMs?: number;
@@ -25,5 +26,5 @@ export async function start(
   const job = jobs.add((id) =>
     new Job({ id, command: text }, (own) => spawn({ ...spawnOptions({ ...rest, timeoutMs }), ...own }))
   );
-  return await jobs.read(job.id, { waitMs, ...(until === undefined ? {} : { until }), signal: env.signal });
+  return await readJob(env, job.id, { waitMs, ...(until === undefined ? {} : { until }) });
 }

@@ -40,6 +40,8 @@ export interface OpenRequest {
   /** Model Context Protocol servers that a client offers, by name, for the extension that uses them. A server that the
    * user configured under the same name takes precedence. */
   readonly mcpServers?: Readonly<Record<string, object>> | undefined;
+  /** The session ends after one request, and with it all programs that the request started. */
+  readonly oneRequest?: boolean;
   /** No model will be called, so no provider is needed. */
   readonly browse?: boolean;
   /** Recorded replies to use instead of a model. */

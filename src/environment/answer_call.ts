@@ -1,6 +1,8 @@
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
+import { HostCallError } from "../domain/errors.ts";
+import { offReason } from "../extension/registry/off_part.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
 import { diffsIn } from "./diffs_in.ts";
 import type { QueryScope } from "./query_scope.ts";
@@ -27,10 +29,17 @@ export async function answerCall(
     if (stored) await stored;
     const result = BUILTIN_NAMES.includes(name)
       ? await callBuiltin(call, { source, scope })
-      : await active?.call(name, args, { env: view(signal), signal });
+      : await called(active, name)?.call(name, args, { env: view(signal), signal });
     ended = { ok: true, ...diffsIn(result) };
     return result;
   } finally {
     scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ...ended });
   }
+}
+
+function called(active: ActiveExtensions | null, name: string): ActiveExtensions | null {
+  const reason = offReason(name, active?.off ?? []);
+  if (reason === null) return active;
+  const [namespace = "", symbol = ""] = name.split(".");
+  throw new HostCallError(`Cannot call ${name}: ${reason}`, { namespace, symbol });
 }

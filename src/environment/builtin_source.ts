@@ -1,3 +1,4 @@
+import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { BuiltinSource } from "./builtins.ts";
@@ -12,11 +13,15 @@ export function builtinSource(
     readonly branch: Branch;
     forget(names: readonly string[]): Promise<unknown>;
   },
-  own: Pick<BuiltinSource, "restoreVar" | "doc">,
+  { restoreVar, active }: Pick<BuiltinSource, "restoreVar"> & {
+    readonly active: () => Pick<ActiveExtensions, "doc" | "functions" | "off"> | null;
+  },
 ): BuiltinSource {
   const at = () => ({ branchId: environment.branch.branchId });
   return {
-    ...own,
+    restoreVar,
+    doc: (name) => active()?.doc(name) ?? null,
+    extensions: () => ({ functions: active()?.functions ?? [], off: active()?.off ?? [] }),
     vars: () =>
       environment.index.all().map(({ name, kind, versions, scope, summary }) => {
         const { type, size, doc } = summary;

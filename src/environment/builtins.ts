@@ -1,4 +1,6 @@
 import { HostCallError } from "../domain/errors.ts";
+import { nearestNames } from "../domain/kit/nearest_name.ts";
+import { type OffPart, offReason } from "../extension/registry/off_part.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
 import { readable } from "../domain/text/readable.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
@@ -14,6 +16,8 @@ export interface BuiltinSource {
   readonly conversationHistory: (count: number) => Promise<unknown>;
   readonly conversationCode: (query: string | null) => Promise<unknown>;
   readonly doc: (name: string) => string | null;
+  /** Functions of active extensions, and all that are switched off. */
+  readonly extensions: () => { readonly functions: readonly string[]; readonly off: readonly OffPart[] };
 }
 
 interface Builtin {
@@ -53,13 +57,23 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   conversationHistory: {
     signature:
       "conversationHistory(n?: number): Promise<Array<{queryId, request, answer, status, iterations, createdAt}>>",
-    run: (call, source) => source.conversationHistory(call.args[0] === undefined ? 20 : integer(call, 0)),
+    run: (call, source) => source.conversationHistory(call.args[0] === undefined ? Infinity : integer(call, 0)),
   },
   conversationCode: {
     signature: "conversationCode(queryId?: string): Promise<Array<{iteration, code, ok, preview}>>",
     run: (call, source) => source.conversationCode(call.args[0] === undefined ? null : text(call, 0)),
   },
   doc: { signature: "doc(f): Promise<string>", run: doc },
+};
+
+/** What the realm itself provides. */
+const REALM_DOCS: Readonly<Record<string, string>> = {
+  print: "print(...values): void\nPrints a line: the journal shows it, printed[i] has all of it. console.log does the same.",
+  console: "console.log(...values), .info, .warn, .error, .table …: void\nPrints as print does.",
+  shape: "shape(value): string\nThe structure of a value in short: keys, types, lengths. Not a promise.",
+  results: "results: unknown[]\nresults[i] is the value of row [i + 1] of the last journal.",
+  printed: "printed: string[]\nprinted[i] is the output of row [i + 1] of the last journal.",
+  vis: "vis: {answer, vars, …, ext}\nThe originals of names that you declared anew: vis.answer, vis.ext.NAME.",
 };
 
 /** Names of the host functions that every sandbox has. */
@@ -89,9 +103,15 @@ function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void
 function doc(call: HostCall, source: BuiltinSource): string {
   const asked = text(call, 0);
   const builtin = Object.hasOwn(BUILTINS, asked) ? BUILTINS[asked]?.signature : undefined;
-  const found = builtin ?? source.doc(asked);
+  const found = builtin ?? (Object.hasOwn(REALM_DOCS, asked) ? REALM_DOCS[asked] : undefined) ?? source.doc(asked);
   if (found) return found;
-  throw refused("doc", `Cannot describe ${asked}: no host function of that name`, "doc(vars)");
+  const { functions, off } = source.extensions();
+  const reason = offReason(asked, off);
+  if (reason !== null) throw refused("doc", `Cannot describe ${asked}: ${reason}`);
+  const aliases = functions.map((one) => one.split(".")[0] ?? one);
+  const near = nearestNames(asked, [...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions])]);
+  const which = near.length > 0 ? `; the nearest are ${near.join(", ")}` : "";
+  throw refused("doc", `Cannot describe ${asked}: there is no such function of the sandbox${which}`);
 }
 
 function refused(symbol: string, message: string, hint?: string): HostCallError {

@@ -8,10 +8,16 @@ export class ConversationPrograms {
   readonly #closed = new AbortController();
   #query = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
+  readonly #titles = new Map<Promise<unknown>, string>();
 
   /** Whether a program is running. */
   get running(): boolean {
     return this.#running.size > 0;
+  }
+
+  /** The running programs that have a title. */
+  get titles(): readonly string[] {
+    return [...this.#titles.values()];
   }
 
   get closed(): AbortSignal {
@@ -35,8 +41,12 @@ export class ConversationPrograms {
       const lives = options.lifetime === "conversation" ? [this.#closed.signal] : [this.#closed.signal, signal];
       const all = AbortSignal.any(options.signal ? [...lives, options.signal] : lives);
       const running = spawn(workspace, argv, { ...options, signal: all });
-      const ended = running.then(() => {}, () => {}).finally(() => this.#running.delete(ended));
+      const ended = running.then(() => {}, () => {}).finally(() => {
+        this.#running.delete(ended);
+        this.#titles.delete(ended);
+      });
       this.#running.add(ended);
+      if (options.title !== undefined) this.#titles.set(ended, options.title);
       return running;
     };
   }

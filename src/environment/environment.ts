@@ -266,7 +266,7 @@ export class Environment {
 
   readonly #builtins = builtinSource(this, {
     restoreVar: (name, version) => restoreVariable({ name, version }, this.#restoring),
-    doc: (name) => this.#active?.doc(name) ?? null,
+    active: () => this.#active,
   });
 
   /** Takes variables out of scope, permanently once that is stored. Their versions are kept. */

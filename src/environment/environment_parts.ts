@@ -1,5 +1,5 @@
 import type { ExtensionSource } from "../extension/registry/lazy_registry.ts";
-import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
+import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { Log } from "../logging/log.ts";
 import type { Router } from "../providers/router/router.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
@@ -36,6 +36,10 @@ export interface EnvironmentParts {
   readonly mayStartEarly?: () => boolean;
   /** Runs a program behind the wall around processes; extensions call it as `env.spawn`. */
   readonly spawn?: (workspace: string, argv: readonly string[], options: SpawnOptions) => Promise<Spawned>;
+  /** Rejects if no program can run. */
+  readonly programWalls?: () => Promise<ProgramWalls>;
+  /** The process ends after one query. */
+  readonly oneRequest?: boolean;
   /** For the router facts that extensions see. */
   readonly router?: Pick<Router, "routes" | "current">;
   readonly now: () => number;

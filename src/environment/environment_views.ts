@@ -103,6 +103,8 @@ export class EnvironmentViews {
       depth,
       workspace,
       closed: programs.closed,
+      endsWithQuery: (parts.oneRequest ?? false) || depth > 0,
+      ...(parts.programWalls ? { programWalls: parts.programWalls } : {}),
       db: this.#db,
       get initialNames() {
         return initialNames(now().active);

@@ -1,6 +1,6 @@
 import type { HistoryReader } from "../domain/records/history_reader.ts";
 import type { OwnStore } from "./own_store.ts";
-import type { Spawn } from "./spawned.ts";
+import type { ProgramWalls, Spawn } from "./spawned.ts";
 import type { Extension } from "./spec.ts";
 
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
@@ -45,6 +45,10 @@ export interface ConversationKeys {
   /** The only way to start a process. It runs behind the kernel wall and ends with the call, or, outside a call, with
    * the query. */
   readonly spawn?: Spawn;
+  /** What `spawn` leaves to programs; rejects with the reason if none can run. */
+  readonly programWalls?: () => Promise<ProgramWalls>;
+  /** Whether the conversation is closed after this query: `vis run`, and child queries. */
+  readonly endsWithQuery?: boolean;
 }
 
 /** Keys that are absent while no query runs. */

@@ -19,6 +19,8 @@ export interface SpawnOptions {
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
   /** "call" if absent: the program ends with the call. With "conversation" it runs until the conversation is closed. */
   readonly lifetime?: "call" | "conversation";
+  /** How to report the program to the user if it ends with a run that lasts for one request only. */
+  readonly title?: string;
   /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder. */
   readonly write?: readonly string[];
   /** Absolute paths that it may read and execute, in addition to the usual ones. */
@@ -40,6 +42,13 @@ export interface Spawned {
   readonly truncated: boolean;
   /** What Vis did afterwards, in sentences: leftover processes that were ended, files that were restored. */
   readonly notes: readonly string[];
+}
+
+/** What the wall leaves to programs in this run. */
+export interface ProgramWalls {
+  readonly network: boolean;
+  /** Folders of PATH that programs cannot read, and so do not have in theirs. */
+  readonly leftOut: readonly string[];
 }
 
 /** Runs a program behind the kernel wall. Rejects if the machine has no kernel wall; it never runs without one. */

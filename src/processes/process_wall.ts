@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
+import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { type ChildProgram, execProgram } from "../sandbox/launch/program.ts";
@@ -50,6 +50,8 @@ interface Machine {
   readonly devices: readonly string[];
   /** Folders of PATH that programs may read: shells stop at the first match, even if they are not allowed to run it. */
   readonly path: string;
+  /** Its other folders. */
+  readonly leftOut: readonly string[];
 }
 
 /** The only way to start a process: every program runs behind Landlock, a system call filter and limits, and ends with
@@ -106,6 +108,12 @@ export class ProcessWall {
     }
   }
 
+  /** Rejects with Error if no program can run on this machine. */
+  async walls(): Promise<ProgramWalls> {
+    const { leftOut } = await this.#ready();
+    return { network: this.#options.network, leftOut };
+  }
+
   #ready(): Promise<Machine> {
     this.#machine ??= this.#prepare().catch((error: unknown) => {
       this.#machine = null;
@@ -129,7 +137,7 @@ export class ProcessWall {
       folders,
       read,
       devices: await deviceNodes(),
-      path: await openPath(this.#options.env["PATH"], read),
+      ...await openPath(this.#options.env["PATH"], read),
     };
   }
 
@@ -187,11 +195,13 @@ async function namedPath(path: string): Promise<GrantedPath> {
   );
 }
 
-async function openPath(path: string | undefined, read: readonly GrantedPath[]): Promise<string> {
+async function openPath(path: string | undefined, read: readonly GrantedPath[]): Promise<Pick<Machine, "path" | "leftOut">> {
   const entries = [...new Set((path || PATH).split(":").filter((entry) => entry.startsWith("/")))];
   const real = await Promise.all(entries.map(realPath));
   const open = entries.filter((_, at) => read.some((granted) => holds(granted.path, real[at]?.path ?? "")));
-  return open.length > 0 ? open.join(":") : PATH;
+  // A folder that does not exist is not missed.
+  const leftOut = entries.filter((entry, at) => !open.includes(entry) && real[at]);
+  return { path: open.length > 0 ? open.join(":") : PATH, leftOut };
 }
 
 /** The process limit counts all of the user's processes, so it is based on what runs now. */

@@ -1,6 +1,7 @@
 import type { Emitter } from "../domain/query/emitter.ts";
 import type { QueryScope, SubcallFunctions } from "../environment/query_scope.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
+import { offLine } from "../extension/registry/off_part.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { CallPrefix } from "../prompt/call_messages.ts";
 import type { ContextParts } from "../prompt/context/context_parts.ts";
@@ -79,7 +80,7 @@ export function stablePrefix(
   request: string,
   { parts, active, begun }: {
     readonly parts: Pick<QueryParts, "environment" | "settings">;
-    readonly active: Pick<ActiveExtensions, "blocks" | "example">;
+    readonly active: Pick<ActiveExtensions, "blocks" | "example" | "off">;
     readonly begun: number;
   },
 ): Pick<CallPrefix, "system" | "request" | "example"> {
@@ -87,7 +88,7 @@ export function stablePrefix(
   const system = assembleSystemPrompt({
     environment: { ...settings.machine, date: new Date(begun).toISOString().slice(0, 10) },
     instructions: settings.instructions,
-    extensions: active.blocks.map((block) => ({ block })),
+    extensions: [...active.blocks, offLine(active.off ?? [])].map((block) => ({ block })),
   });
   const text = [requestText(request), ...environment.given.texts].join("\n\n");
   return { system, request: text, example: active.example };

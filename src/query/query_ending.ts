@@ -2,6 +2,7 @@ import type { Emitter } from "../domain/query/emitter.ts";
 import { StoreError, TakenOverError } from "../domain/errors.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query/query_result.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
+import { oneLine } from "../domain/text/clip.ts";
 import type { QueryDeadline } from "./deadline.ts";
 import { fallbackAnswer } from "./fallback_answer.ts";
 import type { Ledger } from "./ledger.ts";
@@ -135,7 +136,13 @@ function compose(
     iterations: state.position,
     ...ledger.spent,
     ms: Math.max(0, now() - started),
-    notes: final?.notes ?? [],
+    notes: [...final?.notes ?? [], ...endedPrograms(environment)],
     ...(final?.value === undefined ? {} : { value: final.value }),
   };
+}
+
+function endedPrograms({ views, programs: { titles } }: QueryParts["environment"]): readonly string[] {
+  if (titles.length === 0 || !views.view().endsWithQuery) return [];
+  const shown = titles.map((title) => oneLine(title, 80)).join("; ");
+  return [`Ended with this run: ${shown} (commands go on after a request only in vis and vis serve)`];
 }

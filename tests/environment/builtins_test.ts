@@ -25,6 +25,7 @@ function told(): Told {
     conversationHistory: note("conversationHistory"),
     conversationCode: note("conversationCode"),
     doc: (name) => name === "fs.stat" ? "stat(path)" : null,
+    extensions: () => ({ functions: ["fs.stat"], off: [] }),
   };
   const scope: QueryScope = {
     queryId: "q",
@@ -63,7 +64,7 @@ Deno.test("callBuiltin() hands arguments on, with defaults", async () => {
     ["restoreVar", "a", 3],
     ["forget", ["a", "b"]],
     ["forget", ["a", "b"]],
-    ["conversationHistory", 20],
+    ["conversationHistory", Infinity],
     ["conversationHistory", 2],
     ["conversationCode", null],
     ["conversationCode", "q1"],
@@ -94,7 +95,7 @@ Deno.test("callBuiltin() refuses arguments that do not fit and says how it is us
     ["conversationHistory", ["all"], /whole number/],
     ["conversationCode", [5], /must be a name/],
     ["doc", [], /must be a name/],
-    ["doc", ["fs.nothing"], /Cannot describe fs\.nothing: no host function of that name/],
+    ["doc", ["fs.nothing"], /Cannot describe fs\.nothing: there is no such function of the sandbox/],
     ["nothing", [], /Cannot call nothing: no function of that name/],
     ["toString", [], /Cannot call toString/],
     ["__proto__", [], /Cannot call __proto__/],

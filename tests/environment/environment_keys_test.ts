@@ -28,6 +28,8 @@ const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
   register: "function",
   load: "function",
   spawn: "function",
+  programWalls: "function",
+  endsWithQuery: "boolean",
   closed: "object",
   log: "function",
 };
@@ -40,7 +42,7 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   runChild: "function",
 };
 /** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent. */
-const NOT_HERE = ["home", "load", "spawn", "parentIterationId"];
+const NOT_HERE = ["home", "load", "spawn", "programWalls", "parentIterationId"];
 const END = replyJson([], { final: "That is all" });
 
 /** An engine with an extension that hands every environment that it sees to `see`. */

@@ -2,6 +2,7 @@ import type { ConversationParts } from "../../src/conversation/conversation_part
 import { Conversations } from "../../src/conversation/conversations.ts";
 import type { QueryEvent } from "../../src/domain/query/query_event.ts";
 import type { QueryResult } from "../../src/domain/query/query_result.ts";
+import type { ExtensionSource } from "../../src/extension/registry/lazy_registry.ts";
 import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
 import type { Extension } from "../../src/extension/spec.ts";
 import type { Log } from "../../src/logging/log.ts";
@@ -29,6 +30,8 @@ export interface EngineOptions {
   /** Used instead of a store at `path`. */
   readonly store?: Store;
   readonly extensions?: readonly Extension[];
+  /** Wraps the registry of `extensions`. */
+  readonly source?: (registry: ExtensionRegistry) => ExtensionSource;
   readonly settings?: Partial<QuerySettings>;
   readonly provider?: Provider;
   /** Additional to the root route. */
@@ -43,6 +46,9 @@ export interface EngineOptions {
   readonly trySandbox?: () => void;
   /** A wall around programs; without it, `env.spawn` is absent. */
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
+  readonly programWalls?: NonNullable<ConversationParts["programWalls"]>;
+  /** As in `vis run`. */
+  readonly oneRequest?: boolean;
   readonly limits?: Partial<SandboxLimits>;
   readonly children?: NonNullable<ConversationParts["children"]>;
 }
@@ -76,12 +82,14 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
   const route = { provider: options.provider ?? provider, model: "script" };
   const conversations = new Conversations({
     store,
-    registry,
+    registry: options.source?.(registry) ?? registry,
     router: new Router({ routes: [route, ...options.routes ?? []], ...options.router }),
     log,
     openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
     ...(options.trySandbox ? { trySandbox: options.trySandbox } : {}),
     ...(options.spawn ? { spawn: options.spawn } : {}),
+    ...(options.programWalls ? { programWalls: options.programWalls } : {}),
+    oneRequest: options.oneRequest ?? false,
     now: options.now ?? Date.now,
     owner: options.owner ?? thisProcess(),
     ...(options.children ? { children: options.children } : {}),

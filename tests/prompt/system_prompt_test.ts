@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { offLine } from "../../src/extension/registry/off_part.ts";
 import { described } from "../../extensions/index.ts";
 import { assembleMessages } from "../../src/prompt/call_messages.ts";
 import { renderContext } from "../../src/prompt/context/render_context.ts";
@@ -106,6 +107,8 @@ Deno.test("assembleSystemPrompt() leaves the first request with the default exte
   // The shell is there where the configuration asks for it.
   const { shell: _, ...usual } = described;
   const extensions = Object.values(usual).flatMap((one) => one === null ? [] : [{ block: one.block }]);
+  const shell = { namespace: "vis.shell", alias: "shell", functions: [], how: "vis config set shell.enabled true" };
+  extensions.push({ block: offLine([shell]) });
   assert.ok(extensions.length > 0);
   const messages = assembleMessages({
     system: prompt({ extensions }),

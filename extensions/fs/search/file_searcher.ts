@@ -1,17 +1,29 @@
 import type { FsContext } from "../workspace/context.ts";
-import { type HitTally, MAX_HITS } from "./hit_tally.ts";
+import type { Hit } from "./line_scanner.ts";
 import { LineMatcher, type MatchOptions } from "./line_matcher.ts";
 import { LineScanner } from "./line_scanner.ts";
 import type { Pace } from "../tree/pace.ts";
 import { scanFile, type ScanOutcome } from "./scan_file.ts";
 import { SearchWorkerLink } from "./search_worker_link.ts";
 
+/** What becomes of the hits. */
+export interface HitTaker {
+  /** How many are of use one by one. */
+  readonly most: number;
+  /** True if no more are needed. */
+  readonly full: boolean;
+  /** Returns false once no more are needed. */
+  add(hit: Hit): boolean;
+  /** Further hits of a file. */
+  count(path: string, hits: number): void;
+}
+
 export interface FileSearchOptions {
   readonly pattern: string;
   readonly match: MatchOptions;
   /** Lines of context around each hit. */
   readonly around: number;
-  readonly tally: HitTally;
+  readonly tally: HitTaker;
   readonly pace: Pace;
 }
 
@@ -36,12 +48,12 @@ export class FileSearcher implements Disposable {
 
   /** Throws as `LineMatcher` does. */
   constructor(context: FsContext, options: FileSearchOptions) {
-    const { pattern, match, around } = options;
+    const { pattern, match, around, tally } = options;
     this.#context = context;
     this.#options = options;
     this.#matcher = new LineMatcher(pattern, match);
     this.#worker = this.#matcher.isHeavy ? new SearchWorkerLink(context.signal) : null;
-    this.#worker?.begin({ type: "begin", pattern, options: match, context: around, most: MAX_HITS + 1 });
+    this.#worker?.begin({ type: "begin", pattern, options: match, context: around, most: tally.most + 1 });
   }
 
   search(candidate: Candidate): Promise<ScanOutcome> {

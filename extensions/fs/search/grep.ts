@@ -1,6 +1,6 @@
 import { confine } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
-import { FileSearcher } from "./file_searcher.ts";
+import { FileSearcher, type HitTaker } from "./file_searcher.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { HitTally } from "./hit_tally.ts";
 import type { MatchOptions } from "./line_matcher.ts";
@@ -30,13 +30,15 @@ const LARGE_BYTES = 12 * 1024 * 1024;
 /** Trees that exceeded that size when they were last walked. */
 const KNOWN_LARGE = new WeakSet<Tree>();
 
-/** Matching lines, at most 500. If there are more, a last element with line 0 and path "" contains the count: the
- * result is an array of plain data, so the remark must be one of its elements. */
+/** Where `count` searches. */
+export type CountOptions = Omit<GrepOptions, "context" | "limit">;
+
+/** Matching lines: the first ones up to the limit, or all of them. Throws RangeError if no limit was asked for and there
+ * are more than 500. */
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);
-  const { ignoreCase, literal, context: around = 0 } = options;
-  using searcher = new FileSearcher(context, { pattern, match: { ignoreCase, literal }, around, tally, pace });
+  using searcher = searcherFor(context, { pattern, options, tally, pace });
   const { files, counts } = await gather(context, { pattern, options, pace });
   for (const file of files) {
     const count = counts?.get(file.real);
@@ -44,14 +46,41 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
       tally.count(file.path, count);
       continue;
     }
-    const outcome = await searcher.search(file);
-    if (outcome === "binary" && file.named) {
-      throw new Error(`Cannot search ${file.path}: binary file, ${await sizeOf(context, file.path)}`);
-    }
+    await searchFile(context, searcher, file);
     if (tally.full) break;
   }
   await searcher.finish();
   return tally.hits();
+}
+
+/** How many lines match. */
+export async function count(context: FsContext, pattern: string, options: CountOptions = {}): Promise<number> {
+  const pace = new Pace(context.signal);
+  let lines = 0;
+  const tally: HitTaker = { most: 0, full: false, add: () => ++lines > 0, count: (_path, hits) => void (lines += hits) };
+  using searcher = searcherFor(context, { pattern, options, tally, pace });
+  const { files } = await gather(context, { pattern, options, pace });
+  for (const file of files) await searchFile(context, searcher, file);
+  await searcher.finish();
+  return lines;
+}
+
+function searcherFor(
+  context: FsContext,
+  { pattern, options: { ignoreCase, literal, context: around = 0 }, tally, pace }: {
+    readonly pattern: string;
+    readonly options: GrepOptions;
+    readonly tally: HitTaker;
+    readonly pace: Pace;
+  },
+): FileSearcher {
+  return new FileSearcher(context, { pattern, match: { ignoreCase, literal }, around, tally, pace });
+}
+
+async function searchFile(context: FsContext, searcher: FileSearcher, file: Candidate): Promise<void> {
+  const outcome = await searcher.search(file);
+  if (outcome !== "binary" || !file.named) return;
+  throw new Error(`Cannot search ${file.path}: binary file, ${await sizeOf(context, file.path)}`);
 }
 
 interface Gathered {

@@ -9,6 +9,8 @@ export interface Hit {
   readonly line: number;
   /** At most 500 characters; in a longer line, the text around the match. */
   readonly text: string;
+  /** Present if the line is longer than `text`. */
+  readonly cut?: true;
   readonly before?: readonly string[];
   readonly after?: readonly string[];
 }
@@ -69,7 +71,7 @@ export class LineScanner {
   #take(line: string, { ended }: { readonly ended: boolean }): void {
     const isFirst = !this.#inLine;
     if (isFirst) this.#grow(line);
-    if (!this.#hitInLine && this.#options.matcher.matches(line)) this.#hit(line, { isFirst });
+    if (!this.#hitInLine && this.#options.matcher.matches(line)) this.#hit(line, { isFirst, ended });
     if (isFirst && this.#options.context > 0) {
       this.#before.push(clip(line, 0));
       if (this.#before.length > this.#options.context) this.#before.shift();
@@ -89,13 +91,14 @@ export class LineScanner {
     this.#growing = this.#growing.filter((one) => one.wanted > 0);
   }
 
-  #hit(line: string, { isFirst }: { readonly isFirst: boolean }): void {
+  #hit(line: string, { isFirst, ended }: { readonly isFirst: boolean; readonly ended: boolean }): void {
     const { matcher, context, path, onHit } = this.#options;
     this.#hitInLine = true;
     const text = clip(line, line.length > MAX_CHARS ? matcher.startIn(line) : 0);
+    const cut = line.length > MAX_CHARS || !isFirst || !ended && line.length === PART ? { cut: true as const } : {};
     const after: string[] = [];
     const around = context > 0 ? { before: isFirst ? [...this.#before] : this.#before.slice(0, -1), after } : {};
-    this.#stopped = !onHit({ path, line: this.#line + 1, text, ...around });
+    this.#stopped = !onHit({ path, line: this.#line + 1, text, ...cut, ...around });
     if (context > 0) this.#growing.push({ after, wanted: context });
   }
 

@@ -3,6 +3,7 @@ const SYMBOLS = {
   openat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
   statx: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
   buffered: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32"], result: "i32" },
+  seek: { name: "syscall", parameters: ["i32", "i32", "i64", "i32"], result: "i64" },
   mode: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32"], result: "i32" },
   readlinkat: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
   symlinkat: { name: "syscall", parameters: ["i32", "buffer", "i32", "buffer"], result: "i32" },
@@ -18,6 +19,7 @@ const CALLS = {
     read: 0,
     write: 1,
     close: 3,
+    lseek: 8,
     flock: 73,
     fchmod: 91,
     fchown: 93,
@@ -34,6 +36,7 @@ const CALLS = {
     read: 63,
     write: 64,
     close: 57,
+    lseek: 62,
     flock: 32,
     fchmod: 52,
     fchown: 55,
@@ -161,6 +164,12 @@ export class Kernel {
       const code = this.#errno();
       if (code !== EINTR) throw this.#error(call, { code, path: "" });
     }
+  }
+
+  /** Goes on from this byte of the file. */
+  seek(descriptor: number, to: number): void {
+    if (this.#symbols.seek(this.#calls.lseek, descriptor, BigInt(to), 0) >= 0n) return;
+    throw this.#error("lseek", { code: this.#errno(), path: "" });
   }
 
   readLink(folder: number, path: string): string {

@@ -105,6 +105,10 @@ class KernelFile extends KernelEntry implements OpenFile {
   read(into: Uint8Array<ArrayBuffer>): number {
     return into.length === 0 ? 0 : this.kernel.transfer("read", this.at, into);
   }
+
+  seek(to: number): void {
+    this.kernel.seek(this.at, to);
+  }
 }
 
 class KernelFolder extends KernelEntry implements OpenFolder {

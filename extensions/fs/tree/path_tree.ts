@@ -21,6 +21,7 @@ export class PathTree implements Tree {
       return {
         facts,
         read: (into) => file.readSync(into) ?? 0,
+        seek: (to) => void file.seekSync(to, Deno.SeekMode.Start),
         [Symbol.dispose]: () => file.close(),
       };
     }

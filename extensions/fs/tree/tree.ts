@@ -22,6 +22,8 @@ export interface OpenFile extends Disposable {
   readonly facts: Facts;
   /** How many bytes were read; 0 at the end. */
   read(into: Uint8Array<ArrayBuffer>): number;
+  /** Goes on from this byte of the file. */
+  seek(to: number): void;
 }
 
 export interface NewFile {

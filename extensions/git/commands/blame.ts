@@ -25,6 +25,8 @@ export interface Origin {
   /** The file's name in that commit, if it was different. */
   readonly path?: string;
   readonly text: string;
+  /** Present if a line is longer than what `text` has of it. */
+  readonly cut?: true;
 }
 
 interface CommitFacts {
@@ -67,7 +69,7 @@ export async function blame(
 class BlameReport {
   readonly #path: string;
   readonly #commits = new Map<string, CommitFacts>();
-  readonly #origins: (Origin & { to: number; readonly lines: string[] })[] = [];
+  readonly #origins: (Origin & { to: number; cut?: true; readonly lines: string[] })[] = [];
   #hash = "";
   #line = 0;
   #kept = 0;
@@ -108,13 +110,15 @@ class BlameReport {
     const hash = /^0+$/.test(this.#hash) ? null : this.#hash;
     const facts = this.#commits.get(this.#hash);
     const last = this.#origins.at(-1);
+    const cut = line === text ? {} : { cut: true as const };
     if (last?.hash === hash && last.to === this.#line - 1) {
       last.to = this.#line;
       last.lines.push(line);
+      Object.assign(last, cut);
     } else if (facts) {
       const { path, ...said } = facts;
       const place = { from: this.#line, to: this.#line, hash };
-      this.#origins.push({ ...place, ...said, ...(path === this.#path ? {} : { path }), text: "", lines: [line] });
+      this.#origins.push({ ...place, ...said, ...(path === this.#path ? {} : { path }), text: "", lines: [line], ...cut });
     }
   }
 }

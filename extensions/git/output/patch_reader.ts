@@ -21,7 +21,7 @@ export interface FileDiff {
   /** Old and new mode if they differ, such as "100644 → 100755". */
   readonly mode?: string;
   readonly hunks: readonly DiffHunk[];
-  /** Number of changed lines that are not shown. */
+  /** Number of changed lines that are not shown, or not whole. */
   readonly left?: number;
 }
 
@@ -140,6 +140,7 @@ export class PatchReader {
       const kept = line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
       this.#chars += kept.length + 1;
       this.#hunk.lines.push(kept);
+      if (kept !== line && (isNew || isOld)) file.left++;
     } else if (isNew || isOld) file.left++;
   }
 

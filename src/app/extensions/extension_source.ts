@@ -14,6 +14,7 @@ import { isBelow } from "./is_below.ts";
 import { settingSecrets } from "./setting_secrets.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
+import { withOffParts } from "./with_off_parts.ts";
 
 /** About when the first request of a query is sent; what is loaded later does not delay it. */
 const AFTER_START_MS = 40;
@@ -40,6 +41,8 @@ export async function extensionSource(
   const found = await discoverFolders({ ...settings, paths });
   const folders = settings.locked ? found.filter(({ place }) => place !== "project") : found;
   const described = describedOf(settings, parts);
+  const withOff = (source: ExtensionSource) =>
+    settings.locked ? source : withOffParts(source, { config: settings.config, described: parts.described });
   if (folders.length > 0 || described === null) {
     const { registry, skipped } = await buildRegistry(settings, parts, { folders });
     const named = skipped.find(({ folder }) => folder?.place === "path");
@@ -47,7 +50,7 @@ export async function extensionSource(
       const advice = "vis extensions check looks at one, vis extensions new writes one";
       throw new ConfigError(named.reason, { advice });
     }
-    return { source: registry, notes: skipped.filter(({ folder }) => folder).map(({ reason }) => reason) };
+    return { source: withOff(registry), notes: skipped.filter(({ folder }) => folder).map(({ reason }) => reason) };
   }
   const { real, notes } = await loadConfigured(described, { settings, parts });
   const source = new LazyRegistry({
@@ -65,7 +68,7 @@ export async function extensionSource(
     log: createLog("extension"),
     home: homeOf(settings),
   });
-  return { source, notes };
+  return { source: withOff(source), notes };
 }
 
 /** Loads those that have settings, since their contribution to a query may depend on them. Null for one that cannot use

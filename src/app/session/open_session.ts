@@ -24,18 +24,22 @@ import { type EnvironmentVariables, readSettings, type Settings } from "../setti
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
 import { programSettings } from "../settings/program_settings.ts";
 
-/** `env.spawn`; its code is loaded with the first command. */
+/** `env.spawn` and `env.programWalls`; their code is loaded with the first call. */
 function commandWall(
   settings: Pick<Settings, "config" | "home">,
   { env, parts }: { readonly env: EnvironmentVariables; readonly parts: Pick<ShippedParts, "described"> },
-): NonNullable<EnvironmentParts["spawn"]> {
+): Required<Pick<EnvironmentParts, "spawn" | "programWalls">> {
   const load = async () => {
     const { ProcessWall } = await import("../../processes/process_wall.ts");
     const folders = { home: env["HOME"] || null, visHome: settings.home };
     return new ProcessWall({ private: folders, ...programSettings(settings, parts), env });
   };
   let wall: ReturnType<typeof load> | null = null;
-  return async (workspace, argv, options) => await (await (wall ??= load())).spawn(workspace, argv, options);
+  const ready = () => wall ??= load();
+  return {
+    spawn: async (workspace, argv, options) => await (await ready()).spawn(workspace, argv, options),
+    programWalls: async () => await (await ready()).walls(),
+  };
 }
 
 const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };
@@ -68,7 +72,8 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       log: createLog("conversation"),
       openSandbox: (options) => startSandbox({ ...options, environment: env }, where),
       trySandbox: tryWorkFolder,
-      ...(locked ? {} : { spawn: commandWall(settings, { env, parts }) }),
+      ...(locked ? {} : commandWall(settings, { env, parts })),
+      oneRequest: request.oneRequest ?? false,
       now: Date.now,
       owner: own.owner,
       children: { live, idleMs },

@@ -6,6 +6,7 @@ import { installOrder } from "./install_order.ts";
 import { ownNudge } from "./own_nudge.ts";
 import { joinParts, type Part } from "./join_parts.ts";
 import { type OwnKeys, ownView } from "./own_view.ts";
+import type { OffPart } from "./off_part.ts";
 import { promptBlock, symbolDoc } from "./prompt_block.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { scriptsOf } from "../realm_scripts.ts";
@@ -32,6 +33,8 @@ export interface ActiveExtensions {
   readonly blocks: readonly string[];
   /** The sample reply for the prompt: from the first extension that has one. */
   readonly example?: ReplyExample | undefined;
+  /** Shipped extensions that the settings switch off. */
+  readonly off?: readonly OffPart[];
   /** Never throw; null if there is nothing to say now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects only with HostCallError. */
@@ -252,7 +255,7 @@ export class ExtensionRegistry {
       example,
       nudges: nudge ? [ownNudge(extension, { log: this.#log, view })] : [],
       doc: (wanted) => {
-        if (wanted === alias) return `${extension.doc}\n${block}`;
+        if (wanted === alias || Object.hasOwn(extension.modules ?? {}, wanted)) return `${extension.doc}\n${block}`;
         const found = symbols.find(([name]) => name === wanted);
         return found ? symbolDoc(alias, found[1]) : null;
       },

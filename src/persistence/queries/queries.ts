@@ -144,7 +144,7 @@ export class Queries {
       const mine = await this.#lastBefore(tx, { segment: own, queryId: beforeQueryId });
       const before = mine ?? (await this.#ofLineage(tx, ancestors, 1)).at(-1);
       if (!before || before.running) return null;
-      const { text, answer, status, queryId, iterations } = before;
+      const { text, answer, status, queryId, iterations, notes } = before;
       const shown = ancestors.some(({ until }) => until?.queryId === queryId) ? iterations : Infinity;
       const images = await countImages(tx, queryId);
       const thinkings = await this.#lastThinkings(tx, { queryId, shown });
@@ -152,6 +152,7 @@ export class Queries {
       const pending = status === "done" ? [] : await pendingBlocks(tx, queryId);
       return {
         ...{ text, answer, status, thinkings },
+        ...(notes.length > 0 ? { notes } : {}),
         ...(images > 0 ? { images } : {}),
         ...(pending.length > 0 ? { pending } : {}),
       };

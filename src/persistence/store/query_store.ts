@@ -48,6 +48,8 @@ export interface PreviousTurn {
   readonly thinkings: readonly string[];
   readonly answer: string;
   readonly status: QueryStatus;
+  /** The notes of its result; omitted if there are none. */
+  readonly notes?: readonly string[];
   /** Number of images that came with the request; omitted if there were none. */
   readonly images?: number;
   /** Blocks of an iteration that was interrupted before its end was stored; omitted if there are none. */

@@ -49,7 +49,7 @@ Deno.test("extensionSource() loads the extension alone that has settings, and sa
         "example",
       ] as const
     ) assert.deepEqual(lazy[key], full[key], key);
-    assert.match(lazy.example?.code ?? "", /fs\.grep/);
+    assert.match(lazy.example?.code ?? "", /fs\.count/);
     assert.match(lazy.blocks.join(), /HTTP to example\.org only/);
     assert.match(lazy.blocks.join(), /MCP servers: files\./);
     for (const name of ["web", "web.get", "mcp.call", "fs.grep", "none"]) assert.equal(lazy.doc(name), full.doc(name));
@@ -117,14 +117,16 @@ async function locked(folder: string, writable: boolean) {
 Deno.test("extensionSource() the locked profile has of the shipped extensions what cannot write, and nothing else", () =>
   withFolder(async (folder) => {
     const { loads, active } = await locked(folder, false);
-    assert.deepEqual(loads.toSorted(), ["debug", "fs", "history", "memo", "rlm", "skills", "web"], "no others' code");
+    assert.deepEqual(loads.toSorted(), ["debug", "fs", "history", "memo", "rlm", "skills", "table", "web"], "no others' code");
     assert.deepEqual(active.functions.filter((name) => name.startsWith("fs.")), [
       "fs.readFile",
       "fs.readFiles",
       "fs.glob",
       "fs.grep",
+      "fs.count",
       "fs.listFiles",
       "fs.stat",
+      "fs.readLines",
     ]);
     const block = active.blocks.find((text) => text.includes("vis.ext.fs")) ?? "";
     assert.match(block, /Files of cwd, to which paths are relative; nothing can be written\. Find first/);

@@ -32,6 +32,7 @@ Deno.test("fs: every function is there, documented and with an example", async (
     "readFiles",
     "glob",
     "grep",
+    "count",
     "listFiles",
     "edit",
     "writeFile",
@@ -40,6 +41,7 @@ Deno.test("fs: every function is there, documented and with an example", async (
     "remove",
     "undo",
     "stat",
+    "readLines",
   ]);
   for (const name of functions) assert.match(doc(name) ?? "", /^fs\.\w+\(.*\): Promise<.*>\n.+\ne\.g\. await fs\./);
   assert.deepEqual(grants, { net: [], read: [], write: [], env: [] });

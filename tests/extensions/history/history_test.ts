@@ -7,6 +7,11 @@ import { openStore } from "../../../src/persistence/open_store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterate, queryEnd } from "../../conformance/store/fixtures.ts";
 
+interface Hits {
+  readonly hits: readonly Record<string, unknown>[];
+  readonly more: boolean;
+}
+
 const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 async function opened() {
@@ -31,8 +36,8 @@ async function opened() {
 
 Deno.test("history.search() finds what was asked, run and answered, with where and when", async () => {
   const { store, call, ids: { conversationId, queryId } } = await opened();
-  const [hit, ...more]: Record<string, unknown>[] = await call("search", "marmalade");
-  assert.equal(more.length, 0);
+  const { hits: [hit, ...others], more }: Hits = await call("search", "marmalade");
+  assert.deepEqual([others.length, more], [0, false]);
   assert.deepEqual({ ...hit, at: hit?.at instanceof Date }, {
     kind: "request",
     snippet: "Where is the [marmalade]?",
@@ -44,9 +49,9 @@ Deno.test("history.search() finds what was asked, run and answered, with where a
     at: true,
   });
   const options = { conversation: conversationId.slice(0, 13), kind: "answer", since: "2020-01-01", limit: 1 };
-  assert.equal((await call("search", "shelf", options) as unknown[]).length, 1);
-  assert.deepEqual(await call("search", "shelf", { until: new Date(1000) }), []);
-  assert.deepEqual(await call("search", '"NEAR(* \ud800'), []);
+  assert.equal((await call("search", "shelf", options) as Hits).hits.length, 1);
+  assert.deepEqual(await call("search", "shelf", { until: new Date(1000) }), { hits: [], more: false });
+  assert.deepEqual(await call("search", '"NEAR(* \ud800'), { hits: [], more: false });
   await assert.rejects(call("search", "x", { since: "yesterday" }), { message: /since must be a date/ });
   await assert.rejects(call("search", "x", { conversation: "00000000" }), {
     message: "Cannot find conversation: 00000000",
@@ -56,7 +61,7 @@ Deno.test("history.search() finds what was asked, run and answered, with where a
 
 Deno.test("history reads conversations, queries, iterations and variables", async () => {
   const { store, call, ids: { conversationId, queryId } } = await opened();
-  const [conversation]: Record<string, unknown>[] = await call("conversations");
+  const { conversations: [conversation] }: { conversations: Record<string, unknown>[] } = await call("conversations");
   assert.deepEqual([conversation?.id, conversation?.queries], [conversationId, 1]);
   const [query]: Record<string, unknown>[] = await call("queries");
   assert.deepEqual([query?.id, query?.request, query?.answer], [queryId, "Where is the marmalade?", "On the shelf"]);

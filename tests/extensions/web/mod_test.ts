@@ -13,9 +13,11 @@ async function activeWith(section?: object) {
   return await registry.activate(VIEW);
 }
 
-Deno.test("web has its functions and not a word of the prompt while nothing is allowed, and says how to allow", async () => {
+Deno.test("web says in one line, and in errors, how the user allows hosts while none is allowed", async () => {
   const active = await activeWith();
-  assert.deepEqual([active.functions, active.blocks], [["web.get", "web.post", "web.readable"], []]);
+  assert.deepEqual(active.functions, ["web.get", "web.post", "web.readable"]);
+  assert.match(active.blocks.join(), /^\[namespace: web [^]*\nNo host is allowed; .*vis config set web\.hosts/);
+  assert.ok(active.blocks.join().length < 200, active.blocks.join());
   assert.equal(described.web.quiet, true); // what a start without settings shows
   for (const [name, ...more] of [["get"], ["post", { a: 1 }], ["readable"]] as const) {
     await assert.rejects(

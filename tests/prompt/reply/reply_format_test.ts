@@ -37,7 +37,7 @@ Deno.test("replyFormat() gives the same bytes each time and at most 1 KB", () =>
 });
 
 Deno.test("replyFormat() shows examples that keep the format: an extension's, or one that needs none", () => {
-  assert.match(replyFormat(fs.example), /await fs\.grep/);
+  assert.match(replyFormat(fs.example), /await fs\.count/);
   assert.doesNotMatch(replyFormat(), /fs\./);
   const examples = [replyFormat(), replyFormat(fs.example)].flatMap((text) =>
     text.split("\n").filter((line) => line.startsWith("To "))

@@ -35,7 +35,7 @@ export async function runCommand(
 ): Promise<number> {
   checkWhere(flags);
   const given = await readGiven(flags);
-  const opening = services.open({ ...flags, maxCostUsd: flags.maxCost, timeoutMs: flags.timeout });
+  const opening = services.open({ ...flags, oneRequest: true, maxCostUsd: flags.maxCost, timeoutMs: flags.timeout });
   return await withSession(opening, (session) =>
     runQueryCommand({
       io,

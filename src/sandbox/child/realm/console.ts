@@ -54,7 +54,8 @@ export function makeConsole(output: Output, preview: Preview): {
   const to = (stream: 1 | 2) =>
     captured.freeze((...values: unknown[]) => output.write(stream, formatted(values, preview)));
   const out = to(1), err = to(2);
-  const print = captured.freeze((...values: unknown[]) => output.write(1, lineOf(values, preview)));
+  const print = (...values: unknown[]): void => output.write(1, lineOf(values, preview));
+  captured.freeze(captured.defineProperty(print, "name", { value: "print" }));
   const counts: Record<string, number> = Object.create(null);
   const starts: Record<string, number> = Object.create(null);
   const members: Record<string, unknown> = {

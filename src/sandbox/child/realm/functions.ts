@@ -30,15 +30,20 @@ export function realmFunctions({ functions, constants, calls }: RealmFunctionsOp
   }
   for (const name in roots) captured.freeze(roots[name]);
   roots["shape"] = captured.freeze((value: unknown) => shape(value));
-  if (byName["doc"]) roots["doc"] = captured.freeze((of: unknown) => calls.call("doc", [nameOf(of, byName)]));
+  if (byName["doc"]) roots["doc"] = captured.freeze((of: unknown) => calls.call("doc", [nameOf(of, { roots, byName })]));
   return roots;
 }
 
-/** Accepts a host function or its name; anything else is passed on for the host to refuse. */
-function nameOf(of: unknown, byName: Readonly<Record<string, unknown>>): unknown {
-  if (typeof of !== "function") return of;
+/** Accepts a function or namespace of the realm, or its name; anything else is passed on for the host to refuse. */
+function nameOf(of: unknown, { roots, byName }: { readonly roots: Plain; readonly byName: Plain }): unknown {
+  if (typeof of !== "function" && (typeof of !== "object" || of === null)) return of;
   for (const name in byName) if (byName[name] === of) return name;
-  throw new captured.TypeError("Cannot describe this function: it is not one of the host's");
+  for (const name in roots) if (roots[name] === of) return name;
+  if (typeof of === "object") return of;
+  // Such as print, which is made elsewhere: the host knows it by its name.
+  const own = captured.getOwnPropertyDescriptor(of, "name")?.value;
+  if (typeof own === "string" && own !== "") return own;
+  throw new captured.TypeError("Cannot describe this function: it is not one of the sandbox's");
 }
 
 function place(roots: Plain, { name, value }: { readonly name: string; readonly value: unknown }): void {

@@ -77,26 +77,37 @@ Deno.test("fs.grep() finds and surrounds hits the same way in a file that is str
   assert.deepEqual(hits[2].after, []);
 });
 
-Deno.test("fs.grep() keeps 500 hits and says truthfully how many there are", async () => {
-  await using workspace = await Workspace.with({ "a.txt": "hit\n".repeat(700), "b.txt": "hit\n".repeat(50) });
-  const hits = await workspace.call("grep", "hit");
-  assert.equal(hits.length, 501);
-  assert.deepEqual(hits.at(-1), {
-    path: "",
-    line: 0,
-    text: "… 250 more hits in 2 files, 750 in all; narrow pattern, path or glob",
+for (const [pattern, kind] of [["hit", "light"], ["(h|hi|hit){9,30}|hit", "heavy"]] as const) {
+  Deno.test(`fs.grep() refuses over 500 hits, says how many, and gives as many as are asked for: ${kind}`, async () => {
+    await using workspace = await Workspace.with({ "a.txt": "hit\n".repeat(700), "b.txt": "hit\n".repeat(50) });
+    assert.equal(
+      await workspace.refusal("grep", pattern),
+      "Cannot list 750 hits in 2 files: 500 is the most without a limit; narrow pattern, path or glob, " +
+        "count with fs.count(pattern, where), or ask for them: {limit: 750}",
+    );
+    assert.equal((await workspace.call("grep", pattern, { path: "b.txt" })).length, 50);
+    assert.deepEqual(places(await workspace.call("grep", pattern, { limit: 2 })), ["a.txt:1", "a.txt:2"]);
+    for (const limit of [750, 200_000]) {
+      const hits = await workspace.call("grep", pattern, { limit });
+      assert.deepEqual([hits.length, places(hits).at(-1)], [750, "b.txt:50"]);
+    }
+    assert.equal(await workspace.call("count", pattern), 750);
+    assert.equal(await workspace.call("count", pattern, { glob: "b*" }), 50);
   });
-  assert.equal((await workspace.call("grep", "hit", { path: "b.txt" })).length, 50);
+}
+
+Deno.test("fs.count() counts lines that match, and those of a file", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "hit hit\n\nx", "x.bin": Uint8Array.of(1, 0) });
+  assert.equal(await workspace.call("count", "hit"), 1);
+  assert.equal(await workspace.call("count", ".*", "a.txt"), 3);
+  assert.equal(await workspace.call("count", /HIT/i, "a.txt"), 1);
+  assert.match(await workspace.refusal("count", "x", "x.bin"), /binary file/);
+  assert.match(await workspace.refusal("count", "x", { limit: 3 }), /limit/);
 });
 
-Deno.test("fs.grep() stops at a limit that was asked for and says so only where there is more", async () => {
-  await using workspace = await Workspace.with({ "a.txt": "hit\nhit\nhit\n" });
-  assert.deepEqual((await workspace.call("grep", "hit", { limit: 2 })).at(-1), {
-    path: "",
-    line: 0,
-    text: "… more hits: stopped at 2",
-  });
-  assert.equal((await workspace.call("grep", "hit", { limit: 3 })).length, 3);
+Deno.test("fs.grep() marks the text of a line that it cut", async () => {
+  await using workspace = await Workspace.with({ "a.txt": `hit ${"a".repeat(600)}\nhit\n` });
+  assert.deepEqual((await workspace.call("grep", "hit")).map(({ cut }: { cut?: true }) => cut), [true, undefined]);
 });
 
 Deno.test("fs.grep() shows 500 characters around the match of a long line", async () => {

@@ -1,0 +1,121 @@
+/** Evaluated inside the sandbox, so it is self-contained. */
+
+type Row = Readonly<Record<string, unknown>>;
+type Rows = readonly (Row | readonly unknown[])[];
+
+/** The records of a CSV text (RFC 4180): objects by the names of the first line, or lists with `header: false`. Values
+ * stay text. The separator is found among comma, semicolon and tab if it is not given. */
+export function parse(
+  text: string,
+  { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},
+): (Record<string, string> | string[])[] {
+  if (typeof text !== "string") throw new TypeError("Cannot parse CSV: give a text");
+  const records = recordsOf(text.replace(/^\ufeff/, ""), separator ?? separatorOf(text));
+  if (!header) return records;
+  const [names = [], ...rest] = records;
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) {
+    throw new Error(`Cannot name columns: ${JSON.stringify(twice)} occurs twice; use {header: false}`);
+  }
+  return rest.map((record, at) => {
+    if (record.length <= names.length) {
+      return Object.fromEntries(names.map((name, column) => [name, record[column] ?? ""]));
+    }
+    throw new Error(`Cannot parse CSV: record ${at + 2} has ${record.length} fields, the header ${names.length}`);
+  });
+}
+
+/** CSV with a header line for objects; lists are written as they are. */
+export function csv(rows: Rows, { separator = "," }: { readonly separator?: string } = {}): string {
+  return listed(rows).map((fields) => `${fields.map((field) => quoted(textOf(field), separator)).join(separator)}\n`)
+    .join("");
+}
+
+/** A Markdown table of objects, or of lists whose first one is the header. Numbers are aligned to the right. */
+export function markdown(rows: Rows, columns?: readonly string[]): string {
+  const [head = [], ...body] = listed(rows, columns);
+  const line = (fields: readonly unknown[]): string => `| ${fields.map(cell).join(" | ")} |`;
+  const marks = head.map((_, at) => body.length > 0 && body.every((row) => isNumber(row[at])) ? "---:" : "---");
+  return [line(head), `| ${marks.join(" | ")} |`, ...body.map(line)].join("\n");
+}
+
+/** 1,234.50: with as many digits after the point as asked for, or up to 3. */
+export function number(value: number | bigint, digits?: number): string {
+  const [minimumFractionDigits, maximumFractionDigits] = digits === undefined ? [0, 3] : [digits, digits];
+  return new Intl.NumberFormat("en-US", { minimumFractionDigits, maximumFractionDigits }).format(value);
+}
+
+function recordsOf(text: string, separator: string): string[][] {
+  if (separator.length !== 1) throw new TypeError("Cannot parse CSV: the separator is one character");
+  const records: string[][] = [];
+  let record: string[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const [field, end] = text[at] === '"' ? quotedField(text, at) : plainField(text, at, separator);
+    record.push(field);
+    at = end;
+    if (text[at] === separator) {
+      at++;
+      if (at === text.length) record.push("");
+      continue;
+    }
+    if (at < text.length && text[at] !== "\n" && text[at] !== "\r") {
+      throw new Error(`Cannot parse CSV: record ${records.length + 1} has text after a closing quote`);
+    }
+    at += text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1;
+    if (record.length > 1 || record[0] !== "") records.push(record);
+    record = [];
+  }
+  if (record.length > 0) records.push(record);
+  return records;
+}
+
+function plainField(text: string, from: number, separator: string): [string, number] {
+  let end = from;
+  while (end < text.length && text[end] !== separator && text[end] !== "\n" && text[end] !== "\r") end++;
+  return [text.slice(from, end), end];
+}
+
+function quotedField(text: string, from: number): [string, number] {
+  let end = text.indexOf('"', from + 1);
+  while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
+  if (end < 0) throw new Error(`Cannot parse CSV: the quote at character ${from} is not closed`);
+  return [text.slice(from + 1, end).replaceAll('""', '"'), end + 1];
+}
+
+/** The one that occurs most in the first line. */
+function separatorOf(text: string): string {
+  const [first = ""] = text.split(/\r?\n/, 1);
+  const outside = first.replace(/"[^"]*"/g, "");
+  const count = (mark: string): number => outside.split(mark).length;
+  return [",", ";", "\t"].reduce((best, mark) => count(mark) > count(best) ? mark : best);
+}
+
+/** A header and the records below it. Objects may have different keys. */
+function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[] {
+  if (!Array.isArray(rows)) throw new TypeError("Cannot make a table: give a list of rows");
+  const isLists = rows.length > 0 && rows.every((row) => Array.isArray(row));
+  if (isLists) return columns ? [columns, ...rows] : [...rows];
+  const wrong = rows.findIndex((row) => typeof row !== "object" || row === null || Array.isArray(row));
+  if (wrong >= 0) throw new TypeError(`Cannot make a table: row ${wrong + 1} is no record`);
+  const names = columns ?? [...new Set(rows.flatMap((row: Row) => Object.keys(row)))];
+  return names.length === 0 ? [] : [names, ...rows.map((row: Row) => names.map((name) => row[name]))];
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function quoted(text: string, separator: string): string {
+  return text.includes(separator) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function cell(value: unknown): string {
+  return textOf(value).replaceAll("\\", "\\\\").replaceAll("|", "\\|").replace(/\r?\n/g, "<br>");
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" || typeof value === "bigint";
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import shell from "../../extensions/shell/mod.ts";
+import { type EngineOptions, startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+import { missing, type Place, place } from "../processes/_place.ts";
+
+const ignore = missing !== "";
+const DONE = replyJson([], { final: "It is done." });
+
+function options({ wall, workspace, root }: Place): EngineOptions {
+  return {
+    workspace,
+    path: join(root, "vis.db"),
+    extensions: [shell],
+    spawn: (...asked) => wall.spawn(...asked),
+    programWalls: () => wall.walls(),
+  };
+}
+
+Deno.test("the prompt states the walls of commands as they are in this run", { ignore }, async () => {
+  const open = Deno.makeTempDirSync();
+  const path = `/usr/bin:${open}:/no/such/folder`;
+  for (const network of [false, true]) {
+    await place(async (at) => {
+      await using engine = await startEngine([DONE], options(at));
+      await engine.ask("x");
+      const prompt = engine.provider.requests[0]?.texts.join("\n") ?? "";
+      assert.ok(prompt.includes(network ? "have TCP to anywhere." : "have no network (shell.network)."), prompt);
+      assert.ok(prompt.includes(`Not in PATH: ${open} (shell.read).`), prompt);
+      assert.match(prompt, /write in cwd and \$TMPDIR only/);
+    }, { network, env: { PATH: path } });
+  }
+  Deno.removeSync(open);
+});
+
+Deno.test("a refusal in an output names the setting that would allow it", { ignore }, async () => {
+  await place(async (at) => {
+    await using engine = await startEngine([
+      replyJson([
+        `(await shell.run("cat ${at.outside}/secret")).hint`,
+        `(await shell.run("echo 'connect: Operation not permitted' >&2")).hint`,
+        `(await shell.start("echo EACCES: denied", {waitMs: 20000, until: "denied"})).hint`,
+        `"hint" in await shell.run("ls")`,
+      ]),
+      DONE,
+    ], options(at));
+    await engine.ask("x");
+    const [file = "", network = "", started = "", none = ""] = engine.events.flatMap((event) =>
+      event.type === "block_finished" ? [event.result.preview] : []
+    );
+    for (const hint of [file, started]) assert.match(hint, /write in cwd and \$TMPDIR only.*shell\.read/);
+    assert.match(network, /vis config set shell\.network true/);
+    assert.equal(none, "false");
+  });
+});
+
+Deno.test("the prompt says how long a started command goes on, and what a run ended is told", { ignore }, async () => {
+  await place(async (at) => {
+    const start = replyJson('const s = await shell.start("echo ready; sleep 907.3", {until: "ready", waitMs: 20000})');
+    const once = await startEngine([start, DONE], { ...options(at), oneRequest: true });
+    const { notes, answer } = await once.ask("Start it");
+    await once.close();
+    assert.equal(answer, "It is done.");
+    assert.match(notes.join(), /^Ended with this run: echo ready; sleep 907\.3 \(.*vis serve/);
+    assert.match(once.provider.requests[0]?.texts.join("\n") ?? "", /shell\.start: until this request ends/);
+
+    await using kept = await startEngine([DONE, start, DONE], options(at));
+    await kept.ask("Does it run?");
+    assert.match(kept.context(0), /Ended with this run: echo ready; sleep 907\.3/);
+    assert.match(kept.provider.requests[0]?.texts.join("\n") ?? "", /shell\.start goes on over requests\./);
+    assert.deepEqual((await kept.ask("Start it again")).notes, []);
+  });
+});

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { described, realm } from "../../extensions/index.ts";
+import table from "../../extensions/table/mod.ts";
+import { realmScripts } from "../../src/extension/realm_scripts.ts";
+import { validate } from "../../src/extension/spec.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+
+Deno.test("blocks read and write CSV, make tables and format numbers without await", async () => {
+  const extension = realmScripts(validate(table), realm.table);
+  await using engine = await startEngine([
+    replyJson([
+      'const rows = table.parse("name,n\\nb,2\\na,1500\\n").map(r => ({...r, n: Number(r.n)}))',
+      "const total = table.number(rows.reduce((sum, {n}) => sum + n, 0), 1)",
+      "const shown = table.markdown(rows.toSorted((a, b) => b.n - a.n))",
+      "table.csv(rows)",
+      'await doc("table")',
+    ], { final: "{{shown}}\n\n{{total}} in all" }),
+  ], { extensions: [extension] });
+  const { answer } = await engine.ask("Sum it up");
+  assert.equal(answer, "| name | n |\n| --- | ---: |\n| a | 1500 |\n| b | 2 |\n\n1,502.0 in all");
+  const previews = engine.events.flatMap((event) => event.type === "block_finished" ? [event.result.preview] : []);
+  assert.match(previews[3] ?? "", /name,n/);
+  assert.match(previews[4] ?? "", /table\.markdown\(rows/);
+  assert.ok(described.table.block.length < 300, String(described.table.block.length));
+});
