@@ -1,7 +1,7 @@
 import type { BlockOutcome, BlockResult } from "../../domain/query/block_result.ts";
 import type { ContextCaps, JournalEntry } from "./context_parts.ts";
 import { fairShares } from "./_fair_shares.ts";
-import { headAndTail, safeCut, safeLine } from "./_safe_text.ts";
+import { cutRaw, type RawCut, safeCut, safeLine, wholeLines } from "./_safe_text.ts";
 
 /** The model wrote the code itself, so head and tail are enough as a reminder. */
 const CODE_CHARS = 2_000;
@@ -12,9 +12,15 @@ const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
-/** Part of a row, already safe and cut to its own cap. */
-interface Piece {
-  readonly text: string;
+/** What a cut must at least save: a smaller one costs the reader more than it gives. */
+const LEAST_CUT = 300;
+/** Kept back if something must be cut, for pieces that would lose less than `LEAST_CUT`. */
+const SLACK = 1_200;
+
+/** Part of a row, safe, and whole unless it is far larger than any journal. */
+interface Piece extends RawCut {
+  /** At most this many characters are shown. */
+  readonly cap: number;
   /** Where to read the whole of it. */
   readonly more: string;
 }
@@ -35,8 +41,9 @@ export function renderJournal(entries: readonly JournalEntry[], caps: JournalCap
     (sum, row) => sum + ROW_OVERHEAD + row.facts.join("").length + 8 * row.facts.length,
     80,
   );
-  const shares = fairShares(shown.map(needOf), caps.journalChars - overhead);
-  const lines = shown.map((row, at) => renderRow(row, shares[at] ?? 0));
+  const pieces = shown.map(({ pieces }) => [pieces.code, pieces.outcome, pieces.stdout, pieces.stderr]);
+  const texts = cutPieces(pieces.flat(), caps.journalChars - overhead);
+  const lines = shown.map((row, at) => renderRow(row, texts.slice(4 * at, 4 * at + 4)));
   if (gap > 0) lines.splice(first, 0, `  … ${gap} blocks left out: results[${first}] to results[${first + gap - 1}] …`);
   return lines.join("\n");
 }
@@ -59,19 +66,26 @@ function rowOf({ code, result, at }: JournalEntry & { readonly at: number }, cap
 }
 
 function piece(text: string, { cap, more = "" }: { readonly cap: number; readonly more?: string }): Piece {
-  return { text: safeCut(text, { cap, inline: true, more }), more };
+  return { ...cutRaw(text, cap), cap, more };
 }
 
-function needOf({ pieces }: Row): number {
-  return Object.values(pieces).reduce((sum, piece) => sum + piece.text.length, 0);
+/** Everything whole if it fits into `total`; otherwise the largest pieces are cut, each once. */
+function cutPieces(pieces: readonly Piece[], total: number): string[] {
+  const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
+  const fits = needs.reduce((sum, need) => sum + need, 0) <= total;
+  const shares = fits ? needs : fairShares(needs, total - SLACK);
+  let slack = fits ? 0 : SLACK;
+  return pieces.map((piece, at) => {
+    const share = shares[at] ?? 0;
+    const over = piece.text.length - share;
+    if (piece.hidden > 0 || over > Math.min(slack, LEAST_CUT)) return wholeLines(piece, share);
+    slack -= Math.max(0, over);
+    return piece.text;
+  });
 }
 
-function renderRow({ number, result, facts, pieces }: Row, share: number): string {
-  const list = [pieces.code, pieces.outcome, pieces.stdout, pieces.stderr];
-  const shares = fairShares(list.map(({ text }) => text.length), share);
-  const [code = "", outcome = "", stdout = "", stderr = ""] = list.map(({ text, more }, at) =>
-    headAndTail(text, { cap: shares[at] ?? 0, more })
-  );
+function renderRow({ number, result, facts }: Row, texts: readonly string[]): string {
+  const [code = "", outcome = "", stdout = "", stderr = ""] = texts;
   const lines = [`  [${number}] ${code} → ${labelOf(result)}${outcome}${timeOf(result.ms)}`];
   if (stdout) lines.push(`      stdout: ${stdout}`);
   if (stderr) lines.push(`      stderr: ${stderr}`);

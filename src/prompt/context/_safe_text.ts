@@ -44,6 +44,36 @@ export function headAndTail(
   return `${head} … ${text.length - head.length - tail.length} characters left out${more} … ${tail}`;
 }
 
+/** Safe text, whole unless it has more than four times as many characters as may be shown of it. */
+export interface RawCut {
+  readonly text: string;
+  /** Characters that `text` lacks in its middle, where a cut leaves them out anyway. */
+  readonly hidden: number;
+  /** Where to read the whole of it. */
+  readonly more: string;
+}
+
+export function cutRaw(text: string, cap: number): Omit<RawCut, "more"> {
+  if (text.length <= 4 * cap) return { text: safeText(text, { inline: true }), hidden: 0 };
+  const kept = text.slice(0, 2 * cap) + text.slice(text.length - 2 * cap);
+  return { text: safeText(kept, { inline: true }), hidden: text.length - kept.length };
+}
+
+/** The first and last lines of safe text within `cap` characters; a line that is too long for that is cut inside. */
+export function wholeLines({ text, hidden, more }: RawCut, cap: number): string {
+  if (text.length <= cap && hidden === 0) return text;
+  const room = cap - 48 - more.length;
+  if (room < 40) return headAndTail(text, { cap });
+  let first = Math.ceil(room * 0.7), last = text.length - (room - first);
+  const end = text.lastIndexOf("\n", first), begin = text.indexOf("\n", last);
+  if (end > first / 2) first = end;
+  if (begin >= 0 && text.length - begin > (text.length - last) / 2) last = begin;
+  const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
+  const tail = text.slice(last).replace(/^[\udc00-\udfff]/, "");
+  const left = text.length + hidden - head.length - tail.length;
+  return `${head}${first === end ? "\n" : " "}… ${left} characters left out${more} …${last === begin ? "" : " "}${tail}`;
+}
+
 /** Cut first, so that nothing large is built, then made safe, then cut again if quoting made it longer. */
 export function safeCut(
   text: string,

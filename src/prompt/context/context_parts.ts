@@ -25,9 +25,9 @@ export interface ContextCaps {
 
 export const DEFAULT_CAPS: ContextCaps = {
   journalChars: 24_000,
-  previewChars: 6_000,
-  stdoutChars: 4_000,
-  stderrChars: 2_000,
+  previewChars: 24_000,
+  stdoutChars: 24_000,
+  stderrChars: 24_000,
   errorChars: 2_000,
   thinkingChars: 4_000,
   attempts: 12,

@@ -158,7 +158,7 @@ Deno.test("renderContext() cuts each part of a block at its own cap, head and ta
 
 Deno.test("renderContext() tells where the whole of a cut value is", () => {
   const text = renderContext(
-    parts({ journal: [entry("1"), entry("f()", { preview: "x".repeat(9_000) })], journalIteration: 2 }),
+    parts({ journal: [entry("1"), entry("f()", { preview: "x".repeat(90_000) })], journalIteration: 2 }),
   );
   assert.ok(text.includes("characters left out, all in results[1] …"));
 });

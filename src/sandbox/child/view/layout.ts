@@ -1,6 +1,8 @@
 import { look } from "../intrinsics/look.ts";
 
 const WIDTH = 80;
+/** Objects without lists or objects of several lines are rows, so that records can be compared line by line. */
+const ROW_WIDTH = 200;
 
 export interface Bounds {
   readonly depth: number;
@@ -34,7 +36,7 @@ export function layOut({ open, close, parts, level, list }: Container): string {
     if (part.length > longest) longest = part.length;
     if (look.indexOf(part, "\n") >= 0) oneLine = false;
   }
-  if (oneLine && size <= WIDTH) return `${open} ${joined(parts, ", ")} ${close}`;
+  if (oneLine && size <= (list ? WIDTH : ROW_WIDTH)) return `${open} ${joined(parts, ", ")} ${close}`;
   const indent = look.repeat("  ", level + 1);
   const lines = oneLine && list && longest <= 24 ? filled(parts, WIDTH - level * 2 - 2) : parts;
   return `${open}\n${indent}${joined(lines, `,\n${indent}`)}\n${look.repeat("  ", level)}${close}`;

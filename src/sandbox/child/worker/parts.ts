@@ -24,5 +24,5 @@ export interface WorkerParts {
   readonly results: ShownResults;
   readonly variables: RealmVariables;
   /** Bounded text of any value; runs no code of it. */
-  readonly preview: (value: unknown) => string;
+  readonly preview: (value: unknown, max?: number) => string;
 }

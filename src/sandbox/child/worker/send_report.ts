@@ -8,6 +8,8 @@ import type { ThrownError } from "../errors/thrown_error.ts";
 import type { WorkerParts } from "./parts.ts";
 
 const MAX_VALUE_BYTES = 1 << 20;
+/** Of a value that was declared and not looked at. */
+const DECLARED_CHARS = 500;
 
 export interface Finished {
   readonly run: Extract<ToWorker, { t: "run" }>;
@@ -34,7 +36,7 @@ export function sendReport(parts: WorkerParts, { run, ending, error, ms, noteVar
   const payload = encode({
     saved: images[images.length - 1],
     outcome: ending.outcome,
-    preview: hasValue ? preview(ending.value) : "",
+    preview: hasValue ? preview(ending.value, block.shows === null ? Infinity : DECLARED_CHARS) : "",
     type: shown?.type ?? "",
     size: shown?.size ?? null,
     dropped,

@@ -108,7 +108,8 @@ class SandboxWorker {
     const names: InjectedNames = new InjectedNames((name): boolean => variables.has(name));
     const results = new ShownResults(names);
     const variables: RealmVariables = new RealmVariables((name) => names.descriptorOf(name));
-    const show = (value: unknown): string => preview(value, { chars: previewChars });
+    const show = (value: unknown, max = Infinity): string =>
+      preview(value, { chars: max < previewChars ? max : previewChars });
     return {
       post,
       isQuiet: () => calls.areNone && timers.running + outside.running === 0 && !turns.areWaiting,
