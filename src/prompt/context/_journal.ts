@@ -86,7 +86,7 @@ function cutPieces(pieces: readonly Piece[], total: number): string[] {
 
 function renderRow({ number, result, facts }: Row, texts: readonly string[]): string {
   const [code = "", outcome = "", stdout = "", stderr = ""] = texts;
-  const lines = [`  [${number}] ${code} → ${labelOf(result)}${outcome}${timeOf(result.ms)}`];
+  const lines = [`  [${number}] ${code} → ${labelOf(result)}${outcome}${timeOf(result)}`];
   if (stdout) lines.push(`      stdout: ${stdout}`);
   if (stderr) lines.push(`      stderr: ${stderr}`);
   for (const fact of facts) lines.push(`      ${fact}`);
@@ -121,10 +121,12 @@ function errorText({ error, outcome }: BlockResult): string {
   return `${error.name}: ${error.message}${where}${detail ? `\n${detail}` : ""}`;
 }
 
-function timeOf(ms: number): string {
+/** A block that waits for a function of Vis, such as a call of a model, is not slow itself. */
+function timeOf({ ms, calls }: BlockResult): string {
   if (ms < 10) return "";
   const text = ms < 1_000 ? `${Math.round(ms)}ms` : `${(ms / 1_000).toFixed(1)}s`;
-  return `  (${text}${ms >= SLOW_MS ? " SLOW" : ""})`;
+  const own = calls.reduce((left, call) => left - call.ms, ms);
+  return `  (${text}${own >= SLOW_MS ? " SLOW" : ""})`;
 }
 
 function factsOf({ repaired, dropped, lost, pending, timedOut, outcome }: BlockResult): string[] {

@@ -71,7 +71,9 @@ export function wholeLines({ text, hidden, more }: RawCut, cap: number): string 
   const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
   const tail = text.slice(last).replace(/^[\udc00-\udfff]/, "");
   const left = text.length + hidden - head.length - tail.length;
-  return `${head}${first === end ? "\n" : " "}… ${left} characters left out${more} …${last === begin ? "" : " "}${tail}`;
+  return `${head}${first === end ? "\n" : " "}… ${left} characters left out${more} …${
+    last === begin ? "" : " "
+  }${tail}`;
 }
 
 /** Cut first, so that nothing large is built, then made safe, then cut again if quoting made it longer. */

@@ -48,10 +48,18 @@ export interface ContextParts {
   readonly notes: readonly string[];
   /** The handover in the first iteration of a later query, else null. */
   readonly handover:
-    | { readonly request: string; readonly thinkings: readonly string[]; readonly answer: string }
+    | {
+      readonly request: string;
+      readonly thinkings: readonly string[];
+      readonly answer: string;
+      /** The query ended without an answer that was accepted; `answer` is what its user read instead. */
+      readonly unfinished?: boolean;
+    }
     | null;
   /** The thinking of the newest iteration that had any; "" if none. */
   readonly thinking: string;
+  /** How many iterations of the query had thinking. */
+  readonly thoughts: number;
   readonly journal: readonly JournalEntry[];
   /** The 1-based iteration that the journal shows; null if there is none. */
   readonly journalIteration: number | null;
