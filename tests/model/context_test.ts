@@ -65,7 +65,7 @@ Deno.test("attempts say what came of each iteration: the last printed line, or t
   await engine.ask("x");
   const [, attempts = ""] = /<attempts>\n([^]*)\n<\/attempts>/.exec(engine.context(2)) ?? [];
   const [first = "", second = ""] = attempts.split("\n");
-  assert.match(first, /→ defined t1: \{ passed: 3, failed: \[ 1, 2 \] \}$/);
+  assert.match(first, /→ defined t1; value \{ passed: 3, failed: \[ 1, 2 \] \}$/);
   assert.match(second, /→ defined t2; printed 2 failed$/);
 });
 

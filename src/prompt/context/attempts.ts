@@ -57,7 +57,7 @@ function valuesOf(entries: readonly JournalEntry[]): string {
   }
   const last = entries.at(-1)?.result;
   const value = last?.preview ? oneLine(last.preview.replace(/^"""\n/, ""), PRINTED_CHARS) : "";
-  return [names, value].filter((text) => text !== "").join(": ") || "ok";
+  return names && value ? `${names}; value ${value}` : names || value || "ok";
 }
 
 /** The lines of a query; one that repeats what the line before says is counted instead. */
