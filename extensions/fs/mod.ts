@@ -8,7 +8,7 @@ import { listFiles, type ListFilesOptions } from "./read/list_files.ts";
 import { movePath } from "./change/move_path.ts";
 import { readFile, type ReadFileOptions } from "./read/read_file.ts";
 import { readFiles } from "./read/read_files.ts";
-import { type ReadLinesOptions, readLines } from "./read/read_lines.ts";
+import { readLines, type ReadLinesOptions } from "./read/read_lines.ts";
 import { type RemoveOptions, removePath } from "./change/remove_path.ts";
 import type { TextReplacement } from "./patch/replace_text.ts";
 import { statPath } from "./read/stat_path.ts";

@@ -24,7 +24,8 @@ export default defineExtension({
       "search",
       (env: EnvironmentView, words: string, options?: HistorySearchOptions) => searchHistory(env, words, options),
       {
-        doc: "Places where all words occur, the best 20 or limit; more: whether there are others; kind is request, code or answer; times are dates.",
+        doc:
+          "Places where all words occur, the best 20 or limit; more: whether there are others; kind is request, code or answer; times are dates.",
         args: z.tuple([
           text.describe("text"),
           z.strictObject({
@@ -35,7 +36,8 @@ export default defineExtension({
             limit: z.number().int().min(1).max(200).optional(),
           }).optional(),
         ]),
-        returns: "{hits: {kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[], more: boolean}",
+        returns:
+          "{hits: {kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[], more: boolean}",
         examples: ['await history.search("invoice parser", {kind: "code"})'],
       },
     ),

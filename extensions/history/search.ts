@@ -29,7 +29,9 @@ export async function searchHistory(
     since: timeOf(since, "since"),
     until: timeOf(until, "until"),
   });
-  const hits = found.slice(0, limit).map(({ kind, snippet, conversationId, title, queryId, iterationId, variable, at }) => (
+  const hits = found.slice(0, limit).map((
+    { kind, snippet, conversationId, title, queryId, iterationId, variable, at },
+  ) => (
     { kind, snippet, conversationId, title, queryId, iterationId, variable, at: new Date(at) }
   ));
   return { hits, more: found.length > limit };

@@ -54,8 +54,7 @@ export default defineExtension({
     }),
     fn(
       "read",
-      (env: EnvironmentView, id: string, options?: ReadOutputOptions) =>
-        readJob(env, id, options),
+      (env: EnvironmentView, id: string, options?: ReadOutputOptions) => readJob(env, id, options),
       {
         doc: "What a started command printed since the last read, both outputs; code once it has ended.",
         untimed: true,

@@ -28,7 +28,12 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
   if (!facts || block === undefined || nudges.length > 0) {
     throw new Error(`Cannot describe ${extension.namespace}: it is not static`);
   }
-  const names = [extension.alias.alias, ...Object.keys(extension.modules ?? {}), ...functions, ...Object.keys(constants)];
+  const names = [
+    extension.alias.alias,
+    ...Object.keys(extension.modules ?? {}),
+    ...functions,
+    ...Object.keys(constants),
+  ];
   const docs = Object.fromEntries(names.map((name) => [name, doc(name) ?? ""]));
   const requires = extension.requires?.length ? { requires: extension.requires } : {};
   const own = untimed.length > 0 ? { untimed } : {};

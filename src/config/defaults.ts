@@ -32,9 +32,9 @@ export const DEFAULT_CONFIG: Config = {
   },
   "context": {
     "journalChars": 24000,
-    "previewChars": 6000,
-    "stdoutChars": 4000,
-    "stderrChars": 2000,
+    "previewChars": 24000,
+    "stdoutChars": 24000,
+    "stderrChars": 24000,
     "errorChars": 2000,
     "thinkingChars": 4000,
     "attempts": 12,

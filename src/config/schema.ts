@@ -49,7 +49,7 @@ export const ConfigSchema = z.strictObject({
   }).prefault({}),
   context: z.strictObject({
     journalChars: positive.default(24_000).describe("Most characters of the journal"),
-    previewChars: positive.default(6_000).describe("Most characters of one value in the journal"),
+    previewChars: positive.default(24_000).describe("Most characters of one value in the journal"),
     stdoutChars: positive.default(24_000).describe("Most characters of one block's output in the journal"),
     stderrChars: positive.default(24_000).describe("Most characters of one block's error output in the journal"),
     errorChars: positive.default(2_000).describe("Most characters of one error in the journal"),

@@ -68,7 +68,8 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
 
 /** What the realm itself provides. */
 const REALM_DOCS: Readonly<Record<string, string>> = {
-  print: "print(...values): void\nPrints a line: the journal shows it, printed[i] has all of it. console.log does the same.",
+  print:
+    "print(...values): void\nPrints a line: the journal shows it, printed[i] has all of it. console.log does the same.",
   console: "console.log(...values), .info, .warn, .error, .table …: void\nPrints as print does.",
   shape: "shape(value): string\nThe structure of a value in short: keys, types, lengths. Not a promise.",
   results: "results: unknown[]\nresults[i] is the value of row [i + 1] of the last journal.",
@@ -109,7 +110,9 @@ function doc(call: HostCall, source: BuiltinSource): string {
   const reason = offReason(asked, off);
   if (reason !== null) throw refused("doc", `Cannot describe ${asked}: ${reason}`);
   const aliases = functions.map((one) => one.split(".")[0] ?? one);
-  const near = nearestNames(asked, [...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions])]);
+  const near = nearestNames(asked, [
+    ...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions]),
+  ]);
   const which = near.length > 0 ? `; the nearest are ${near.join(", ")}` : "";
   throw refused("doc", `Cannot describe ${asked}: there is no such function of the sandbox${which}`);
 }

@@ -8,6 +8,8 @@ const ALWAYS = ["console", "print", "printed", "results", "shape", "vis"];
 /** Names in the realm that the user did not declare, without those of the language. */
 export function initialNames(active: ActiveExtensions | null): ReadonlySet<string> {
   const { functions = [], constants = {}, modules = {}, globals = [], off = [] } = active ?? {};
-  const roots = [...functions, ...off.map(({ alias }) => alias), ...Object.keys(constants), ...globals].map((name) => name.split(".")[0] ?? name);
+  const roots = [...functions, ...off.map(({ alias }) => alias), ...Object.keys(constants), ...globals].map((name) =>
+    name.split(".")[0] ?? name
+  );
   return new Set([...SYSTEM_VARIABLES, ...ALWAYS, ...BUILTIN_NAMES, ...roots, ...Object.keys(modules)]);
 }

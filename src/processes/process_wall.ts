@@ -195,7 +195,10 @@ async function namedPath(path: string): Promise<GrantedPath> {
   );
 }
 
-async function openPath(path: string | undefined, read: readonly GrantedPath[]): Promise<Pick<Machine, "path" | "leftOut">> {
+async function openPath(
+  path: string | undefined,
+  read: readonly GrantedPath[],
+): Promise<Pick<Machine, "path" | "leftOut">> {
   const entries = [...new Set((path || PATH).split(":").filter((entry) => entry.startsWith("/")))];
   const real = await Promise.all(entries.map(realPath));
   const open = entries.filter((_, at) => read.some((granted) => holds(granted.path, real[at]?.path ?? "")));

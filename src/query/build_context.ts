@@ -42,6 +42,7 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
     notes,
     handover: fresh ? source.handover : null,
     thinking: state.thinking,
+    thoughts: state.thoughts,
     journal: state.journal?.entries ?? [],
     journalIteration: state.journal?.iteration ?? null,
     failures: state.failures,
@@ -86,7 +87,10 @@ async function nudges(source: ContextSource): Promise<string[]> {
   return collectNudges({
     lines: builtinNudges(facts),
     nudges: await Promise.all(
-      active.nudges.map(async ({ namespace, nudge }) => ({ namespace, text: await nudge(context) })),
+      (source.last ? [] : active.nudges).map(async ({ namespace, nudge }) => ({
+        namespace,
+        text: await nudge(context),
+      })),
     ),
     onWarn: (warning) => log.warn("nudge_skipped", { ...warning }),
   });

@@ -9,9 +9,14 @@ const CUT = { blocks: 5, chars: 300 };
 /** What the first context of a query reports about the previous query. */
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
   if (!before) return null;
-  const { text, thinkings, answer, images = 0, pending = [], notes = [] } = before;
+  const { text, thinkings, answer, status, images = 0, pending = [], notes = [] } = before;
   const seen = images === 0 ? "" : `\n[with ${images} ${images === 1 ? "image" : "images"}, not shown again]`;
-  return { request: text + seen, thinkings, answer: [answer, ...notes.map((note) => `[${note}]`), ...cutBlocks(pending)].join("\n") };
+  return {
+    request: text + seen,
+    thinkings,
+    answer: [answer, ...notes.map((note) => `[${note}]`), ...cutBlocks(pending)].join("\n"),
+    ...(status === "done" ? {} : { unfinished: true }),
+  };
 }
 
 /** What was running when the process ended. The model must check whether it has to be repeated. */

@@ -156,7 +156,10 @@ export class QueryLoop {
     state.position++;
     state.next = result.next;
     state.repaired = result.repairs.join(", ");
-    if (result.thinking) state.thinking = result.thinking;
+    if (result.thinking) {
+      state.thinking = result.thinking;
+      state.thoughts++;
+    }
     state.notes.push(...result.sandboxNotes.slice(0, MAX_SANDBOX_NOTES).map((text) => clip(text, 500)));
     if (result.entries.length > 0) {
       state.journal = { entries: result.entries, iteration: shown };

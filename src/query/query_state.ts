@@ -29,6 +29,8 @@ export class QueryState {
   readonly faults = new Faults();
   refused: string | null = null;
   thinking = "";
+  /** How many iterations had thinking. */
+  thoughts = 0;
   /** The last reply, if it was plain text. */
   prose: string | null = null;
   /** An answer that nothing supports, and why it was refused. */

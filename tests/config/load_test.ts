@@ -30,7 +30,7 @@ Deno.test("loadConfig() has the documented defaults where nothing is said", asyn
   const { require, memoryMiB, timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
   assert.deepEqual([require, memoryMiB, timeoutMs, timeoutMinMs, timeoutMaxMs], [[], 512, 120_000, 3_000, 1_800_000]);
   const { journalChars, previewChars, attempts, indexRows, inlineChars } = config.context;
-  assert.deepEqual([journalChars, previewChars, attempts, indexRows, inlineChars], [24_000, 6_000, 12, 150, 120]);
+  assert.deepEqual([journalChars, previewChars, attempts, indexRows, inlineChars], [24_000, 24_000, 12, 150, 120]);
 });
 
 Deno.test("loadConfig() lets flags win over the environment and that over the file", async () => {

@@ -67,7 +67,12 @@ export interface Engine {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export const LIMITS = { memoryBytes: 512 << 20, outputBytes: 1 << 20, graceMs: 500, previewChars: 6_000 } as const;
+export const LIMITS = {
+  memoryBytes: 512 << 20,
+  outputBytes: 1 << 20,
+  graceMs: 500,
+  previewChars: DEFAULT_CAPS.previewChars,
+} as const;
 
 /** The whole engine on a real store and real sandboxes, with a scripted model. */
 export async function startEngine(replies: readonly ScriptedReply[], options: EngineOptions = {}): Promise<Engine> {

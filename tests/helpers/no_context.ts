@@ -8,6 +8,7 @@ export const NO_CONTEXT: ContextParts = {
   notes: [],
   handover: null,
   thinking: "",
+  thoughts: 0,
   journal: [],
   journalIteration: null,
   attempts: [],

@@ -5,7 +5,7 @@ const TURN = { text: "count", thinkings: [], answer: "It ended", status: "interr
 
 Deno.test("handoverOf() tells of images, and of blocks that were cut, clipped", () => {
   assert.equal(handoverOf(null), null);
-  assert.deepEqual(handoverOf(TURN), { request: "count", thinkings: [], answer: "It ended" });
+  assert.deepEqual(handoverOf(TURN), { request: "count", thinkings: [], answer: "It ended", unfinished: true });
   assert.match(handoverOf({ ...TURN, images: 2 })?.request ?? "", /with 2 images/);
   const one = handoverOf({ ...TURN, pending: ["await fs.writeFile('a', 'b')"] })?.answer ?? "";
   assert.match(one, /^It ended\nIt ended while this block ran\. .* may have happened:\n\[1\] await fs\.writeFile/);

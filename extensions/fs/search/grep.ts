@@ -57,7 +57,12 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
 export async function count(context: FsContext, pattern: string, options: CountOptions = {}): Promise<number> {
   const pace = new Pace(context.signal);
   let lines = 0;
-  const tally: HitTaker = { most: 0, full: false, add: () => ++lines > 0, count: (_path, hits) => void (lines += hits) };
+  const tally: HitTaker = {
+    most: 0,
+    full: false,
+    add: () => ++lines > 0,
+    count: (_path, hits) => void (lines += hits),
+  };
   using searcher = searcherFor(context, { pattern, options, tally, pace });
   const { files } = await gather(context, { pattern, options, pace });
   for (const file of files) await searchFile(context, searcher, file);

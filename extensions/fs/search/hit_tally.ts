@@ -53,7 +53,9 @@ export class HitTally {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;
     throw new RangeError(
-      `Cannot list ${all} hits in ${this.#files.size} file${this.#files.size === 1 ? "" : "s"}: ${DEFAULT_HITS} is the most without a limit; ` +
+      `Cannot list ${all} hits in ${this.#files.size} file${
+        this.#files.size === 1 ? "" : "s"
+      }: ${DEFAULT_HITS} is the most without a limit; ` +
         `narrow pattern, path or glob, count with fs.count(pattern, where), or ask for them: {limit: ${all}}`,
     );
   }

@@ -118,7 +118,14 @@ class BlameReport {
     } else if (facts) {
       const { path, ...said } = facts;
       const place = { from: this.#line, to: this.#line, hash };
-      this.#origins.push({ ...place, ...said, ...(path === this.#path ? {} : { path }), text: "", lines: [line], ...cut });
+      this.#origins.push({
+        ...place,
+        ...said,
+        ...(path === this.#path ? {} : { path }),
+        text: "",
+        lines: [line],
+        ...cut,
+      });
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { VariableImage } from "../../domain/query/variable.ts";
+import { declaringLine } from "../../domain/text/declaring_line.ts";
 import type { MissingVariable } from "../sandbox/sandbox_session.ts";
 
 const MAX_STATEMENT = 120;
@@ -14,7 +15,9 @@ export class MissingVariableNotes {
       if (this.#reported.has(one.name)) continue;
       this.#reported.add(one.name);
       const { name, reason, statement } = one;
-      this.#notes.push(`Variable ${name} could not be restored: ${reason}${madeBy(statement || codeOf(name))}`);
+      this.#notes.push(
+        `Variable ${name} could not be restored: ${reason}${madeBy(statement || declaringLine(codeOf(name), name))}`,
+      );
     }
   }
 

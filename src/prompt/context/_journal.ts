@@ -1,7 +1,7 @@
 import type { BlockOutcome, BlockResult } from "../../domain/query/block_result.ts";
 import type { ContextCaps, JournalEntry } from "./context_parts.ts";
 import { fairShares } from "./_fair_shares.ts";
-import { safeCut, safeLine } from "./_safe_text.ts";
+import { cutRaw, type RawCut, safeCut, safeLine, wholeLines } from "./_safe_text.ts";
 
 /** The model wrote the code itself, so head and tail are enough as a reminder. */
 const CODE_CHARS = 2_000;
@@ -12,10 +12,14 @@ const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
-/** Part of a row, as it came. */
-interface Piece {
-  readonly text: string;
-  /** The most characters to show of it. */
+/** What a cut must at least save: a smaller one costs the reader more than it gives. */
+const LEAST_CUT = 300;
+/** Kept back if something must be cut, for pieces that would lose less than `LEAST_CUT`. */
+const SLACK = 1_200;
+
+/** Part of a row, safe, and whole unless it is far larger than any journal. */
+interface Piece extends RawCut {
+  /** At most this many characters are shown. */
   readonly cap: number;
   /** Where to read the whole of it. */
   readonly more: string;
@@ -37,8 +41,9 @@ export function renderJournal(entries: readonly JournalEntry[], caps: JournalCap
     (sum, row) => sum + ROW_OVERHEAD + row.facts.join("").length + 8 * row.facts.length,
     80,
   );
-  const shares = fairShares(shown.map(needOf), caps.journalChars - overhead);
-  const lines = shown.map((row, at) => renderRow(row, shares[at] ?? 0));
+  const pieces = shown.map(({ pieces }) => [pieces.code, pieces.outcome, pieces.stdout, pieces.stderr]);
+  const texts = cutPieces(pieces.flat(), caps.journalChars - overhead);
+  const lines = shown.map((row, at) => renderRow(row, texts.slice(4 * at, 4 * at + 4)));
   if (gap > 0) lines.splice(first, 0, `  … ${gap} blocks left out: results[${first}] to results[${first + gap - 1}] …`);
   return lines.join("\n");
 }
@@ -50,27 +55,38 @@ function rowOf({ code, result, at }: JournalEntry & { readonly at: number }, cap
     result,
     facts: factsOf(result),
     pieces: {
-      code: { text: code.trim(), cap: CODE_CHARS, more: "" },
+      code: piece(code.trim(), { cap: CODE_CHARS }),
       outcome: failed
-        ? { text: errorText(result), cap: caps.errorChars, more: "" }
-        : { text: valueText(result), cap: caps.journalChars, more: `, all in results[${at}]` },
-      stdout: { text: result.stdout.trimEnd(), cap: caps.stdoutChars, more: `, all in printed[${at}]` },
-      stderr: { text: result.stderr.trimEnd(), cap: caps.stderrChars, more: `, all in printed[${at}]` },
+        ? piece(errorText(result), { cap: caps.errorChars })
+        : piece(valueText(result), { cap: caps.previewChars, more: `, all in results[${at}]` }),
+      stdout: piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, more: `, all in printed[${at}]` }),
+      stderr: piece(result.stderr.trimEnd(), { cap: caps.stderrChars, more: `, all in printed[${at}]` }),
     },
   };
 }
 
-function needOf({ pieces }: Row): number {
-  return Object.values(pieces).reduce((sum, { text, cap }) => sum + Math.min(text.length, cap), 0);
+function piece(text: string, { cap, more = "" }: { readonly cap: number; readonly more?: string }): Piece {
+  return { ...cutRaw(text, cap), cap, more };
 }
 
-function renderRow({ number, result, facts, pieces }: Row, share: number): string {
-  const list = [pieces.code, pieces.outcome, pieces.stdout, pieces.stderr];
-  const shares = fairShares(list.map(({ text, cap }) => Math.min(text.length, cap)), share);
-  const [code = "", outcome = "", stdout = "", stderr = ""] = list.map(({ text, more }, at) =>
-    safeCut(text, { cap: shares[at] ?? 0, inline: true, more })
-  );
-  const lines = [`  [${number}] ${code} → ${labelOf(result)}${outcome}${timeOf(result.ms)}`];
+/** Everything whole if it fits into `total`; otherwise the largest pieces are cut, each once. */
+function cutPieces(pieces: readonly Piece[], total: number): string[] {
+  const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
+  const fits = needs.reduce((sum, need) => sum + need, 0) <= total;
+  const shares = fits ? needs : fairShares(needs, total - SLACK);
+  let slack = fits ? 0 : SLACK;
+  return pieces.map((piece, at) => {
+    const share = shares[at] ?? 0;
+    const over = piece.text.length - share;
+    if (piece.hidden > 0 || over > Math.min(slack, LEAST_CUT)) return wholeLines(piece, share);
+    slack -= Math.max(0, over);
+    return piece.text;
+  });
+}
+
+function renderRow({ number, result, facts }: Row, texts: readonly string[]): string {
+  const [code = "", outcome = "", stdout = "", stderr = ""] = texts;
+  const lines = [`  [${number}] ${code} → ${labelOf(result)}${outcome}${timeOf(result)}`];
   if (stdout) lines.push(`      stdout: ${stdout}`);
   if (stderr) lines.push(`      stderr: ${stderr}`);
   for (const fact of facts) lines.push(`      ${fact}`);
@@ -105,10 +121,12 @@ function errorText({ error, outcome }: BlockResult): string {
   return `${error.name}: ${error.message}${where}${detail ? `\n${detail}` : ""}`;
 }
 
-function timeOf(ms: number): string {
+/** A block that waits for a function of Vis, such as a call of a model, is not slow itself. */
+function timeOf({ ms, calls }: BlockResult): string {
   if (ms < 10) return "";
   const text = ms < 1_000 ? `${Math.round(ms)}ms` : `${(ms / 1_000).toFixed(1)}s`;
-  return `  (${text}${ms >= SLOW_MS ? " SLOW" : ""})`;
+  const own = calls.reduce((left, call) => left - call.ms, ms);
+  return `  (${text}${own >= SLOW_MS ? " SLOW" : ""})`;
 }
 
 function factsOf({ repaired, dropped, lost, pending, timedOut, outcome }: BlockResult): string[] {

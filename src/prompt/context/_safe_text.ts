@@ -9,8 +9,6 @@ const OURS = new RegExp(
   `^(?=(?:(?!\\n)[\\s${UNSEEN}])*\\[(?:iter\\b|system_nudge|\\d+\\](?![,;:)\\]}.]|\\n|$)))`,
   "gim",
 );
-/** So little is not worth a cut. */
-const SPARE_CHARS = 100;
 /** Control characters other than tab and line feed, line separators, direction overrides, invisible tag characters. */
 const CONTROL = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu;
 
@@ -32,42 +30,58 @@ export function safeLine(text: string, limit: number): string {
   return flat.length <= limit ? flat : `${flat.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Head and tail within `cap` characters, at line ends where there are some, stating how much is left out. A text that
- * is hardly longer is left whole. The cut never begins a line. */
+/** Head and tail within `cap` characters, stating how much is left out. The cut never begins a line. */
 export function headAndTail(
   text: string,
   { cap, more = "" }: { readonly cap: number; readonly more?: string },
 ): string {
-  if (text.length <= cap + Math.min(SPARE_CHARS, cap / 10)) return text;
+  if (text.length <= cap) return text;
   const room = cap - 34 - String(text.length).length - more.length;
   if (room < 40) return `${text.slice(0, Math.max(0, cap - 2)).replace(/[\ud800-\udbff]$/, "")} …`.slice(0, cap);
   const first = Math.ceil(room * 0.7);
-  const head = headOf(text.slice(0, first)), tail = tailOf(text.slice(text.length - (room - first)));
+  const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
+  const tail = text.slice(text.length - (room - first)).replace(/^[\udc00-\udfff]/, "");
   return `${head} … ${text.length - head.length - tail.length} characters left out${more} … ${tail}`;
 }
 
-/** Ends at a line feed, unless half of the text would be lost. */
-function headOf(text: string): string {
-  const end = text.lastIndexOf("\n");
-  return end >= text.length / 2 ? text.slice(0, end) : text.replace(/[\ud800-\udbff]$/, "");
+/** Safe text, whole unless it has more than four times as many characters as may be shown of it. */
+export interface RawCut {
+  readonly text: string;
+  /** Characters that `text` lacks in its middle, where a cut leaves them out anyway. */
+  readonly hidden: number;
+  /** Where to read the whole of it. */
+  readonly more: string;
 }
 
-/** Begins with a line feed, unless half of the text would be lost. */
-function tailOf(text: string): string {
-  const begin = text.indexOf("\n");
-  return begin >= 0 && begin < text.length / 2 ? text.slice(begin) : text.replace(/^[\udc00-\udfff]/, "");
+export function cutRaw(text: string, cap: number): Omit<RawCut, "more"> {
+  if (text.length <= 4 * cap) return { text: safeText(text, { inline: true }), hidden: 0 };
+  const kept = text.slice(0, 2 * cap) + text.slice(text.length - 2 * cap);
+  return { text: safeText(kept, { inline: true }), hidden: text.length - kept.length };
 }
 
-/** Cut once, before anything large is built, by so much that it fits after it was made safe, which may make it longer. */
+/** The first and last lines of safe text within `cap` characters; a line that is too long for that is cut inside. */
+export function wholeLines({ text, hidden, more }: RawCut, cap: number): string {
+  if (text.length <= cap && hidden === 0) return text;
+  const room = cap - 48 - more.length;
+  if (room < 40) return headAndTail(text, { cap });
+  let first = Math.ceil(room * 0.7), last = text.length - (room - first);
+  const end = text.lastIndexOf("\n", first), begin = text.indexOf("\n", last);
+  if (end > first / 2) first = end;
+  if (begin >= 0 && text.length - begin > (text.length - last) / 2) last = begin;
+  const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
+  const tail = text.slice(last).replace(/^[\udc00-\udfff]/, "");
+  const left = text.length + hidden - head.length - tail.length;
+  return `${head}${first === end ? "\n" : " "}… ${left} characters left out${more} …${
+    last === begin ? "" : " "
+  }${tail}`;
+}
+
+/** Cut first, so that nothing large is built, then made safe, then cut again if quoting made it longer. */
 export function safeCut(
   text: string,
   options: { readonly cap: number; readonly inline?: boolean; readonly more?: string },
 ): string {
-  const safe = safeText(headAndTail(text, options), options);
-  if (safe.length <= options.cap + SPARE_CHARS) return safe;
-  const cap = Math.floor(options.cap * options.cap / safe.length);
-  const less = safeText(headAndTail(text, { ...options, cap }), options);
-  return less.length <= options.cap + SPARE_CHARS ? less : headAndTail(less, options);
+  return headAndTail(safeText(headAndTail(text, options), options), options);
 }
 
 function visible(char: string): string {

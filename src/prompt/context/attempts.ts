@@ -46,7 +46,7 @@ function cameOf({ entries, outcome, reason }: Attempt): string {
   }
 }
 
-/** The names that were defined, whose values the index shows, and the last line that was printed, else the value. */
+/** The names that were defined, and the last line that was printed, else the last value in short. */
 function valuesOf(entries: readonly JournalEntry[]): string {
   const defined = entries.flatMap(({ result }) => result.defined).slice(0, 8);
   const names = defined.length > 0 ? `defined ${defined.join(", ")}` : "";
@@ -56,7 +56,8 @@ function valuesOf(entries: readonly JournalEntry[]): string {
     return `${names}${names && "; "}printed ${line}`;
   }
   const last = entries.at(-1)?.result;
-  return names || (last?.preview ? oneLine(last.preview.replace(/^"""\n/, ""), PRINTED_CHARS) : "ok");
+  const value = last?.preview ? oneLine(last.preview.replace(/^"""\n/, ""), PRINTED_CHARS) : "";
+  return names && value ? `${names}; value ${value}` : names || value || "ok";
 }
 
 /** The lines of a query; one that repeats what the line before says is counted instead. */

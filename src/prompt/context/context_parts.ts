@@ -27,7 +27,7 @@ export interface ContextCaps {
 
 export const DEFAULT_CAPS: ContextCaps = {
   journalChars: 24_000,
-  previewChars: 6_000,
+  previewChars: 24_000,
   stdoutChars: 24_000,
   stderrChars: 24_000,
   errorChars: 2_000,
@@ -50,10 +50,18 @@ export interface ContextParts {
   readonly notes: readonly string[];
   /** The handover in the first iteration of a later query, else null. */
   readonly handover:
-    | { readonly request: string; readonly thinkings: readonly string[]; readonly answer: string }
+    | {
+      readonly request: string;
+      readonly thinkings: readonly string[];
+      readonly answer: string;
+      /** The query ended without an answer that was accepted; `answer` is what its user read instead. */
+      readonly unfinished?: boolean;
+    }
     | null;
   /** The thinking of the newest iteration that had any; "" if none. */
   readonly thinking: string;
+  /** How many iterations of the query had thinking. */
+  readonly thoughts: number;
   readonly journal: readonly JournalEntry[];
   /** The 1-based iteration that the journal shows; null if there is none. */
   readonly journalIteration: number | null;

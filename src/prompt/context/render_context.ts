@@ -48,18 +48,18 @@ function notes(lines: readonly string[], { notesChars }: ContextCaps): string {
   return texts.map((text, at) => `- ${headAndTail(text, { cap: shares[at] ?? 0 })}`).join("\n");
 }
 
-function thinking({ thinking, attempts, caps }: ContextParts): string {
+function thinking({ thinking, thoughts, caps }: ContextParts): string {
   const text = safeCut(thinking.trim(), { cap: Math.max(0, caps.thinkingChars - OLDER_THINKING.length - 1) });
-  return text === "" || attempts.length < 2 ? text : `${text}\n${OLDER_THINKING}`;
+  return text === "" || thoughts < 2 ? text : `${text}\n${OLDER_THINKING}`;
 }
 
-function handover({ request, thinkings, answer }: NonNullable<ContextParts["handover"]>): string {
+function handover({ request, thinkings, answer, unfinished }: NonNullable<ContextParts["handover"]>): string {
   const line = (label: string, { text, cap }: { readonly text: string; readonly cap: number }) =>
     text.trim() === "" ? [] : [`${label}: ${safeCut(text.trim(), { cap, inline: true })}`];
   return [
     ...line("request before", { text: request, cap: HANDOVER.request }),
     ...thinkings.slice(-HANDOVER.thinkings).flatMap((text) => line("thinking", { text, cap: HANDOVER.thinking })),
-    ...line("answer given", { text: answer, cap: HANDOVER.answer }),
+    ...line(unfinished ? "ended without an accepted answer" : "answer given", { text: answer, cap: HANDOVER.answer }),
   ].join("\n");
 }
 

@@ -1,6 +1,7 @@
 import type { ContextCaps, IndexedVariable } from "./context_parts.ts";
 import { groupNumbered, type NameGroup } from "./_numbered_names.ts";
 import { safeLine, safeText } from "./_safe_text.ts";
+import { declaringLine } from "../../domain/text/declaring_line.ts";
 
 const NAME_CHARS = 100;
 const SHAPE_CHARS = 200;
@@ -38,23 +39,22 @@ export function renderVarIndex(
 function row(variable: IndexedVariable, inlineChars: number): string {
   const { kind, summary, versions, reason, code } = variable;
   const name = nameOf(variable);
-  const comment = [`v${versions}`];
+  const comment = versions > 1 ? [`v${versions}`] : [];
   if (kind === "pending") comment.push("pending: await it");
   if (kind === "lost") {
-    const made = code?.trim() ? `; made by: ${safeLine(code, STATEMENT_CHARS)}` : "";
+    const made = code?.trim() ? `; made by: ${safeLine(declaringLine(code, variable.name), STATEMENT_CHARS)}` : "";
     comment.push(`lost: ${safeLine(reason, SHAPE_CHARS) || "its value could not be kept"}${made}`);
   }
   if (summary.doc !== "") comment.push(safeLine(summary.doc, DOC_CHARS));
-  const facts = comment.join(" ");
   if (kind === "function" || kind === "class") {
     const shape = safeLine(summary.shape, SHAPE_CHARS);
-    return `${wordOf(variable)} ${shape.startsWith(name) ? shape : name} …  // ${facts}`;
+    return `${wordOf(variable)} ${shape.startsWith(name) ? shape : name} …${commented(comment)}`;
   }
   const inline = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars
     ? safeLine(summary.inline, inlineChars)
     : null;
   const value = inline === null ? `: ${shapeOf(variable)}` : ` = ${inline}`;
-  return `${declarationOf(variable)} ${name}${value}  // ${facts}`;
+  return `${declarationOf(variable)} ${name}${value}${commented(comment)}`;
 }
 
 function groupRow(
@@ -64,12 +64,16 @@ function groupRow(
   const { kind, summary } = newest;
   const versions = members.map((member) => member.versions);
   const [low, high] = [Math.min(...versions), Math.max(...versions)];
-  const marks = [low === high ? `v${low}` : `v${low} to v${high}`];
+  const marks = high === 1 ? [] : [low === high ? `v${low}` : `v${low} to v${high}`];
   if (kind === "pending") marks.push("pending: await them");
   if (kind === "lost") marks.push(`lost: ${safeLine(newest.reason, SHAPE_CHARS)}`);
   if (summary.doc !== "") marks.push(safeLine(summary.doc, DOC_CHARS));
   const word = kind === "function" || kind === "class" ? wordOf(newest) : declarationOf(newest);
-  return `${word} ${numbered.names}: ${shapeOf(newest)} ×${numbered.count}  // ${marks.join(" ")}`;
+  return `${word} ${numbered.names}: ${shapeOf(newest)} ×${numbered.count}${commented(marks)}`;
+}
+
+function commented(facts: readonly string[]): string {
+  return facts.length === 0 ? "" : `  // ${facts.join(" ")}`;
 }
 
 /** The word for a variable that is kept as source. */

@@ -10,7 +10,7 @@ Deno.test("attemptLine() says what was tried and what came of it", () => {
       ...executed,
       entries: [entry("const hits =\n  find()", { defined: ["hits"] }), entry("hits.length")],
     }),
-    "2: const hits = find() (+1 blocks) → defined hits",
+    "2: const hits = find() (+1 blocks) → defined hits; value 1",
   );
   assert.equal(attemptLine({ ...executed, entries: [entry("f()", { preview: "7" })] }), "2: f() → 7");
   assert.equal(

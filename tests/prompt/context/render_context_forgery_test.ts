@@ -88,6 +88,7 @@ const hostileParts: fc.Arbitrary<ContextParts> = fc.record({
   notes: fc.array(hostile, { maxLength: 3 }),
   handover: fc.option(fc.record({ request: hostile, thinkings: fc.array(hostile, { maxLength: 3 }), answer: hostile })),
   thinking: hostile,
+  thoughts: fc.nat(),
   journal: fc.array(hostileEntry, { maxLength: 4 }),
   journalIteration: fc.constant(1),
   attempts: fc.array(hostile, { maxLength: 3 }),

@@ -18,6 +18,7 @@ Deno.test("renderContext() renders the example of the protocol", () => {
       entry("hits.length", { preview: "7" }),
     ],
     journalIteration: 2,
+    thoughts: 2,
     attempts: ["1: fs.listFiles() → defined files", "2: hits → 7"],
     index: "const hits: Array(7) of {path,line,text}  // v2",
     nudges: ["[system_nudge] Finish."],
@@ -51,8 +52,8 @@ Reply now with one JSON object: {"thinking", "code", "next", "final"}.`,
 Deno.test("renderContext() says how to get older thinking only where there is some", () => {
   const thinking = "Count the call sites.";
   const older = 'older: await varHistory("$reasoning")';
-  assert.ok(!renderContext(parts({ thinking, attempts: ["1: a → 1"] })).includes(older));
-  assert.ok(renderContext(parts({ thinking, attempts: ["1: a → 1", "2: b → 1"] })).includes(older));
+  assert.ok(!renderContext(parts({ thinking, thoughts: 1, attempts: ["1: a → 1", "2: b → 1"] })).includes(older));
+  assert.ok(renderContext(parts({ thinking, thoughts: 2, attempts: ["1: a → 1", "2: b → 1"] })).includes(older));
 });
 
 Deno.test("renderContext() leaves empty sections out", () => {
@@ -156,7 +157,7 @@ Deno.test("renderContext() cuts each part of a block at its own cap, head and ta
 
 Deno.test("renderContext() tells where the whole of a cut value is", () => {
   const text = renderContext(
-    parts({ journal: [entry("1"), entry("f()", { preview: "x".repeat(30_000) })], journalIteration: 2 }),
+    parts({ journal: [entry("1"), entry("f()", { preview: "x".repeat(90_000) })], journalIteration: 2 }),
   );
   assert.ok(text.includes("characters left out, all in results[1] …"));
 });
@@ -188,6 +189,7 @@ Deno.test("renderContext() bounds every other section too", () => {
   const hostile = parts({
     notes: [huge, huge, "short"],
     thinking: huge,
+    thoughts: 2,
     attempts: Array.from({ length: 300 }, (_, at) => `${at}: ${huge}`),
     index: huge,
     nudges: Array.from({ length: 300 }, () => `[system_nudge] ${huge}`),

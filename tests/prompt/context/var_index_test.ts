@@ -32,10 +32,10 @@ Deno.test("renderVarIndex() renders the example of the protocol, newest first", 
     ]),
     [
       "const hits: Array(7) of {path,line,text}  // v2",
-      "const limit = 50  // v1",
-      "function parse(line) …  // v1 Parses one log line",
-      "class Row …  // v1",
-      "const row: Row {a,b}  // v1",
+      "const limit = 50",
+      "function parse(line) …  // Parses one log line",
+      "class Row …",
+      "const row: Row {a,b}",
       "$query $answer $reasoning  // system; 3 versions of $reasoning",
       'forgotten: rows(v4) tmp(v1)  // await restoreVar("rows")',
     ],
@@ -45,8 +45,8 @@ Deno.test("renderVarIndex() renders the example of the protocol, newest first", 
 Deno.test("renderVarIndex() of nothing is empty", () => assert.equal(renderVarIndex([], DEFAULT_CAPS), ""));
 
 Deno.test("renderVarIndex() inlines values of at most inlineChars", () => {
-  assert.deepEqual(render([variable("a", { inline: "x".repeat(120) })]), [`const a = ${"x".repeat(120)}  // v1`]);
-  assert.deepEqual(render([variable("a", { inline: "x".repeat(121) })]), ["const a: string(4096)  // v1"]);
+  assert.deepEqual(render([variable("a", { inline: "x".repeat(120) })]), [`const a = ${"x".repeat(120)}`]);
+  assert.deepEqual(render([variable("a", { inline: "x".repeat(121) })]), ["const a: string(4096)"]);
 });
 
 Deno.test("renderVarIndex() marks pending and lost variables with reason and defining statement", () => {
@@ -62,34 +62,34 @@ Deno.test("renderVarIndex() marks pending and lost variables with reason and def
       variable("gone", { kind: "lost", shape: "Map(3)" }),
     ]),
     [
-      "const p: Promise  // v1 pending: await it",
-      "const sock: Socket  // v1 lost: closure over a host object; made by: const sock = open()",
-      "const gone: Map(3)  // v1 lost: its value could not be kept",
+      "const p: Promise  // pending: await it",
+      "const sock: Socket  // lost: closure over a host object; made by: const sock = open()",
+      "const gone: Map(3)  // lost: its value could not be kept",
     ],
   );
 });
 
 Deno.test("renderVarIndex() joins names that differ only in a number, of one kind and size", () => {
   const files = Array.from({ length: 49 }, (_, at) => variable(`f${at}`)).toReversed();
-  assert.deepEqual(render(files), ["const f0 … f48: string(4096) ×49  // v1"]);
+  assert.deepEqual(render(files), ["const f0 … f48: string(4096) ×49"]);
   assert.deepEqual(render(files.filter(({ name }) => name !== "f7" && name !== "f0")), [
-    "const f1 … f6, f8 … f48: string(4096) ×47  // v1",
+    "const f1 … f6, f8 … f48: string(4096) ×47",
   ]);
   assert.deepEqual(render([...files.slice(0, 3), variable("f45", { size: 9, shape: "string(9)" }), variable("g2")]), [
-    "const f46 … f48: string(4096) ×3  // v1",
-    "const f45: string(9)  // v1",
-    "const g2: string(4096)  // v1",
+    "const f46 … f48: string(4096) ×3",
+    "const f45: string(9)",
+    "const g2: string(4096)",
   ]);
   assert.deepEqual(render([variable("f2", { versions: 3 }), variable("f1")]), [
     "const f1 … f2: string(4096) ×2  // v1 to v3",
   ]);
   const gaps = Array.from({ length: 20 }, (_, at) => variable(`n${at * 2}`));
-  assert.deepEqual(render(gaps), ["const n0 … n38: string(4096) ×20  // v1"]);
+  assert.deepEqual(render(gaps), ["const n0 … n38: string(4096) ×20"]);
 });
 
 Deno.test("renderVarIndex() keeps small values, functions and kinds apart when it joins names", () => {
   const small = [variable("n1", { inline: "1", size: null }), variable("n2", { inline: "2", size: null })];
-  assert.deepEqual(render(small), ["const n1 = 1  // v1", "const n2 = 2  // v1"]);
+  assert.deepEqual(render(small), ["const n1 = 1", "const n2 = 2"]);
   const functions = [1, 2].map((n) =>
     variable(`f${n}`, { kind: "function", shape: `f${n}(a)`, type: "function", size: null })
   );

@@ -29,7 +29,7 @@ export interface ReadContext {
 const HEADER = /^\[iter \d+\/\d+\]/m;
 const TIME = / {2}\(\d+(?:\.\d+)?m?s(?: SLOW)?\)$/;
 const FAILED = /^(?:ERROR|REFUSED|TIMEOUT|KILLED|OUT OF MEMORY|CANCELLED) /;
-const INDEX_ROW = /^(const|let|var|function|class) (.+?) {2}\/\/ v\d+(?: to v\d+)?(?: (.*))?$/;
+const INDEX_ROW = /^(const|let|var|function|class) (.+?)(?: {2}\/\/ (?:v\d+(?: to v\d+)?)? ?(.*))?$/;
 const SINGLE = /^([\p{ID_Start}$_][\p{ID_Continue}$]*)(?:(?: = |: )(.*)|(\(.*|.*))$/su;
 
 /** Throws `SyntaxError` if the text is not a context message. */

@@ -30,7 +30,9 @@ export function realmFunctions({ functions, constants, calls }: RealmFunctionsOp
   }
   for (const name in roots) captured.freeze(roots[name]);
   roots["shape"] = captured.freeze((value: unknown) => shape(value));
-  if (byName["doc"]) roots["doc"] = captured.freeze((of: unknown) => calls.call("doc", [nameOf(of, { roots, byName })]));
+  if (byName["doc"]) {
+    roots["doc"] = captured.freeze((of: unknown) => calls.call("doc", [nameOf(of, { roots, byName })]));
+  }
   return roots;
 }
 

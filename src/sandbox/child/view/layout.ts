@@ -1,8 +1,8 @@
 import { look } from "../intrinsics/look.ts";
 
-const WIDTH = 120;
-/** Longer items of a list have a line each. */
-const SHORT = 24;
+const WIDTH = 80;
+/** Objects without lists or objects of several lines are rows, so that records can be compared line by line. */
+const ROW_WIDTH = 200;
 
 export interface Bounds {
   readonly depth: number;
@@ -22,7 +22,7 @@ export interface Container {
   readonly close: string;
   readonly parts: readonly string[];
   readonly level: number;
-  /** Only the short parts of a list share lines; those of anything else always do. */
+  /** Short parts of a list share lines. */
   readonly list: boolean;
 }
 
@@ -36,9 +36,9 @@ export function layOut({ open, close, parts, level, list }: Container): string {
     if (part.length > longest) longest = part.length;
     if (look.indexOf(part, "\n") >= 0) oneLine = false;
   }
-  if (oneLine && size <= WIDTH) return `${open} ${joined(parts, ", ")} ${close}`;
+  if (oneLine && size <= (list ? WIDTH : ROW_WIDTH)) return `${open} ${joined(parts, ", ")} ${close}`;
   const indent = look.repeat("  ", level + 1);
-  const lines = oneLine && (!list || longest <= SHORT) ? filled(parts, WIDTH - level * 2 - 2) : parts;
+  const lines = oneLine && list && longest <= 24 ? filled(parts, WIDTH - level * 2 - 2) : parts;
   return `${open}\n${indent}${joined(lines, `,\n${indent}`)}\n${look.repeat("  ", level)}${close}`;
 }
 

@@ -29,6 +29,11 @@ export function shape(value: unknown, options: ShapeOptions = {}): string {
   }
 }
 
+/** An object with so many keys and values of one type is a dictionary. */
+const DICTIONARY = 9;
+/** Most characters of the keys of an object without their types. */
+const TERSE_KEYS = 100;
+
 function write(schema: ValueShape, terse: boolean): string {
   let out = "", count = 0;
   const add = (part: string): void => {
@@ -56,10 +61,21 @@ function grouped(schema: ValueShape, terse: boolean): string {
   return parts > 1 ? `(${text})` : text;
 }
 
+/** What all fields hold, in short; null if they differ. */
+function sameValues(keys: readonly string[], fields: ObjectSchema["fields"]): string | null {
+  const first = write(fields[keys[0]!]!.schema, true);
+  for (let i = 1; i < keys.length; i++) if (write(fields[keys[i]!]!.schema, true) !== first) return null;
+  return first;
+}
+
 function objectText({ name, keys, fields, count, more }: ObjectSchema, terse: boolean): string {
   let out = "";
+  const total = keys.length + more,
+    same = count === 1 && !name && total >= DICTIONARY ? sameValues(keys, fields) : null;
+  if (same !== null) return `record of ${total}: string → ${same}`;
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!, field = fields[key]!;
+    if (terse && out.length + key.length > TERSE_KEYS) return `${name ? `${name} ` : ""}{${out},... ${total - i} more}`;
     const shown = `${keyText(key)}${field.seen < count ? "?" : ""}`;
     out += `${i > 0 ? (terse ? "," : ", ") : ""}${terse ? shown : `${shown}: ${write(field.schema, terse)}`}`;
   }

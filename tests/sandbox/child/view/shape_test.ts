@@ -50,7 +50,7 @@ const CASES: readonly (readonly [value: unknown, full: string, terse: string])[]
     "Proxy",
   ],
   [
-    Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`k${i}`, i])),
+    Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`k${i}`, i === 0 ? "" : i])),
     /.*k19: number, \.\.\. 5 more\}$/.source,
     "",
   ],
