@@ -117,7 +117,7 @@ async function locked(folder: string, writable: boolean) {
 Deno.test("extensionSource() the locked profile has of the shipped extensions what cannot write, and nothing else", () =>
   withFolder(async (folder) => {
     const { loads, active } = await locked(folder, false);
-    assert.deepEqual(loads.toSorted(), ["debug", "fs", "history", "memo", "rlm", "skills", "table", "web"], "no others' code");
+    assert.deepEqual(loads.toSorted(), ["debug", "fs", "history", "memo", "rlm", "skills", "tabular", "web"], "no others' code");
     assert.deepEqual(active.functions.filter((name) => name.startsWith("fs.")), [
       "fs.readFile",
       "fs.readFiles",
