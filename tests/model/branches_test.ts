@@ -5,10 +5,10 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 
 const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
 /** What the model finds about the conversation that it is in. */
-const LOOK = `const id = (await history.conversations())[0].id;
+const LOOK = `const id = (await history.conversations()).conversations[0].id;
 const asked = (await history.queries()).map(({ request }) => request), named = (await history.queries(id)).length;
-const pears = (await history.search("pears", { conversation: id })).map(({ kind }) => kind).sort();
-const plums = (await history.search("plums", { conversation: id })).length;
+const pears = (await history.search("pears", { conversation: id })).hits.map(({ kind }) => kind).sort();
+const plums = (await history.search("plums", { conversation: id })).hits.length;
 const listed = (await history.variables()).map(({ name }) => name).filter((name) => name.startsWith("fruit"));
 const found = JSON.stringify({ asked, named, pears, plums, listed, value: await history.variable(id, "fruit") })`;
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { described, realm } from "../../extensions/index.ts";
-import table from "../../extensions/table/mod.ts";
+import table from "../../extensions/tabular/mod.ts";
 import { realmScripts } from "../../src/extension/realm_scripts.ts";
 import { validate } from "../../src/extension/spec.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
 Deno.test("blocks read and write CSV, make tables and format numbers without await", async () => {
-  const extension = realmScripts(validate(table), realm.table);
+  const extension = realmScripts(validate(table), realm.tabular);
   await using engine = await startEngine([
     replyJson([
       'const rows = table.parse("name,n\\nb,2\\na,1500\\n").map(r => ({...r, n: Number(r.n)}))',
@@ -22,5 +22,5 @@ Deno.test("blocks read and write CSV, make tables and format numbers without awa
   const previews = engine.events.flatMap((event) => event.type === "block_finished" ? [event.result.preview] : []);
   assert.match(previews[3] ?? "", /name,n/);
   assert.match(previews[4] ?? "", /table\.markdown\(rows/);
-  assert.ok(described.table.block.length < 300, String(described.table.block.length));
+  assert.ok(described.tabular.block.length < 300, String(described.tabular.block.length));
 });

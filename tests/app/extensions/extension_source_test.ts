@@ -119,7 +119,7 @@ Deno.test("extensionSource() the locked profile has of the shipped extensions wh
     const { loads, active } = await locked(folder, false);
     assert.deepEqual(
       loads.toSorted(),
-      ["debug", "fs", "history", "memo", "rlm", "skills", "table", "web"],
+      ["debug", "fs", "history", "memo", "rlm", "skills", "tabular", "web"],
       "no others' code",
     );
     assert.deepEqual(active.functions.filter((name) => name.startsWith("fs.")), [

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { described, shipped } from "../../../extensions/index.ts";
-import { describe, describeLive, extensionsModule, shippedNames } from "../../../scripts/generate/extensions.ts";
+import {
+  describe,
+  describeLive,
+  extensionsModule,
+  shippedNames,
+  withModules,
+} from "../../../scripts/generate/extensions.ts";
 import { LazyRegistry } from "../../../src/extension/registry/lazy_registry.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import { type Extension, value } from "../../../src/extension/spec.ts";
@@ -93,8 +99,9 @@ Deno.test("extensions/index.ts is what the generator makes, and static extension
   const elsewhere = { envId: "e", conversationId: "c", branchId: "b", depth: 2, workspace: "/elsewhere" };
   for (const { name, isStatic } of await shippedNames()) {
     if (!isStatic) continue;
-    const extension = (await shipped[name as keyof typeof shipped]()).default;
-    assert.deepEqual(await describe(extension, elsewhere), described[name as keyof typeof described]);
+    const { default: extension } = await shipped[name as keyof typeof shipped]();
+    const loaded = withModules(extension, new URL(`../../../extensions/${name}/`, import.meta.url));
+    assert.deepEqual(await describe(loaded, elsewhere), described[name as keyof typeof described]);
   }
 });
 

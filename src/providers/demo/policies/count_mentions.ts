@@ -36,7 +36,7 @@ function search(word: string): PolicyReply {
   return {
     thinking: `One search over all files gives every line with ${word}; count them per file in code.`,
     code: [[
-      `const lines = await fs.grep(${JSON.stringify(word)}, { literal: true })`,
+      `const lines = await fs.grep(${JSON.stringify(word)}, { literal: true, limit: 100000 })`,
       "const perFile = new Map<string, number>()",
       `for (const line of lines) perFile.set(line.path, (perFile.get(line.path) ?? 0) + line.text.split(${
         JSON.stringify(word)

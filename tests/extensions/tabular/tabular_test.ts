@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { csv, markdown, number, parse } from "../../../extensions/table/table.ts";
+import { csv, markdown, number, parse } from "../../../extensions/tabular/table.ts";
 
 Deno.test("parse() reads quotes, line ends and separators as written", () => {
   assert.deepEqual(parse('a,b\r\n1,"x, ""y""\nz"\r\n\r\n2,\n'), [{ a: "1", b: 'x, "y"\nz' }, { a: "2", b: "" }]);

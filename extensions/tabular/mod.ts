@@ -1,8 +1,8 @@
 import { defineExtension } from "@vis/extension";
 
 export default defineExtension({
-  namespace: "vis.table",
-  alias: { ns: "vis.ext.tables", alias: "tables" },
+  namespace: "vis.tabular",
+  alias: { ns: "vis.ext.tabular", alias: "tabular" },
   doc: "CSV, Markdown tables and number formats, inside the sandbox.",
   group: "data",
   version: "0.1.0",
