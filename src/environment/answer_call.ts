@@ -4,7 +4,7 @@ import type { HostCall } from "../sandbox/sandbox.ts";
 import { HostCallError } from "../domain/errors.ts";
 import { offReason } from "../extension/registry/off_part.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
-import { diffsIn } from "./diffs_in.ts";
+import { allDiffs, diffsIn } from "./diffs_in.ts";
 import type { QueryScope } from "./query_scope.ts";
 
 /** Answers one call from the sandbox and reports its start and end to the query. Rejects if the function does, and
@@ -31,6 +31,7 @@ export async function answerCall(
       ? await callBuiltin(call, { source, scope })
       : await called(active, name)?.call(name, args, { env: view(signal), signal });
     ended = { ok: true, ...diffsIn(result) };
+    for (const diff of allDiffs(result)) scope.onChange?.(diff);
     return result;
   } finally {
     scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ...ended });

@@ -6,11 +6,18 @@ const MAX_CHARS = 16 * 1024;
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let left = MAX_CHARS;
-  for (const one of Array.isArray(result) ? result.slice(0, MAX_DIFFS) : [result]) {
-    const diff: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "diff") : undefined;
-    if (typeof diff !== "string" || diff === "" || left <= 0) continue;
+  for (const diff of allDiffs(result).slice(0, MAX_DIFFS)) {
+    if (left <= 0) break;
     found.push(diff.length > left ? `${diff.slice(0, diff.lastIndexOf("\n", left) + 1 || left)}…\n` : diff);
     left -= diff.length;
   }
   return found.length > 0 ? { diffs: found } : {};
+}
+
+/** The same, unbounded. */
+export function allDiffs(result: unknown): readonly string[] {
+  return (Array.isArray(result) ? result : [result]).flatMap((one: unknown) => {
+    const diff: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "diff") : undefined;
+    return typeof diff === "string" && diff !== "" ? [diff] : [];
+  });
 }

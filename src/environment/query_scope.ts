@@ -38,4 +38,6 @@ export interface QueryScope {
   /** Absent if no calls are allowed, in tests of other parts. */
   readonly subcalls?: SubcallFunctions;
   readonly onCall: (call: HostCallEvent) => void;
+  /** Called with the unified diff of each file that a call changed. */
+  readonly onChange?: (diff: string) => void;
 }

@@ -46,6 +46,7 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
     journal: state.journal?.entries ?? [],
     journalIteration: state.journal?.iteration ?? null,
     failures: state.failures,
+    changed: state.changed.line,
     attempts: state.attempts.newest(caps.attempts),
     index: environment.index.rendered((heads) => renderVarIndex(heads, caps)),
     nudges: await nudges(source),

@@ -52,6 +52,7 @@ export async function prepare(
     answer: (text, facts) => state.offer({ text, ...facts }),
     subcalls: query.subcalls,
     onCall: (call) => emitter.send({ type: "host_call", ...call }),
+    onChange: (diff) => state.changed.add(diff),
   };
   // Done before the child starts, so that it need not restore what is forgotten.
   await forgetStale(parts, queryId);

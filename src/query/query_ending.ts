@@ -136,9 +136,13 @@ function compose(
     iterations: state.position,
     ...ledger.spent,
     ms: Math.max(0, now() - started),
-    notes: [...final?.notes ?? [], ...endedPrograms(environment)],
+    notes: [...final?.notes ?? [], ...changedFiles(state), ...endedPrograms(environment)],
     ...(final?.value === undefined ? {} : { value: final.value }),
   };
+}
+
+function changedFiles({ changed: { line } }: QueryState): readonly string[] {
+  return line === "" ? [] : [`Changed ${line} (vis undo reverts it)`];
 }
 
 function endedPrograms({ views, programs: { titles } }: QueryParts["environment"]): readonly string[] {

@@ -1,3 +1,4 @@
+import { ChangedFiles } from "../domain/query/changed_files.ts";
 import type { AcceptedFinal, OfferedAnswer } from "../iteration/iteration.ts";
 import { Attempts } from "../prompt/context/attempts.ts";
 import type { JournalEntry } from "../prompt/context/context_parts.ts";
@@ -35,6 +36,7 @@ export class QueryState {
   prose: string | null = null;
   /** An answer that nothing supports, and why it was refused. */
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
+  readonly changed: ChangedFiles = new ChangedFiles();
   journal: { readonly entries: readonly JournalEntry[]; readonly iteration: number } | null = null;
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];

@@ -5,6 +5,7 @@ export const NO_CONTEXT: ContextParts = {
   iteration: 1,
   budget: 4,
   failures: 0,
+  changed: "",
   notes: [],
   handover: null,
   thinking: "",

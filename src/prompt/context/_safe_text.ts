@@ -1,5 +1,5 @@
 /** Tags of the context message. External text must neither open nor close one. */
-const TAGS = ["notes", "prior_thinking", "handover", "journal", "attempts", "var_index"];
+const TAGS = ["notes", "prior_thinking", "handover", "journal", "changed", "attempts", "var_index"];
 
 /** Invisible characters, which must not hide a tag or the start of a line. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";

@@ -65,6 +65,8 @@ export interface ContextParts {
   readonly journal: readonly JournalEntry[];
   /** The 1-based iteration that the journal shows; null if there is none. */
   readonly journalIteration: number | null;
+  /** Files that the query has changed, on one line; "" if none. */
+  readonly changed: string;
   /** One line per earlier iteration, oldest first. */
   readonly attempts: readonly string[];
   /** The rendered body of `<var_index>`, which the caller caches by revision. */

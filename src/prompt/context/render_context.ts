@@ -4,6 +4,7 @@ import { renderJournal } from "./_journal.ts";
 import { headAndTail, safeCut, safeLine, safeText } from "./_safe_text.ts";
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 2_000 };
+const CHANGED_CHARS = 400;
 const ATTEMPT_CHARS = 160;
 const NUDGE = "[system_nudge]";
 const NUDGE_CHARS = 200;
@@ -26,6 +27,7 @@ export function renderContext(parts: ContextParts): string {
     section("notes", notes(parts.notes, caps)),
     parts.handover ? section("handover", handover(parts.handover)) : section("prior_thinking", thinking(parts)),
     section("journal", journal),
+    parts.changed === "" ? "" : `<changed> ${safeLine(parts.changed, CHANGED_CHARS)}`,
     section("attempts", attempts(parts.attempts, caps)),
     section("var_index", index(parts.index, caps)),
     ...nudges(parts.nudges),

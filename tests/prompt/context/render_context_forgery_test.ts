@@ -87,6 +87,7 @@ const hostileParts: fc.Arbitrary<ContextParts> = fc.record({
   failures: fc.nat(9),
   notes: fc.array(hostile, { maxLength: 3 }),
   handover: fc.option(fc.record({ request: hostile, thinkings: fc.array(hostile, { maxLength: 3 }), answer: hostile })),
+  changed: hostile,
   thinking: hostile,
   thoughts: fc.nat(),
   journal: fc.array(hostileEntry, { maxLength: 4 }),

@@ -1,0 +1,31 @@
+const MAX_FILES = 200, SHOWN = 8;
+
+/** The files that a query changed, with the lines that its changes added and removed. */
+export class ChangedFiles {
+  readonly #files = new Map<string, { added: number; removed: number }>();
+
+  /** Counts one change, a unified diff. */
+  add(diff: string): void {
+    const path = pathOf(diff);
+    const known = path === null ? undefined : this.#files.get(path);
+    if (path === null || !known && this.#files.size >= MAX_FILES) return;
+    const { added, removed } = known ?? { added: 0, removed: 0 };
+    const lines = diff.split("\n").filter((line) => !/^(?:---|\+\+\+) /.test(line));
+    const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
+    this.#files.set(path, { added: added + count("+"), removed: removed + count("-") });
+  }
+
+  /** `src/a.ts +3 −1, b.md +10 −0`; "" if nothing was changed. */
+  get line(): string {
+    const shown = [...this.#files].slice(0, SHOWN).map(([path, { added, removed }]) => `${path} +${added} −${removed}`);
+    const more = this.#files.size - shown.length;
+    return [...shown, ...more > 0 ? [`${more} more`] : []].join(", ");
+  }
+}
+
+function pathOf(diff: string): string | null {
+  const binary = /^Binary file (.*) (?:removed|replaced)$/m.exec(diff)?.[1];
+  const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
+  const named = after === "" || after === "/dev/null" ? before : after;
+  return binary ?? (named === "" ? null : named.replace(/^[ab]\//, ""));
+}
