@@ -1,7 +1,7 @@
 import type { BlockOutcome, BlockResult } from "../../domain/query/block_result.ts";
 import type { ContextCaps, JournalEntry } from "./context_parts.ts";
 import { fairShares } from "./_fair_shares.ts";
-import { cutRaw, type RawCut, safeCut, safeLine, wholeLines } from "./_safe_text.ts";
+import { cutRaw, type RawCut, safeLine, wholeLines } from "./_safe_text.ts";
 
 /** The model wrote the code itself, so head and tail are enough as a reminder. */
 const CODE_CHARS = 2_000;

@@ -9,7 +9,6 @@ import type { WorkerParts } from "./parts.ts";
 
 const MAX_VALUE_BYTES = 1 << 20;
 /** Of a value that was declared and not looked at. */
-const DECLARED_CHARS = 500;
 
 export interface Finished {
   readonly run: Extract<ToWorker, { t: "run" }>;
