@@ -8,7 +8,7 @@ export interface Skill {
   readonly folder: string;
 }
 
-const MAX_SKILLS = 100;
+const MAX_SKILLS = 1_000;
 const MAX_HEAD = 4_000;
 const PLACES = [".vis/skills", ".claude/skills", "skills"];
 
@@ -20,7 +20,7 @@ export async function findSkills(
   const lists = await Promise.all(roots.map(skillsIn));
   const found = new Map<string, Skill>();
   for (const skill of lists.flat()) if (!found.has(skill.name)) found.set(skill.name, skill);
-  return [...found.values()].sort((a, b) => a.name < b.name ? -1 : 1).slice(0, MAX_SKILLS);
+  return [...found.values()].sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
 async function skillsIn(root: string): Promise<readonly Skill[]> {

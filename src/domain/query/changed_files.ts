@@ -12,12 +12,15 @@ export class ChangedFiles {
     const { added, removed } = known ?? { added: 0, removed: 0 };
     const lines = diff.split("\n").filter((line) => !/^(?:---|\+\+\+) /.test(line));
     const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
+    this.#files.delete(path); // the last one changed is shown first
     this.#files.set(path, { added: added + count("+"), removed: removed + count("-") });
   }
 
   /** `src/a.ts +3 −1, b.md +10 −0`; "" if nothing was changed. */
   get line(): string {
-    const shown = [...this.#files].slice(0, SHOWN).map(([path, { added, removed }]) => `${path} +${added} −${removed}`);
+    const shown = [...this.#files].reverse().slice(0, SHOWN).map(([path, { added, removed }]) =>
+      `${path} +${added} −${removed}`
+    );
     const more = this.#files.size - shown.length;
     return [...shown, ...more > 0 ? [`${more} more`] : []].join(", ");
   }
