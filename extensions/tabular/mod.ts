@@ -10,6 +10,6 @@ export default defineExtension({
   license: "Apache-2.0",
   readOnly: true,
   prompt:
-    "Without await: table.parse(csv, {separator?, header?}): rows by column (header: false for lists), table.csv(rows), table.markdown(rows, columns?), table.number(n, digits?): 1,234.50",
-  modules: { table: "./table.ts" },
+    "Without await: tables.parse(csv, {separator?, header?}): rows by column (header: false for lists), tables.csv(rows), tables.markdown(rows, columns?), tables.number(n, digits?): 1,234.50",
+  modules: { tables: "./table.ts" },
 });

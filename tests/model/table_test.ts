@@ -10,17 +10,17 @@ Deno.test("blocks read and write CSV, make tables and format numbers without awa
   const extension = realmScripts(validate(table), realm.tabular);
   await using engine = await startEngine([
     replyJson([
-      'const rows = table.parse("name,n\\nb,2\\na,1500\\n").map(r => ({...r, n: Number(r.n)}))',
-      "const total = table.number(rows.reduce((sum, {n}) => sum + n, 0), 1)",
-      "const shown = table.markdown(rows.toSorted((a, b) => b.n - a.n))",
-      "table.csv(rows)",
-      'await doc("table")',
+      'const rows = tables.parse("name,n\\nb,2\\na,1500\\n").map(r => ({...r, n: Number(r.n)}))',
+      "const total = tables.number(rows.reduce((sum, {n}) => sum + n, 0), 1)",
+      "const shown = tables.markdown(rows.toSorted((a, b) => b.n - a.n))",
+      "tables.csv(rows)",
+      'await doc("tables")',
     ], { final: "{{shown}}\n\n{{total}} in all" }),
   ], { extensions: [extension] });
   const { answer } = await engine.ask("Sum it up");
   assert.equal(answer, "| name | n |\n| --- | ---: |\n| a | 1500 |\n| b | 2 |\n\n1,502.0 in all");
   const previews = engine.events.flatMap((event) => event.type === "block_finished" ? [event.result.preview] : []);
   assert.match(previews[3] ?? "", /name,n/);
-  assert.match(previews[4] ?? "", /table\.markdown\(rows/);
+  assert.match(previews[4] ?? "", /tables\.markdown\(rows/);
   assert.ok(described.tabular.block.length < 300, String(described.tabular.block.length));
 });

@@ -71,9 +71,12 @@ export function flagsSuite(launcher: Launcher): void {
     await together(t, {
       "--no-extension leaves one out": withUser(async (user, env) => {
         assert.equal((await user.run(["run", "--no-extension", "fs", "x"], { env })).code, 0);
-        assert.match(user.mock.requests[1]?.context ?? "", /undefined/);
+        assert.match(
+          user.mock.requests[1]?.context ?? "",
+          /Cannot call fs\.glob: fs is off; the user switches it on: /,
+        );
         assert.doesNotMatch(user.mock.requests[0]?.texts.join("\n") ?? "", /namespace: fs/);
-      }, { reply: [replyJson("typeof fs"), final("It is so")] }),
+      }, { reply: [replyJson("await fs.glob('*')"), final("It is so")] }),
       "--no-extension refuses a name that is none": withUser(async (user, env) => {
         const ran = await user.run(["run", "--no-extension", "memmo", "x"], { env });
         assert.deepEqual([ran.code, ran.stdout, user.mock.requests.length], [2, "", 0]);
