@@ -17,6 +17,8 @@ export interface Patience {
 }
 
 const FIRST_NOTICE_MS = 15_000;
+/** A person who takes the place of the model may take days, and knows it. */
+const UNLIMITED_MS = 86_400_000;
 
 /** One stream of a provider that ends as soon as the caller cancels (`Cancelled`), the service is silent for too long
  * (`ProviderError`, stall) or its reply does not end (`ProviderError`, reply), even if the provider does not react to
@@ -123,7 +125,7 @@ class Watch {
   /** Tells the caller if it is time; returns how long until the next time. */
   #untilNotice(): number {
     const { clock, firstTokenMs: limitMs, onWait } = this.#patience;
-    if (this.#started || !onWait) return Infinity;
+    if (this.#started || !onWait || limitMs >= UNLIMITED_MS) return Infinity;
     const waitedMs = clock.now() - this.#begun;
     if (waitedMs >= this.#noticeMs) {
       onWait({ model: this.#model, waitedMs, limitMs });

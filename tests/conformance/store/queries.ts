@@ -102,7 +102,8 @@ export const storeQueryCases: readonly StoreCase[] = [
       await store.endIteration(last, iterationEnd([]));
       await store.endQuery(queryId, queryEnd({ answer: "done it" }));
       const second = await store.beginQuery(newQuery(branchId, "second"));
-      const turn = { text: "first", thinkings: ["thought 1", "thought 2"], answer: "done it", status: "done" };
+      const thinkings = ["thought 1", "thought 2"], notes = ["one note"];
+      const turn = { text: "first", thinkings, answer: "done it", status: "done", notes };
       assert.equal(await store.previousTurn(branchId, queryId), null);
       assert.deepEqual(await store.previousTurn(branchId, second), turn);
       assert.deepEqual(await store.previousTurn(branchId, ""), turn, "a running query is passed over");

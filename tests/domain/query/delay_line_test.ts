@@ -11,5 +11,4 @@ Deno.test("delayLine() says for how long a model has not begun, and how long it 
   const line = (waitedMs: number, limitMs: number) => delayLine({ type: "waiting", model: "m", waitedMs, limitMs });
   assert.equal(line(15_010, 1_800_000), "waiting for m: no reply for 15 s (limit 30 min)");
   assert.equal(line(240_000, 300_000), "waiting for m: no reply for 4 min (limit 5 min)");
-  assert.equal(line(60_000, 1_800_000_000), "waiting for m: no reply for 60 s");
 });

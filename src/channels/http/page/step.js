@@ -105,8 +105,7 @@ export class Step {
   #waiting({ model, waitedMs, limitMs }) {
     this.#waits = true;
     const time = (ms) => ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
-    const limit = limitMs < 86_400_000 ? ` (limit ${time(limitMs)})` : "";
-    this.#line.textContent = clean(`waiting for ${model}: no reply for ${time(waitedMs)}${limit}`);
+    this.#line.textContent = clean(`waiting for ${model}: no reply for ${time(waitedMs)} (limit ${time(limitMs)})`);
   }
 
   #call({ name, phase }) {
