@@ -73,9 +73,13 @@ async function tryAll({ compiled, quick, verbose, families, tries, seed, atOnce 
   const rows: Row[] = [];
   for (const family of FAMILIES.filter(({ name }) => families.length === 0 || families.includes(name))) {
     const count = tries ?? (quick ? family.tries.quick : family.tries.full);
+    let done = 0;
     const row = await runFamily(family, {
       ...{ launcher, tries: count, quick, seed, atOnce },
-      onTry: (trial) => (verbose || trial.findings.length > 0) && tell(family.name, trial),
+      onTry: (trial) => {
+        console.log(`${family.name}: ${++done} of ${count} tries`);
+        if (verbose || trial.findings.length > 0) tell(family.name, trial);
+      },
     });
     console.log(`${family.name}: ${row.missing || `${row.tries} tries in ${row.seconds} s`}`);
     rows.push(row);

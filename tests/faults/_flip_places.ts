@@ -32,19 +32,20 @@ export function pageKinds(path: string): ReadonlyMap<string, readonly number[]> 
   return kinds;
 }
 
-/** A place in a page of each kind in turn. Every third is in what orders a page: its header and the list of its cells. */
+/** A place in a page of each kind in turn, beginning at any of them. Every third is in what orders a page: its header and the list of its cells. */
 export function* flips(
   kinds: ReadonlyMap<string, readonly number[]>,
   { count, next }: { readonly count: number; readonly next: () => number },
 ): Generator<Flip> {
   const names = [...kinds.keys()];
-  for (let at = 0; at < count; at++) {
+  const start = next() % names.length;
+  for (let at = start; at < start + count; at++) {
     const kind = names[at % names.length] ?? "";
     const pages = kinds.get(kind) ?? [];
     const page = pages[next() % pages.length] ?? 1;
-    const start = kind !== "header" && page === 1 ? HEADER_BYTES : 0;
-    const within = kind === "header" ? HEADER_BYTES : next() % 3 === 0 ? 64 : PAGE_BYTES - start;
-    const offset = (page - 1) * PAGE_BYTES + start + next() % within;
+    const from = kind !== "header" && page === 1 ? HEADER_BYTES : 0;
+    const within = kind === "header" ? HEADER_BYTES : next() % 3 === 0 ? 64 : PAGE_BYTES - from;
+    const offset = (page - 1) * PAGE_BYTES + from + next() % within;
     const mask = next() % 4 === 0 ? 1 + next() % 255 : 1 << next() % 8;
     yield { kind, offset, mask };
   }
