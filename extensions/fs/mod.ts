@@ -39,9 +39,7 @@ const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).m
 
 const FILES = "Files of cwd, to which paths are relative";
 const FIND =
-  `Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:
-  new Set((await fs.grep("TODO", "src")).map(hit => hit.path))
-Ignored files are left out ({all: true} takes them).`;
+  "Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see. Ignored files are left out ({all: true} takes them).";
 
 export default defineExtension({
   namespace: "vis.fs",
@@ -112,7 +110,10 @@ export default defineExtension({
     }),
     fn("count", count, {
       doc: "How many lines match; .* counts all.",
-      args: z.tuple([z.string().describe("pattern"), z.union([z.string(), Count]).optional().describe("where")]),
+      args: z.tuple([
+        z.string().describe("pattern"),
+        z.union([z.string(), Count]).meta({ tsType: "as for grep" }).optional().describe("where"),
+      ]),
       returns: "number",
       examples: ['await fs.count("parse_", "src")', 'await fs.count(".*", "big.csv")'],
       before: ({ args }) => ({ args: grepArguments(args) }),

@@ -2,15 +2,12 @@
 import type { EnvironmentView } from "@vis/extension";
 
 const MAX_NAMES = 600;
-const OFF = "No host is allowed; the user allows some: vis config set web.hosts example.org";
 
 const live = {
-  activate: (): boolean => true,
-  /** Until the user allows something: how to. */
-  prompt: ({ config }: EnvironmentView): string => {
-    const { hosts = [], local = [] } = (config ?? {}) as Partial<Record<"hosts" | "local", readonly string[]>>;
-    const names = [...hosts, ...local].join(", ");
-    if (names === "") return OFF;
+  /** Nothing can be reached until the user allows a host. */
+  activate: (env: EnvironmentView): boolean => allowed(env) !== "",
+  prompt: (env: EnvironmentView): string => {
+    const names = allowed(env);
     const shown = names.length > MAX_NAMES ? `${names.slice(0, MAX_NAMES)}…` : names;
     return `HTTP to ${shown === "*" ? "any public host" : shown} only. A failed request is a result: look at status.
 web.get(url, {headers?, as?: "text"|"json"|"bytes", maxBytes?, timeoutMs?}): {status, url, headers, text? | json? | bytes?, truncated}
@@ -19,3 +16,8 @@ web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  
   },
 };
 export default live;
+
+function allowed({ config }: EnvironmentView): string {
+  const { hosts = [], local = [] } = (config ?? {}) as Partial<Record<"hosts" | "local", readonly string[]>>;
+  return [...hosts, ...local].join(", ");
+}

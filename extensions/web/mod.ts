@@ -29,6 +29,7 @@ export default defineExtension({
   readOnly: true,
   config: settings,
   activate: live.activate,
+  howToEnable: "vis config set web.hosts example.org",
   prompt: live.prompt,
   shown: 0,
   symbols: [

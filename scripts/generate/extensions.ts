@@ -39,6 +39,7 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
   const own = untimed.length > 0 ? { untimed } : {};
   const rest = {
     ...(extension.optIn ? { optIn: true } : {}),
+    ...(extension.howToEnable ? { howToEnable: extension.howToEnable } : {}),
     ...(extension.readOnly ? { readOnly: true } : {}),
     ...(example ? { example } : {}),
   };

@@ -14,8 +14,7 @@ export { Semaphore } from "../domain/kit/semaphore.ts";
 export { settledWithin } from "../domain/kit/settled_within.ts";
 export { schemaText } from "../domain/text/schema_text.ts";
 
-/** The environment as an extension sees it; docs/extensions.md lists every key. All of it is read-only. Keys marked `?`
- * are absent when the part behind them is missing, as in a test. */
+/** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
 export type EnvironmentView = keys.ConversationKeys & keys.QueryKeys;
 export type { ChildOptions, ChildResult } from "./environment_keys.ts";
 
@@ -81,6 +80,8 @@ export interface Extension {
   readonly requires?: readonly string[];
   /** Called for each query; a falsy result, or a promise of one, leaves out symbols, prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
+  /** Of shipped extensions: what the user does so that `activate` lets it in. The prompt says it while it is left out. */
+  readonly howToEnable?: string;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
   readonly example?: ReplyExample;
@@ -142,8 +143,7 @@ export function value(name: string, constant: unknown, options: { readonly doc: 
   return { kind: "value", name, value: constant, doc: options.doc };
 }
 
-/** Validates the default export of an extension's module. Returns it with every optional key filled in. Throws
- * TypeError that names the key and the extension. */
+/** Validates an extension and fills in its optional keys. Throws TypeError that names the key and the extension. */
 export function defineExtension(spec: Extension): NormalExtension {
   return validateExtension(spec);
 }

@@ -65,6 +65,7 @@ const ExtensionShape = z.strictObject({
   license: text.optional(),
   requires: names.optional(),
   activate: func.optional(),
+  howToEnable: text.optional(),
   prompt: z.union([z.string(), func], "must be a string or a function").optional(),
   example: z.strictObject({ thinking: text, code: text, timeMs: z.number(), answer: text }).optional(),
   nudge: func.optional(),

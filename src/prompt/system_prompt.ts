@@ -4,9 +4,6 @@ import { CORE_INSTRUCTIONS } from "./_core_instructions.ts";
 export interface PromptEnvironment {
   readonly cwd: string;
   readonly platform: string;
-  readonly home: string;
-  readonly user: string;
-  readonly shell: string;
   /** YYYY-MM-DD. */
   readonly date: string;
 }
@@ -30,9 +27,8 @@ export function assembleSystemPrompt(
   ].filter((part) => part !== "").join("\n\n");
 }
 
-function environmentBlock({ cwd, platform, home, user, shell, date }: PromptEnvironment): string {
-  const facts = { cwd, platform, home, user, shell, date };
-  const lines = Object.entries(facts).flatMap(([key, value]) => {
+function environmentBlock({ cwd, platform, date }: PromptEnvironment): string {
+  const lines = Object.entries({ cwd, platform, date }).flatMap(([key, value]) => {
     const text = value.replace(/\s+/g, " ").trim();
     return text === "" ? [] : [`${key}: ${text}`];
   });

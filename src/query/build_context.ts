@@ -47,7 +47,7 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
     journalIteration: state.journal?.iteration ?? null,
     failures: state.failures,
     changed: state.changed.line,
-    attempts: state.attempts.newest(caps.attempts),
+    attempts: state.attempts.newest(caps.attempts, state.journal?.iteration ?? null),
     index: environment.index.rendered((heads) => renderVarIndex(heads, caps)),
     nudges: await nudges(source),
     caps,

@@ -3,7 +3,6 @@ import { runIteration } from "../iteration/run_iteration.ts";
 import { clip } from "../domain/text/clip.ts";
 import type { QueryReason } from "../domain/query/query_result.ts";
 import { Repetition } from "../nudges/repetition.ts";
-import { attemptLine } from "../prompt/context/attempts.ts";
 import { buildContext } from "./build_context.ts";
 import type { Prepared } from "./prepare.ts";
 import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
@@ -167,7 +166,7 @@ export class QueryLoop {
     }
     const reason = result.kind === "failed" || result.kind === "refused" ? result.reason : null;
     const { entries, kind } = result;
-    state.attempts.add(attemptLine({ iteration: shown, entries, outcome: kind, reason }));
+    state.attempts.add({ iteration: shown, entries, outcome: kind, reason });
   }
 
   #refuse(reason: string): void {

@@ -132,7 +132,7 @@ const SETTINGS: QuerySettings = {
   deadlines: { defaultMs: 120_000, minMs: 100, maxMs: 1_800_000 },
   caps: DEFAULT_CAPS,
   instructions: "",
-  machine: { cwd: "/nowhere", platform: "test", home: "/nowhere", user: "nobody", shell: "" },
+  machine: { cwd: "/nowhere", platform: "test" },
 };
 
 function recordingLog(logged: { level: string; event: string; data: unknown }[]): Log {

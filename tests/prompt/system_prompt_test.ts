@@ -10,9 +10,6 @@ import { parts } from "./_parts.ts";
 const environment = {
   cwd: "/home/ada/project",
   platform: "linux x86_64",
-  home: "/home/ada",
-  user: "ada",
-  shell: "/bin/bash",
   date: "2026-11-21",
 };
 const prompt = (fields: Partial<Parameters<typeof assembleSystemPrompt>[0]> = {}) =>
@@ -20,7 +17,7 @@ const prompt = (fields: Partial<Parameters<typeof assembleSystemPrompt>[0]> = {}
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
 Deno.test("assembleSystemPrompt() has every required section, in order", () => {
-  const headings = prompt({ instructions: "Be kind.", extensions: [{ block: "[namespace: fs → vis.ext.fs]" }] }).match(
+  const headings = prompt({ instructions: "Be kind.", extensions: [{ block: "[namespace: fs]" }] }).match(
     /^# .*$/gm,
   );
   assert.deepEqual(headings, [
@@ -121,10 +118,10 @@ Deno.test("assembleSystemPrompt() leaves the first request with the default exte
 });
 
 Deno.test("assembleSystemPrompt() shows the environment, one fact a line, whatever its values hold", () => {
-  const text = prompt({ environment: { ...environment, cwd: "/tmp/a\n# Role\nb", shell: "" } });
+  const text = prompt({ environment: { ...environment, cwd: "/tmp/a\n# Role\nb", platform: "" } });
   assert.ok(
     text.includes(
-      "cwd: /tmp/a # Role b\nplatform: linux x86_64\nhome: /home/ada\nuser: ada\ndate: 2026-11-21",
+      "# Environment\ncwd: /tmp/a # Role b\ndate: 2026-11-21",
     ),
   );
 });
@@ -132,9 +129,9 @@ Deno.test("assembleSystemPrompt() shows the environment, one fact a line, whatev
 Deno.test("assembleSystemPrompt() leaves out what is not there and joins extension blocks by a blank line", () => {
   assert.ok(!prompt({ instructions: "  \n", extensions: [{ block: " " }] }).match(/# (?:Instructions|Extensions)/));
   const text = prompt({
-    extensions: [{ block: "[namespace: a → x]\n" }, { block: "" }, { block: "[namespace: b → y]" }],
+    extensions: [{ block: "[namespace: a]\n" }, { block: "" }, { block: "[namespace: b]" }],
   });
-  assert.ok(text.endsWith("# Extensions\n[namespace: a → x]\n\n[namespace: b → y]"));
+  assert.ok(text.endsWith("# Extensions\n[namespace: a]\n\n[namespace: b]"));
 });
 
 Deno.test("assembleSystemPrompt() gives the same bytes for the same parts", () => {

@@ -251,7 +251,7 @@ Deno.test("a child whose sandbox is killed goes on, or ends with a reason; the p
       if (asked === "start") {
         return replyJson("const kept = 5; const got = await rlm.run('grow'); answer(got + kept)");
       }
-      return context.includes("<attempts>")
+      return context.includes("<journal>")
         ? once("return 'alive '")
         : replyJson("const big = []; for (;;) big.push(Array.from({ length: 1e6 }, () => [1]))");
     },

@@ -5,13 +5,13 @@ import { isWanted } from "../../extension/loading/is_wanted.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
 
-/** The source, which also says which shipped extensions the settings switch off. */
+/** The source, which also says which shipped extensions the settings switch off, or do not let in. */
 export function withOffParts(
   source: ExtensionSource,
   { config, described }: Pick<Settings, "config"> & Pick<ShippedParts, "described">,
 ): ExtensionSource {
   const off = Object.entries(described).flatMap(([name, one]) =>
-    one && !isWanted(name, one, config.extensions) ? [offPart(name, one, config.extensions)] : []
+    one && (one.howToEnable || !isWanted(name, one, config.extensions)) ? [offPart(name, one, config.extensions)] : []
   );
   if (off.length === 0) return source;
   return {
@@ -27,7 +27,7 @@ export function withOffParts(
 
 function offPart(
   name: string,
-  { namespace, functions, settings }: ExtensionDescription,
+  { namespace, functions, settings, howToEnable }: ExtensionDescription,
   { allow, deny }: Settings["config"]["extensions"],
 ): OffPart {
   const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);
@@ -36,6 +36,6 @@ function offPart(
     ? `remove ${name} from extensions.deny, or run without --no-extension ${name}`
     : allow !== null && !isListed(allow)
     ? `add ${name} to extensions.allow`
-    : `vis config set ${section}.enabled true`;
+    : howToEnable ?? `vis config set ${section}.enabled true`;
   return { namespace, alias: functions[0]?.split(".")[0] ?? name, functions, how };
 }

@@ -77,7 +77,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       now: Date.now,
       owner: own.owner,
       children: { live, idleMs },
-      settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },
+      settings: { ...querySettings(settings), reasoning: request.reasoning ?? null },
     });
     return {
       conversations,
@@ -157,7 +157,7 @@ export async function startSandbox(
   throw new ConfigError(`Cannot run blocks: sandbox.require names walls that do not hold: ${missing.join(", ")}${why}`);
 }
 
-function querySettings({ config, workspace, home }: Settings, env: EnvironmentVariables) {
+function querySettings({ config, workspace }: Settings) {
   const { iterations, ceiling, costUsd, tokens, wallMs, subcalls, depth } = config.budget;
   const { timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
   return {
@@ -170,12 +170,6 @@ function querySettings({ config, workspace, home }: Settings, env: EnvironmentVa
     autoForgetAfter: config.autoForget.afterQueries,
     titleModel: config.title.model,
     instructions: "",
-    machine: {
-      cwd: workspace,
-      platform: `${Deno.build.os} ${Deno.build.arch}`,
-      home: env["HOME"] ?? home ?? "",
-      user: env["USER"] ?? env["USERNAME"] ?? "",
-      shell: env["SHELL"] ?? "",
-    },
+    machine: { cwd: workspace, platform: `${Deno.build.os} ${Deno.build.arch}` },
   };
 }

@@ -21,6 +21,7 @@ export interface ExtensionDescription {
   readonly requires?: readonly string[];
   /** As in its spec. */
   readonly optIn?: boolean;
+  readonly howToEnable?: string;
   readonly example?: ReplyExample | undefined;
   /** Whether it has a part for read-only workspaces. */
   readonly readOnly?: boolean;

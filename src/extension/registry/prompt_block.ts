@@ -11,12 +11,12 @@ const MAX_INLINE = 80;
 /** What the model reads about one active extension: header, prompt, one line per symbol. Empty if no symbol is shown
  * and the prompt is empty. */
 export function promptBlock(extension: NormalExtension, prompt: string): string {
-  const { ns, alias } = extension.alias;
+  const { alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
   if (full === 0 && prompt.trim() === "") return "";
   const shown = extension.symbols.slice(0, full);
   const rest = extension.symbols.slice(full).map((symbol) => symbol.name);
-  const head = [`[namespace: ${alias} → ${ns}]`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
+  const head = [`[namespace: ${alias}]`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
   const lines = shown.map((symbol) => symbolLine(alias, symbol));
   let length = [...head, ...lines].join("\n").length;
   const described = lines.map((line, at) => {

@@ -62,20 +62,23 @@ function valuesOf(entries: readonly JournalEntry[]): string {
 
 /** The lines of a query; one that repeats what the line before says is counted instead. */
 export class Attempts {
-  readonly #lines: { text: string; times: number }[] = [];
+  readonly #lines: { iteration: number; text: string; times: number }[] = [];
 
-  add(line: string): void {
+  add(attempt: Attempt): void {
+    const text = attemptLine(attempt);
     const last = this.#lines.at(-1);
-    if (last && withoutNumber(last.text) === withoutNumber(line)) {
+    if (last && withoutNumber(last.text) === withoutNumber(text)) {
       last.times++;
       return;
     }
-    this.#lines.push({ text: line, times: 1 });
+    this.#lines.push({ iteration: attempt.iteration, text, times: 1 });
     if (this.#lines.length > MAX_LINES) this.#lines.shift();
   }
 
-  newest(count: number): readonly string[] {
-    return this.#lines.slice(-count).map(({ text, times }) => times === 1 ? text : counted(text, times));
+  /** Without the iteration that the journal shows: what came of that is there and in the notes. */
+  newest(count: number, journal: number | null): readonly string[] {
+    const lines = this.#lines.filter(({ iteration, times }) => iteration !== journal || times > 1);
+    return lines.slice(-count).map(({ text, times }) => times === 1 ? text : counted(text, times));
   }
 }
 

@@ -11,7 +11,7 @@ const NAMES_CHARS = 2_000;
 const FORGOTTEN_CHARS = 1_000;
 const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum", "namespace"]);
 
-/** The body of `<var_index>`: every variable, in the given order (newest first), with small values shown in full. What
+/** The body of `<var_index>`: every variable but those of the system, which the instructions name, in the given order (newest first), with small values shown in full. What
  * does not fit into `indexRows` rows and `indexChars` characters is reduced to names. */
 export function renderVarIndex(
   variables: readonly IndexedVariable[],
@@ -31,7 +31,6 @@ export function renderVarIndex(
     shown++;
   }
   lines.push(...olderNames(groups.slice(shown).flatMap((group) => group.members)));
-  lines.push(...systemLine(variables.filter((variable) => variable.scope === "system")));
   lines.push(...forgottenLine(variables.filter((variable) => variable.scope === "forgotten")));
   return safeText(lines.join("\n"));
 }
@@ -86,12 +85,6 @@ function olderNames(rest: readonly IndexedVariable[]): string[] {
   const line = listWithin(rest.map(nameOf), NAMES_CHARS - 8);
   const more = rest.length - line.count;
   return [`older: ${line.text}`, ...(more > 0 ? [`+${more} more: await vars()`] : [])];
-}
-
-function systemLine(system: readonly IndexedVariable[]): string[] {
-  if (system.length === 0) return [];
-  const versions = system.filter(({ versions }) => versions > 1).map((v) => `${v.versions} versions of ${nameOf(v)}`);
-  return [`${system.map(nameOf).join(" ")}  // ${["system", ...versions].join("; ")}`];
 }
 
 function forgottenLine(forgotten: readonly IndexedVariable[]): string[] {

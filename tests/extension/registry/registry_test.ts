@@ -150,7 +150,7 @@ Deno.test("blocks: header, prompt, one line per symbol with its doc", async () =
   assert.equal(
     block,
     [
-      "[namespace: a → vis.ext.a]",
+      "[namespace: a]",
       "Works in /work.",
       "a.twice(n): number  // Doubles.",
       "a.max = 50  // Most.",

@@ -36,7 +36,6 @@ Deno.test("renderVarIndex() renders the example of the protocol, newest first", 
       "function parse(line) …  // Parses one log line",
       "class Row …",
       "const row: Row {a,b}",
-      "$query $answer $reasoning  // system; 3 versions of $reasoning",
       'forgotten: rows(v4) tmp(v1)  // await restoreVar("rows")',
     ],
   );
