@@ -104,9 +104,10 @@ function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void
 function doc(call: HostCall, source: BuiltinSource): string {
   const asked = text(call, 0);
   const builtin = Object.hasOwn(BUILTINS, asked) ? BUILTINS[asked]?.signature : undefined;
-  const found = builtin ?? (Object.hasOwn(REALM_DOCS, asked) ? REALM_DOCS[asked] : undefined) ?? source.doc(asked);
-  if (found) return found;
   const { functions, off } = source.extensions();
+  const found = builtin ?? (Object.hasOwn(REALM_DOCS, asked) ? REALM_DOCS[asked] : undefined) ?? source.doc(asked) ??
+    moduleDoc(asked, { functions, source });
+  if (found) return found;
   const reason = offReason(asked, off);
   if (reason !== null) throw refused("doc", `Cannot describe ${asked}: ${reason}`);
   const aliases = functions.map((one) => one.split(".")[0] ?? one);
@@ -115,6 +116,15 @@ function doc(call: HostCall, source: BuiltinSource): string {
   ]);
   const which = near.length > 0 ? `; the nearest are ${near.join(", ")}` : "";
   throw refused("doc", `Cannot describe ${asked}: there is no such function of the sandbox${which}`);
+}
+
+/** A function of a module is described with the module. */
+function moduleDoc(
+  asked: string,
+  { functions, source }: { readonly functions: readonly string[]; readonly source: BuiltinSource },
+): string | null {
+  const [head = ""] = asked.split(".");
+  return functions.some((name) => name.startsWith(`${head}.`)) ? null : source.doc(head);
 }
 
 function refused(symbol: string, message: string, hint?: string): HostCallError {

@@ -7,7 +7,9 @@ import type { MatchOptions } from "./line_matcher.ts";
 import type { Hit } from "./line_scanner.ts";
 import { missing } from "../workspace/missing.ts";
 import { Pace } from "../tree/pace.ts";
+import { scanFile } from "./scan_file.ts";
 import { sizeText } from "../tree/size_text.ts";
+import { PROBE } from "../tree/text_bytes.ts";
 import type { Tree } from "../tree/tree.ts";
 import { sizeAt, walk } from "../walk/walk.ts";
 import { WalkFilter } from "../walk/walk_filter.ts";
@@ -43,7 +45,7 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
   for (const file of files) {
     const count = counts?.get(file.real);
     if (count !== undefined && tally.counting && !tally.full) {
-      tally.count(file.path, count);
+      if (await isText(context, { file, pace })) tally.count(file.path, count);
       continue;
     }
     await searchFile(context, searcher, file);
@@ -68,6 +70,15 @@ export async function count(context: FsContext, pattern: string, options: CountO
   for (const file of files) await searchFile(context, searcher, file);
   await searcher.finish();
   return lines;
+}
+
+/** The other program counts in binary files as well. */
+async function isText(
+  { tree }: FsContext,
+  { file, pace }: { readonly file: Candidate; readonly pace: Pace },
+): Promise<boolean> {
+  const enough = () => Promise.resolve(false);
+  return await scanFile(tree, file.real, { chunk: PROBE, pace, take: enough }) === "searched";
 }
 
 function searcherFor(

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Pace } from "./pace.ts";
 
-const PROBE = 8_000;
+export const PROBE = 8_000;
 const SLICE = 1024 * 1024;
 
 /** Whether there is a NUL among the first bytes, which is git's rule. */

@@ -37,8 +37,13 @@ export function commitOf(text: string): Commit {
     ...(same ? {} : { committer }),
     ...(refs === "" ? {} : { refs: refs.split(", ") }),
     subject,
-    ...(body === "" ? {} : { body: body.length > MAX_BODY ? `${body.slice(0, MAX_BODY)}…` : body }),
+    ...(body === "" ? {} : { body: clip(body) }),
   };
+}
+
+function clip(body: string): string {
+  const more = body.length - MAX_BODY;
+  return more > 0 ? `${body.slice(0, MAX_BODY)}\n[... ${more} more characters]` : body;
 }
 
 function personOf(name = "", email = "", { at }: { readonly at: string | undefined }): Person {

@@ -90,6 +90,25 @@ Deno.test("fs.grep() asks ripgrep for the files of a large tree, trusts none of 
   assert.ok(asked[0]?.includes("--regexp=needle") && asked[0].includes("--no-config"));
 });
 
+Deno.test("fs.grep() counts text files only where ripgrep counts", async () => {
+  const lines = Object.fromEntries(Array.from({ length: 13 }, (_, at) => [`f${at}.txt`, "needle\n".repeat(150_000)]));
+  await using workspace = await Workspace.with({ ...lines, "x.bin": "needle\0\nneedle\n" });
+  const found = [...Array.from({ length: 13 }, (_, at) => `./f${at}.txt\x00150000\n`), "./x.bin\x002\n"].join("");
+  const spawn: Spawn = () =>
+    Promise.resolve({
+      code: 0,
+      signal: null,
+      stdout: found,
+      stderr: "",
+      ms: 1,
+      timedOut: false,
+      truncated: false,
+      notes: [],
+    });
+  Object.assign(workspace.env, { spawn });
+  await assert.rejects(workspace.call("grep", "needle"), /Cannot list 1950000 hits in 13 files: .*\{limit: 1950000\}/);
+});
+
 Deno.test("rustPattern() says the same to Rust's engine, or nothing", () => {
   assert.equal(rustPattern("fn\\s+\\w+\\("), "fn[\\t\\n\\f\\r ]+[0-9A-Za-z_]+\\(");
   assert.equal(rustPattern("\\bx[\\w\\d-]\\b"), "(?-u:\\b)x[0-9A-Za-z_0-9-](?-u:\\b)");

@@ -12,10 +12,12 @@ export interface RealmFunctionsOptions {
   /** Codec bytes of "alias.name" to constant. */
   readonly constants: Bytes;
   readonly calls: HostCalls;
+  /** The module that a value belongs to; null if none does. */
+  readonly moduleOf: (value: unknown) => string | null;
 }
 
 /** The host's functions and constants under their names, and the two helpers that run in the realm itself. */
-export function realmFunctions({ functions, constants, calls }: RealmFunctionsOptions): Plain {
+export function realmFunctions({ functions, constants, calls, moduleOf }: RealmFunctionsOptions): Plain {
   const roots: Plain = Object.create(null);
   const byName: Record<string, unknown> = Object.create(null);
   for (const name of functions) {
@@ -31,16 +33,24 @@ export function realmFunctions({ functions, constants, calls }: RealmFunctionsOp
   for (const name in roots) captured.freeze(roots[name]);
   roots["shape"] = captured.freeze((value: unknown) => shape(value));
   if (byName["doc"]) {
-    roots["doc"] = captured.freeze((of: unknown) => calls.call("doc", [nameOf(of, { roots, byName })]));
+    roots["doc"] = captured.freeze((of: unknown) => calls.call("doc", [nameOf(of, { roots, byName, moduleOf })]));
   }
   return roots;
 }
 
-/** Accepts a function or namespace of the realm, or its name; anything else is passed on for the host to refuse. */
-function nameOf(of: unknown, { roots, byName }: { readonly roots: Plain; readonly byName: Plain }): unknown {
+interface Known extends Pick<RealmFunctionsOptions, "moduleOf"> {
+  readonly roots: Plain;
+  readonly byName: Plain;
+}
+
+/** Accepts a function, namespace or module of the realm, or its name; anything else is passed on for the host to
+ * refuse. A function of a module is described with the module. */
+function nameOf(of: unknown, { roots, byName, moduleOf }: Known): unknown {
   if (typeof of !== "function" && (typeof of !== "object" || of === null)) return of;
   for (const name in byName) if (byName[name] === of) return name;
   for (const name in roots) if (roots[name] === of) return name;
+  const module = moduleOf(of);
+  if (module !== null) return module;
   if (typeof of === "object") return of;
   // Such as print, which is made elsewhere: the host knows it by its name.
   const own = captured.getOwnPropertyDescriptor(of, "name")?.value;

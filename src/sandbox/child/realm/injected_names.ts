@@ -45,6 +45,20 @@ export class InjectedNames {
     return look.hasOwn(this.#ext, name) ? "ext" : "own";
   }
 
+  /** The module or namespace that a value is, or is an own property of; null if it belongs to none. */
+  extensionOf(value: unknown): string | null {
+    for (const name in this.#ext) {
+      const own = this.#values[name];
+      if (own === value) return name;
+      if (typeof own !== "object" || own === null || look.isProxy(own)) continue;
+      const keys = captured.ownKeys(own);
+      for (let i = 0; i < keys.length; i++) {
+        if (captured.getOwnPropertyDescriptor(own, keys[i]!)?.value === value) return name;
+      }
+    }
+    return null;
+  }
+
   /** The original, for when no variable hides it any more. */
   descriptorOf(name: string): PropertyDescriptor | null {
     return look.hasOwn(this.#values, name) ? descriptor(this.#values[name]) : null;

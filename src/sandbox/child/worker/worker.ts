@@ -70,7 +70,9 @@ class SandboxWorker {
     this.#blocks = new Blocks(this.#parts);
     this.#requests = new VariableRequests(this.#parts);
     const { functions, constants } = setup;
-    this.#functions = realmFunctions({ functions, constants, calls: this.#parts.calls });
+    const { calls, names } = this.#parts;
+    const moduleOf = (value: unknown): string | null => names.extensionOf(value);
+    this.#functions = realmFunctions({ functions, constants, calls, moduleOf });
     this.#own = this.#makeOwn();
   }
 

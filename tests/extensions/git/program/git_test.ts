@@ -89,6 +89,9 @@ Deno.test("git.log(), git.show() and git.blame() give commits as data", { ignore
       "Grace",
       new Date("2026-01-02T03:04:05Z"),
     ]);
+    await git("commit", "-q", "--allow-empty", "-m", `long\n\n${"b".repeat(12_345)}`);
+    assert.match((await log(env, { limit: 1 })).commits[0]?.body ?? "", /^b{10000}\n\[\.\.\. 2345 more characters\]$/);
+    await git("reset", "-q", "--hard", "HEAD~1");
     assert.equal((await log(env, { ref: "HEAD~2..HEAD" })).commits.length, 2);
     assert.equal((await log(env, { paths: "a.txt" })).commits.length, 2);
     assert.equal((await log(env, { until: "2020-01-01" })).commits.length, 0);
