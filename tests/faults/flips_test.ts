@@ -1,6 +1,9 @@
 /** One bit or byte of the database is another one: docs/decisions/0023-verified-reads.md. */
 import assert from "node:assert/strict";
 import { buildSandbox } from "../helpers/sandbox.ts";
+import { DatabaseSync } from "node:sqlite";
+import { openStore } from "../../src/persistence/open_store.ts";
+import { fillForFlips } from "./_flip_database.ts";
 import { flipTries } from "./flip_tries.ts";
 
 Deno.test("after a flipped bit in any kind of page each read gives what was stored or says that it is damaged", async () => {
@@ -13,6 +16,25 @@ Deno.test("after a flipped bit in any kind of page each read gives what was stor
     // A harness that harms nothing, or in which everything is refused, shows nothing.
     assert.ok(refused >= 15 && unharmed >= 15, `${refused} refused, ${unharmed} unharmed`);
     assert.ok(report.byKind.size > 80, `${report.byKind.size} kinds of pages`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("a search says that the database is damaged where the settings of its index cannot be read", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "vis-flips-" });
+  try {
+    const path = `${folder}/search.db`;
+    await fillForFlips(path, 14);
+    const db = new DatabaseSync(path, { readOnly: true });
+    const page = Number(db.prepare("SELECT pageno FROM dbstat WHERE name = 'search_config'").get()?.pageno);
+    db.close();
+    const bytes = await Deno.readFile(path);
+    bytes[(page - 1) * 4096]! ^= 64;
+    await Deno.writeFile(path, bytes);
+    const store = await openStore({ path });
+    await assert.rejects(store.search("boom", { limit: 1 }), /is damaged \(.*vis db check/);
+    await store.close();
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -78,7 +78,7 @@ export function toStoreError(error: unknown, location: string): unknown {
   const system = systemError(error, location);
   if (system) return system;
   const text = textOf(error);
-  if (DAMAGED.test(text)) {
+  if (DAMAGED.test(text) || isCorrupt(error)) {
     // Other messages may repeat stored data.
     const what = codeOf(error) === "ERR_SQLITE_ERROR" ? error.message : "a row cannot be read";
     return damaged(location, { what, cause: error });
@@ -88,6 +88,12 @@ export function toStoreError(error: unknown, location: string): unknown {
   const code = codeOf(error);
   if (code === "ERR_SQLITE_ERROR") return say("unavailable", "it refused an operation, the log has the reason");
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "it cannot be opened, give another file with --db") : error;
+}
+
+/** SQLite's own code, extended ones included: a virtual table reports damage in other words. */
+function isCorrupt(error: Error): boolean {
+  const CORRUPT = 11;
+  return "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === CORRUPT;
 }
 
 /** The error for a database with data that differs from what was stored; `what` describes it. */

@@ -28,9 +28,9 @@ export function parseReply(text: string): ParsedReply {
   if (strict !== undefined) return fromStrict(strict);
   const { thinking, body: unquoted } = takeThinking(text.replace(/^\ufeff/, ""));
   const body = plainQuotes(unquoted);
-  if (body.trim() === "") {
+  if (["", "null", "undefined"].includes(body.trim())) {
     return thinking === ""
-      ? failure("empty", "The reply was empty")
+      ? failure("empty", `The reply was ${body.trim() || "empty"}`)
       : failure("thinking", "The reply held thinking only and nothing to run or to answer");
   }
   const inner = thinking === "" ? undefined : parsed(body);
