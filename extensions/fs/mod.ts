@@ -37,9 +37,8 @@ const Lines = z.strictObject({ at: z.number().int().min(0).optional(), count: li
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
-const FILES = "Files of cwd, to which paths are relative";
-const FIND =
-  "Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see. Ignored files are left out ({all: true} takes them).";
+const FILES = "Files of cwd";
+const FIND = "Find first (fs.grep, fs.glob), never guess a path. Ignored files are left out ({all: true} takes them).";
 
 export default defineExtension({
   namespace: "vis.fs",
@@ -132,7 +131,7 @@ export default defineExtension({
       doc: "Replaces text that occurs once (or all); all files or none.",
       args: z.tuple([
         z.union([z.string(), Changes]).describe("path"),
-        z.union([Change, z.array(Change).min(1)]).optional().describe("edits"),
+        z.union([Change, z.array(Change).min(1).meta({ tsType: "…[]" })]).optional().describe("edits"),
       ]),
       returns: "{path, bytes, diff}",
       examples: [

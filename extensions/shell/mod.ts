@@ -14,7 +14,7 @@ const bytes = (most: number) => z.number().int().min(1).max(most).optional();
 const given = {
   timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
   cwd: z.string().optional(),
-  env: z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.string()).optional(),
+  env: z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.string()).meta({ tsType: "object" }).optional(),
   stdin: z.string().optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
@@ -28,15 +28,16 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
-  optIn: true,
+  onByDefault: true,
+  howToEnable: "vis doctor says what it needs",
   config: settings,
   activate: live.activate,
   prompt: live.prompt,
-  shown: 2,
+  shown: 1,
   doctor: async (context) => (await import("./doctor.ts")).checkShell(context),
   symbols: [
     fn("run", (env: EnvironmentView, asked: ShellCommand, options?: ShellRunOptions) => run(env, asked, options), {
-      doc: "Runs sh -c, or a list without a shell.",
+      doc: "A list runs without sh.",
       untimed: true,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
       returns: "{code, signal, stdout, stderr, ms, timedOut, truncated, hint?}",
@@ -46,7 +47,8 @@ export default defineExtension({
       ],
     }),
     fn("start", (env: EnvironmentView, asked: ShellCommand, options?: StartOptions) => start(env, asked, options), {
-      doc: "Goes on after the call and over blocks, for 1 h unless timeoutMs; waits for a first output.",
+      doc:
+        "Goes on after the call, over blocks and requests (in vis run until its request ends), for 1 h unless timeoutMs; waits for a first output.",
       untimed: true,
       args: z.tuple([command, z.strictObject({ ...given, ...waiting }).optional()]),
       returns: REPORT,

@@ -3,7 +3,7 @@ import { z } from "zod";
 const pattern = z.string().min(1);
 
 export default z.strictObject({
-  enabled: z.boolean().default(false).describe("Whether blocks may run commands in the workspace, by shell.run"),
+  enabled: z.boolean().default(true).describe("Whether blocks may run commands in the workspace, by shell.run"),
   allow: z.array(pattern).default([]).describe(
     "Commands that may run, * for any text; where there are some, no other one may",
   ),

@@ -38,7 +38,7 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
   const requires = extension.requires?.length ? { requires: extension.requires } : {};
   const own = untimed.length > 0 ? { untimed } : {};
   const rest = {
-    ...(extension.optIn ? { optIn: true } : {}),
+    ...(extension.onByDefault === undefined ? {} : { onByDefault: extension.onByDefault }),
     ...(extension.howToEnable ? { howToEnable: extension.howToEnable } : {}),
     ...(extension.readOnly ? { readOnly: true } : {}),
     ...(example ? { example } : {}),
@@ -57,7 +57,7 @@ export async function describeLive(extension: Extension): Promise<ExtensionDescr
 
 /** What is known about an extension's settings before it is loaded; empty if it has none. */
 function describeSettings(
-  { config, optIn = false }: Extension,
+  { config, onByDefault }: Extension,
   section: string | null,
 ): Pick<ExtensionDescription, "settings"> {
   if (!config) return {};
@@ -65,7 +65,7 @@ function describeSettings(
   const byValue = (mark: string): Record<string, string> =>
     Object.fromEntries(marks.filter(({ name }) => name === mark).map(({ value, key }) => [String(value), key]));
   const programs: DescribedSettings["programs"] = byValue("programs");
-  const others: readonly string[] = [...optIn ? ["enabled"] : [], ...Object.values(programs)];
+  const others: readonly string[] = [...onByDefault === undefined ? [] : ["enabled"], ...Object.values(programs)];
   const defaults = Object.fromEntries(
     Object.entries(Object(config.parse({}))).filter(([key]) => !others.includes(key)),
   );

@@ -7,11 +7,13 @@ export { z };
 export { validateExtension as validate } from "./validate_extension.ts";
 export { abortable } from "../domain/kit/abortable.ts";
 export { BoundedMap } from "../domain/kit/bounded_map.ts";
+export { type GitSetting, parseGitConfig, userGitSettings } from "../domain/kit/git_config.ts";
 export { matchesWildcard } from "../domain/kit/matches_wildcard.ts";
 export { messageOf, reasonOf } from "../domain/kit/message_of.ts";
 export { editDistance, nearestName, nearestNames } from "../domain/kit/nearest_name.ts";
 export { Semaphore } from "../domain/kit/semaphore.ts";
 export { settledWithin } from "../domain/kit/settled_within.ts";
+export { smallTextFile } from "../domain/kit/small_text_file.ts";
 export { schemaText } from "../domain/text/schema_text.ts";
 
 /** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
@@ -98,8 +100,8 @@ export interface Extension {
   readonly modules?: Readonly<Record<string, string>>;
   /** Grants to the sandbox itself; most extensions need none. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** Off unless its settings contain `enabled: true` or `extensions.allow` names it; never on in the locked profile. */
-  readonly optIn?: boolean;
+  /** Default of its setting `enabled`; on if `extensions.allow` names it, never in the locked profile. Absent: always on. */
+  readonly onByDefault?: boolean;
   /** What the locked profile loads of it for a read-only workspace: everything, or the listed functions with a prompt
    * that names no others. If absent, nothing of a shipped extension is loaded. */
   readonly readOnly?: true | Readonly<{ symbols: readonly string[]; prompt: string }>;

@@ -81,7 +81,7 @@ const ExtensionShape = z.strictObject({
     write: names.optional(),
     env: names.optional(),
   }).optional(),
-  optIn: z.boolean().optional(),
+  onByDefault: z.boolean().optional(),
   readOnly: z.union([z.literal(true), z.strictObject({ symbols: names, prompt: z.string() })], READ_ONLY).optional(),
   config: z.custom<z.ZodType>((value) => value instanceof z.ZodType, "must be a zod type: z.object({…})").optional(),
   cli: z.array(z.strictObject({
@@ -93,8 +93,8 @@ const ExtensionShape = z.strictObject({
   doctor: func.optional(),
 });
 
-/** Settings of an opt-in extension that has no others. */
-const SWITCH = z.strictObject({ enabled: z.boolean().default(false) }).prefault({});
+/** Settings of an extension that can be switched and has no others. */
+const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean().default(onByDefault) }).prefault({});
 
 /** Checks everything that does not depend on other extensions. Throws TypeError that names key and extension. */
 export function validateExtension(spec: Extension): NormalExtension {
@@ -110,7 +110,7 @@ export function validateExtension(spec: Extension): NormalExtension {
     activate: spec.activate ?? (() => true),
     prompt: asFunction(spec.prompt),
     symbols: spec.symbols ?? [],
-    ...(spec.optIn && !spec.config ? { config: SWITCH } : {}),
+    ...(spec.onByDefault === undefined || spec.config ? {} : { config: switchOf(spec.onByDefault) }),
   };
 }
 

@@ -8,12 +8,16 @@ const LINKED = ["/etc/resolv.conf"];
 const DEVICES = ["null", "zero", "full", "random", "urandom"].map((name) => `/dev/${name}`);
 const ETC_DEPTH = 4;
 
-/** Paths of the machine that every program may read and run: real paths, and only those that exist. */
+/** Folders of the machine with programs that every program may read and run: real paths, and only those that exist. */
 export async function systemPaths(): Promise<readonly GrantedPath[]> {
   const found = await Promise.all([...SYSTEM, ...LINKED].map(realPath));
-  // Root may read all its own files, keys of the machine included, whatever rights it has dropped.
-  const etc = Deno.uid() === 0 ? await readable("/etc", ETC_DEPTH) : [{ path: "/etc", folder: true }];
-  return distinct([...found.filter((one) => one !== null), ...etc]);
+  return distinct(found.filter((one) => one !== null));
+}
+
+/** The settings of the machine that every program may read. Root may read all its own files, keys of the machine
+ * included, whatever rights it has dropped: for it, only what everybody may read, which takes a while to find. */
+export async function settingsPaths(): Promise<readonly GrantedPath[]> {
+  return Deno.uid() === 0 ? distinct(await readable("/etc", ETC_DEPTH)) : [{ path: "/etc", folder: true }];
 }
 
 export async function deviceNodes(): Promise<readonly string[]> {

@@ -5,9 +5,12 @@ import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { type ChildProgram, execProgram } from "../sandbox/launch/program.ts";
 import { ConfinedProcess } from "./_confined_process.ts";
 import { FileGuard } from "./_file_guard.ts";
-import { deviceNodes, realPath, systemPaths } from "./_open_paths.ts";
+import { landlockFault } from "./_landlock_fault.ts";
+import { deviceNodes, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
 import { Reaper } from "./_reaper.ts";
+import { toolchainsOf } from "./_toolchains.ts";
+import { makeHome } from "./_program_home.ts";
 import {
   commandFolder,
   holds,
@@ -43,15 +46,23 @@ export interface ProcessWallOptions {
   readonly launcher?: ChildProgram;
 }
 
-interface Machine {
-  readonly reaper: Reaper;
+/** What programs may use of this machine, as far as the prompt says it. */
+interface OpenFolders {
   readonly folders: PrivateFolders;
   readonly read: readonly GrantedPath[];
-  readonly devices: readonly string[];
   /** Folders of PATH that programs may read: shells stop at the first match, even if they are not allowed to run it. */
   readonly path: string;
   /** Its other folders. */
   readonly leftOut: readonly string[];
+  /** Variables of toolchains in the user's home folder. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Links to packages in the home folder of a program, by their paths in it. */
+  readonly links: Readonly<Record<string, string>>;
+}
+
+interface Machine extends OpenFolders {
+  readonly reaper: Reaper;
+  readonly devices: readonly string[];
 }
 
 /** The only way to start a process: every program runs behind Landlock, a system call filter and limits, and ends with
@@ -59,6 +70,7 @@ interface Machine {
 export class ProcessWall {
   readonly #options: ProcessWallOptions;
   readonly #guard = new FileGuard();
+  #open: Promise<OpenFolders> | null = null;
   #machine: Promise<Machine> | null = null;
 
   constructor(options: ProcessWallOptions) {
@@ -87,10 +99,11 @@ export class ProcessWall {
       });
     const tag = machine.reaper.newTag();
     try {
+      await makeHome(folder, { links: machine.links, home: this.#options.private.home, workspace });
       const policy: ExecPolicy = {
         token: crypto.randomUUID(),
         parentPid: Deno.pid,
-        env: { ...this.#environment(folder, network), PATH: machine.path, ...options.env },
+        env: { ...this.#environment(folder, network), ...machine.env, PATH: machine.path, ...options.env },
         read: [...machine.read, ...own.read],
         list: ["/etc"],
         write: [...own.write, { path: folder, folder: true }],
@@ -110,8 +123,16 @@ export class ProcessWall {
 
   /** Rejects with Error if no program can run on this machine. */
   async walls(): Promise<ProgramWalls> {
-    const { leftOut } = await this.#ready();
+    const { leftOut } = await this.#folders();
     return { network: this.#options.network, leftOut };
+  }
+
+  #folders(): Promise<OpenFolders> {
+    this.#open ??= this.#find().catch((error: unknown) => {
+      this.#open = null;
+      throw error;
+    });
+    return this.#open;
   }
 
   #ready(): Promise<Machine> {
@@ -122,23 +143,26 @@ export class ProcessWall {
     return this.#machine;
   }
 
-  async #prepare(): Promise<Machine> {
+  async #find(): Promise<OpenFolders> {
     if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") {
       throw new Error(`Cannot run commands: their wall requires Linux on x86-64, and this is ${Deno.build.target}`);
     }
-    const reaper = new Reaper({ shared: this.#options.shared ?? false });
+    const missing = await landlockFault();
+    if (missing !== null) throw new Error(`Cannot run commands: their wall requires Landlock, ${missing}`);
+    const { env } = this.#options;
     const folders = await realFolders(this.#options.private);
     const named = await Promise.all(this.#options.read.map(namedPath));
     refusePrivate(named, folders);
-    const system = withoutPrivate(await systemPaths(), folders);
-    const read = [...system, ...named];
-    return {
-      reaper,
-      folders,
-      read,
-      devices: await deviceNodes(),
-      ...await openPath(this.#options.env["PATH"], read),
-    };
+    const toolchains = toolchainsOf(env, folders.home);
+    const read = [...withoutPrivate([...await systemPaths(), ...toolchains.read], folders), ...named];
+    const { path, leftOut } = await openPath(env["PATH"], read);
+    return { folders, read, path, leftOut, env: toolchains.env, links: toolchains.links };
+  }
+
+  async #prepare(): Promise<Machine> {
+    const reaper = new Reaper({ shared: this.#options.shared ?? false });
+    const [open, settings, devices] = await Promise.all([this.#folders(), settingsPaths(), deviceNodes()]);
+    return { ...open, read: [...open.read, ...withoutPrivate(settings, open.folders)], reaper, devices };
   }
 
   #environment(folder: string, network: boolean): Record<string, string> {
@@ -198,7 +222,7 @@ async function namedPath(path: string): Promise<GrantedPath> {
 async function openPath(
   path: string | undefined,
   read: readonly GrantedPath[],
-): Promise<Pick<Machine, "path" | "leftOut">> {
+): Promise<Pick<OpenFolders, "path" | "leftOut">> {
   const entries = [...new Set((path || PATH).split(":").filter((entry) => entry.startsWith("/")))];
   const real = await Promise.all(entries.map(realPath));
   const open = entries.filter((_, at) => read.some((granted) => holds(granted.path, real[at]?.path ?? "")));

@@ -28,9 +28,9 @@ Deno.test("validate() takes what it returned", () => {
 });
 
 Deno.test("validate() gives what must be switched on a setting for it", () => {
-  assert.deepEqual(validate(sample({ optIn: true })).config?.parse({}), { enabled: false });
+  assert.deepEqual(validate(sample({ onByDefault: false })).config?.parse({}), { enabled: false });
   const config = z.strictObject({ enabled: z.boolean().default(true) });
-  assert.equal(validate(sample({ optIn: true, config })).config, config);
+  assert.equal(validate(sample({ onByDefault: false, config })).config, config);
   assert.equal(validate(sample()).config, undefined);
 });
 
@@ -141,7 +141,7 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   ],
   ["half an example", { example: { thinking: "x" } }, /example\.code/],
   ["a doctor that is none", { doctor: [] }, /doctor must be a function/],
-  ["an optIn that is a word", { optIn: "yes" }, /optIn/],
+  ["an onByDefault that is a word", { onByDefault: "yes" }, /onByDefault/],
 ];
 
 for (const [what, fields, expected] of REFUSED) {

@@ -15,7 +15,7 @@ const finalSchema = z.object({
 
 /** The reply of a model as the prompt describes it. */
 export const replySchema = z.object({
-  thinking: z.string().optional().describe("a few lines: what is asked, what is done, what comes next"),
+  thinking: z.string().optional().describe("a few lines: what is asked, done and next"),
   code: z.array(blockSchema).optional().describe("TypeScript blocks to run now; a last expression is the result"),
   next: nextSchema.optional().describe("what the next iteration needs"),
   final: finalSchema.optional().describe("only when the request is answered; ends the work"),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { described } from "../../extensions/index.ts";
 import shell from "../../extensions/shell/mod.ts";
 import { type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
@@ -26,7 +27,7 @@ Deno.test("the prompt states the walls of commands as they are in this run", { i
       await using engine = await startEngine([DONE], options(at));
       await engine.ask("x");
       const prompt = engine.provider.requests[0]?.texts.join("\n") ?? "";
-      assert.ok(prompt.includes(network ? "have TCP to anywhere." : "have no network (shell.network)."), prompt);
+      assert.ok(prompt.includes(network ? "with TCP to anywhere." : "without network (shell.network)."), prompt);
       assert.ok(prompt.includes(`Not in PATH: ${open} (shell.read).`), prompt);
       assert.match(prompt, /write in cwd and \$TMPDIR only/);
     }, { network, env: { PATH: path } });
@@ -55,7 +56,7 @@ Deno.test("a refusal in an output names the setting that would allow it", { igno
   });
 });
 
-Deno.test("the prompt says how long a started command goes on, and what a run ended is told", { ignore }, async () => {
+Deno.test("doc() says how long a started command goes on, and what a run ended is told", { ignore }, async () => {
   await place(async (at) => {
     const start = replyJson('const s = await shell.start("echo ready; sleep 907.3", {until: "ready", waitMs: 20000})');
     const once = await startEngine([start, DONE], { ...options(at), oneRequest: true });
@@ -63,12 +64,11 @@ Deno.test("the prompt says how long a started command goes on, and what a run en
     await once.close();
     assert.equal(answer, "It is done.");
     assert.match(notes.join(), /^Ended with this run: echo ready; sleep 907\.3 \(.*vis serve/);
-    assert.match(once.provider.requests[0]?.texts.join("\n") ?? "", /shell\.start: until this request ends/);
+    assert.match(described.shell.docs["shell.start"], /in vis run until its request ends/);
 
     await using kept = await startEngine([DONE, start, DONE], options(at));
     await kept.ask("Does it run?");
     assert.match(kept.context(0), /Ended with this run: echo ready; sleep 907\.3/);
-    assert.match(kept.provider.requests[0]?.texts.join("\n") ?? "", /shell\.start goes on over requests\./);
     assert.deepEqual((await kept.ask("Start it again")).notes, []);
   });
 });

@@ -53,7 +53,7 @@ Deno.test("records are rows, not a key a line", async () => {
     `{ path: "src/" + i + "/a_long_name_of_a_file.ts", size: 12345, changed: "2026-01-02T03:04:05Z", ok: true }`;
   await using engine = await startEngine([replyJson([`[1, 2].map((i) => (${record}))`]), LAST]);
   await engine.ask("x");
-  assert.match(engine.context(1), /\n +\{ path: "src\/1\/.*, ok: true \},?\n/);
+  assert.match(engine.context(1), /\n +\{path: "src\/1\/.*, ok: true\},?\n/);
 });
 
 Deno.test("attempts say what came of each iteration before the journal's: the last printed line, or the value in short", async () => {

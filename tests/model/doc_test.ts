@@ -13,7 +13,7 @@ const DONE = replyJson([], { final: "It is done." });
 const OPTIONS: EngineOptions = {
   extensions: [fs, web],
   source: (registry) => {
-    const extensions = { ...DEFAULT_CONFIG.extensions, deny: ["memo"] };
+    const extensions = { ...DEFAULT_CONFIG.extensions, deny: ["memo"], config: { "vis.shell": { enabled: false } } };
     return withOffParts(registry, { config: { ...DEFAULT_CONFIG, extensions }, described });
   },
 };

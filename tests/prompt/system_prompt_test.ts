@@ -17,7 +17,7 @@ const prompt = (fields: Partial<Parameters<typeof assembleSystemPrompt>[0]> = {}
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
 Deno.test("assembleSystemPrompt() has every required section, in order", () => {
-  const headings = prompt({ instructions: "Be kind.", extensions: [{ block: "[namespace: fs]" }] }).match(
+  const headings = prompt({ instructions: "Be kind.", extensions: [{ block: "## fs" }] }).match(
     /^# .*$/gm,
   );
   assert.deepEqual(headings, [
@@ -129,9 +129,9 @@ Deno.test("assembleSystemPrompt() shows the environment, one fact a line, whatev
 Deno.test("assembleSystemPrompt() leaves out what is not there and joins extension blocks by a blank line", () => {
   assert.ok(!prompt({ instructions: "  \n", extensions: [{ block: " " }] }).match(/# (?:Instructions|Extensions)/));
   const text = prompt({
-    extensions: [{ block: "[namespace: a]\n" }, { block: "" }, { block: "[namespace: b]" }],
+    extensions: [{ block: "## a\n" }, { block: "" }, { block: "## b" }],
   });
-  assert.ok(text.endsWith("# Extensions\n[namespace: a]\n\n[namespace: b]"));
+  assert.ok(text.endsWith("# Extensions\n## a\n\n## b"));
 });
 
 Deno.test("assembleSystemPrompt() gives the same bytes for the same parts", () => {

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
-import { type GitSetting, isPlainConfig, parseGitConfig } from "./config_text.ts";
+import { type GitSetting, parseGitConfig, smallTextFile } from "@vis/extension";
+import { isPlainConfig } from "./config_text.ts";
 import { plainReason } from "./git_error.ts";
 import { findRepository, inside, type Repository } from "./repository.ts";
 import { MARK, overridesOf, SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "./safe_config.ts";
-import { smallFile } from "./small_file.ts";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
@@ -117,7 +117,7 @@ export class Git {
     ];
     const texts = await Promise.all(paths.map(async (path) => {
       const there = await Deno.lstat(path).then(() => true, () => false);
-      return there ? await smallFile(path) : "";
+      return there ? await smallTextFile(path) : "";
     }));
     if (texts.every((text) => text !== null && isPlainConfig(text))) {
       this.#settings = texts.flatMap((text) => parseGitConfig(text ?? ""));

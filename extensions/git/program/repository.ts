@@ -1,6 +1,5 @@
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { parseGitConfig } from "./config_text.ts";
-import { smallFile } from "./small_file.ts";
+import { parseGitConfig, smallTextFile } from "@vis/extension";
 
 /** The location of a workspace's repository. All paths are real. */
 export interface Repository {
@@ -18,10 +17,10 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   if (info === null) return null;
   if (info.isDirectory) return await isGitDir(dot) ? { workspace, gitDir: dot, commonDir: dot } : null;
   if (!info.isFile) throw new Error("Cannot use git: .git is a link");
-  const named = /^gitdir: (.+?)\s*$/.exec(await smallFile(dot) ?? "")?.[1];
+  const named = /^gitdir: (.+?)\s*$/.exec(await smallTextFile(dot) ?? "")?.[1];
   const gitDir = named === undefined ? null : await Deno.realPath(resolve(workspace, named)).catch(() => null);
   if (gitDir === null || !await isGitDir(gitDir)) return null;
-  const common = await smallFile(join(gitDir, "commondir"));
+  const common = await smallTextFile(join(gitDir, "commondir"));
   const commonDir = common === null ? gitDir : await Deno.realPath(resolve(gitDir, common.trim())).catch(() => gitDir);
   if (!inside(workspace, gitDir) && !await namesBack({ workspace, gitDir, commonDir })) {
     throw new Error(`Cannot use git: .git names ${named}, which is not of this folder`);
@@ -33,10 +32,10 @@ export async function findRepository(workspace: string): Promise<Repository | nu
 async function namesBack({ workspace, gitDir, commonDir }: Repository): Promise<boolean> {
   const dot = join(workspace, ".git");
   if (commonDir !== gitDir) {
-    const back = (await smallFile(join(gitDir, "gitdir")))?.trim() ?? "";
+    const back = (await smallTextFile(join(gitDir, "gitdir")))?.trim() ?? "";
     return dirname(gitDir) === join(commonDir, "worktrees") && resolve(gitDir, back) === dot;
   }
-  const settings = parseGitConfig(await smallFile(join(gitDir, "config")) ?? "");
+  const settings = parseGitConfig(await smallTextFile(join(gitDir, "config")) ?? "");
   const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
   return tree !== undefined && resolve(gitDir, tree) === workspace;
 }

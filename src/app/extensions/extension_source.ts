@@ -107,11 +107,14 @@ function describedOf(settings: Wanted, { shipped, described }: ShippedParts) {
 }
 
 /** Whether its contribution to a query may depend on its settings. */
-function isConfigured({ namespace, optIn, settings }: ExtensionDescription, { config, offered = {} }: Wanted): boolean {
+function isConfigured(
+  { namespace, onByDefault, settings }: ExtensionDescription,
+  { config, offered = {} }: Wanted,
+): boolean {
   const section = config.extensions.config[namespace];
   if (settings === undefined || Array.isArray(section)) return section !== undefined;
   if (Object.keys(settings.offered).some((kind) => offered[kind])) return true;
-  const others = [...optIn ? ["enabled"] : [], ...Object.values(settings.programs)];
+  const others = [...onByDefault === undefined ? [] : ["enabled"], ...Object.values(settings.programs)];
   return Object.entries(Object(section ?? {})).some(([key, value]) =>
     !others.includes(key) && JSON.stringify(value) !== JSON.stringify(settings.defaults[key])
   );

@@ -28,7 +28,7 @@ export function withOffParts(
 function offPart(
   name: string,
   { namespace, functions, settings, howToEnable }: ExtensionDescription,
-  { allow, deny }: Settings["config"]["extensions"],
+  { allow, deny, config }: Settings["config"]["extensions"],
 ): OffPart {
   const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);
   const section = settings?.section ?? `extensions.config["${namespace}"]`;
@@ -36,6 +36,7 @@ function offPart(
     ? `remove ${name} from extensions.deny, or run without --no-extension ${name}`
     : allow !== null && !isListed(allow)
     ? `add ${name} to extensions.allow`
-    : howToEnable ?? `vis config set ${section}.enabled true`;
+    : (Object(config[namespace]).enabled === false ? undefined : howToEnable) ??
+      `vis config set ${section}.enabled true`;
   return { namespace, alias: functions[0]?.split(".")[0] ?? name, functions, how };
 }

@@ -11,7 +11,9 @@ export function lockSettings<S extends Pick<Settings, "config">>(
   { described }: Pick<ShippedParts, "described">,
 ): S {
   const { config } = settings;
-  const off = Object.entries(described).flatMap(([name, one]) => one?.optIn ? [name, one.namespace] : []);
+  const off = Object.entries(described).flatMap(([name, one]) =>
+    one?.onByDefault !== undefined ? [name, one.namespace] : []
+  );
   const { quota } = config.server;
   return {
     ...settings,

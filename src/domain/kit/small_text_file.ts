@@ -2,7 +2,7 @@ const MAX_BYTES = 1 << 20;
 
 /** Text of a file; null if it is missing, not a regular file, or larger than any configuration. Links are followed only
  * in the user's own files: those of a repository may lead anywhere. */
-export async function smallFile(
+export async function smallTextFile(
   path: string,
   { links = false }: { readonly links?: boolean } = {},
 ): Promise<string | null> {

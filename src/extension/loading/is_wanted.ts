@@ -5,7 +5,7 @@ export interface Wants {
   readonly deny?: readonly string[];
   /** Namespace to its section of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Loads opt-in extensions even if they are not enabled, so that they can be inspected. */
+  /** Loads extensions that are switched off as well, so that they can be inspected. */
   readonly off?: boolean | undefined;
   /** The locked profile. */
   readonly locked?: { readonly writable: boolean } | undefined;
@@ -14,14 +14,15 @@ export interface Wants {
 /** From an extension or its description. */
 interface Facts {
   readonly namespace: string;
-  readonly optIn?: boolean | undefined;
+  readonly onByDefault?: boolean | undefined;
 }
 
 /** Whether an extension is loaded. The lists may also refer to it by `name`. */
-export function isWanted(name: string, { namespace, optIn = false }: Facts, wants: Wants): boolean {
+export function isWanted(name: string, { namespace, onByDefault }: Facts, wants: Wants): boolean {
   const { allow = null, deny = [], config = {}, off = false, locked } = wants;
   const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);
   if (isListed(deny) || allow !== null && !isListed(allow)) return false;
-  if (!optIn) return true;
-  return !locked && (off || allow !== null || Object(config[namespace]).enabled === true);
+  if (onByDefault === undefined) return true;
+  const { enabled = onByDefault || allow !== null } = Object(config[namespace]);
+  return !locked && (off || enabled === true);
 }

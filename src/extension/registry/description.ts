@@ -20,7 +20,7 @@ export interface ExtensionDescription {
   /** None if absent. */
   readonly requires?: readonly string[];
   /** As in its spec. */
-  readonly optIn?: boolean;
+  readonly onByDefault?: boolean;
   readonly howToEnable?: string;
   readonly example?: ReplyExample | undefined;
   /** Whether it has a part for read-only workspaces. */

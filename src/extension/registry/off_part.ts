@@ -11,9 +11,7 @@ export interface OffPart {
 /** One line for the prompt; "" if nothing is off. */
 export function offLine(off: readonly OffPart[]): string {
   if (off.length === 0) return "";
-  return `Off; tell the user how to switch on what would help: ${
-    off.map(({ alias, how }) => `${alias} (${how})`).join(", ")
-  }`;
+  return `Off; tell the user if one would help: ${off.map(({ alias, how }) => `${alias} (${how})`).join(", ")}`;
 }
 
 /** Why a function, or a whole alias, cannot be used; null if it belongs to nothing that is off. */

@@ -16,7 +16,7 @@ export function promptBlock(extension: NormalExtension, prompt: string): string 
   if (full === 0 && prompt.trim() === "") return "";
   const shown = extension.symbols.slice(0, full);
   const rest = extension.symbols.slice(full).map((symbol) => symbol.name);
-  const head = [`[namespace: ${alias}]`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
+  const head = [`## ${alias}`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
   const lines = shown.map((symbol) => symbolLine(alias, symbol));
   let length = [...head, ...lines].join("\n").length;
   const described = lines.map((line, at) => {

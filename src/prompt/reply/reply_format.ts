@@ -18,7 +18,7 @@ To finish: ${JSON.stringify({ final: { answer } })}`;
 
 const FORMAT = `Reply with exactly one JSON object and nothing before or after it:
 {
-  "thinking"?: string  // a few lines: what is asked, what is done, what comes next
+  "thinking"?: string  // a few lines: what is asked, done and next
   "code"?: {"expr": string, "timeMs"?: number}[]  // TypeScript blocks to run now; a last expression is the result
   "next"?: {"model"?: "cost" | "speed" | "intelligence", "reasoning"?: "quick" | "balanced" | "deep"}  // what the next iteration needs
   "final"?: {"answer": string, "answerType"?: "text" | "markdown", "confidence"?: "high" | "medium" | "low"}  // only when the request is answered; ends the work

@@ -179,7 +179,7 @@ Deno.test("show() has the settings of an extension", () =>
     const { text } = await new AppExtensionAdmin(settings, { ...index, env: {} }).show("shell");
     assert.match(
       text,
-      /^Settings, in extensions\.config\.vis\.shell:\n {2}enabled: boolean = false {2}\/\/ Whether blocks/m,
+      /^Settings, in extensions\.config\.vis\.shell:\n {2}enabled: boolean = true {2}\/\/ Whether blocks/m,
     );
   }));
 
@@ -196,10 +196,11 @@ Deno.test("list() says of what must be switched on that it is off, and how it is
       return `${found?.state} ${found?.reason}`;
     };
     const on = (namespace: string) => ({ config: { [namespace]: { enabled: true } } });
-    assert.equal(await stateOf(index, {}), "off it is off: vis config set shell.enabled true");
-    assert.equal(await stateOf(index, on("vis.shell")), "loaded ");
+    const off = { config: { "vis.shell": { enabled: false } } };
+    assert.equal(await stateOf(index, off), "off it is off: vis config set shell.enabled true");
+    assert.equal(await stateOf(index, {}), "loaded ");
     assert.equal(await stateOf(index, { allow: ["shell"] }), "loaded ");
-    const own = sample({ namespace: "test.own", optIn: true, symbols: [say] });
+    const own = sample({ namespace: "test.own", onByDefault: false, symbols: [say] });
     const parts = { ...index, shipped: { own: () => Promise.resolve({ default: own }) } } as unknown as typeof index;
     assert.equal(await stateOf(parts, {}), "off it is off: vis config set extensions.config.test.own.enabled true");
     assert.equal(await stateOf(parts, on("test.own")), "loaded ");

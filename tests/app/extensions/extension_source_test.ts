@@ -132,8 +132,8 @@ Deno.test("extensionSource() the locked profile has of the shipped extensions wh
       "fs.stat",
       "fs.readLines",
     ]);
-    const block = active.blocks.find((text) => text.startsWith("[namespace: fs]")) ?? "";
-    assert.match(block, /Files of cwd, to which paths are relative; nothing can be written\. Find first/);
+    const block = active.blocks.find((text) => text.startsWith("## fs")) ?? "";
+    assert.match(block, /Files of cwd; nothing can be written\. Find first/);
     assert.doesNotMatch(block, /fs\.(?:edit|write|patch|move|remove|undo)|Read before you write/);
     assert.equal(active.doc("fs.edit"), null);
     assert.ok(!active.list.some(({ namespace }) => namespace === "test.fresh"), "one that says nothing of itself");

@@ -199,10 +199,10 @@ Deno.test("AppConfigAdmin knows a section of an extension in both of its places"
       assert.deepEqual([value, layer], [["example.org"], "user"], key);
     }
     const { value, layer } = await config.explain("shell.enabled");
-    assert.deepEqual([value, layer], [false, "default"]);
+    assert.deepEqual([value, layer], [true, "default"]);
     assert.deepEqual((await config.explain("web.hosts")).layers.map((one) => one.layer), ["default", "user"]);
     assert.deepEqual((await config.explain("shell")).value, {
-      enabled: false,
+      enabled: true,
       allow: [],
       deny: [],
       network: false,

@@ -86,7 +86,7 @@ export function codingSuite(launcher: Launcher): void {
     const told = user.mock.requests.map(({ body }) => JSON.stringify(body));
     const shown = ["1 failed", "1 failed: sample: 5 lines", "1 passed", "ada@example.org", "lib/count.sh"];
     shown.forEach((text, at) => assert.ok(told[at + 1]?.includes(text), `${text} after step ${at + 1}`));
-    assert.ok(told[0]?.includes("[namespace: git]"));
+    assert.ok(told[0]?.includes("## git"));
 
     assert.deepEqual((await git(user, "log", "--format=%s|%an|%ae")).trim().split("\n"), [
       "fix: lines that hold nothing are not counted|Ada|ada@example.org",

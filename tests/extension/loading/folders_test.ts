@@ -255,7 +255,7 @@ Deno.test("loadShipped() over a workspace that is only read: parts that say so, 
       ["find", "put"],
       "whoever listed it answers for it",
     );
-    assert.deepEqual(await names("off", "optIn: true", { writable: false }), undefined);
+    assert.deepEqual(await names("off", "onByDefault: false", { writable: false }), undefined);
     const shipped = { one: () => Promise.resolve({ default: sample() }) };
     assert.deepEqual((await loadShipped(shipped, { log, locked: { writable: false } })).loaded, []);
   }));

@@ -150,7 +150,7 @@ Deno.test("blocks: header, prompt, one line per symbol with its doc", async () =
   assert.equal(
     block,
     [
-      "[namespace: a]",
+      "## a",
       "Works in /work.",
       "a.twice(n): number  // Doubles.",
       "a.max = 50  // Most.",
@@ -164,7 +164,7 @@ Deno.test("blocks: members of a group stand together, in install order", async (
     named("b", { group: "two" }),
     named("c", { group: "one" }),
   );
-  assert.deepEqual(blocks.map((block) => block.slice(12, 13)), ["a", "c", "b"]);
+  assert.deepEqual(blocks.map((block) => block.slice(3, 4)), ["a", "c", "b"]);
 });
 
 Deno.test("blocks: an extension with many symbols shows the first twelve and names the rest", async () => {
@@ -192,7 +192,7 @@ Deno.test("doc() gives signature, doc and all examples; one is made where none i
   const text = active.doc("a.twice") ?? "";
   assert.equal(text, "a.twice(n: number): Promise<number>\nDoubles.\ne.g. await a.twice(2)\ne.g. await a.twice(3)");
   assert.match(active.doc("b.twice") ?? "", /e\.g\. await b\.twice\(n\)/);
-  assert.match(active.doc("b") ?? "", /^A sample\.\n\[namespace: b/);
+  assert.match(active.doc("b") ?? "", /^A sample\.\n## b/);
   assert.equal(active.doc("twice"), null);
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { isPlainConfig, parseGitConfig } from "../../../extensions/git/program/config_text.ts";
+import { isPlainConfig } from "../../../extensions/git/program/config_text.ts";
+import { parseGitConfig } from "../../../src/domain/kit/git_config.ts";
 import live, { isRepository } from "../../../extensions/git/live.ts";
 import git from "../../../extensions/git/mod.ts";
 import { PatchReader } from "../../../extensions/git/output/patch_reader.ts";

@@ -39,7 +39,7 @@ export const CALLS: readonly StateRow[] = [
         [[1, 2, 3].map(prose), /^The model script replied 3 times in a row with plain text/],
         [[TOOL_CALL, TOOL_CALL, TOOL_CALL], /with tool calls/],
         [["", "", ""], /with an empty text/],
-        [["null", "null", "null"], /with plain text/],
+        [["null", "null", "null"], /with an empty text/],
         [['{"c": 1}', '{"a": 1}', '{"b": 1}'], /with JSON/],
         [[EMPTY, EMPTY, EMPTY], /neither code to run/],
       ];

@@ -37,9 +37,22 @@ export function layOut({ open, close, parts, level, list }: Container): string {
     if (look.indexOf(part, "\n") >= 0) oneLine = false;
   }
   if (oneLine && size <= (list ? WIDTH : ROW_WIDTH)) return `${open} ${joined(parts, ", ")} ${close}`;
-  const indent = look.repeat("  ", level + 1);
-  const lines = oneLine && list && longest <= 24 ? filled(parts, WIDTH - level * 2 - 2) : parts;
-  return `${open}\n${indent}${joined(lines, `,\n${indent}`)}\n${look.repeat("  ", level)}${close}`;
+  const indent = look.repeat(" ", level + 1);
+  const lines = oneLine && list && longest <= 24 ? filled(parts, WIDTH - level * 2 - 2) : rows(parts);
+  return `${open}\n${indent}${joined(lines, `,\n${indent}`)}\n${look.repeat(" ", level)}${close}`;
+}
+
+/** Lists and objects of one line without blanks inside their brackets, since there may be many. */
+function rows(parts: readonly string[]): string[] {
+  const out: string[] = Object.setPrototypeOf([], null);
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i]!, size = part.length;
+    const open = part[0], close = part[size - 1];
+    const isRow = (open === "[" && close === "]" || open === "{" && close === "}") && part[1] === " " &&
+      part[size - 2] === " " && look.indexOf(part, "\n") < 0;
+    out[i] = isRow ? open + look.slice(part, 2, size - 2) + close : part;
+  }
+  return out;
 }
 
 function joined(parts: readonly string[], separator: string): string {

@@ -1,0 +1,105 @@
+import { dirname, join, resolve } from "node:path";
+import { matchesWildcard } from "./matches_wildcard.ts";
+import { smallTextFile } from "./small_text_file.ts";
+
+const DEPTH = 5;
+
+/** One setting of a git configuration, with section and key in lower case. */
+export interface GitSetting {
+  readonly section: string;
+  readonly subsection: string | null;
+  readonly key: string;
+  readonly value: string;
+}
+
+/** The settings of a file, in order. For a user's own file: invalid lines are skipped. */
+export function parseGitConfig(text: string): readonly GitSetting[] {
+  const found: GitSetting[] = [];
+  let section = "";
+  let subsection: string | null = null;
+  for (const line of text.replace(/\\\r?\n/g, " ").split(/\r?\n/)) {
+    const [, name, sub] = /^\s*\[([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\]/.exec(line) ?? [];
+    if (name !== undefined) {
+      section = name.toLowerCase();
+      subsection = sub === undefined ? null : sub.replace(/\\(.)/g, "$1");
+    }
+    const rest = name === undefined ? line : line.slice(line.indexOf("]") + 1);
+    const [, key, value = "true"] = /^\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/.exec(rest) ?? [];
+    if (key !== undefined && section !== "") {
+      found.push({ section, subsection, key: key.toLowerCase(), value: plainValue(value) });
+    }
+  }
+  return found;
+}
+
+/** The value without quotes, escapes, comments and surrounding blanks. */
+function plainValue(text: string): string {
+  let value = "";
+  let kept = 0;
+  let quoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at] ?? "";
+    if (char === '"') quoted = !quoted;
+    else if (char === "\\") value += ESCAPES[text[++at] ?? ""] ?? text[at] ?? "";
+    else if (!quoted && (char === "#" || char === ";")) break;
+    else value += char;
+    if (quoted || !/\s/.test(char)) kept = value.length;
+  }
+  return value.slice(0, kept);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
+
+/** The user's own git configuration, with the files that it includes. */
+export async function userGitSettings(
+  { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
+): Promise<readonly GitSetting[]> {
+  if (!home) return [];
+  const files = [join(home, ".config/git/config"), join(home, ".gitconfig")];
+  const read = await Promise.all(files.map((path) => withIncluded(path, { home, gitDir, depth: 0 })));
+  return read.flat();
+}
+
+/** Settings of a file and the files that it includes, in order. */
+async function withIncluded(
+  path: string,
+  facts: { readonly home: string; readonly gitDir: string; readonly depth: number },
+): Promise<readonly GitSetting[]> {
+  const text = facts.depth > DEPTH ? null : await smallTextFile(path, { links: true });
+  if (text === null) return [];
+  const settings: GitSetting[] = [];
+  for (const one of parseGitConfig(text)) {
+    if (one.key === "path" && includes(one, { ...facts, folder: dirname(path) })) {
+      const included = resolve(dirname(path), untilde(one.value, facts.home));
+      settings.push(...await withIncluded(included, { ...facts, depth: facts.depth + 1 }));
+    } else settings.push(one);
+  }
+  return settings;
+}
+
+/** Supports conditions about the repository's folder; all others count as false. */
+function includes(
+  { section, subsection }: GitSetting,
+  { home, gitDir, folder }: { readonly home: string; readonly gitDir: string; readonly folder: string },
+): boolean {
+  if (section === "include") return true;
+  const [, loose, pattern] = /^gitdir(\/i)?:(.+)$/s.exec(subsection ?? "") ?? [];
+  if (section !== "includeif" || pattern === undefined) return false;
+  const whole = pattern.startsWith("./") ? join(folder, pattern) : untilde(pattern, home);
+  const rooted = whole.startsWith("/") ? whole : `**/${whole}`;
+  const glob = rooted.endsWith("/") ? `${rooted}**` : rooted;
+  const small = (text: string): string => loose === undefined ? text : text.toLowerCase();
+  return fits(small(glob).split("/"), small(gitDir).split("/"));
+}
+
+/** Matches parts of a path: `**` for any number of parts, `*` within one. */
+function fits([first, ...rest]: readonly string[], parts: readonly string[]): boolean {
+  if (first === undefined) return parts.length === 0;
+  if (first === "**") return rest.length === 0 || parts.some((_, at) => fits(rest, parts.slice(at)));
+  const [part] = parts;
+  return part !== undefined && matchesWildcard(first, part) && fits(rest, parts.slice(1));
+}
+
+function untilde(path: string, home: string): string {
+  return path.startsWith("~/") ? join(home, path.slice(2)) : path;
+}
