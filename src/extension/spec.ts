@@ -55,16 +55,14 @@ export interface FunctionOptions {
   readonly returns: string;
   /** Generated from the argument list if absent. */
   readonly examples?: readonly string[];
-  /** The function has its own time limit: waiting for it does not count against the block's time. */
+  /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
   readonly before?: Before;
   readonly after?: After;
   readonly onError?: OnError;
 }
 
-export type FunctionSymbol =
-  & FunctionOptions
-  & { readonly kind: "function"; readonly name: string; readonly fn: HostFunction };
+export type FunctionSymbol = FunctionOptions & Readonly<{ kind: "function"; name: string; fn: HostFunction }>;
 export type ValueSymbol = Readonly<{ kind: "value"; name: string; value: unknown; doc: string }>;
 
 /** A bundle of functions, constants, prompt and nudge. docs/extensions.md explains every key. */
