@@ -24,7 +24,8 @@ export function allowed(
   const refusal = refusedBy(env.config as CommandRules | undefined, command);
   if (refusal !== null) throw new Error(refusal);
   const argv = typeof command === "string" ? ["/bin/sh", "-c", command] : command;
-  return (options) => spawn(argv, options);
+  // Commands of a conversation reach each other's servers.
+  return (options) => spawn(argv, { ...options, loopback: env.conversationId });
 }
 
 /** The same options under the names of `spawn`. */

@@ -22,12 +22,16 @@ export default live;
 /** What commands can reach in this run, with the settings that allow more. */
 async function wallsText({ programWalls }: EnvironmentView): Promise<string> {
   if (!programWalls) return "";
-  const { network, leftOut } = await programWalls();
+  const { network, loopback, leftOut } = await programWalls();
   const more = leftOut.length > MAX_FOLDERS ? ` and ${leftOut.length - MAX_FOLDERS} more` : "";
   const missing = leftOut.length === 0
     ? ""
     : ` Not in PATH: ${leftOut.slice(0, MAX_FOLDERS).join(", ")}${more} (shell.read).`;
   return `They write in cwd and $TMPDIR only, ${
-    network ? "with TCP to anywhere" : "without network (shell.network)"
+    network
+      ? "with TCP to anywhere"
+      : loopback
+      ? "with localhost only (shell.network)"
+      : "without network (shell.network)"
   }.${missing}`;
 }

@@ -27,6 +27,9 @@ export interface SpawnOptions {
   readonly read?: readonly string[];
   /** Full TCP access or no network; overrides the configuration for commands. */
   readonly network?: boolean;
+  /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
+   * the machine can have one. */
+  readonly loopback?: string;
 }
 
 /** How a program ended. A program that failed is a result; `spawn` rejects only if none ran. */
@@ -47,6 +50,8 @@ export interface Spawned {
 /** What the wall leaves to programs in this run. */
 export interface ProgramWalls {
   readonly network: boolean;
+  /** Without TCP access: whether programs can have a loopback of their own. */
+  readonly loopback: boolean;
   /** Folders of PATH that programs cannot read, and so do not have in theirs. */
   readonly leftOut: readonly string[];
 }

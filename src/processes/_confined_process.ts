@@ -1,5 +1,5 @@
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
-import { EXEC_FAILED, type ExecPolicy } from "../sandbox/exec/exec_policy.ts";
+import { EXEC_FAILED, EXEC_NO_NETWORK, type ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import type { ChildProgram } from "../sandbox/launch/program.ts";
 import { CappedOutput } from "./_capped_output.ts";
 import { PROC } from "./proc_files.ts";
@@ -27,6 +27,9 @@ export interface ConfinedProcessOptions {
   readonly onOutput: NonNullable<SpawnOptions["onOutput"]> | null;
   readonly reaper: Reaper;
 }
+
+/** Nothing ran, since the private network of the program could not be made. */
+export class NoPrivateNetwork extends Error {}
 
 /** One program behind the wall, from its start to the end of everything that it started. */
 export class ConfinedProcess {
@@ -57,6 +60,10 @@ export class ConfinedProcess {
     this.#stdout = new CappedOutput(maxBytes);
     this.#stderr = new CappedOutput(maxBytes);
     PROC.write(`/proc/${this.#process.pid}/oom_score_adj`, OOM_SCORE);
+  }
+
+  get pid(): number {
+    return this.#process.pid;
   }
 
   /** Calls `leave` once nothing runs any longer; the paths that it returns go into the notes. */
@@ -100,8 +107,9 @@ export class ConfinedProcess {
     const stderr = this.#stderr.text();
     // deno-lint-ignore vis/no-message-parsing -- the only pipe that the launcher has
     const mark = stderr.indexOf(this.#options.policy.token);
-    if (code === EXEC_FAILED && mark >= 0) {
-      throw new Error(stderr.slice(mark + this.#options.policy.token.length).trim());
+    if ((code === EXEC_FAILED || code === EXEC_NO_NETWORK) && mark >= 0) {
+      const reason = stderr.slice(mark + this.#options.policy.token.length).trim();
+      throw code === EXEC_NO_NETWORK ? new NoPrivateNetwork(reason) : new Error(reason);
     }
     return {
       code, // of a signal, as in shells: 128 and its number

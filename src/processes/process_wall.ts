@@ -2,14 +2,15 @@ import { tmpdir } from "node:os";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
-import { type ChildProgram, execProgram } from "../sandbox/launch/program.ts";
-import { ConfinedProcess } from "./_confined_process.ts";
+import { type ChildProgram, execProgram, launched } from "../sandbox/launch/program.ts";
+import { ConfinedProcess, NoPrivateNetwork } from "./_confined_process.ts";
 import { FileGuard } from "./_file_guard.ts";
 import { landlockFault } from "./_landlock_fault.ts";
 import { deviceNodes, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
 import { Reaper } from "./_reaper.ts";
 import { toolchainsOf } from "./_toolchains.ts";
+import { PrivateNetworks } from "./_private_networks.ts";
 import { makeHome } from "./_program_home.ts";
 import {
   commandFolder,
@@ -70,6 +71,7 @@ interface Machine extends OpenFolders {
 export class ProcessWall {
   readonly #options: ProcessWallOptions;
   readonly #guard = new FileGuard();
+  readonly #networks = new PrivateNetworks();
   #open: Promise<OpenFolders> | null = null;
   #machine: Promise<Machine> | null = null;
 
@@ -81,6 +83,22 @@ export class ProcessWall {
    * does not exist. Rejects with the signal's reason if that came first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
+    try {
+      return await this.#spawn(workspace, argv, options);
+    } catch (error) {
+      if (!(error instanceof NoPrivateNetwork)) throw error;
+    }
+    // The program whose network was to be joined may have ended in the meantime.
+    try {
+      return await this.#spawn(workspace, argv, options);
+    } catch (error) {
+      if (!(error instanceof NoPrivateNetwork)) throw error;
+      this.#networks.failed();
+      return await this.#spawn(workspace, argv, options);
+    }
+  }
+
+  async #spawn(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<Spawned> {
     const { signal, stop, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null } = options;
     const network = options.network ?? this.#options.network;
     signal?.throwIfAborted();
@@ -98,6 +116,10 @@ export class ProcessWall {
         throw error;
       });
     const tag = machine.reaper.newTag();
+    const isPrivate = !network && options.loopback !== undefined && this.#networks.possible;
+    const plan = isPrivate
+      ? this.#networks.plan(options.loopback)
+      : { network: { kind: network ? "tcp" : "none" } as const, launcher: [] };
     try {
       await makeHome(folder, { links: machine.links, home: this.#options.private.home, workspace });
       const policy: ExecPolicy = {
@@ -108,13 +130,18 @@ export class ProcessWall {
         list: ["/etc"],
         write: [...own.write, { path: folder, folder: true }],
         devices: machine.devices,
-        network,
+        network: plan.network,
         limits: { ...limits(), tag },
       };
-      const launcher = this.#options.launcher ?? execProgram();
+      const launcher = launched(this.#options.launcher ?? execProgram(), plan.launcher);
       const { reaper } = machine;
       const process = new ConfinedProcess(argv, { launcher, policy, cwd, input, maxBytes, onOutput, reaper });
-      return await process.run({ timeoutMs, signal, stop, leave });
+      const left = isPrivate ? this.#networks.began(options.loopback, process.pid) : () => {};
+      try {
+        return await process.run({ timeoutMs, signal, stop, leave });
+      } finally {
+        left();
+      }
     } finally {
       await leave();
       await Deno.remove(folder, { recursive: true }).catch(() => {}); // a program may have locked folders in it
@@ -124,7 +151,8 @@ export class ProcessWall {
   /** Rejects with Error if no program can run on this machine. */
   async walls(): Promise<ProgramWalls> {
     const { leftOut } = await this.#folders();
-    return { network: this.#options.network, leftOut };
+    const { network } = this.#options;
+    return { network, loopback: !network && this.#networks.possible, leftOut };
   }
 
   #folders(): Promise<OpenFolders> {

@@ -26,8 +26,11 @@ Deno.test("the prompt states the walls of commands as they are in this run", { i
     await place(async (at) => {
       await using engine = await startEngine([DONE], options(at));
       await engine.ask("x");
+      const { loopback } = await at.wall.walls();
+      const none = loopback ? "with localhost only (shell.network)." : "without network (shell.network).";
+      const expected = network ? "with TCP to anywhere." : none;
       const prompt = engine.provider.requests[0]?.texts.join("\n") ?? "";
-      assert.ok(prompt.includes(network ? "with TCP to anywhere." : "without network (shell.network)."), prompt);
+      assert.ok(prompt.includes(expected), prompt);
       assert.ok(prompt.includes(`Not in PATH: ${open} (shell.read).`), prompt);
       assert.match(prompt, /write in cwd and \$TMPDIR only/);
     }, { network, env: { PATH: path } });

@@ -34,8 +34,9 @@ export async function diagnoseCommands(
     wall.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...(signal ? { signal } : {}) });
   try {
     const fault = await faultOf(spawn);
+    const sockets = fault === null && (await wall.walls()).loopback ? "a network of their own" : "no sockets";
     const own = fault === null
-      ? { state: "ok", found: "run behind their wall", mend: "" } as const
+      ? { state: "ok", found: `run behind their wall, with ${sockets}`, mend: "" } as const
       : { state: "warn", found: fault, mend: "No extension can run a program until this is fixed" } as const;
     return [
       { name: "commands", ...own },
@@ -49,7 +50,7 @@ export async function diagnoseCommands(
 /** Why no command runs; null if one does. */
 async function faultOf(spawn: NonNullable<DoctorContext["spawn"]>): Promise<string | null> {
   try {
-    const { code, signal } = await spawn(["/bin/sh", "-c", "exit 0"]);
+    const { code, signal } = await spawn(["/bin/sh", "-c", "exit 0"], { loopback: "doctor" });
     return code === 0 ? null : `Cannot run commands: /bin/sh ended with ${signal ?? code}`;
   } catch (error) {
     return messageOf(error);

@@ -4,6 +4,22 @@ import type { GrantedPath } from "../confine/access.ts";
 export const EXEC_ARGUMENT = "__confined_exec";
 /** Exit code if that failed; the reason is on stderr, after the token. */
 export const EXEC_FAILED = 125;
+/** Exit code if only the private network failed; the reason is there as well. */
+export const EXEC_NO_NETWORK = 124;
+
+/** "tcp" to any address, "private" for a network that has only a loopback, or no sockets at all. */
+export type NetworkKind = "tcp" | "private" | "none";
+
+export interface PrivateNetwork {
+  readonly kind: "private";
+  /** Name of the machine's own network, which the program must not be in. */
+  readonly outside: string;
+  /** What is left to do: make one, join that of a process, start the loopback of the one that the launcher made, or
+   * nothing, since the launcher joined one. */
+  readonly to: "make" | "start" | "nothing" | { readonly join: number };
+}
+
+export type ProgramNetwork = PrivateNetwork | { readonly kind: "tcp" | "none" };
 
 /** What a confined program may use. Written by the main process, read once by the process that becomes the program. */
 export interface ExecPolicy {
@@ -20,8 +36,7 @@ export interface ExecPolicy {
   readonly write: readonly GrantedPath[];
   /** Nodes in /dev that may be read and written. */
   readonly devices: readonly string[];
-  /** Full TCP access; otherwise no sockets at all. */
-  readonly network: boolean;
+  readonly network: ProgramNetwork;
   readonly limits: {
     readonly openFiles: number;
     readonly fileBytes: number;

@@ -27,7 +27,7 @@ export function execRules(
   });
   return {
     ...base,
-    handledNet: network ? 0n : base.handledNet,
+    handledNet: network.kind === "none" ? base.handledNet : 0n,
     paths: [
       ...read.map((one) => rule(one, READ)),
       ...list.map((path) => rule({ path, folder: true }, READ_DIR)),

@@ -4,8 +4,9 @@ import { landlock } from "../confine/landlock.ts";
 import { Libc } from "../confine/libc.ts";
 import { becomeProgram } from "./become_program.ts";
 import { dropPrivileges } from "./drop_privileges.ts";
-import { EXEC_ARGUMENT, EXEC_FAILED, type ExecPolicy } from "./exec_policy.ts";
+import { EXEC_ARGUMENT, EXEC_FAILED, EXEC_NO_NETWORK, type ExecPolicy } from "./exec_policy.ts";
 import { execRules } from "./exec_rules.ts";
+import { enterPrivateNetwork } from "./private_network.ts";
 import { refusedCalls } from "./refused_calls.ts";
 
 /** Never returns. Becomes the program only if every wall is in place; otherwise the reason is on stderr, after the
@@ -14,25 +15,32 @@ export function execMain(args: readonly string[]): never {
   const [text = "{}", ...argv] = args[0] === EXEC_ARGUMENT ? args.slice(1) : args;
   // Written by the main process of the same build.
   const policy = JSON.parse(text) as ExecPolicy;
-  let reason: string;
+  const leave = (reason: string, code: number): never => {
+    Deno.stderr.writeSync(new TextEncoder().encode(`${policy.token} ${reason}\n`));
+    Deno.exit(code);
+  };
   try {
-    reason = confineAndRun(policy, argv);
+    const libc = new Libc();
+    const { network } = policy;
+    const noNetwork = network.kind === "private" ? enterPrivateNetwork(libc, network) : "";
+    if (noNetwork !== "") return leave(noNetwork, EXEC_NO_NETWORK);
+    return leave(confineAndRun(libc, { policy, argv }), EXEC_FAILED);
   } catch (error) {
-    reason = error instanceof Error ? error.message : String(error);
+    return leave(error instanceof Error ? error.message : String(error), EXEC_FAILED);
   }
-  Deno.stderr.writeSync(new TextEncoder().encode(`${policy.token} ${reason}\n`));
-  Deno.exit(EXEC_FAILED);
 }
 
 /** Returns why it failed. Only this thread continues in the program, so it is enough that each step covers it. */
-function confineAndRun(policy: ExecPolicy, argv: readonly string[]): string {
-  const libc = new Libc();
+function confineAndRun(
+  libc: Libc,
+  { policy, argv }: { readonly policy: ExecPolicy; readonly argv: readonly string[] },
+): string {
   const privileges = dropPrivileges(libc, policy);
   if (privileges.length > 0) return `Cannot confine a program: ${privileges.join("; ")}`;
   const wall = landlock(libc, (abi) => execRules(abi, policy));
   if (wall.abi === 0) return `Cannot confine a program: ${wall.failed.join("; ")}`;
   const { network, env } = policy;
-  const filter = installFilter(libc, refusedCalls({ network, abi: wall.abi }), { everyThread: false });
+  const filter = installFilter(libc, refusedCalls({ network: network.kind, abi: wall.abi }), { everyThread: false });
   if (filter.length > 0) return `Cannot confine a program: ${filter.join("; ")}`;
   return becomeProgram(libc, { argv, env });
 }

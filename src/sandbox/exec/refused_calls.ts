@@ -1,4 +1,5 @@
 import { argument, BPF, denyWith, ENTRY, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
+import type { NetworkKind } from "./exec_policy.ts";
 
 const EPERM = 1, ENOSYS = 38;
 /** A jump by the operand. */
@@ -43,7 +44,7 @@ const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
  * flags. */
 const CREATES = 0o100 | 0o20000000;
 const SET_ID = 0o6000;
-const AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6;
+const AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, NETLINK_ROUTE = 0;
 /** SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const STREAM = [0x1, 0x801, 0x80001, 0x80801];
 const NOT_ITSELF = check(0, "noneOf", 0);
@@ -65,19 +66,32 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused(257, [check(2, "bits", CREATES), check(3, "bits", SET_ID)]), // openat
 ];
 
-/** TCP or nothing. Unix sockets, netlink and the rest lead to services of this machine and are always refused. */
-function socket(network: boolean): RefusedWhen {
-  if (!network) return refused(41, []);
-  return refused(
-    41,
-    [check(0, "noneOf", AF_INET, AF_INET6)],
-    [check(1, "noneOf", ...STREAM)],
-    [check(2, "noneOf", 0, IPPROTO_TCP)],
-  );
+/** Unix sockets and the rest lead to services of this machine and are always refused. In a private network, netlink only
+ * tells about that network: libraries list its addresses so. */
+function socket(network: NetworkKind): RefusedWhen {
+  switch (network) {
+    case "none":
+      return refused(41, []);
+    case "private":
+      return refused(
+        41,
+        [check(0, "noneOf", AF_INET, AF_INET6, AF_NETLINK)],
+        [check(0, "is", AF_NETLINK), check(2, "noneOf", NETLINK_ROUTE)],
+      );
+    case "tcp":
+      return refused(
+        41,
+        [check(0, "noneOf", AF_INET, AF_INET6)],
+        [check(1, "noneOf", ...STREAM)],
+        [check(2, "noneOf", 0, IPPROTO_TCP)],
+      );
+    default:
+      return network satisfies never;
+  }
 }
 
 /** The filter for programs. They need most calls, so it lists those that are refused. */
-export function refusedCalls({ network, abi }: { readonly network: boolean; readonly abi: number }): Operation[] {
+export function refusedCalls({ network, abi }: { readonly network: NetworkKind; readonly abi: number }): Operation[] {
   const whole = [...Object.values(REFUSED).flat(), ...(abi < SIGNALS_ABI ? SIGNALS : [])];
   return [
     ...ENTRY,

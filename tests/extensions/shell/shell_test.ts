@@ -24,9 +24,10 @@ Deno.test("shell.run() runs a text by a shell, a list as it is, and gives failur
   const asked: unknown[] = [];
   assert.deepEqual(await run(view(undefined, asked), "npm test", { timeoutMs: 5 }), RESULT);
   await run(view(undefined, asked), ["git", "log"], { stdin: "x", env: { A: "1" } });
-  assert.deepEqual(asked, [[["/bin/sh", "-c", "npm test"], { timeoutMs: 5 }], [["git", "log"], {
+  assert.deepEqual(asked, [[["/bin/sh", "-c", "npm test"], { timeoutMs: 5, loopback: "c" }], [["git", "log"], {
     input: "x",
     env: { A: "1" },
+    loopback: "c",
   }]]);
   const { spawn: _, ...nothing } = view(undefined, asked);
   await assert.rejects(run(nothing, "true"), /no wall/);

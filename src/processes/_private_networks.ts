@@ -1,0 +1,86 @@
+import type { PrivateNetwork } from "../sandbox/exec/exec_policy.ts";
+import { PROC } from "./proc_files.ts";
+
+const UNSHARE = "/usr/bin/unshare", NSENTER = "/usr/bin/nsenter";
+const CAP_SYS_ADMIN = 21n;
+
+interface Plan {
+  readonly network: PrivateNetwork;
+  /** What starts the launcher: a user without privileges needs a user namespace, which a process with several threads
+   * cannot make. */
+  readonly launcher: readonly string[];
+}
+
+/** Networks with nothing but a loopback. Programs of the same name are in the same one as long as one of them runs. */
+export class PrivateNetworks {
+  readonly #running = new Map<string, Set<number>>();
+  #outside = "";
+  #works: boolean | null = null;
+
+  /** Whether they can be had, as far as it can be told without trying. */
+  get possible(): boolean {
+    return this.#works ??= mayMake();
+  }
+
+  /** They cannot, although it seemed so. */
+  failed(): void {
+    this.#works = false;
+  }
+
+  plan(name: string): Plan {
+    this.#outside ||= PROC.link("/proc/self/ns/net");
+    const isRoot = Deno.uid() === 0;
+    const make = isRoot ? [] : [UNSHARE, "--user", "--map-current-user", "--keep-caps", "--net", "--"];
+    const network = (to: PrivateNetwork["to"]): PrivateNetwork => ({ kind: "private", outside: this.#outside, to });
+    const other = this.#otherOf(name);
+    if (other === null) return { network: network(isRoot ? "make" : "start"), launcher: make };
+    if (isRoot) return { network: network({ join: other }), launcher: [] };
+    const namespaces = [`--user=/proc/${other}/ns/user`, `--net=/proc/${other}/ns/net`];
+    return { network: network("nothing"), launcher: [NSENTER, ...namespaces, "--preserve-credentials", "--"] };
+  }
+
+  /** Remembers a program until the returned function is called. */
+  began(name: string, pid: number): () => void {
+    const pids = this.#running.get(name) ?? new Set();
+    this.#running.set(name, pids.add(pid));
+    return () => {
+      pids.delete(pid);
+      if (pids.size === 0 && this.#running.get(name) === pids) this.#running.delete(name);
+    };
+  }
+
+  /** A program of this name that is in its network already. */
+  #otherOf(name: string): number | null {
+    for (const pid of this.#running.get(name) ?? []) {
+      try {
+        if (PROC.link(`/proc/${pid}/ns/net`) !== this.#outside) return pid;
+      } catch { /* it has ended */ }
+    }
+    return null;
+  }
+}
+
+function mayMake(): boolean {
+  if (Deno.uid() === 0) {
+    const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(PROC.read("/proc/self/status"))?.[1] ?? "0";
+    return (BigInt(`0x${capabilities}`) >> CAP_SYS_ADMIN & 1n) === 1n;
+  }
+  const setting = (path: string): string => {
+    try {
+      return PROC.read(`/proc/sys/${path}`).trim();
+    } catch {
+      return "";
+    }
+  };
+  return exists(UNSHARE) && exists(NSENTER) && Number(setting("user/max_user_namespaces")) > 0 &&
+    setting("kernel/unprivileged_userns_clone") !== "0" &&
+    setting("kernel/apparmor_restrict_unprivileged_userns") !== "1";
+}
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,105 @@
+/** The network of commands: a loopback of their own and nothing else. */
+import assert from "node:assert/strict";
+import { PROC } from "../../src/processes/proc_files.ts";
+import type { ProcessWall } from "../../src/processes/process_wall.ts";
+import { missing, place } from "./_place.ts";
+
+const ignore = missing !== "" || !mayMake();
+const SERVE =
+  `use Socket; socket(S, AF_INET, SOCK_STREAM, 0) or die "socket: $!"; bind(S, sockaddr_in(8123, INADDR_LOOPBACK)) or die;
+listen(S, 5); $| = 1; print "up\\n"; while (accept(C, S)) { print C "hello"; close C }`;
+const connect = (address: string, port: number): string =>
+  `use Socket; socket(S, AF_INET, SOCK_STREAM, 0) or die "socket: $!\\n";
+connect(S, sockaddr_in(${port}, inet_aton("${address}"))) or die "connect: $!\\n"; print <S>`;
+
+/** As root, for whom the kernel needs no more than the capability; tests elsewhere run as other users. */
+function mayMake(): boolean {
+  return missing === "" && Deno.uid() === 0 &&
+    (BigInt(`0x${/CapEff:\s*(\w+)/.exec(PROC.read("/proc/self/status"))?.[1]}`) >> 21n & 1n) === 1n;
+}
+
+async function perl(
+  wall: ProcessWall,
+  code: string,
+  { workspace, loopback }: { workspace: string; loopback?: string },
+) {
+  const { stdout, stderr } = await wall.spawn(workspace, ["/usr/bin/perl", "-e", code], loopback ? { loopback } : {});
+  return stdout || stderr;
+}
+
+async function withServer(wall: ProcessWall, workspace: string, work: () => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const up = Promise.withResolvers<void>();
+  const server = wall.spawn(workspace, ["/usr/bin/perl", "-e", SERVE], {
+    loopback: "one",
+    stop: stop.signal,
+    onOutput: () => up.resolve(),
+  });
+  await Promise.race([up.promise, server]);
+  try {
+    await work();
+  } finally {
+    stop.abort();
+    await server;
+  }
+}
+
+Deno.test(
+  "commands of a conversation reach each other's servers, and nothing else",
+  { ignore },
+  () =>
+    place(async ({ wall, workspace }) => {
+      const outside = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      const { port } = outside.addr;
+      await withServer(wall, workspace, async () => {
+        const at = { workspace, loopback: "one" };
+        assert.equal(await perl(wall, connect("127.0.0.1", 8123), at), "hello");
+        assert.match(await perl(wall, connect("127.0.0.1", port), at), /connect: Connection refused/);
+        assert.match(await perl(wall, connect("192.0.2.1", 80), at), /connect: Network is unreachable/);
+        const other = { workspace, loopback: "two" };
+        assert.match(await perl(wall, connect("127.0.0.1", 8123), other), /connect: Connection refused/);
+        assert.match(await perl(wall, connect("127.0.0.1", 8123), { workspace }), /socket: Operation not permitted/);
+      });
+      assert.match(
+        await perl(wall, connect("127.0.0.1", 8123), { workspace, loopback: "one" }),
+        /connect: Connection refused/,
+      );
+      outside.close();
+      assert.equal((await wall.walls()).loopback, true);
+    }),
+);
+
+Deno.test(
+  "no service of this machine is reached from a private network by another kind of socket",
+  { ignore },
+  () =>
+    place(async ({ wall, workspace, outside }) => {
+      const at = { workspace, loopback: "one" };
+      const made = (family: number, type: number, protocol = 0): Promise<string> =>
+        perl(wall, `print syscall(41, ${family}, ${type}, ${protocol}) >= 0 ? "made" : "refused"`, at);
+      assert.deepEqual([await made(2, 1), await made(2, 2), await made(10, 1), await made(16, 3)], [
+        "made",
+        "made",
+        "made",
+        "made",
+      ]);
+      // unix, packet, raw, other netlink, vsock
+      for (const [family, type, protocol] of [[1, 1, 0], [17, 3, 0], [2, 3, 1], [16, 3, 15], [40, 1, 0]] as const) {
+        assert.equal(await made(family, type, protocol), "refused", `${family} ${type} ${protocol}`);
+      }
+      const bus =
+        `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, sockaddr_un("${outside}/bus")) && print "got it"`;
+      assert.equal(await perl(wall, bus, at), "");
+    }),
+);
+
+Deno.test(
+  "a program is never left in the machine's own network where it must have one of its own",
+  { ignore },
+  () =>
+    place(async ({ wall, workspace }) => {
+      const own = await perl(wall, "print readlink '/proc/self/ns/net'", { workspace, loopback: "one" });
+      assert.match(own, /^net:\[\d+\]$/);
+      assert.notEqual(own, PROC.link("/proc/self/ns/net"));
+    }),
+);
