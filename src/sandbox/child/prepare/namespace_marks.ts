@@ -1,4 +1,5 @@
 import { applyEdits, type SourceEdit } from "../syntax/edits.ts";
+import { freeSuffix } from "../syntax/free_suffix.ts";
 import type { PositionMap } from "../syntax/position_map.ts";
 
 /** A namespace in the text, by the name of the function that replaces it while types are stripped. */
@@ -21,8 +22,7 @@ const HEADER = new RegExp(
  * which it handles correctly. Namespaces are found by pattern; text in a string may match too, which is detected when
  * the result is parsed (`isMarker` then says which ones are real). Null if there is none. */
 export function markNamespaces(text: string, isMarker: (marker: string) => boolean): Marked | null {
-  let prefix = "namespace\u200d";
-  while (text.includes(prefix)) prefix += "\u200d";
+  const prefix = `namespace${freeSuffix(text)}`;
   const edits: SourceEdit[] = [], paths = new Map<string, readonly string[]>();
   for (const found of text.matchAll(HEADER)) {
     const marker = `${prefix}${found.index}`;

@@ -191,8 +191,8 @@ function parseObject(js: string): Program | null {
   const start = js.search(/\{/);
   try {
     const expression = parseExpressionAt(js, start, OPTIONS);
-    const rest = js.slice(expression.end);
-    if (!/^[\s;]*$/.test(codeOnly(rest))) return null;
+    const rest = parse(js.slice(expression.end), OPTIONS);
+    if (rest.body.some(({ type }) => type !== "EmptyStatement")) return null;
     const statement: ExpressionStatement = { type: "ExpressionStatement", start, end: expression.end, expression };
     return { type: "Program", start: 0, end: js.length, body: [statement], sourceType: "module" };
   } catch {

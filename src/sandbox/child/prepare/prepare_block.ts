@@ -6,6 +6,7 @@ import { positionError } from "../errors/position_error.ts";
 import { type Parsed, parseText, type StripTypes, type Unparsed } from "./parse_text.ts";
 import { isDataLiteral, refusalOf } from "./refusals.ts";
 import { type Repaired, repairEnd, repairEntities, repairFence, repairLineFeeds } from "./repair.ts";
+import { scriptFault } from "./script_fault.ts";
 import { rewriteTopLevel } from "../rewrite/top_level_declarations.ts";
 import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "../rewrite/declarations.ts";
 import { composeMaps, IDENTITY, mapOffset, positionAt, type PositionMap } from "../syntax/position_map.ts";
@@ -81,6 +82,8 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   functionNames?.addBlock(program);
   const isSeen = (name: string): boolean => functionNames?.has(name) ?? true;
   const { code, awaits, map: toJs } = rewriteTopLevel(program, { js, isSeen });
+  const fault = scriptFault(code);
+  if (fault !== null) return refuse("Refused", { message: fault, offset: 0 });
   return {
     ok: true,
     code,

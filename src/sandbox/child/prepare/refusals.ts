@@ -36,8 +36,12 @@ export function refusalOf(program: Program, { stripped, js, place }: Refusing): 
     const message = "The block is only a string: put prose into final.answer, or give the string to a variable";
     return { message, offset: first.start };
   }
-  return fixedNames(program, place) ?? unknownName(program, { js, place }) ?? moduleSyntax(program) ??
-    topLevelArguments(program);
+  return fixedNames(program, place) ?? useRefusalOf(program, { js, place });
+}
+
+/** Why a program may not run, wherever it came from, or null. */
+export function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place">): BlockRefusal | null {
+  return unknownName(program, how) ?? moduleSyntax(program) ?? topLevelArguments(program);
 }
 
 function isBareText(node: Expression): boolean {

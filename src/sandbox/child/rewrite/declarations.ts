@@ -2,6 +2,7 @@ import type { AnyNode, Comment, Expression, Program, Statement, VariableDeclarat
 import { awaits, boundNames, childNodes, freeNames, isClass, isFunction } from "../syntax/analysis.ts";
 import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
 import { codeOnly } from "../syntax/code_only.ts";
+import { freeSuffix } from "../syntax/free_suffix.ts";
 import { enumKeys, type Filling, fillingsOf } from "./fillings.ts";
 
 /** A name to which a block gives a value at its top level. */
@@ -74,6 +75,7 @@ function filled(
   const begun = base === "function" || base === "class" ? declared.source : "{}";
   const required = fillings.flatMap(({ fill }) => freeNames(fill));
   const keys = fillings.flatMap(enumKeys);
+  const object = `object${freeSuffix(text.js)}`;
   const isMixed = exported && (begun !== "{}" || fillings.some((one) => enumKeys(one).length > 0));
   const adds = isMixed ? null : exported ?? (eachBegins(name, text.typed) ? keys : null);
   return {
@@ -81,7 +83,7 @@ function filled(
     declaration,
     source: begun === ""
       ? ""
-      : `(object\u200d=>(${fills.map((fill) => `(${fill})(object\u200d),`).join("")}object\u200d))(${begun})`,
+      : `(${object}=>(${fills.map((fill) => `(${fill})(${object}),`).join("")}${object}))(${begun})`,
     statement: `${declaration} ${name}`,
     requires: [...new Set([...declared.requires, ...required])].filter((one) =>
       one !== name && !LANGUAGE_NAMES.has(one)

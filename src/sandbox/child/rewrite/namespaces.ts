@@ -1,6 +1,7 @@
 import type { AnyNode, FunctionDeclaration, Identifier, Program } from "acorn";
 import { boundNames, childNodes, freeIdentifiers, isFunction } from "../syntax/analysis.ts";
 import { applyEdits, type SourceEdit } from "../syntax/edits.ts";
+import { freeSuffix } from "../syntax/free_suffix.ts";
 import type { PositionMap } from "../syntax/position_map.ts";
 import { exportEdits, exportedNames, localExports } from "./namespace_exports.ts";
 import { referenceEdits } from "./namespace_names.ts";
@@ -128,8 +129,7 @@ class Unfolding {
     for (const name of this.#paths.get(body.id.name) ?? []) {
       const key = at ? `${at.key}${isExported ? "." : ` ${at.body.start} `}${name}` : name;
       if (!at) this.topLevel.set(name, this.topLevel.get(name) ?? []);
-      let param = name;
-      while (bindsName(body.body, param)) param += "\u200d";
+      const param = bindsName(body.body, name) ? name + freeSuffix(this.#js) : name;
       at = { name, param, body, key, outer: at, exported: isExported };
       isExported = true;
     }

@@ -3,6 +3,7 @@ import { awaits, boundNames, childNodes, isClass, isFunction } from "../syntax/a
 import { nestedVars } from "./declarations.ts";
 import { applyEdits, type SourceEdit } from "../syntax/edits.ts";
 import { earlyNameEdits } from "./early_names.ts";
+import { freeSuffix } from "../syntax/free_suffix.ts";
 import { fillingOf } from "./fillings.ts";
 import { calledBefore, replacedFunctions, valueStatement } from "./hoist.ts";
 import { loopEdits, NUMBERS } from "./loops.ts";
@@ -69,8 +70,7 @@ class Rewriter {
   header = "";
   readonly #isSeen: (name: string) => boolean;
   readonly #declared: ReadonlySet<string>;
-  /** A suffix that no name in the block has. */
-  #suffix = "\u200d";
+  readonly #suffix: string;
   #usesParams = false;
 
   constructor(program: Program, { js, isSeen }: RewriteOptions) {
@@ -78,7 +78,7 @@ class Rewriter {
     this.#js = js;
     this.#early = calledBefore(program);
     this.#isSeen = isSeen;
-    while (js.includes(this.#suffix)) this.#suffix += "\u200d";
+    this.#suffix = freeSuffix(js);
     this.#declared = variablesOf(program);
   }
 
@@ -176,8 +176,8 @@ class Rewriter {
       this.header += `${name}=${alias};${this.#made}(${name},"${name}");`;
       return;
     }
-    const keywords = this.#js.slice(node.start, start);
-    const text = `${name}=${keywords.trimEnd()}`;
+    const keywords = this.#js.slice(node.start, start).replace(/[ \t]+$/, ""); // the end of a line may end a comment
+    const text = `${name}=${keywords}`;
     this.#edits.push({ start: node.start, end, text: text.padEnd(end - node.start) });
     this.#insert(node.end, `;${this.#made}(${name},"${name}");`);
   }

@@ -1,0 +1,192 @@
+/** What the engine gets is one function, whatever the text of a block: hand-made attacks and random blocks. */
+import assert from "node:assert/strict";
+import vm from "node:vm";
+import fc from "fast-check";
+import { scriptFault } from "../../../../src/sandbox/child/prepare/script_fault.ts";
+import { BlockRunner, prepare } from "../block_runner.ts";
+
+/** Leaves the block's function, if the rewriter lets it. */
+const OUT = "}); globalThis.escaped = true; (function(){";
+
+/** Compiles the code of a block and asks the engine, which has a parser of its own: the script makes one function, whose
+ * text is the whole script. */
+function assertOneFunction(code: string, source: string): void {
+  Reflect.deleteProperty(globalThis, "escaped");
+  const made: unknown = new vm.Script(code).runInThisContext();
+  assert.equal(Reflect.get(globalThis, "escaped"), undefined, `${source}\n${code}`);
+  assert.equal(typeof made, "function", source);
+  assert.equal(Function.prototype.toString.call(made), code.slice('"use strict";('.length, -1), source);
+}
+
+const ATTACKS: readonly string[] = [
+  `{a:1};\`\${'\`'}\`${OUT}\`\${'\`'}\``,
+  `{a:1};\`\${"\`"}\`${OUT}\`\${"\`"}\``,
+  `{ a: 1 } /[\`]/; ${OUT} /[\`]/`,
+  `function //\ng() { /*\n(){}; ${OUT} /*/ }\n/* */ 1`,
+  `function //\rg() { /*\n(){}; ${OUT} /*/ }\n/* */ 1`,
+  `function //\u2028g() { /*\n(){}; ${OUT} /*/ }\n/* */ 1`,
+  `async function //\ng() { /*\n(){}; ${OUT} /*/ }\n/* */ 1`,
+  `function * //\ng() { /*\n(){}; ${OUT} /*/ }\n/* */ 1`,
+  `g(); function /*\n*/ //\ng() { /*\n(){}; ${OUT} /*/ }\n/* */ 1`,
+];
+
+Deno.test("prepareBlock() no text leads out of the block's function", () => {
+  for (const source of ATTACKS) {
+    const block = prepare(source);
+    if (block.ok) assertOneFunction(block.code, source);
+    else assert.doesNotMatch(block.error.message, /rewritten safely/, source); // the rewriter itself is right
+  }
+});
+
+Deno.test("scriptFault() anything but one function with what a block may use is refused", () => {
+  const wrap = (body: string): string => `"use strict";(function(){${body}\n})`;
+  const right = [
+    "",
+    "return(1)",
+    "return 1 // end",
+    "function f() { return arguments }",
+    "x.import(1)",
+    "let out = '});'",
+  ];
+  for (const body of right) assert.equal(scriptFault(wrap(body)), null, body);
+  const wrong = [OUT, "}); (function(){", "}, function(){", "})(), (function(){", "}) // ", "`", "/*", "-->*/"];
+  for (const body of wrong) assert.match(scriptFault(wrap(body)) ?? "", /rewritten safely/, body);
+  for (
+    const code of ["", "1", '"use strict";', "(function(){})", '"use strict";(() => 1)', '"use strict";(class {})']
+  ) {
+    assert.match(scriptFault(code) ?? "", /rewritten safely/, code);
+  }
+  assert.match(scriptFault(wrap("import('x')")) ?? "", /import\(\) is not available/);
+  assert.match(scriptFault(wrap("return () => arguments")) ?? "", /only inside a function/);
+  assert.match(scriptFault(wrap("return \\u0061rguments")) ?? "", /only inside a function/);
+  assert.match(scriptFault(wrap(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)) ?? "", /nest it less deeply/);
+});
+
+Deno.test("prepareBlock() a name with an escape is never a name of the rewriter", async () => {
+  const names = ["made", "fail", "numbers", "extended", "put", "list", "f", "object"];
+  for (const name of names) {
+    for (
+      const escape of ["\\u200d", "\\u200D", "\\u{200d}", "\\u{0000200D}", "\u200d", "\\u200d\u200d", "\\u200d\\u200d"]
+    ) {
+      using runner = new BlockRunner();
+      const own = `${name}${escape}`;
+      const source =
+        `let total = 0.5\nfor (let i = 0; i < 3; i++) total += i / 2\nconst seen = [g(), typeof ${own}]\n` +
+        "function g() { return 1 }\nfunction f() { return 2 }\nenum E { A = 3 }\n[...seen, total, f(), E.A]";
+      assert.deepEqual(await runner.value(source), [1, "undefined", 2, 2, 3], own);
+    }
+  }
+});
+
+const gap = fc.constantFrom(
+  ...["", " ", " ", " ", "\n", "\t", "\r", "\r\n", "\u2028", "\u00a0", "/* x */", "//\n", "/*\n*/", "/**/", "/*/*/"],
+  ...[`// ${OUT}\n`, `/* ${OUT} */`, "// `\n", "/* ` */", "// /*\n", "/* // */", "/*`${*/", "\n/*/ */\n", " // }\n"],
+);
+const name = fc.constantFrom(
+  "a",
+  "b",
+  "f",
+  "g",
+  "\\u0061",
+  "a\u200d",
+  "b\\u200d",
+  "made\\u200d",
+  "$",
+  "async",
+  "of",
+  "get",
+);
+const text = fc.constantFrom(
+  ...[
+    "1",
+    "'`'",
+    '"${"',
+    "'*/'",
+    '"//"',
+    "'/*'",
+    `"${OUT}"`,
+    "`a`",
+    "`${1}`",
+    "`${'`'}`",
+    "`${`${1}`}`",
+    "`\\``",
+    "`$`",
+  ],
+  ...[`\`${OUT}\``, `\`\${"${OUT}"}\``, `\`\${'\`'}\`+1+\`\${'\`'}\``, "/[`]/", "/[/*]/", "/\\//", "/`/", "{}", "[]"],
+  ...["{ a: 1 }", "{ a }", "(1)", "a", "f()", "a--", "-->b", "b/a/g", "() => {}", "async () => { }", "x => ({ x })"],
+  ...[
+    "function () {}",
+    "class {}",
+    "a <!--b",
+    "await 1",
+    "new.target",
+    "this",
+    "a ? `${b}` : '`'",
+    "1;",
+    "[a, b] = [1]",
+  ],
+);
+const token = (...list: readonly (string | fc.Arbitrary<string>)[]): fc.Arbitrary<string> =>
+  fc.tuple(...list.flatMap((one) => [gap, typeof one === "string" ? fc.constant(one) : one])).map((all) =>
+    all.join("")
+  );
+const body: fc.Arbitrary<string> = fc.oneof(
+  text,
+  fc.constantFrom("return 1", "/*\n(){}; /*/", "//\n", "{ }", "var a = 1", "arguments", `/* ${OUT} */`),
+);
+const statement = fc.oneof(
+  token("function", " ", name, "(", ")", "{", body, "}"),
+  token("async", " function", name, "(", ")", "{", body, "}"),
+  token("function", "*", name, "(", name, ")", "{", body, "}"),
+  token("class", " ", name, "{", name, "=", text, "}"),
+  token(fc.constantFrom("const ", "let ", "var "), name, "=", text),
+  token(fc.constantFrom("const ", "let ", "var "), "{", name, "}", "=", text),
+  token(fc.constantFrom("const ", "let ", "var "), "[", name, ",", name, "]", "=", text, fc.constantFrom("", ";")),
+  token("let ", name, ",", name, "=", text),
+  token(
+    "for",
+    "(",
+    "let i",
+    "=",
+    "0",
+    ";",
+    "i",
+    "<",
+    "2",
+    ";",
+    "i++",
+    ")",
+    fc.constantFrom("a += i", "{ var b = i }", "f(i)"),
+  ),
+  token("while", "(", name, ")", name, "=", text),
+  token("if", "(", text, ")", "var ", name, "=", text, ";", "else", " ", text),
+  token("enum ", name, "{", fc.constantFrom("A", "A = 1", "A = `x`", "A = '`'", 'A = "}"'), "}"),
+  token("namespace ", name, "{", "export const x", "=", text, "}"),
+  token("{", "a", ":", text, "}", fc.constantFrom("", ";", ";;")),
+  token(name, "=", text),
+  token(text, fc.constantFrom("", ";")),
+  token(text, fc.constantFrom("", ";")),
+  token("type ", name, "=", text),
+  token("import ", name, "=", name, ".", name),
+);
+const block = fc.array(fc.tuple(statement, fc.constantFrom("\n", ";", " ", "", "\n\n", " //\n")), {
+  minLength: 1,
+  maxLength: 5,
+})
+  .map((list) => list.map((one) => one.join("")).join(""));
+
+Deno.test("prepareBlock() random blocks become one function each, and none is refused for the rewriter's sake", () => {
+  let ran = 0;
+  const runs = 4000;
+  fc.assert(
+    fc.property(block, (source) => {
+      const made = prepare(source);
+      if (!made.ok) return assert.doesNotMatch(made.error.message, /rewritten safely/, source);
+      ran++;
+      assertOneFunction(made.code, source);
+    }),
+    { numRuns: runs, seed: 1 },
+  );
+  console.log(ran);
+  assert.ok(ran > runs / 20, `${ran} of ${runs} could be run`);
+});
