@@ -11,6 +11,7 @@ import type { VariableDiff } from "../environment/history/diff_versions.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { VariableHead } from "../persistence/store/variable_store.ts";
+import type { ArchiveCode } from "./archive/archive_code.ts";
 import { readSettled } from "./_read_settled.ts";
 import type { FoundPoint } from "./find_point.ts";
 
@@ -147,9 +148,17 @@ export class Records {
   }
 
   /** Imports the conversation of an archive into this workspace under new ids. Throws `UsageError` for an invalid or
-   * inconsistent archive, and then stores nothing. Nothing in it is run. */
-  async import(text: string, { workspace }: { readonly workspace: string }): Promise<ImportReport> {
+   * inconsistent archive, and then stores nothing. Nothing in it is run; a query that continues the conversation
+   * evaluates its functions and classes, so `trust` is asked first if there are any, and rejects to import nothing. */
+  async import(
+    text: string,
+    { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
+  ): Promise<ImportReport> {
     const { readArchive } = await import("./archive/read_archive.ts");
-    return await this.#store.importConversation(readArchive(text), { workspace });
+    const { archiveCode } = await import("./archive/archive_code.ts");
+    const archive = readArchive(text);
+    const code = archiveCode(archive.tables);
+    if (code.functions.length + code.classes.length > 0) await trust(code);
+    return await this.#store.importConversation(archive, { workspace });
   }
 }

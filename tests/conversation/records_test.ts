@@ -4,6 +4,7 @@ import { UsageError } from "../../src/domain/errors.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
+const trust = (): Promise<void> => Promise.resolve();
 const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
 
 Deno.test("Records.import() brings a conversation that goes on with its variables, functions and history", async () => {
@@ -20,7 +21,7 @@ Deno.test("Records.import() brings a conversation that goes on with its variable
     replyJson("const seen = `${[...rows].join(' ')} ${twice(21)}`; rows.set('c', 3)", { final: "{{seen}}" }),
   ]);
   const { records } = engine.conversations;
-  const { conversationId } = await records.import(text, { workspace: "/nowhere" });
+  const { conversationId } = await records.import(text, { workspace: "/nowhere", trust });
   const branch = await engine.conversations.byId(conversationId);
   assert.equal((await engine.conversations.ask(branch, "what was made?", OPTIONS)).answer, "a,1 b,2 42");
   assert.match(engine.context(0), /made/);
@@ -41,7 +42,7 @@ Deno.test("Records.import() brings a conversation that goes on with its variable
 Deno.test("Records.import() of a bad file stores nothing", async () => {
   await using engine = await startEngine([]);
   const before = (await engine.conversations.list({ limit: 9 })).length;
-  await assert.rejects(engine.conversations.records.import("{}", { workspace: "/w" }), UsageError);
+  await assert.rejects(engine.conversations.records.import("{}", { workspace: "/w", trust }), UsageError);
   assert.equal((await engine.conversations.list({ limit: 9 })).length, before);
 });
 

@@ -31,6 +31,30 @@ Deno.test("restore() a child goes on where another one ended", async () => {
   assert.deepEqual(saved.map(({ name }) => name), []);
 });
 
+Deno.test("restore() evaluates no code that a block could not have declared", async () => {
+  const stored: VariableImage[] = [];
+  {
+    await using box = await testSandbox();
+    const { saved } = await box.run("const f = (n) => n + 1; function g() { return 2 }\nclass A {}\nconst n = 1");
+    stored.push(...saved);
+  }
+  await using next = await testSandbox();
+  const evil = "(Array.prototype.map = () => 'replaced', () => 1)";
+  const changed = stored.map((image) => image.name === "n" ? image : { ...image, source: evil });
+  const reports = await next.sandbox.restore(changed);
+  assert.deepEqual(reports.map(({ name, how }) => [name, how]).sort(), [
+    ["A", "lost"],
+    ["f", "lost"],
+    ["g", "lost"],
+    ["n", "data"],
+  ]);
+  for (const { how, reason } of reports) if (how === "lost") assert.match(reason, /not one function or class/);
+  assert.equal(
+    await next.show("[[1].map((x) => x + n), typeof f, typeof g, typeof A]"),
+    '[ [ 2 ], "undefined", "undefined", "undefined" ]',
+  );
+});
+
 Deno.test("run() variables are kept by a block that breaks the prototypes of its realm", async () => {
   await using box = await testSandbox();
   await box.run("const list = [1], map = new Map([[{ a: 1 }, new Set(['x'])]])");

@@ -4,6 +4,7 @@ import type { VariableRestoreReport } from "../../../src/sandbox/sandbox.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
 import { FunctionNames } from "../../../src/sandbox/child/prepare/function_names.ts";
 import { blockArguments } from "../../../src/sandbox/child/worker/block_arguments.ts";
+import { checkedImage } from "../../../src/sandbox/child/relay/checked_image.ts";
 import { KeptNumbers } from "../../../src/sandbox/child/worker/kept_numbers.ts";
 import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare/prepare_block.ts";
 import { type BlockEnd, RealmVariables } from "../../../src/sandbox/child/variables/variables.ts";
@@ -61,7 +62,7 @@ export class BlockRunner {
   restart(images: readonly VariableImage[] = [...this.stored.values()]): VariableRestoreReport[] {
     this.variables.forget(this.variables.names());
     this.variables = new RealmVariables();
-    return this.variables.restore(images);
+    return this.variables.restore(images.map(checkedImage));
   }
 
   [Symbol.dispose](): void {

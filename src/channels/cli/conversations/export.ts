@@ -5,10 +5,14 @@ import { MAX_ARCHIVE_BYTES } from "../../../domain/records/archive_limits.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
-import type { Session } from "../../channel.ts";
+import type { ArchiveCode } from "../../../conversation/archive/archive_code.ts";
+import type { Io, Session } from "../../channel.ts";
 import { browse } from "./browse.ts";
 import type { StoredCommand } from "../input/command_input.ts";
 import { branchLines } from "../output/branch_lines.ts";
+
+/** How many names of functions or classes are listed. */
+const MAX_NAMES = 20;
 
 export type ExportFormat = "md" | "json" | "html";
 
@@ -67,17 +71,24 @@ async function writeWhole(path: string, pieces: Iterable<string>): Promise<void>
   }
 }
 
+export interface ImportFlags {
+  readonly output: "text" | "json";
+  readonly quiet: boolean;
+  /** Do not ask about the code in the file. */
+  readonly trust: boolean;
+  readonly cwd?: string | undefined;
+}
+
 /** `vis conversations import`: stores an exported conversation under new ids. Its id goes to stdout, all other output
  * to stderr. */
 export async function importCommand(
   path: string,
-  { services, io, flags }: StoredCommand<
-    { readonly output: "text" | "json"; readonly quiet: boolean; readonly cwd?: string | undefined }
-  >,
+  { services, io, flags }: StoredCommand<ImportFlags>,
 ): Promise<number> {
   const text = await readText(path);
   return await browse({ services, flags }, async ({ conversations, workspace }) => {
-    const { conversationId, ids } = await conversations.records.import(text, { workspace });
+    const trust = (code: ArchiveCode): Promise<void> => flags.trust ? Promise.resolve() : askTrust(code, { path, io });
+    const { conversationId, ids } = await conversations.records.import(text, { workspace, trust });
     if (flags.output === "json") {
       io.stdout(`${JSON.stringify({ conversationId, ids: Object.fromEntries(ids) }, null, 2)}\n`);
       return 0;
@@ -93,6 +104,27 @@ export async function importCommand(
     }
     return 0;
   });
+}
+
+/** Rejects unless the user agrees on the terminal. */
+async function askTrust(
+  { functions, classes }: ArchiveCode,
+  { path, io }: { readonly path: string; readonly io: Io },
+): Promise<void> {
+  const parts = [counted(functions, ["function", "functions"]), counted(classes, ["class", "classes"])];
+  const carried = `${visibleText(path)} carries code: ${parts.filter((part) => part !== "").join(" and ")}. ` +
+    "A query that continues the conversation runs it in the sandbox, with access to what your queries may use";
+  if (io.stdinIsTerminal && io.stderrIsTerminal) {
+    io.stderr(`${carried}.\n`);
+    if (/^y(es)?$/i.test((await io.askLine("Do you trust it? [y/N] ")).trim())) return;
+  }
+  throw new UsageError(`Cannot import conversation: ${carried}; if you trust it, repeat with --trust`);
+}
+
+function counted(names: readonly string[], [one, many]: readonly [string, string]): string {
+  if (names.length === 0) return "";
+  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : "";
+  return `${names.length} ${names.length === 1 ? one : many} (${names.slice(0, MAX_NAMES).join(", ")}${more})`;
 }
 
 async function readText(path: string): Promise<string> {

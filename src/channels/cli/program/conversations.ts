@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { positiveInteger } from "../input/arguments.ts";
 import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
-import type { ExportFormat } from "../conversations/export.ts";
+import type { ExportFormat, ImportFlags } from "../conversations/export.ts";
 import type { ReplayFlags } from "../conversations/replay.ts";
 import type { RetryFlags } from "../conversations/retry.ts";
 
@@ -115,10 +115,11 @@ function addFiles(group: Command, { services, io, finish }: Context): void {
     .description("import an exported conversation into this workspace under new ids; prints its id, runs nothing")
     .argument("<file>", "JSON file written by vis conversations export")
     .addOption(output())
+    .option("--trust", "do not ask about functions and classes in the file", false)
     .option("-q, --quiet", "print nothing on stderr", false)
     .option(...FLAGS.storedDb)
     .option("--cwd <dir>", "workspace folder to import into (default: current folder)")
-    .action(async (file: string, flags: { output: "text" | "json"; quiet: boolean; db?: string; cwd?: string }) => {
+    .action(async (file: string, flags: ImportFlags & { db?: string }) => {
       const { importCommand } = await import("../conversations/export.ts");
       finish(await importCommand(file, { services, io, flags }));
     });

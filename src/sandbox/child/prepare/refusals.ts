@@ -39,6 +39,11 @@ export function refusalOf(program: Program, { stripped, js, place }: Refusing): 
   return fixedNames(program, place) ?? useRefusalOf(program, { js, place });
 }
 
+/** Whether no block may declare the name. */
+export function isFixedName(name: string): boolean {
+  return FIXED_NAMES.has(name);
+}
+
 /** Why a program may not run, wherever it came from, or null. */
 export function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place">): BlockRefusal | null {
   return unknownName(program, how) ?? moduleSyntax(program) ?? topLevelArguments(program);

@@ -1,6 +1,7 @@
 import { decode, encode } from "../../codec/codec.ts";
 import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../../protocol.ts";
 import { blockError } from "../errors/block_error.ts";
+import { checkedImage } from "./checked_image.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
 import type { HintFacts } from "../errors/hints.ts";
@@ -113,14 +114,18 @@ export class Relay {
     this.link.answer({ id, ok: fields.flag("ok"), payload });
   }
 
+  /** Code is checked before it is evaluated: it may come from an imported file. */
   #restore(fields: FrameFields, payload: Bytes): void {
-    const images = fields.flag("code") ? imageList(decode(payload)) : [];
+    const given = fields.flag("code") ? imageList(decode(payload)) : [];
+    const images = given.map(checkedImage);
+    const isChanged = images.some((image, at) => image !== given[at]);
     for (const { name, kind, source } of images) {
       this.#declared.set(name, kind === "function" && source.startsWith("async"));
       if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
     }
     this.#functionNames.addImages(images);
-    this.link.post({ t: "restore", id: fields.id(), more: fields.flag("more"), payload });
+    const checked = isChanged ? encode(images) : payload;
+    this.link.post({ t: "restore", id: fields.id(), more: fields.flag("more"), payload: checked });
   }
 
   #module(fields: FrameFields, payload: Bytes): void {

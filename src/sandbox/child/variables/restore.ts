@@ -2,6 +2,7 @@ import type { VariableImage } from "../../../domain/query/variable.ts";
 import { decode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { look } from "../intrinsics/look.ts";
+import { restoredScript } from "../rewrite/restored_script.ts";
 import { ownData } from "../view/object_kind.ts";
 import { UNSAVED, type VariableRecord } from "./entry.ts";
 import { changeHash } from "./hash.ts";
@@ -80,9 +81,9 @@ export class Restoring {
     }
   }
 
-  #evaluate({ name, source, requires, summary }: VariableImage): void {
-    const text = summary.declaration === "function" ? withoutName(source, name) : source;
-    this.#parts.evaluate(`"use strict";${name}=\n${text}\n`, name);
+  #evaluate(image: VariableImage): void {
+    const { name, source, requires, summary } = image;
+    this.#parts.evaluate(restoredScript(image), name);
     const value = this.#parts.get(name);
     if (summary.declaration === "namespace" && typeof value === "object" && value !== null) {
       return this.#parts.functions.addNamespace(value, { name, source, requires });
@@ -196,18 +197,6 @@ export class Restoring {
     const prototype = ownData(made, "prototype");
     return typeof prototype === "object" ? prototype : null;
   }
-}
-
-/** A function declaration binds its name in the shared scope, not inside itself: `fib` calls the current `fib`. */
-function withoutName(source: string, name: string): string {
-  const open = look.indexOf(source, "(");
-  const head = look.slice(source, 0, open);
-  const at = look.indexOf(head, "function");
-  if (open < 0 || at < 0 || look.indexOf(head, name) < 0) return source;
-  const star = look.indexOf(head, "*") >= 0 ? "*" : "";
-  const bare = `${look.slice(head, 0, at)}function${star}`;
-  const left = open - bare.length; // keeps the columns
-  return bare + (left > 0 ? look.repeat(" ", left) : "") + look.slice(source, open);
 }
 
 function messageOf(error: unknown): string {

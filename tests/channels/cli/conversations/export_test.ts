@@ -7,6 +7,7 @@ import { startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { withFolder } from "../../../helpers/with_folder.ts";
 import { engineServices } from "../_engine_services.ts";
+import { fakeIo } from "../_fakes.ts";
 
 Deno.test("exportCommand() writes every format whole into a file of its owner, or to stdout", async () => {
   await using engine = await startEngine([replyJson("const a = 6 * 7\na", { final: "It is {{a}}", thinking: "hm" })]);
@@ -49,12 +50,12 @@ Deno.test("importCommand() stores an exported conversation, prints its id, and n
     const path = join(folder, "c.json");
     const { io, services } = engineServices(engine);
     await exportCommand(id, { services, io, flags: { format: "json", output: path } });
-    assert.equal(await importCommand(path, { services, io, flags: { output: "text", quiet: false } }), 0);
+    assert.equal(await importCommand(path, { services, io, flags: { output: "text", quiet: false, trust: false } }), 0);
     const copy = io.out.trim();
     assert.match(io.err, new RegExp(`^conversation ${id} → ${copy}\nbranch {7}\\S+ → \\S+\n\\d+ new ids;`));
     assert.equal((await engine.conversations.byId(copy)).workspace, "/nowhere");
     const json = engineServices(engine);
-    await importCommand(path, { ...json, flags: { output: "json", quiet: true } });
+    await importCommand(path, { ...json, flags: { output: "json", quiet: true, trust: false } });
     assert.equal(JSON.parse(json.io.out).ids[id], JSON.parse(json.io.out).conversationId);
     assert.equal((await engine.conversations.list({ limit: 9 })).length, 3);
   });
@@ -65,7 +66,8 @@ Deno.test("importCommand() refuses files that are none of ours, and stores nothi
   await withFolder(async (folder) => {
     const path = join(folder, "bad.json");
     const { io, services } = engineServices(engine);
-    const load = (file: string) => importCommand(file, { services, io, flags: { output: "text", quiet: true } });
+    const load = (file: string) =>
+      importCommand(file, { services, io, flags: { output: "text", quiet: true, trust: false } });
     for (const bytes of [new Uint8Array([0xff, 0xfe, 0]), new TextEncoder().encode("{}"), new Uint8Array()]) {
       await writeFile(path, bytes);
       await assert.rejects(load(path), UsageError);
@@ -73,5 +75,39 @@ Deno.test("importCommand() refuses files that are none of ours, and stores nothi
     await assert.rejects(load(join(folder, "none.json")), /there is no such file or folder/);
     await assert.rejects(load(folder), /Cannot import/);
     assert.equal((await engine.conversations.list({ limit: 9 })).length, 1);
+  });
+});
+
+Deno.test("importCommand() names the code in a file, and imports it only if that is trusted", async () => {
+  await using engine = await startEngine([
+    replyJson("const f = () => 1; function g() {}\nclass A {}", { final: "made" }),
+  ]);
+  await engine.ask("x");
+  await withFolder(async (folder) => {
+    const path = join(folder, "c.json");
+    const { io, services } = engineServices(engine);
+    await exportCommand(engine.branch.conversationId, { services, io, flags: { format: "json", output: path } });
+    const count = async (): Promise<number> => (await engine.conversations.list({ limit: 9 })).length;
+    const load = (given: Parameters<typeof fakeIo>[0], trust = false): Promise<number> =>
+      importCommand(path, { services, io: fakeIo(given), flags: { output: "text", quiet: true, trust } });
+    const carried =
+      /c\.json carries code: 2 functions \(f, g\) and 1 class \(A\)\. .*; if you trust it, repeat with --trust/;
+    await assert.rejects(load({ stdin: "" }), carried);
+    const terminal = { stdinIsTerminal: true, stderrIsTerminal: true };
+    for (const answer of ["", "n", "no", "yeah"]) {
+      await assert.rejects(load({ ...terminal, askLine: () => Promise.resolve(answer) }), carried);
+    }
+    assert.equal(await count(), 1);
+    const asked = fakeIo({
+      ...terminal,
+      askLine: (text) => Promise.resolve(text === "Do you trust it? [y/N] " ? "y" : ""),
+    });
+    assert.equal(
+      await importCommand(path, { services, io: asked, flags: { output: "text", quiet: true, trust: false } }),
+      0,
+    );
+    assert.match(asked.err, /2 functions \(f, g\) and 1 class \(A\)/);
+    assert.equal(await load({ stdin: "" }, true), 0);
+    assert.equal(await count(), 3);
   });
 });

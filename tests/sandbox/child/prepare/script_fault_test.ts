@@ -187,6 +187,5 @@ Deno.test("prepareBlock() random blocks become one function each, and none is re
     }),
     { numRuns: runs, seed: 1 },
   );
-  console.log(ran);
   assert.ok(ran > runs / 20, `${ran} of ${runs} could be run`);
 });
