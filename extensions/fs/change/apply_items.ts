@@ -41,7 +41,7 @@ export async function applyItems(context: Place, application: Application): Prom
     for (const { path, before, after } of items) {
       const comes = moves.some(({ to }) => path === to || path.startsWith(`${to}/`));
       if (after?.kind === "dir" && before === null && !comes) {
-        inFolderOf(context, path, (folder, name) => makeOnce(folder, name, after.mode));
+        addIn(context, path, (folder, name) => makeOnce(folder, name, after.mode));
       }
     }
     for (const { path, after } of items) {
@@ -77,7 +77,7 @@ function rearrange(context: Place, { items, moves = [], temporary, keepFull = fa
   for (const { path, before, after } of items) {
     const written = temporary.get(path);
     if (after === null || after.kind === "dir") continue;
-    inFolderOf(context, path, (folder, name) => {
+    addIn(context, path, (folder, name) => {
       if (after.kind === "file" && written) folder.rename(lastOf(written), { folder, name });
       if (after.kind === "link" && before?.kind === "link") folder.remove(name);
       if (after.kind === "link") folder.makeLink(name, after.target);
@@ -92,6 +92,7 @@ function rearrange(context: Place, { items, moves = [], temporary, keepFull = fa
 
 function rename(context: Place, { from, to }: Move): void {
   using target = openFolder(context, to);
+  naming(to, () => context.guard.checkNew(target, lastOf(to)));
   inFolderOf(context, from, (folder, name) => {
     folder.rename(name, { folder: target, name: lastOf(to), keep: true });
   });
@@ -119,8 +120,19 @@ function inFolderOf(context: Place, path: string, use: (folder: OpenFolder, name
   naming(path, () => use(folder, lastOf(path)));
 }
 
-function openFolder(context: Place, path: string): OpenFolder {
-  return naming(path, () => context.tree.folder(dirname(path), { visit: (folder) => context.guard.check(folder) }));
+/** The same for an entry that is about to be there. */
+function addIn(context: Place, path: string, add: (folder: OpenFolder, name: string) => void): void {
+  inFolderOf(context, path, (folder, name) => {
+    context.guard.checkNew(folder, name);
+    add(folder, name);
+  });
+}
+
+function openFolder({ tree, guard }: Place, path: string): OpenFolder {
+  return naming(path, () => {
+    guard.checkRoot(tree, path);
+    return tree.folder(dirname(path), { visit: (folder) => guard.check(folder) });
+  });
 }
 
 function naming<Result>(path: string, run: () => Result): Result {

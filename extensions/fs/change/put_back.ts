@@ -28,10 +28,14 @@ export async function putBack(
   }
   const made = changed.filter(({ after }) => after !== null);
   const gone = changed.filter(({ after }) => after === null).toReversed();
-  for (const item of [...made, ...gone]) {
-    const temporary = new Map(item.after?.kind === "file" ? [[item.path, temporaryOf(item.path)]] : []);
-    await applyItems(place, { items: [item], temporary, keepFull: true }).catch(() => {}); // best effort
-  }
+  const failed: ChangeItem[] = [];
+  for (const item of [...made, ...gone]) if (!await isReverted(place, item)) failed.push(item);
+  for (const item of failed) await isReverted(place, item); // what was in its way may be gone
+}
+
+async function isReverted(place: Pick<FsContext, "tree" | "guard">, item: ChangeItem): Promise<boolean> {
+  const temporary = new Map(item.after?.kind === "file" ? [[item.path, temporaryOf(item.path)]] : []);
+  return await applyItems(place, { items: [item], temporary, keepFull: true }).then(() => true, () => false);
 }
 
 async function current(context: Pick<FsContext, "tree" | "signal">, path: string): Promise<PathSnapshot | "unknown"> {
