@@ -141,6 +141,18 @@ const REPOSITORY: readonly Attack[] = [
   ),
 ];
 
+/** Calls that change how a process is scheduled, by its id, with the variables of SCHEDULING_VALUES. */
+export const SCHEDULING: readonly (readonly [name: string, call: (pid: number) => string])[] = [
+  ["sets the priority", (pid) => `141, 0, ${pid}, 5`],
+  ["sets the priority for files", (pid) => `251, 1, ${pid}, ${(2 << 13) | 7}`],
+  ["sets the processors", (pid) => `203, ${pid}, 8, $all`],
+  ["sets the scheduler", (pid) => `144, ${pid}, 3, $zero`],
+  ["sets the parameters of the scheduler", (pid) => `142, ${pid}, $zero`],
+  ["sets the attributes of the scheduler", (pid) => `314, ${pid}, $attributes, 0`],
+];
+export const SCHEDULING_VALUES =
+  '$zero = pack("i", 0); $all = pack("Q", ~0); $attributes = pack("LLQlLQQQ", 48, 3, 0, 5, 0, 0, 0, 0);';
+
 const PROCESSES: readonly Attack[] = [
   attack("reads Vis's environment", () => `cat /proc/${Deno.pid}/environ`, ({ stdout }) => stdout !== ""),
   attack("reads the environment of another process", (p) => `cat /proc/${p.victim.pid}/environ`, shown),
@@ -163,6 +175,23 @@ const PROCESSES: readonly Attack[] = [
     (p) => `prlimit --pid ${p.victim.pid} --nofile=7:7`,
     (_, p) => /Max open files +7 /.test(Deno.readTextFileSync(`/proc/${p.victim.pid}/limits`)),
   ),
+  ...SCHEDULING.map(([name, call]) =>
+    attack(
+      `${name} of another process`,
+      (p) =>
+        perl(
+          `${SCHEDULING_VALUES} print "got it" if syscall(${call(p.victim.pid)}) == 0`,
+        ),
+      printed,
+    )
+  ),
+  // For all processes of the user. With these values nothing changes where it works; without the wall it is not tried.
+  attack("sets the priority of the user", () => perl('print "got it" if syscall(141, 2, 0, 0) == 0'), printed, {
+    control: false,
+  }),
+  attack("sets the priority of the user's files", () => perl('print "got it" if syscall(251, 3, 0, 0) == 0'), printed, {
+    control: false,
+  }),
   attack(
     "signals another process by a descriptor",
     (p) => `${perl(`$f = syscall(434, ${p.victim.pid}, 0); syscall(424, $f, 9, 0, 0)`)}; sleep 0.05`,

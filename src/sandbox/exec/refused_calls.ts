@@ -48,12 +48,20 @@ const AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, NETLINK_ROUT
 /** SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const STREAM = [0x1, 0x801, 0x80001, 0x80801];
 const NOT_ITSELF = check(0, "noneOf", 0);
+/** PRIO_USER and IOPRIO_WHO_USER: everything that the user runs, even with 0 for oneself. */
+const PRIO_USER = 2, IOPRIO_WHO_USER = 3;
 
 const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused(56, [check(0, "bits", NEW_NAMESPACES)]), // clone
   refused(16, [check(1, "is", TIOCSTI, TIOCLINUX)]), // ioctl: keystrokes into a terminal
   refused(302, [NOT_ITSELF]), // prlimit64
-  refused(141, [check(1, "noneOf", 0)]), // setpriority
+  // How other processes are scheduled; for a process itself and its group, all of this is allowed.
+  refused(141, [check(1, "noneOf", 0)], [check(0, "is", PRIO_USER)]), // setpriority
+  refused(251, [check(1, "noneOf", 0)], [check(0, "is", IOPRIO_WHO_USER)]), // ioprio_set
+  refused(142, [NOT_ITSELF]), // sched_setparam
+  refused(144, [NOT_ITSELF]), // sched_setscheduler
+  refused(203, [NOT_ITSELF]), // sched_setaffinity
+  refused(314, [NOT_ITSELF]), // sched_setattr
   // A file that runs with its owner's rights, for other users of this machine.
   refused(90, [check(1, "bits", SET_ID)]), // chmod
   refused(91, [check(1, "bits", SET_ID)]), // fchmod
