@@ -4,6 +4,7 @@ import { plainReason } from "../program/git_error.ts";
 import { RecordReader } from "../output/record_reader.ts";
 import { gitSays } from "../program/git_error.ts";
 import { checkedRef, refError } from "../program/refs.ts";
+import { refusePlanted } from "./refuse_planted.ts";
 
 export interface BranchOptions {
   /** Where a new branch starts; HEAD by default. */
@@ -65,6 +66,10 @@ export async function changeBranch(
     await make(git, { args: ["branch", "--quiet", force ? "-D" : "-d", "--", name], cannot: `delete ${name}` });
   } else if (there && from !== undefined) throw new Error(`Cannot make branch ${name}: it is there already`);
   else if (goTo) {
+    const commit = there ? `refs/heads/${name}` : start[0];
+    if (commit !== undefined) {
+      await refusePlanted(git, { commit, place: env.workspace, cannot: `go to ${name}` });
+    }
     const create = there ? [] : ["--no-track", "--create"];
     const args = ["switch", "--quiet", "--no-guess", "--no-recurse-submodules", ...create, name, ...start];
     await make(git, { args, cannot: `go to ${name}`, changes: "workspace", refs: start });

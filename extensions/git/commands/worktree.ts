@@ -6,6 +6,7 @@ import { pathArguments } from "../program/paths.ts";
 import { nameOf } from "../output/quoted_name.ts";
 import { checkedRef, refError } from "../program/refs.ts";
 import { inside } from "../program/repository.ts";
+import { refusePlanted } from "./refuse_planted.ts";
 
 export interface WorktreeOptions {
   /** A branch to create for it; without one, HEAD is detached. */
@@ -47,6 +48,7 @@ export async function changeWorktree(
     throw new Error(`Cannot make a worktree in ${path}: it must be a folder in the workspace, such as .worktrees/x`);
   }
   const git = await Git.of(env);
+  if (!remove) await refusePlanted(git, { commit: from ?? "HEAD", place: target, cannot: `make worktree ${path}` });
   const head = branch === undefined ? ["--detach"] : ["--no-track", "-b", branch];
   const args = remove
     ? ["worktree", "remove", ...(force ? ["--force"] : []), dashes, target]

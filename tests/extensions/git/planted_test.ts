@@ -1,0 +1,100 @@
+/** No branch or worktree puts a folder into the workspace that git takes for a repository. */
+import assert from "node:assert/strict";
+import { add } from "../../../extensions/git/commands/add.ts";
+import { changeBranch } from "../../../extensions/git/commands/branch.ts";
+import { commit } from "../../../extensions/git/commands/commit.ts";
+import { changeWorktree } from "../../../extensions/git/commands/worktree.ts";
+import { missing, repository, type TestRepository } from "./_repository.ts";
+
+const ignore = missing !== "";
+const REFUSED = /git would take (lib|its top folder) for a repository, whose settings can run commands/;
+const HEAD = "ref: refs/heads/main\n";
+
+/** Commits a whole repository whose parts were never in the workspace together, and goes back to `main`. */
+async function planted({ env, write, workspace }: TestRepository, folder = "lib/"): Promise<void> {
+  await changeBranch(env, "evil", { switch: true });
+  await write(`${folder}HEAD`, HEAD);
+  await write(`${folder}objects/x`, "");
+  await add(env, [`${folder}HEAD`, `${folder}objects/x`]);
+  await Deno.remove(`${workspace}/${folder}HEAD`);
+  await write(`${folder}refs/x`, "");
+  await add(env, `${folder}refs/x`);
+  await commit(env, "parts");
+  for (const part of ["objects", "refs"]) await Deno.remove(`${workspace}/${folder}${part}`, { recursive: true });
+  await changeBranch(env, "main", { switch: true });
+}
+
+for (const folder of ["lib/", ""]) {
+  Deno.test(
+    `git.branch() and git.worktree() refuse a repository in ${folder || "the top folder"}`,
+    { ignore },
+    async () => {
+      await repository(async (there) => {
+        const { env, exists } = there;
+        await planted(there, folder);
+        await assert.rejects(changeBranch(env, "evil", { switch: true }), REFUSED);
+        await assert.rejects(changeBranch(env, "other", { switch: true, from: "evil" }), REFUSED);
+        await assert.rejects(changeWorktree(env, "wt", { from: "evil" }), REFUSED);
+        assert.ok(!exists(`workspace/${folder}HEAD`) && !exists("workspace/wt"));
+        await changeBranch(env, "fine", { switch: true });
+        await changeWorktree(env, "wt");
+        assert.ok(exists("workspace/wt/a.txt"));
+      });
+    },
+  );
+}
+
+Deno.test(
+  "git.worktree() refuses a folder that would be the part of a repository whose rest is there",
+  { ignore },
+  async () => {
+    await repository(async ({ env, write, exists }) => {
+      await write("lib/HEAD", HEAD);
+      await write("lib/refs/x", "");
+      for (const path of ["lib/objects", "lib/objects/wt", "lib/commondir"]) {
+        await assert.rejects(changeWorktree(env, path), REFUSED);
+      }
+      assert.ok(!exists("workspace/lib/objects"));
+      await changeWorktree(env, "lib/wt");
+    });
+  },
+);
+
+Deno.test("git.branch() refuses the part of a repository whose rest is there", { ignore }, async () => {
+  await repository(async ({ env, write, workspace, exists }) => {
+    await changeBranch(env, "head", { switch: true });
+    await write("lib/HEAD", HEAD);
+    await add(env, "lib/HEAD");
+    await commit(env, "head");
+    await changeBranch(env, "main", { switch: true });
+    await changeBranch(env, "head", { switch: true });
+    await changeBranch(env, "main", { switch: true });
+    for (const name of ["objects", "refs"]) await write(`lib/${name}/x`, "");
+    await assert.rejects(changeBranch(env, "head", { switch: true }), REFUSED);
+    assert.ok(!exists("workspace/lib/HEAD"));
+    await Deno.remove(`${workspace}/lib`, { recursive: true });
+    await write("lib/commondir", "x");
+    await assert.rejects(changeBranch(env, "head", { switch: true }), REFUSED);
+  });
+});
+
+Deno.test("git.branch() and git.worktree() leave a repository in the workspace as it is", { ignore }, async () => {
+  await repository(async ({ env, git, write, exists }) => {
+    const parts = ["HEAD", "objects/x", "refs/x", "config"].map((name) => `fixtures/lib/${name}`);
+    for (const path of parts) await write(path, HEAD);
+    await git("add", ".");
+    await git("commit", "-q", "-m", "fixtures");
+    await git("branch", "next");
+    await write("a.txt", "four\n");
+    await commit(env, "more", { all: true });
+    assert.equal((await changeBranch(env, "next", { switch: true })).current, "next");
+    await changeWorktree(env, "wt", { from: "main" });
+    assert.ok(exists("workspace/wt/fixtures/lib/config"));
+    await write("fixtures/lib/config", "other");
+    await git("commit", "-q", "-a", "-m", "other settings");
+    await git("switch", "-q", "main");
+    const refused = /git would take fixtures\/lib for a repository/;
+    await assert.rejects(changeBranch(env, "next", { switch: true }), refused);
+    await assert.rejects(changeWorktree(env, "wt2", { from: "next" }), refused);
+  });
+});
