@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { testSandbox } from "../helpers/sandbox.ts";
+import { escapes } from "./child/escapes.ts";
 
 const FUNCTIONS = { "fs.readFile": () => "text", vars: () => ["a"] };
 const NOTE = "belongs to the sandbox: it is as before again";
@@ -32,6 +33,15 @@ Deno.test("run() puts back every name of the sandbox that was overwritten withou
     assert.deepEqual(notes.filter((one) => one === note).length, 1, `${block}: ${notes.join("; ")}`);
     assert.deepEqual([saved, result.defined], [[], []], block);
     assert.equal(await box.show(USABLE), '"text,1,function,function,true,function"', block);
+  }
+});
+
+Deno.test("run() no block hides a name of the sandbox at the level of the script", async () => {
+  await using box = await testSandbox({ functions: FUNCTIONS });
+  for (const block of escapes("let fs = { readFile: () => 'forged' }, forged = 1")) {
+    await box.run(block);
+    assert.equal(await box.show(USABLE), '"text,1,function,function,true,function"', block);
+    assert.equal(await box.show("typeof forged"), '"undefined"', block);
   }
 });
 
