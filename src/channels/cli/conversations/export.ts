@@ -87,7 +87,7 @@ export async function importCommand(
 ): Promise<number> {
   const text = await readText(path);
   return await browse({ services, flags }, async ({ conversations, workspace }) => {
-    const trust = (code: ArchiveCode): Promise<void> => flags.trust ? Promise.resolve() : askTrust(code, { path, io });
+    const trust = (code: ArchiveCode): Promise<void> => askTrust(code, { path, io, flags });
     const { conversationId, ids } = await conversations.records.import(text, { workspace, trust });
     if (flags.output === "json") {
       io.stdout(`${JSON.stringify({ conversationId, ids: Object.fromEntries(ids) }, null, 2)}\n`);
@@ -106,14 +106,15 @@ export async function importCommand(
   });
 }
 
-/** Rejects unless the user agrees on the terminal. */
+/** Says what code a file carries. Rejects unless the user trusts it, by the flag or on the terminal. */
 async function askTrust(
   { functions, classes }: ArchiveCode,
-  { path, io }: { readonly path: string; readonly io: Io },
+  { path, io, flags }: { readonly path: string; readonly io: Io; readonly flags: ImportFlags },
 ): Promise<void> {
   const parts = [counted(functions, ["function", "functions"]), counted(classes, ["class", "classes"])];
   const carried = `${visibleText(path)} carries code: ${parts.filter((part) => part !== "").join(" and ")}. ` +
     "A query that continues the conversation runs it in the sandbox, with access to what your queries may use";
+  if (flags.trust) return flags.quiet ? undefined : io.stderr(`${carried}.\n`);
   if (io.stdinIsTerminal && io.stderrIsTerminal) {
     io.stderr(`${carried}.\n`);
     if (/^y(es)?$/i.test((await io.askLine("Do you trust it? [y/N] ")).trim())) return;

@@ -109,5 +109,8 @@ Deno.test("importCommand() names the code in a file, and imports it only if that
     assert.match(asked.err, /2 functions \(f, g\) and 1 class \(A\)/);
     assert.equal(await load({ stdin: "" }, true), 0);
     assert.equal(await count(), 3);
+    const told = fakeIo({ stdin: "" });
+    await importCommand(path, { services, io: told, flags: { output: "text", quiet: false, trust: true } });
+    assert.match(told.err, /2 functions \(f, g\) and 1 class \(A\)/);
   });
 });
