@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import vm from "node:vm";
 import fc from "fast-check";
+import { restoredFault } from "../../../../src/sandbox/child/prepare/restored_fault.ts";
+import type { Declaration } from "../../../../src/sandbox/child/rewrite/declarations.ts";
 import { scriptFault } from "../../../../src/sandbox/child/prepare/script_fault.ts";
 import { BlockRunner, prepare } from "../block_runner.ts";
 import { escapes } from "../escapes.ts";
@@ -68,6 +70,14 @@ Deno.test("prepareBlock() a name with an escape is never a name of the rewriter"
   }
 });
 
+/** What a block declares can be restored. */
+function assertRestorable({ name, declaration, source }: Declaration, block: string): void {
+  if (source === "") return;
+  const summary = { declaration, type: "", size: null, shape: "", inline: null, doc: "" };
+  const faults = (["function", "class"] as const).map((kind) => restoredFault({ name, kind, source, summary }));
+  assert.ok(faults.includes(null), `${name}: ${faults}\n${source}\n${block}`);
+}
+
 const gap = fc.constantFrom(
   ...["", " ", " ", " ", "\n", "\t", "\r", "\r\n", "\u2028", "\u00a0", "/* x */", "//\n", "/*\n*/", "/**/", "/*/*/"],
   ...[`// ${OUT}\n`, `/* ${OUT} */`, "// `\n", "/* ` */", "// /*\n", "/* // */", "/*`${*/", "\n/*/ */\n", " // }\n"],
@@ -103,7 +113,21 @@ const text = fc.constantFrom(
     "`$`",
   ],
   ...[`\`${OUT}\``, `\`\${"${OUT}"}\``, `\`\${'\`'}\`+1+\`\${'\`'}\``, "/[`]/", "/[/*]/", "/\\//", "/`/", "{}", "[]"],
-  ...["{ a: 1 }", "{ a }", "(1)", "a", "f()", "a--", "-->b", "b/a/g", "() => {}", "async () => { }", "x => ({ x })"],
+  ...[
+    "{ a: 1 }",
+    "{ a }",
+    "(1)",
+    "a",
+    "f()",
+    "a--",
+    "-->b",
+    "b/a/g",
+    "() => {}",
+    "async () => { }",
+    "x => ({ x })",
+    "(a = await 1) => a",
+    "(a, { b } = {}) => b",
+  ],
   ...[
     "function () {}",
     "class {}",
@@ -174,6 +198,7 @@ Deno.test("prepareBlock() random blocks become one function each, and none is re
       if (!made.ok) return assert.doesNotMatch(made.error.message, /rewritten safely/, source);
       ran++;
       assertOneFunction(made.code, source);
+      for (const one of made.declarations) assertRestorable(one, source);
     }),
     { numRuns: runs, seed: 1 },
   );
