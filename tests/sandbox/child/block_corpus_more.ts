@@ -176,4 +176,22 @@ export const MORE: readonly Case[] = [
   ["for (const x of [1] as number[]) { var l: number = x }\nl", 1, "l"],
   ["let x!: number; x = 2; x", 2, "x"],
   ["let x: typeof import('x')\n1", 1, "x"],
+  // a line that ends a statement still does where a name fails
+  [
+    "const log = []\ntry { k = () => {}\n/x/.test('x')\n} catch (e) { log.push(e.name) }\nconst k = 1\nlog",
+    ["ReferenceError"],
+    "log k",
+  ],
+  [
+    "const k = 1, log = []\ntry { k = () => {}\n/x/.test('x')\n} catch (e) { log.push(e.name) }\nlog",
+    ["TypeError"],
+    "k log",
+  ],
+  ["const k = 1, log = []\ntry { k++\n(a) => a\n} catch (e) { log.push(e.name) }\nlog", ["TypeError"], "k log"],
+  ["const k = 1, log = []\ntry { log\n--k\n} catch (e) { log.push(e.name) }\nlog", ["TypeError"], "k log"],
+  [
+    "const log = []; let n = 0\ntry { n = 1\nearly.x\n} catch (e) { log.push(n, e.name) }\nlet early = 1\nlog",
+    [1, "ReferenceError"],
+    "log n early",
+  ],
 ];

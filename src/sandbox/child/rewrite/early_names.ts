@@ -49,10 +49,16 @@ interface Search {
   readonly fail: string;
   /** In a function, which may run at any time. */
   readonly later?: boolean;
+  /** Where the innermost statement that is an expression begins. */
+  readonly statement?: number;
 }
 
 function editsIn(node: AnyNode, from: Search): SourceEdit[] {
-  const search = isFunction(node) || isClass(node) ? { ...from, later: true } : from;
+  const search = isFunction(node) || isClass(node)
+    ? { ...from, later: true }
+    : node.type === "ExpressionStatement"
+    ? { ...from, statement: node.start }
+    : from;
   const inner = (nodes: readonly AnyNode[]): SourceEdit[] => nodes.flatMap((one) => editsIn(one, search));
   if (node.type === "AssignmentExpression") {
     const { left, right } = node;
@@ -60,11 +66,13 @@ function editsIn(node: AnyNode, from: Search): SourceEdit[] {
     const call = failing(left, search, true);
     if (!call) return inner([right]);
     const at = (start: number, text: string): SourceEdit => ({ start, end: start, text });
+    // After an arrow function a line may end the statement, which it would not after a bracket.
+    if (right.type === "ArrowFunctionExpression") return [at(right.start, `[][${call})]=`), ...inner([right])];
     return [at(right.start, `${call},`), ...inner([right]), at(right.end, ")")];
   }
   if (node.type === "UpdateExpression" && node.argument.type === "Identifier") {
-    const call = failing(node.argument, search, true);
-    return call ? [{ start: node.start, end: node.end, text: `${call})` }] : [];
+    const { start, end } = node.argument, call = failing(node.argument, search, true);
+    return call ? [{ start, end, text: `${call}).x` }] : [];
   }
   if (node.type === "Property" && node.shorthand) {
     const call = node.value.type === "Identifier" ? failing(node.value, search, false) : null;
@@ -72,8 +80,9 @@ function editsIn(node: AnyNode, from: Search): SourceEdit[] {
   }
   if (node.type === "Identifier") {
     const call = failing(node, search, false);
-    // In brackets, as `new C()` takes the first call for its arguments.
-    return call ? [{ start: node.start, end: node.end, text: `(${call}))` }] : [];
+    // In brackets, as `new C()` takes the first call for its arguments; but the line before would go on with a bracket.
+    const text = node.start === search.statement ? `${call})` : `(${call}))`;
+    return call ? [{ start: node.start, end: node.end, text }] : [];
   }
   if (node.type === "ForInStatement" || node.type === "ForOfStatement") {
     const target = node.left.type === "VariableDeclaration" ? [] : targetEdits(node.left, search);
