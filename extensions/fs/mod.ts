@@ -18,6 +18,9 @@ import { writeFile } from "./change/write_file.ts";
 
 const places = new FsPlaces();
 
+/** Up to 16 MB of text, as bytes and as text; a change has it before and after. */
+const READ_ROOM = 32 << 20, CHANGE_ROOM = 96 << 20;
+
 const path = z.string().min(1).describe("path");
 const line = z.number().int().min(1).optional();
 const flag = z.boolean().optional();
@@ -81,6 +84,7 @@ export default defineExtension({
         readFiles(await places.of(env), names, options),
       {
         doc: "Paths or globs.",
+        room: READ_ROOM,
         args: z.tuple([many.describe("paths"), Read]),
         returns: "{path, text?, error?}[]",
         examples: ['await fs.readFiles(["README.md", "src/**/*.ts"])'],
@@ -129,6 +133,7 @@ export default defineExtension({
     ),
     fn("edit", edit, {
       doc: "Replaces text that occurs once (or all); all files or none.",
+      room: CHANGE_ROOM,
       args: z.tuple([
         z.union([z.string(), Changes]).describe("path"),
         z.union([Change, z.array(Change).min(1).meta({ tsType: "…[]" })]).optional().describe("edits"),
@@ -144,6 +149,7 @@ export default defineExtension({
       (env, name: string, text: string) => places.change(env, (at) => writeFile(at, { path: name, text })),
       {
         doc: "Creates or replaces.",
+        room: CHANGE_ROOM,
         args: z.tuple([path, z.string().describe("text")]),
         returns: "{path, bytes, diff}",
         examples: ['await fs.writeFile("notes.md", "# Notes\\n")'],
@@ -151,6 +157,7 @@ export default defineExtension({
     ),
     fn("patch", (env, text: string) => places.change(env, (at) => patch(at, text)), {
       doc: "Applies a unified diff or search/replace blocks to several files, all or none.",
+      room: CHANGE_ROOM,
       args: z.tuple([z.string().min(1).describe("patch")]),
       returns: "{path, bytes, diff}[]",
       examples: [
@@ -160,6 +167,7 @@ export default defineExtension({
     }),
     fn("move", (env, from: string, to: string) => places.change(env, (at) => movePath(at, { from, to })), {
       doc: "Renames a file or folder, never over another.",
+      room: CHANGE_ROOM,
       args: z.tuple([z.string().min(1).describe("from"), z.string().min(1).describe("to")]),
       returns: "{from, to, files}",
       examples: ['await fs.move("src/a.ts", "src/b.ts")'],
@@ -169,6 +177,7 @@ export default defineExtension({
       (env, name: string, options?: RemoveOptions) => places.change(env, (at) => removePath(at, name, options)),
       {
         doc: "Removes a file, link or folder.",
+        room: CHANGE_ROOM,
         args: z.tuple([path, z.strictObject({ recursive: flag }).optional()]),
         returns: "{path, files}",
         examples: ['await fs.remove("old", {recursive: true})'],
@@ -176,6 +185,7 @@ export default defineExtension({
     ),
     fn("undo", (env, options?: UndoOptions) => places.change(env, (at) => undo(at, options)), {
       doc: "Takes back your last change of files, or the last steps; redo takes back an undo.",
+      room: CHANGE_ROOM,
       args: z.tuple([z.strictObject({ steps: line, redo: flag }).optional()]),
       returns: "{path, bytes, diff}[]",
       examples: ["await fs.undo({steps: 2})"],

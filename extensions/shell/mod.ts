@@ -39,6 +39,7 @@ export default defineExtension({
     fn("run", (env: EnvironmentView, asked: ShellCommand, options?: ShellRunOptions) => run(env, asked, options), {
       doc: "A list runs without sh.",
       untimed: true,
+      room: (_command, options?: unknown) => largeOutput(options as ShellRunOptions | undefined),
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
       returns: "{code, signal, stdout, stderr, ms, timedOut, truncated, hint?}",
       examples: [
@@ -79,3 +80,8 @@ export default defineExtension({
     }),
   ],
 });
+
+/** Two outputs, as bytes and as text; ordinary ones are small enough not to wait for each other. */
+function largeOutput({ maxBytes = 0 }: ShellRunOptions = {}): number {
+  return maxBytes > 1 << 20 ? maxBytes * 4 : 0;
+}

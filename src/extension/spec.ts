@@ -57,6 +57,8 @@ export interface FunctionOptions {
   readonly examples?: readonly string[];
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
+  /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
+  readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;
   readonly after?: After;
   readonly onError?: OnError;

@@ -38,6 +38,7 @@ const FunctionShape = z.strictObject({
   returns: text,
   examples: z.array(text).optional(),
   untimed: z.boolean().optional(),
+  room: z.union([z.number().min(0), func], "must be a number or a function").optional(),
   before: func.optional(),
   after: func.optional(),
   onError: func.optional(),

@@ -15,6 +15,9 @@ export const MAX_PAYLOAD_BYTES = 64 << 20;
 /** Maximum number of open host calls of a child, and of the bytes of their arguments together. */
 export const MAX_CALLS = 64;
 export const MAX_CALL_BYTES = 128 << 20;
+/** Maximum number of values, keys included, in the arguments of a call and in its result. */
+export const MAX_CALL_VALUES = 200_000;
+export const MAX_RESULT_VALUES = 1_000_000;
 /** Size of one output frame, and how many of them a child may send per second while a block runs. */
 export const MAX_OUTPUT_BYTES = 64 << 10;
 export const OUTPUT_FRAMES_PER_SECOND = 20;

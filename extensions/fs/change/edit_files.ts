@@ -17,6 +17,10 @@ export interface FileEdit extends TextReplacement {
 /** Size in bytes above which decoding is worth a pause of its own. */
 const LARGE = 1024 * 1024;
 
+const MAX_EDITS = 1_000;
+/** Characters of all files together. */
+const MAX_SUM = 2 * MAX_WRITE;
+
 interface Draft {
   readonly place: WorkspacePath;
   readonly before: CurrentFile;
@@ -25,12 +29,16 @@ interface Draft {
 
 /** Exact replacements in one or more files, in order, all or none. Returns one result per file. */
 export async function editFiles(context: FsContext, edits: readonly FileEdit[]): Promise<Written[]> {
+  if (edits.length > MAX_EDITS) {
+    throw new RangeError(`Cannot make ${edits.length} edits at once: at most ${MAX_EDITS}; write the whole file instead`);
+  }
   const drafts = new Map<string, Draft>();
   for (const edit of edits) {
     const place = await confineForWrite(context, edit.path);
     const draft = drafts.get(place.real) ?? await draftOf(context, place);
     draft.text = await replaceText(draft.text, edit, { path: place.path, signal: context.signal });
     drafts.set(place.real, draft);
+    refuseSum(drafts);
   }
   const items = [...drafts.values()].map(({ place, before, text }) => {
     const bytes = new TextEncoder().encode(text);
@@ -43,6 +51,12 @@ export async function editFiles(context: FsContext, edits: readonly FileEdit[]):
   const results: Written[] = [];
   for (const item of items) results.push(await written(context, item, { named: item.named }));
   return results;
+}
+
+function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
+  let sum = 0;
+  for (const { text } of drafts.values()) sum += text.length;
+  if (sum > MAX_SUM) throw new RangeError(`Cannot edit files of over 32 MB together: edit some of them, then the others`);
 }
 
 async function draftOf(context: FsContext, place: WorkspacePath): Promise<Draft> {

@@ -25,13 +25,22 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   const parts = parsePatch(patch);
   if (parts.length > MAX_FILES) throw new RangeError(`Cannot apply the patch: over ${MAX_FILES} files`);
   const drafts = new Map<string, Draft>();
-  for (const part of parts) await draftPart(context, part, drafts);
+  for (const part of parts) {
+    await draftPart(context, part, drafts);
+    refuseSum(drafts);
+  }
   const changed = [...drafts.values()].map(({ place, item, after }) => ({ ...item, after, named: place.path }));
   const items = changed.sort((a, b) => a.path < b.path ? -1 : 1);
   await changeFiles(context, { change: "patch", items });
   const results: Written[] = [];
   for (const item of items) results.push(await written(context, item, { named: item.named }));
   return results;
+}
+
+function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
+  let sum = 0;
+  for (const { after } of drafts.values()) sum += after?.bytes.length ?? 0;
+  if (sum > 2 * MAX_WRITE) throw new RangeError("Cannot patch files of over 32 MB together: patch them one by one");
 }
 
 async function draftPart(context: FsContext, part: PatchPart, drafts: Map<string, Draft>): Promise<void> {

@@ -3,6 +3,7 @@ import { Pace } from "../tree/pace.ts";
 /** Maximum comparisons for the engine's own search, whose worst case is the product of the two lengths. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
+const MAX_PLACES = 1_000_000;
 
 /** Where a part occurs in a text, without overlaps. Takes linear time in the two lengths, with pauses. */
 export async function findText(
@@ -15,6 +16,7 @@ export async function findText(
   if (part.length <= 16 || text.length * part.length <= MAX_PRODUCT) {
     for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
       found.push(at);
+      if (found.length > MAX_PLACES) throw tooMany();
     }
     return found;
   }
@@ -32,6 +34,10 @@ export async function findText(
     if (at % SLICE === 0 && pace.due) await pace.rest();
   }
   return found;
+}
+
+function tooMany(): RangeError {
+  return new RangeError(`Cannot find a text that occurs over ${MAX_PLACES} times: take a longer one, or write the file`);
 }
 
 /** Knuth-Morris-Pratt: how much of the part still matches after each of its prefixes. */

@@ -11,6 +11,8 @@ export interface TextReplacement {
 
 const MAX_SHOWN = 6;
 const MAX_LINE = 120;
+/** What is written has at most 16 MB, and a character has at least one byte. */
+const MAX_TEXT = 16 << 20;
 
 /** The text after one replacement. If `old` is missing or not unique, it rejects with Error that says what to do. */
 export async function replaceText(
@@ -29,6 +31,12 @@ export async function replaceText(
     const more = places.length > MAX_SHOWN ? `\n… ${places.length - MAX_SHOWN} more` : "";
     throw new Error(
       `Cannot edit ${path}: old text occurs ${places.length} times; add lines around it or set all: true\n${shown}${more}`,
+    );
+  }
+  const size = text.length + places.length * (wanted.new.length - wanted.old.length);
+  if (size > MAX_TEXT) {
+    throw new RangeError(
+      `Cannot edit ${path}: it would have ${size} characters, over 16 MB; replace less, or write several files`,
     );
   }
   const parts: string[] = [];

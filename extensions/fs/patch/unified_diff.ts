@@ -2,6 +2,8 @@ import { type LineChange, lineChanges } from "./line_changes.ts";
 
 const MAX_DIFF = 64 * 1024;
 const CONTEXT = 3;
+/** Of both texts together: a list of lines costs many times the bytes of a short line. */
+const MAX_LINES = 500_000;
 
 export interface DiffTexts {
   /** Null if there is no such file. */
@@ -18,12 +20,21 @@ export async function unifiedDiff(path: string, { before, after, signal }: DiffT
     `--- ${before === null ? "/dev/null" : `a/${path}`}`,
     `+++ ${after === null ? "/dev/null" : `b/${path}`}`,
   ];
+  const lines = lineFeeds(before ?? "") + lineFeeds(after ?? "");
+  if (lines > MAX_LINES) return `${head.join("\n")}\n… the diff is left out: the texts have over ${MAX_LINES} lines\n`;
   const [a, b] = [linesOf(before ?? ""), linesOf(after ?? "")];
   const changes = await lineChanges(a.lines, b.lines, { signal });
   if (changes.length === 0 && a.ended === b.ended) return `${head.join("\n")}\n`;
   const shown = changes.length > 0 ? changes : lastLine(a.lines);
   const text = [...head, ...hunksOf(shown).flatMap((hunk) => hunkLines(hunk, a, b)), ""].join("\n");
   return bounded(text);
+}
+
+/** Stops counting above the limit. */
+function lineFeeds(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0 && count <= MAX_LINES; at = text.indexOf("\n", at + 1)) count++;
+  return count;
 }
 
 interface Lines {

@@ -21,8 +21,9 @@ export async function readFiles(
   wanted: string | readonly string[],
   options: ReadFileOptions = {},
 ): Promise<ReadEntry[]> {
+  if (wanted.length > MAX_FILES && typeof wanted !== "string") throw tooMany(wanted.length);
   const paths = await pathsOf(context, typeof wanted === "string" ? [wanted] : wanted);
-  if (paths.length > MAX_FILES) throw new RangeError(`Cannot read ${paths.length} files at once: at most ${MAX_FILES}`);
+  if (paths.length > MAX_FILES) throw tooMany(paths.length);
   const entries: ReadEntry[] = [];
   let total = 0;
   for (let at = 0; at < paths.length; at += AT_ONCE) {
@@ -36,6 +37,10 @@ export async function readFiles(
     }
   }
   return entries;
+}
+
+function tooMany(count: number): RangeError {
+  return new RangeError(`Cannot read ${count} files at once: at most ${MAX_FILES}`);
 }
 
 async function readOne(context: FsContext, path: Wanted, options: ReadFileOptions): Promise<ReadEntry> {

@@ -2,6 +2,7 @@ import { type GlobSegment, tokensOf } from "./glob_tokens.ts";
 import { matchRun, SEGMENTS } from "./match_run.ts";
 
 const MAX_PATTERN = 1_000;
+const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
 /** Matches paths against glob patterns: `*` `?` `[a-z]` `{a,b}` within a name, `**` across folders; a leading `!`
@@ -17,6 +18,11 @@ export class GlobMatcher {
 
   /** Throws RangeError for a pattern that leaves the workspace or expands to too many. */
   constructor(patterns: readonly string[]) {
+    if (patterns.length > MAX_PATTERNS) {
+      throw new RangeError(
+        `Cannot use ${patterns.length} patterns at once: at most ${MAX_PATTERNS}; use * or ** for many names`,
+      );
+    }
     const wanted = patterns.filter((pattern) => !pattern.startsWith("!"));
     const chosen = wanted.length > 0 ? wanted : ["**"];
     this.#wanted = chosen.flatMap(alternatives);

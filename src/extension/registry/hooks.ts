@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HostCallError } from "../../domain/errors.ts";
+import { Budget } from "../../domain/kit/budget.ts";
 import type { Log } from "../../logging/log.ts";
 import { signatureOf } from "./signatures.ts";
 import type { Before, EnvironmentView, Extension, FunctionSymbol } from "../spec.ts";
@@ -14,7 +15,13 @@ export interface Invocation {
   readonly now: () => number;
 }
 
+/** What running calls may hold in the heap of the main process, over all conversations. */
+const ROOM = new Budget(160 << 20);
+
 type Call = Parameters<Before>[0];
+const MAX_REASON = 500;
+/** A list of a million wrong items must not become a million faults. */
+const FIRST_FAULTS = { abortEarly: true, reportInput: false };
 type HookName = "before" | "after" | "onError";
 type Changes = Exclude<ReturnType<Before>, Promise<unknown>>;
 
@@ -52,7 +59,10 @@ async function pipeline(invocation: Invocation): Promise<unknown> {
     if (Object.hasOwn(changes, "result")) return changes.result;
   }
   call = await checked(invocation, call);
-  const outcome = await run(invocation, call);
+  const room = typeof symbol.room === "function" ? symbol.room(...call.args) : symbol.room ?? 0;
+  const outcome = room === 0
+    ? await run(invocation, call)
+    : await ROOM.run(room, () => run(invocation, call), invocation.env.signal);
   if (!symbol.after) return outcome.result;
   const changes = await runHook("after", invocation, symbol.after, { ...outcome.call, result: outcome.result });
   return Object.hasOwn(changes, "result") ? changes.result : outcome.result;
@@ -109,7 +119,7 @@ function merged(call: Call, changes: Changes): Call {
 
 async function checked(invocation: Invocation, call: Call): Promise<Call> {
   const { symbol, extension } = invocation;
-  const parsed = await symbol.args.safeParseAsync(call.args);
+  const parsed = await symbol.args.safeParseAsync(call.args, FIRST_FAULTS);
   if (parsed.success) return { ...call, args: Array.isArray(parsed.data) ? parsed.data : [parsed.data] };
   const { alias } = extension.alias;
   const reasons = parsed.error.issues.slice(0, 3).map(reasonOf).join("; ");
@@ -125,7 +135,7 @@ function reasonOf(issue: z.core.$ZodIssue): string {
     return `too small: expected >=${issue.minimum} arguments`;
   }
   if (issue.code === "too_big" && typeof first !== "number") return `too big: expected <=${issue.maximum} arguments`;
-  const message = `${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`;
+  const message = `${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1, MAX_REASON)}`;
   if (typeof first !== "number") return message;
   return [`argument ${first + 1}`, ...deeper.map(String)].join(".") + `: ${message}`;
 }

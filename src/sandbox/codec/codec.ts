@@ -10,6 +10,11 @@ export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<
   return new Encoder(options).encode(value);
 }
 
+/** The length of the table (format.ts), as the bytes state it: a bound of how many values they have. */
+export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
+  return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
+}
+
 /** Throws `CodecError` for bytes that `encode` does not produce. Safe on hostile bytes: memory stays proportional to
  * their size, and properties are defined, so no setter runs. */
 export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = {}): unknown {

@@ -5,6 +5,8 @@ import { badBytes, type Shape, TableReader } from "./table.ts";
 import { isIndex } from "./text.ts";
 
 export interface DecodeOptions {
+  /** Limit of the slots of the table (format.ts), counted before anything is built from it. */
+  readonly maxSlots?: number;
   /** The prototype for instances of a class named by `instanceOf`; null refuses the bytes. If absent, instances are
    * decoded as plain data. */
   readonly prototypeOf?: (name: string) => object | null;
@@ -35,7 +37,7 @@ export class Decoder {
     const first = own.ownKeys(own.array)[0], base = own.ownKeys(own.object)[0];
     this.#plainItems = typeof first === "string" && !isIndex(first) && typeof base === "string" && !isIndex(base);
     try {
-      this.#table = new TableReader(bytes, FORMAT);
+      this.#table = new TableReader(bytes, FORMAT, options.maxSlots);
     } catch (error) {
       throw error instanceof CodecError ? error : new CodecError({ what: "the table is no JSON", path: null });
     }

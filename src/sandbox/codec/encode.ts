@@ -8,6 +8,8 @@ import { escaped, hasValue, isIndex, isPlain, isSparse, pathStep, sameKeys, spec
 export interface EncodeOptions {
   /** Limit of the result. If it is exceeded, the error's `tooLarge` is true. Unlimited if absent. */
   readonly maxBytes?: number;
+  /** Limit of the slots of the table (format.ts). If it is exceeded, the error's `tooLarge` is true. */
+  readonly maxSlots?: number;
   /** Names the class of an object whose prototype is neither plain nor built in, or returns why it cannot be kept. If
    * absent, such objects become plain data. Must not run code of the value. */
   readonly instanceOf?: (value: object) => { readonly name: string } | { readonly reason: string };
@@ -55,7 +57,7 @@ export class Encoder {
       }
       this.#record(this.#queue[i]!);
       this.#checkSize(this.segments.used + this.#slots.length * 2 + this.#textSize);
-      if (this.#slots.length > MAX_SLOTS) this.refuse(`more than ${MAX_SLOTS} values`);
+      this.#checkSlots(this.#slots.length);
     }
     return this.segments.finish(this.#tableText());
   }
@@ -72,6 +74,11 @@ export class Encoder {
     if (size <= this.#limit) return;
     const what = `at least ${size} bytes, the limit is ${this.#limit}`;
     throw new CodecError({ what, path: "", tooLarge: true });
+  }
+
+  #checkSlots(slots: number): void {
+    const { maxSlots = MAX_SLOTS } = this.#options;
+    if (slots > maxSlots) throw new CodecError({ what: `more than ${maxSlots} values`, path: "", tooLarge: true });
   }
 
   put(slot: Slot): void {
@@ -171,7 +178,7 @@ export class Encoder {
       this.put(length);
       this.#pairs(value, false);
     } else {
-      if (length > MAX_SLOTS) this.refuse(`more than ${MAX_SLOTS} values`);
+      this.#checkSlots(this.#slots.length + length);
       this.put("A");
       this.put(length);
       for (let i = 0; i < length; i++) {

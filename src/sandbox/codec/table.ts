@@ -2,7 +2,7 @@ import { CodecError } from "./codec_error.ts";
 import { MAX_SLOTS } from "./format.ts";
 import { bareList, intrinsics as own } from "./intrinsics.ts";
 
-const TILDE = 126, QUOTE = 34, BACKSLASH = 92, OPEN = 91, BRACE = 123;
+const TILDE = 126, QUOTE = 34, BACKSLASH = 92, OPEN = 91, COMMA = 44, BRACE = 123;
 
 export interface Shape {
   readonly keys: readonly string[];
@@ -25,7 +25,7 @@ export class TableReader {
   #budget: number;
   at = 0;
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, format: number) {
+  constructor(bytes: Uint8Array<ArrayBuffer>, format: number, maxSlots = MAX_SLOTS * 2) {
     this.#size = own.viewLength(bytes);
     if (this.#size < 6 || bytes[0] !== format) badBytes(`format ${bytes[0]} is not ${format}`);
     const end = this.#size - 4;
@@ -36,10 +36,9 @@ export class TableReader {
     this.#tableStart = end - size;
     this.#budget = this.#size;
     const table = this.#part(this.#tableStart, size);
-    refuseNesting(table, size);
+    if (slotsIn(table, size) > maxSlots) badBytes("more values than allowed");
     const slots = own.parse(own.utf8(table));
     if (!own.isArray(slots) || slots.length === 0) badBytes("the table is no list");
-    if (slots.length > MAX_SLOTS * 2) badBytes("more values than allowed");
     this.#slots = slots;
   }
 
@@ -158,15 +157,19 @@ function bigInt(hex: string): bigint {
   return negative ? -value : value;
 }
 
-/** Allows one flat list only: "[[[[" or "{},{}," would cost the reader many times the size of the bytes. */
-function refuseNesting(table: Uint8Array<ArrayBuffer>, length: number): void {
-  let inText = false;
+/** How many slots the table has, before anything is built from it. Allows one flat list only: "[[[[" or "{},{}," would
+ * cost the reader many times the size of the bytes. */
+function slotsIn(table: Uint8Array<ArrayBuffer>, length: number): number {
+  let inText = false, slots = 1;
   for (let i = 1; i < length; i++) {
     const c = table[i];
     if (c === QUOTE) inText = !inText;
     else if (c === BACKSLASH && inText) i++;
-    else if ((c === OPEN || c === BRACE) && !inText) badBytes("a nested list");
+    else if (inText) continue;
+    else if (c === COMMA) slots++;
+    else if (c === OPEN || c === BRACE) badBytes("a nested list");
   }
+  return slots;
 }
 
 /** Not a TextDecoder, which would replace the lone surrogates that this form preserves. */

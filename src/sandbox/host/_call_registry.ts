@@ -1,15 +1,18 @@
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import { Budget } from "../../domain/kit/budget.ts";
 import type { BlockCall } from "../../domain/query/block_result.ts";
 import { ByteGate } from "./_byte_gate.ts";
-import { decode, encode } from "../codec/codec.ts";
+import { decode, encode, tableBytes } from "../codec/codec.ts";
 import {
   type Bytes,
   type Frame,
   FrameFields,
   type Header,
   MAX_CALL_BYTES,
+  MAX_CALL_VALUES,
   MAX_CALLS,
   MAX_PAYLOAD_BYTES,
+  MAX_RESULT_VALUES,
   ProtocolError,
 } from "../protocol.ts";
 import type { SandboxOptions } from "../sandbox.ts";
@@ -22,6 +25,11 @@ const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
 /** Arguments of all children together that the host has accepted and not yet answered. */
 const ALL_CHILDREN = new ByteGate(512 << 20);
+/** What decoded arguments may take in the heap of the main process, estimated: of one child, and of all. */
+const CHILD_HEAP = 96 << 20, ALL_HEAP = new Budget(192 << 20);
+const BYTES_PER_VALUE = 100;
+/** Calls that take less never wait for others. */
+const SMALL_HEAP = 64 << 10;
 
 interface Run {
   readonly block: number;
@@ -50,6 +58,7 @@ export class CallRegistry {
   readonly #calls = new Map<string, Call>();
   readonly #used = new Set<string>();
   readonly #gate = new ByteGate(MAX_CALL_BYTES);
+  readonly #heap = new Budget(CHILD_HEAP);
   readonly #untimed: ReadonlySet<string>;
   /** How many untimed calls are open, since when, and the total time of earlier ones. */
   readonly #patience = { open: 0, since: 0, before: 0 };
@@ -162,6 +171,13 @@ export class CallRegistry {
     ALL_CHILDREN.remove(bytes);
   }
 
+  /** Runs the work when the heap has room for what the payload becomes. */
+  #admitted(payload: Bytes, signal: AbortSignal, work: () => Promise<Bytes>): Promise<Bytes> {
+    const heap = heapOf(payload);
+    if (heap <= SMALL_HEAP) return work();
+    return this.#heap.run(heap, () => ALL_HEAP.run(heap, work, signal), signal);
+  }
+
   async #serve(
     call: {
       readonly id: string;
@@ -177,10 +193,11 @@ export class CallRegistry {
     if (untimed && this.#patience.open++ === 0) this.#patience.since = begun;
     let ok = true, answer: Bytes;
     try {
-      const args = decode(payload);
-      if (!Array.isArray(args)) throw new TypeError("Cannot read the arguments: not a list");
-      const value = await this.#options.onCall({ name, args, block: run.block, signal });
-      answer = encodeResult(name, value);
+      answer = await this.#admitted(payload, signal, async () => {
+        const args = decode(payload, { maxSlots: MAX_CALL_VALUES });
+        if (!Array.isArray(args)) throw new TypeError("Cannot read the arguments: not a list");
+        return encodeResult(name, await this.#options.onCall({ name, args, block: run.block, signal }));
+      });
     } catch (error) {
       ok = false;
       answer = encode(errorFacts(error));
@@ -194,9 +211,15 @@ export class CallRegistry {
   }
 }
 
+/** At most what it takes once it is decoded: text is up to twice its bytes, and the table's length bounds its values. */
+function heapOf(payload: Bytes): number {
+  const values = Math.min(MAX_CALL_VALUES, tableBytes(payload) / 2);
+  return payload.length * 2 + values * BYTES_PER_VALUE;
+}
+
 function encodeResult(name: string, value: unknown): Bytes {
   try {
-    return encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
+    return encode(value, { maxBytes: MAX_PAYLOAD_BYTES, maxSlots: MAX_RESULT_VALUES });
   } catch (error) {
     const why = error instanceof CodecError ? `value${error.path}: ${error.what}` : messageOf(error);
     throw new TypeError(`Cannot pass on what ${name} returned: ${why}`);

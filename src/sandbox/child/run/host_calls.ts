@@ -1,5 +1,5 @@
 import { decode, encode } from "../../codec/codec.ts";
-import { type Bytes, MAX_CALL_BYTES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../../protocol.ts";
+import { type Bytes, MAX_CALL_BYTES, MAX_CALL_VALUES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../../protocol.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { type ErrorFacts, setErrorFacts } from "../intrinsics/set_error_facts.ts";
@@ -88,7 +88,7 @@ export class HostCalls {
       }
       let payload: Bytes;
       try {
-        payload = encode(args, { maxBytes: MAX_PAYLOAD_BYTES });
+        payload = encode(args, { maxBytes: MAX_PAYLOAD_BYTES, maxSlots: MAX_CALL_VALUES });
       } catch (cause) {
         return reject(
           setErrorFacts(error, { name: "TypeError", message: `Cannot call ${name}: ${refusalOf(cause)}` }),

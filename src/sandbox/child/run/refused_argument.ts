@@ -17,7 +17,7 @@ const ADVICE: readonly (readonly [what: string, advice: string])[] = [
 
 /** What the codec refused in a list of arguments: "argument 1.a: a Proxy, pass a plain copy" for a Proxy at `[0].a`. */
 export function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
-  if (path === "") return what;
+  if (path === "") return look.slice(what, 0, 9) === "more than" ? `${what} in one call, pass them in parts` : what;
   const close = look.indexOf(path, "]");
   const place = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)}`;
   for (let i = 0; i < ADVICE.length; i++) {
