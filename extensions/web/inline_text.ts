@@ -4,6 +4,12 @@ export class InlineText {
   /** Number of visible characters. */
   #ink = 0;
   #spaceAtEnd = true;
+  #size = 0;
+
+  /** At least the number of characters that were added since `take`, addresses included. */
+  get size(): number {
+    return this.#size;
+  }
 
   /** Collapses white space. */
   add(text: string): void {
@@ -14,6 +20,7 @@ export class InlineText {
 
   raw(text: string): void {
     this.#parts.push(text);
+    this.#size += text.length;
     if (text.trim() !== "") this.#ink += text.length;
     this.#spaceAtEnd = /\s$/.test(text);
   }
@@ -26,6 +33,7 @@ export class InlineText {
   begin(marker = ""): Mark {
     const mark = { at: this.#parts.length, ink: this.#ink, spaceBefore: this.#spaceAtEnd };
     if (marker !== "") this.#parts.push(marker);
+    this.#size += marker.length;
     return mark;
   }
 
@@ -33,6 +41,7 @@ export class InlineText {
   marked(mark: Mark, marker: string): void {
     if (this.#ink === mark.ink) return void this.#cut(mark);
     const last = this.#parts.at(-1) ?? "";
+    this.#size += marker.length + 1;
     this.#parts[this.#parts.length - 1] = last.trimEnd();
     this.#parts.push(marker, ...(last.trimEnd() === last ? [] : [" "]));
   }
@@ -43,6 +52,7 @@ export class InlineText {
     const parts = this.#parts.splice(mark.at);
     const text = parts.join("");
     const label = text.trim();
+    this.#size += href?.length ?? 0;
     if (href === null) this.#parts.push(text);
     else this.#parts.push(`${/^\s/.test(text) ? " " : ""}[${label}](${href})${/\s$/.test(text) ? " " : ""}`);
     return label;
@@ -53,6 +63,7 @@ export class InlineText {
     const text = this.#parts.join("").replace(/ *\n */g, "\n").trim();
     this.#parts = [];
     this.#ink = 0;
+    this.#size = 0;
     this.#spaceAtEnd = true;
     return text;
   }

@@ -41,6 +41,8 @@ export class MarkdownWriter implements PageHandler {
   readonly #base: URL;
   readonly #maxChars: number;
   readonly #stack: Element[] = [];
+  /** How many elements of a name are open, so that the stack is searched only for one that is there. */
+  readonly #open = new Map<string, number>();
   readonly #blocks: Block[] = [];
   readonly #links = new Map<string, string>();
   readonly #inline = new InlineText();
@@ -56,6 +58,8 @@ export class MarkdownWriter implements PageHandler {
   #title: string[] | null = null;
   #titleText = "";
   #chars = 0;
+  #linkChars = 0;
+  #cut = false;
 
   constructor({ base, maxChars }: { readonly base: URL; readonly maxChars: number }) {
     this.#base = base;
@@ -67,7 +71,7 @@ export class MarkdownWriter implements PageHandler {
   }
 
   get truncated(): boolean {
-    return this.#chars > this.#maxChars;
+    return this.#cut ||= this.#chars + this.#inline.size > this.#maxChars;
   }
 
   /** Links in the text, each address once. */
@@ -106,15 +110,21 @@ export class MarkdownWriter implements PageHandler {
     const marked = this.#skipped === 0 && (marker !== undefined || name === "a");
     const element = { name, attributes, mark: marked ? this.#inline.begin(marker) : null };
     this.#stack.push(element);
+    this.#open.set(name, this.#openOf(name) + 1);
     if (isSkipped(name, attributes)) this.#skipped++;
     if (this.#skipped === 0) this.#enter(element);
   }
 
   close(name: string): void {
-    if (name === "br" || name === "p" && !this.#stack.some((one) => one.name === "p")) return this.#break();
+    if (name === "br" || name === "p" && this.#openOf("p") === 0) return this.#break();
+    if (this.#openOf(name) === 0) return;
     const at = this.#stack.findLastIndex((one) => one.name === name);
     if (at < 0) return;
     while (this.#stack.length > at) this.#pop();
+  }
+
+  #openOf(name: string): number {
+    return this.#open.get(name) ?? 0;
   }
 
   #endOthers(name: string): void {
@@ -123,8 +133,9 @@ export class MarkdownWriter implements PageHandler {
   }
 
   #endOpen({ names, within }: { readonly names: readonly string[]; readonly within: readonly string[] }): void {
+    if (!names.some((name) => this.#openOf(name) > 0)) return;
     const at = this.#stack.findLastIndex((one) => names.includes(one.name));
-    if (at < 0 || this.#stack.findLastIndex((one) => within.includes(one.name)) > at) return;
+    if (this.#stack.findLastIndex((one) => within.includes(one.name)) > at) return;
     while (this.#stack.length > at) this.#pop();
   }
 
@@ -153,6 +164,7 @@ export class MarkdownWriter implements PageHandler {
     const element = this.#stack.pop();
     if (!element) return;
     const { name, attributes, mark } = element;
+    this.#open.set(name, this.#openOf(name) - 1);
     if (isSkipped(name, attributes)) return void this.#skipped--;
     if (this.#skipped > 0) return;
     if (name === "title" && this.#title) {
@@ -180,11 +192,17 @@ export class MarkdownWriter implements PageHandler {
   }
 
   #endLink(mark: Mark, attributes: ReadonlyMap<string, string>): void {
-    const url = this.#resolved(attributes.get("href"));
+    const full = this.truncated;
+    const url = full ? null : this.#resolved(attributes.get("href"));
     const label = this.#inline.linked(mark, url);
-    if (url !== null && label !== "" && !this.#links.has(url) && this.#links.size < MAX_LINKS) {
+    if (url !== null && label !== "" && !this.#links.has(url) && this.#mayList) {
+      this.#linkChars += url.length + Math.min(label.length, MAX_LABEL);
       this.#links.set(url, label.slice(0, MAX_LABEL));
     }
+  }
+
+  get #mayList(): boolean {
+    return this.#links.size < MAX_LINKS && this.#linkChars < this.#maxChars;
   }
 
   #endPre(): void {
@@ -204,7 +222,7 @@ export class MarkdownWriter implements PageHandler {
   }
 
   #void(name: string, attributes: ReadonlyMap<string, string>): void {
-    if (this.#skipped > 0) return;
+    if (this.#skipped > 0 || this.truncated) return;
     if (name === "br") {
       if (this.#pre) this.#pre.push("\n");
       else this.#inline.raw(this.#table ? " " : "\n");
@@ -239,15 +257,21 @@ export class MarkdownWriter implements PageHandler {
   }
 
   #block(text: string): void {
-    if (this.truncated) return;
-    this.#chars += text.length;
     const rest = this.#prefixes.map((one) => one.rest).join("");
     const first = this.#prefixes.map((one) => one.first).join("");
     for (const one of this.#prefixes) one.first = one.rest;
-    this.#blocks.push({
-      text: text.split("\n").map((line, at) => `${at === 0 ? first : rest}${line}`.trimEnd()).join("\n"),
-      rank: this.#rank >= 1000 ? 2 : Math.min(1, this.#rank),
-    });
+    const lines: string[] = [];
+    // Prefixes count for every line: many nested quotes make each line much longer.
+    const left = Math.max(0, this.#maxChars - this.#chars);
+    for (const line of text.slice(0, left).split("\n")) {
+      if (this.#chars > this.#maxChars) break;
+      const whole = `${lines.length === 0 ? first : rest}${line}`.trimEnd();
+      this.#chars += whole.length + 1;
+      lines.push(whole);
+    }
+    this.#cut ||= text.length > left || this.#chars > this.#maxChars;
+    if (left === 0) return;
+    this.#blocks.push({ text: lines.join("\n"), rank: this.#rank >= 1000 ? 2 : Math.min(1, this.#rank) });
   }
 }
 

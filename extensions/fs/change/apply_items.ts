@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { FsContext } from "../workspace/context.ts";
+import { Pace } from "../tree/pace.ts";
 import type { ChangeItem } from "../checkpoints/snapshot.ts";
 import type { Facts, OpenFolder } from "../tree/tree.ts";
 
@@ -33,12 +34,14 @@ export interface Application {
 type Place = Pick<FsContext, "tree" | "guard">;
 
 /** Changes the files as the items specify: writes new ones to temporary names first, then renames and removes
- * everything without a pause in between. Throws Error naming the file; changes made until then remain. */
+ * everything, with a pause only if that takes long. Throws Error naming the file; changes made until then remain. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
+  const pace = new Pace(undefined);
   try {
     for (const { path, before, after } of items) {
+      if (pace.due) await pace.rest();
       const comes = moves.some(({ to }) => path === to || path.startsWith(`${to}/`));
       if (after?.kind === "dir" && before === null && !comes) {
         addIn(context, path, (folder, name) => makeOnce(folder, name, after.mode));
@@ -52,7 +55,7 @@ export async function applyItems(context: Place, application: Application): Prom
         throw named(path, error);
       });
     }
-    rearrange(context, application);
+    await rearrange(context, application);
   } catch (error) {
     for (const name of temporary.values()) {
       quietly(() => inFolderOf(context, name, (folder, own) => folder.remove(own)));
@@ -61,8 +64,11 @@ export async function applyItems(context: Place, application: Application): Prom
   }
 }
 
-function rearrange(context: Place, { items, moves = [], temporary, keepFull = false }: Application): void {
+async function rearrange(context: Place, application: Application): Promise<void> {
+  const { items, moves = [], temporary, keepFull = false } = application;
+  const pace = new Pace(undefined);
   for (const { path, before, after, seen } of items) {
+    if (pace.due) await pace.rest();
     // Creating an entry modifies its folder.
     if (seen !== undefined && before?.kind !== "dir" && after?.kind !== "dir") refuseChanged(context, { path, seen });
   }
@@ -72,9 +78,11 @@ function rearrange(context: Place, { items, moves = [], temporary, keepFull = fa
   }
   const removed = items.filter(({ before, after }) => before !== null && before.kind !== after?.kind).toReversed();
   for (const { path, before } of removed.filter(({ before }) => before?.kind !== "dir")) {
+    if (pace.due) await pace.rest();
     if (before) inFolderOf(context, path, (folder, name) => folder.remove(name));
   }
   for (const { path, before, after } of items) {
+    if (pace.due) await pace.rest();
     const written = temporary.get(path);
     if (after === null || after.kind === "dir") continue;
     addIn(context, path, (folder, name) => {
@@ -85,6 +93,7 @@ function rearrange(context: Place, { items, moves = [], temporary, keepFull = fa
   }
   for (const { path, before } of removed) {
     if (before?.kind !== "dir") continue;
+    if (pace.due) await pace.rest();
     if (keepFull) quietly(() => inFolderOf(context, path, (folder, name) => folder.removeFolder(name)));
     else inFolderOf(context, path, (folder, name) => folder.removeFolder(name));
   }

@@ -30,7 +30,9 @@ interface Draft {
 /** Exact replacements in one or more files, in order, all or none. Returns one result per file. */
 export async function editFiles(context: FsContext, edits: readonly FileEdit[]): Promise<Written[]> {
   if (edits.length > MAX_EDITS) {
-    throw new RangeError(`Cannot make ${edits.length} edits at once: at most ${MAX_EDITS}; write the whole file instead`);
+    throw new RangeError(
+      `Cannot make ${edits.length} edits at once: at most ${MAX_EDITS}; write the whole file instead`,
+    );
   }
   const drafts = new Map<string, Draft>();
   for (const edit of edits) {
@@ -56,7 +58,9 @@ export async function editFiles(context: FsContext, edits: readonly FileEdit[]):
 function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   let sum = 0;
   for (const { text } of drafts.values()) sum += text.length;
-  if (sum > MAX_SUM) throw new RangeError(`Cannot edit files of over 32 MB together: edit some of them, then the others`);
+  if (sum > MAX_SUM) {
+    throw new RangeError(`Cannot edit files of over 32 MB together: edit some of them, then the others`);
+  }
 }
 
 async function draftOf(context: FsContext, place: WorkspacePath): Promise<Draft> {

@@ -1,7 +1,8 @@
-import { confineEntryForWrite, type WorkspacePath } from "../workspace/confine.ts";
+import { confineEntryForWrite, MAX_DEPTH, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { currentFile } from "./current_file.ts";
 import { isGuarded } from "../workspace/guard.ts";
+import { Pace } from "../tree/pace.ts";
 import { sizeText } from "../tree/size_text.ts";
 import type { ChangeItem, PathSnapshot } from "../checkpoints/snapshot.ts";
 import { MAX_KEPT, takeSnapshot } from "./take_snapshot.ts";
@@ -16,6 +17,7 @@ export async function treeItems(
   { action }: { readonly action: string },
 ): Promise<readonly (ChangeItem & { readonly before: NonNullable<PathSnapshot> })[]> {
   const items: (ChangeItem & { readonly before: NonNullable<PathSnapshot> })[] = [];
+  const pace = new Pace(context.signal);
   let bytes = 0;
   const visit = async (path: string): Promise<void> => {
     const before = await snapshotOf(context, path, { action, left: MAX_KEPT - bytes });
@@ -24,7 +26,11 @@ export async function treeItems(
     if (items.length === MAX_ITEMS) {
       throw new RangeError(`Cannot ${action} ${place.path}: over ${MAX_ITEMS} files, too many to be taken back`);
     }
+    if (path.split("/").length > MAX_DEPTH) {
+      throw new RangeError(`Cannot ${action} ${place.path}: there are paths of over ${MAX_DEPTH} folders in it`);
+    }
     items.push({ path, before, after: null });
+    if (pace.due) await pace.rest();
     if (before.kind !== "dir") return;
     for (const { name } of [...context.tree.entries(path)].sort((a, b) => a.name < b.name ? -1 : 1)) {
       if (isGuarded(name)) {

@@ -37,7 +37,9 @@ export async function findText(
 }
 
 function tooMany(): RangeError {
-  return new RangeError(`Cannot find a text that occurs over ${MAX_PLACES} times: take a longer one, or write the file`);
+  return new RangeError(
+    `Cannot find a text that occurs over ${MAX_PLACES} times: take a longer one, or write the file`,
+  );
 }
 
 /** Knuth-Morris-Pratt: how much of the part still matches after each of its prefixes. */

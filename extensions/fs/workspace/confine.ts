@@ -2,6 +2,9 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isGuarded } from "./guard.ts";
 import type { Facts, Tree } from "../tree/tree.ts";
 
+/** Every folder of a path is opened and checked, and again for each entry of a change. */
+export const MAX_DEPTH = 200;
+
 /** A place inside the workspace, resolved once. */
 export interface WorkspacePath {
   /** Relative to the workspace, with `/` and without links; "." for the workspace itself. */
@@ -65,6 +68,9 @@ function namedIn({ root }: Workspace, path: string): string {
   if (path.includes("\0")) throw new TypeError(`Cannot use path ${JSON.stringify(path)}: it has a NUL character`);
   const named = relative(root, resolve(root, path));
   if (!isInside(named)) throw outside(path, root);
+  if (named.split(sep).length > MAX_DEPTH) {
+    throw new RangeError(`Cannot use a path of over ${MAX_DEPTH} folders: work in a folder with a shorter path`);
+  }
   return named;
 }
 

@@ -24,5 +24,6 @@ async function play(workspace: string, spawn: Parameters<typeof startEngine>[1] 
   }
 }
 
-if (missing === "") await place(({ wall, workspace }) => play(workspace, { spawn: (...asked) => wall.spawn(...asked) }));
-else await play(await Deno.makeTempDir());
+if (missing === "") {
+  await place(({ wall, workspace }) => play(workspace, { spawn: (...asked) => wall.spawn(...asked) }));
+} else await play(await Deno.makeTempDir());

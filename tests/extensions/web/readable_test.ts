@@ -120,6 +120,22 @@ Deno.test("web.readable() lets other work go on while it reads, and says what it
   assert.ok(longest < 250, `${longest}`); // a fraction of what the whole takes; machines of tests are slow
 });
 
+Deno.test("web.readable() gives no more text than its limit, whatever a page hides it in", async () => {
+  const pages = {
+    links: Array.from({ length: 20_000 }, (_, i) => `<a href="/${i}/${"x".repeat(1_000)}">x</a>`).join(""),
+    images: "<img alt=a src=/x>".repeat(50_000),
+    quotes: `${"<blockquote>".repeat(200)}${"a<br>".repeat(100_000)}`,
+    marks: "<b>a</b>".repeat(50_000),
+  };
+  for (const [name, page] of Object.entries(pages)) {
+    const options = { url: new URL("https://site.example/"), maxChars: 40_000, signal: undefined };
+    const { text, links, truncated } = await pageMarkdown(page, options);
+    assert.ok(text.length <= 44_000, `${name}: ${text.length} characters`);
+    assert.ok(JSON.stringify(links).length <= 100_000, `${name}: links`);
+    assert.equal(truncated, true, name);
+  }
+});
+
 Deno.test("web.readable() reads pages in their own character sets, other text as it is, and no binary", async () => {
   const latin = Uint8Array.from("<html><meta charset=latin1><p>caf\xe9", (one) => one.charCodeAt(0));
   const one = site({
