@@ -1,4 +1,6 @@
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { JsonMeter } from "@vis/extension";
+import { MESSAGE_LIMITS } from "./message_limits.ts";
 import type { HttpConfig } from "./server_config.ts";
 
 const MAX_ANSWER = 64 << 20;
@@ -15,13 +17,32 @@ export function httpTransport({ url, headers }: HttpConfig): StreamableHTTPClien
 function bounded(answer: Response): Response {
   if (!answer.body) return answer;
   let length = 0;
+  const meter = new JsonMeter(MESSAGE_LIMITS),
+    isStream = /event-stream/i.test(answer.headers.get("content-type") ?? "");
+  // Any text in which the signs of JSON are the same bytes; of a stream, each line is a message.
+  const decoder = new TextDecoder("latin1");
   const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, controller) => {
       length += chunk.length;
+      try {
+        count(meter, { text: decoder.decode(chunk), isStream });
+      } catch (error) {
+        return controller.error(error);
+      }
       if (length > MAX_ANSWER) controller.error(new RangeError(`Cannot read an answer of over ${MAX_ANSWER} bytes`));
       else controller.enqueue(chunk);
     },
   });
   const { status, statusText, headers } = answer;
   return new Response(answer.body.pipeThrough(counter), { status, statusText, headers });
+}
+
+function count(meter: JsonMeter, { text, isStream }: { readonly text: string; readonly isStream: boolean }): void {
+  if (!isStream) return meter.push(text);
+  const [first = "", ...lines] = text.split("\n");
+  meter.push(first);
+  for (const line of lines) {
+    meter.restart();
+    meter.push(line);
+  }
 }

@@ -1,7 +1,8 @@
 import { deserializeMessage, serializeMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { type EnvironmentView, messageOf, reasonOf } from "@vis/extension";
+import { type EnvironmentView, JsonMeter, JsonTooLarge, messageOf, reasonOf } from "@vis/extension";
 import { LineSplitter } from "./line_splitter.ts";
+import { MESSAGE_LIMITS } from "./message_limits.ts";
 import { type StdioConfig, WORKSPACE } from "./server_config.ts";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -111,13 +112,16 @@ export class StdioTransport implements Transport {
     try {
       for (const line of this.#lines.push(bytes)) if (line.trim() !== "" && this.#why === null) this.#message(line);
     } catch (error) {
-      this.#fail(reasonOf(error));
+      this.#fail(
+        error instanceof JsonTooLarge ? `it wrote a message that is too large: ${error.what}` : reasonOf(error),
+      );
     }
   }
 
   #message(line: string): void {
     if (++this.#messages > MOST_UNASKED) return this.#fail(`it wrote ${MOST_UNASKED} messages that nobody asked for`);
     let message: JSONRPCMessage;
+    new JsonMeter(MESSAGE_LIMITS).push(line);
     try {
       message = deserializeMessage(line);
     } catch {

@@ -1,3 +1,6 @@
+import { readJson } from "@vis/extension";
+import { MESSAGE_LIMITS } from "./message_limits.ts";
+
 /** A server's result as data. A part that is not text keeps its type: `{type: "image", mimeType, bytes}`. */
 export type ToolResultPart =
   | { readonly type: "text"; readonly text: string }
@@ -68,7 +71,7 @@ function textOf(pieces: readonly ToolResultPart[]): string {
 function parsed(text: string): unknown {
   if (!/^\s*[{[]/.test(text)) return text;
   try {
-    return JSON.parse(text);
+    return readJson(text, MESSAGE_LIMITS);
   } catch {
     return text;
   }

@@ -1,4 +1,8 @@
+import { JsonTooLarge, readJson } from "@vis/extension";
 import type { Body } from "./read_body.ts";
+
+/** A result of a call has room for so many. */
+const LIMITS = { values: 400_000, depth: 500 };
 
 export type BodyKind = "text" | "json" | "bytes";
 
@@ -13,8 +17,11 @@ export function bodyData(
   const text = bodyText(bytes, type);
   if (wanted === "text" || truncated) return { text };
   try {
-    return { json: JSON.parse(text) };
-  } catch {
+    return { json: readJson(text, LIMITS) };
+  } catch (error) {
+    if (error instanceof JsonTooLarge) {
+      throw new RangeError(`Cannot parse the answer as JSON: ${error.what}; {as: "text"} gives its text`);
+    }
     return { text };
   }
 }

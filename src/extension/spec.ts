@@ -5,16 +5,7 @@ import { type NormalExtension, validateExtension } from "./validate_extension.ts
 
 export { z };
 export { validateExtension as validate } from "./validate_extension.ts";
-export { abortable } from "../domain/kit/abortable.ts";
-export { BoundedMap } from "../domain/kit/bounded_map.ts";
-export { type GitSetting, parseGitConfig, userGitSettings } from "../domain/kit/git_config.ts";
-export { matchesWildcard } from "../domain/kit/matches_wildcard.ts";
-export { messageOf, reasonOf } from "../domain/kit/message_of.ts";
-export { editDistance, nearestName, nearestNames } from "../domain/kit/nearest_name.ts";
-export { Semaphore } from "../domain/kit/semaphore.ts";
-export { settledWithin } from "../domain/kit/settled_within.ts";
-export { smallTextFile } from "../domain/kit/small_text_file.ts";
-export { schemaText } from "../domain/text/schema_text.ts";
+export * from "./kit.ts";
 
 /** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
 export type EnvironmentView = keys.ConversationKeys & keys.QueryKeys;

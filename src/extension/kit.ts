@@ -1,0 +1,12 @@
+/** Functions of Vis that extensions use as well. */
+export { abortable } from "../domain/kit/abortable.ts";
+export { BoundedMap } from "../domain/kit/bounded_map.ts";
+export { type GitSetting, parseGitConfig, userGitSettings } from "../domain/kit/git_config.ts";
+export { matchesWildcard } from "../domain/kit/matches_wildcard.ts";
+export { messageOf, reasonOf } from "../domain/kit/message_of.ts";
+export { editDistance, nearestName, nearestNames } from "../domain/kit/nearest_name.ts";
+export { Semaphore } from "../domain/kit/semaphore.ts";
+export { settledWithin } from "../domain/kit/settled_within.ts";
+export { smallTextFile } from "../domain/kit/small_text_file.ts";
+export { JsonMeter, JsonTooLarge, readJson } from "../domain/text/read_json.ts";
+export { schemaText } from "../domain/text/schema_text.ts";
