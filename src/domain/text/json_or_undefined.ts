@@ -1,9 +1,9 @@
-import { readJson } from "./read_json.ts";
+import { JSON_LIMITS, readJson } from "./read_json.ts";
 
-/** Parses JSON; undefined, which JSON cannot express, if the text is not valid JSON. */
+/** Parses JSON; undefined, which JSON cannot express, if the text is not valid JSON or has too many values. */
 export function jsonOrUndefined(text: string): unknown {
   try {
-    return readJson(text);
+    return readJson(text, { ...JSON_LIMITS, depth: Infinity });
   } catch {
     return undefined;
   }

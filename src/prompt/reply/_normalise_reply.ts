@@ -16,6 +16,10 @@ const NO_OPS = new Set(["", "null", "undefined"]);
 const MODELS = ["cost", "speed", "intelligence"] as const;
 const REASONING = ["quick", "balanced", "deep"] as const;
 const MAX_WRAPS = 5;
+/** Of one reply. */
+export const MAX_BLOCKS = 100;
+/** Enough items to tell that there are too many blocks. */
+const MAX_ITEMS = 10 * MAX_BLOCKS;
 
 /** Whether a block does nothing: such a block is neither run nor stored. */
 export function isNoOp(code: string): boolean {
@@ -49,7 +53,9 @@ function normalise(value: unknown, at: { readonly repairs: readonly string[]; re
 }
 
 function fromArray(items: readonly unknown[], at: { readonly repairs: readonly string[]; readonly depth: number }) {
-  const objects = items.filter((item) => typeof item === "object" && item !== null && !Array.isArray(item));
+  const objects = items.slice(0, MAX_ITEMS).filter((item) =>
+    typeof item === "object" && item !== null && !Array.isArray(item)
+  );
   const blocks = objects.filter((item) => fieldsOf(item).has(["expr"]));
   if (blocks.length > 0 && blocks.length === objects.length) {
     const notes = [...at.repairs, "took an array of blocks as the reply"];
@@ -102,7 +108,7 @@ function blocksOf(code: unknown, repairs: string[]): ReplyBlock[] {
     repairs.push("took one block that was not in an array");
     return blocksOf([code], repairs);
   }
-  return code.flatMap((item: unknown, at) => blockOf(item, { at, repairs }));
+  return code.slice(0, MAX_ITEMS).flatMap((item: unknown, at) => blockOf(item, { at, repairs }));
 }
 
 function blockOf(item: unknown, { at, repairs }: { readonly at: number; readonly repairs: string[] }): ReplyBlock[] {

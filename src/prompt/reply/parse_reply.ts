@@ -2,7 +2,7 @@ import { oneLine } from "../../domain/text/clip.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { type Fence, findFences, isCode } from "./_code_fences.ts";
 import { readJson, type RepairedJson } from "./_repair_json.ts";
-import { isNoOp, normaliseReply } from "./_normalise_reply.ts";
+import { isNoOp, MAX_BLOCKS, normaliseReply } from "./_normalise_reply.ts";
 import type { ParsedReply, Reply, ReplyFault } from "./reply.ts";
 import { takeThinking } from "./_think_parts.ts";
 
@@ -24,6 +24,12 @@ const TOOL_CALL =
 /** Parses a model's reply: JSON, else faulty JSON, else fenced code. Anything after the reply is cut off. `repairs`
  * lists what was repaired; a reply that cannot be read has a reason. Never throws. */
 export function parseReply(text: string): ParsedReply {
+  const found = replyIn(text);
+  if (!found.ok || found.reply.code.length <= MAX_BLOCKS) return found;
+  return failure("json", `The reply has more than ${MAX_BLOCKS} blocks; none ran. Put what belongs together into one`);
+}
+
+function replyIn(text: string): ParsedReply {
   const strict = parsed(text);
   if (strict !== undefined) return fromStrict(strict);
   const { thinking, body: unquoted } = takeThinking(text.replace(/^\ufeff/, ""));

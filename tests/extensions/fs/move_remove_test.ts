@@ -130,3 +130,27 @@ Deno.test("fs refuses a repository's own folder under any other name, and .vis t
   assert.equal(await workspace.text("settings/config.jsonc"), "{}");
   assert.deepEqual(await workspace.names("renamed"), ["HEAD", "config", "objects", "refs"]);
 });
+
+Deno.test("fs refuses paths that are too deep, named or found, and goes on", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "a" });
+  const deep = (levels: number): string => Array(levels).fill("d").join("/");
+  await workspace.call("writeFile", `${deep(199)}/a.txt`, "a");
+  assert.match(await workspace.refusal("writeFile", `${deep(1_000)}/a.txt`, "a"), /path of over 200 folders/);
+  await Deno.mkdir(join(workspace.root, deep(400)), { recursive: true });
+  assert.match(
+    await workspace.refusal("remove", "d", { recursive: true }),
+    /there are paths of over 200 folders in it/,
+  );
+  assert.equal(await workspace.text(`${deep(199)}/a.txt`), "a");
+});
+
+Deno.test("fs.remove() lets other work go on while it removes a deep folder, and is taken back", async () => {
+  await using workspace = await Workspace.with({ [`${Array(199).fill("d").join("/")}/a.txt`]: "a" });
+  let turns = 0;
+  const timer = setInterval(() => turns++, 0);
+  assert.deepEqual(await workspace.call("remove", "d", { recursive: true }), { path: "d", files: 1 });
+  clearInterval(timer);
+  assert.ok(turns > 1, `${turns} turns`);
+  await workspace.call("undo");
+  assert.equal(await workspace.text(`${Array(199).fill("d").join("/")}/a.txt`), "a");
+});

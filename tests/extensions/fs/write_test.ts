@@ -203,3 +203,17 @@ Deno.test("unifiedDiff() of large texts that differ in one line shows that line"
   const diff = await unifiedDiff("a.txt", { before: `${text}old\n${text}`, after: `${text}new\n${text}` });
   assert.equal(diff, `--- a/a.txt\n+++ b/a.txt\n@@ -99998,7 +99998,7 @@\n${around}-old\n+new\n${around}`);
 });
+
+Deno.test("fs computes sizes before it builds texts, and says what to do instead", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "a".repeat(420) });
+  const grown = { old: "a", new: "x".repeat(1e6), all: true };
+  assert.match(await workspace.refusal("edit", "a.txt", grown), /it would have 420000000 characters, over 16 MB/);
+  assert.match(
+    await workspace.refusal("edit", Array(2_000).fill({ path: "a.txt", old: "a", new: "b" })),
+    /at most 1000/,
+  );
+  assert.match(await workspace.refusal("glob", Array(2_000).fill("a*")), /at most 1000; use \* or \*\*/);
+  assert.match(await workspace.refusal("readFiles", Array(6_000).fill("a.txt")), /at most 5000/);
+  const { diff } = await workspace.call("writeFile", "lines.txt", "\n".repeat(600_000));
+  assert.match(diff, /the diff is left out: the texts have over 500000 lines/);
+});

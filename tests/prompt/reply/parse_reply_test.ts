@@ -165,3 +165,12 @@ Deno.test("parseReply() never throws, whatever the text", () => {
     { numRuns: 2_000 },
   );
 });
+
+Deno.test("parseReply() refuses a reply of too many blocks, and looks at no more of them than it must", () => {
+  const of = (count: number): string => JSON.stringify({ thinking: "", code: Array(count).fill({ expr: "1 + 1" }) });
+  assert.equal(parseReply(of(100)).ok, true);
+  for (const text of [of(101), of(200_000), JSON.stringify(Array(5_000).fill({ expr: "1 + 1" }))]) {
+    const parsed = parseReply(text);
+    assert.match(parsed.ok ? "" : parsed.reason, /^The reply has more than 100 blocks; none ran/);
+  }
+});

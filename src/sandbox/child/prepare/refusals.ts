@@ -18,6 +18,8 @@ const FIXED_NAMES: ReadonlySet<string> = new Set([
   ...SYSTEM_NAMES,
 ]);
 
+const MAX_NAMES = 1_000;
+
 export interface Refusing {
   /** Types were removed from the program. */
   readonly stripped: boolean;
@@ -36,7 +38,7 @@ export function refusalOf(program: Program, { stripped, js, place }: Refusing): 
     const message = "The block is only a string: put prose into final.answer, or give the string to a variable";
     return { message, offset: first.start };
   }
-  return fixedNames(program, place) ?? useRefusalOf(program, { js, place });
+  return tooManyNames(program) ?? fixedNames(program, place) ?? useRefusalOf(program, { js, place });
 }
 
 /** Whether no block may declare the name. */
@@ -52,6 +54,15 @@ export function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place
 function isBareText(node: Expression): boolean {
   if (node.type === "TemplateLiteral") return node.expressions.length === 0;
   return node.type === "Literal" && typeof node.value === "string";
+}
+
+/** Every name is a variable that is saved, stored and listed. */
+function tooManyNames(program: Program): BlockRefusal | null {
+  const { length } = program.body.flatMap(declaredIdentifiers);
+  if (length <= MAX_NAMES) return null;
+  const message =
+    `A block cannot declare ${length} variables, ${MAX_NAMES} at most: keep the values in an array or an object`;
+  return { message, offset: 0 };
 }
 
 /** All of them in one error, so that one correction is enough. */
