@@ -190,10 +190,13 @@ export class CallRegistry {
     const { id, run, name, payload, signal } = call;
     const begun = performance.now();
     const untimed = this.#untimed.has(name);
-    if (untimed && this.#patience.open++ === 0) this.#patience.since = begun;
-    let ok = true, answer: Bytes;
+    let ok = true, answer: Bytes, isAdmitted = false;
     try {
       answer = await this.#admitted(payload, signal, async () => {
+        // Waiting for room counts as the block's time: a call that holds room may wait for a child query whose calls
+        // need some, and must not do so without end.
+        isAdmitted = true;
+        if (untimed && this.#patience.open++ === 0) this.#patience.since = performance.now();
         const args = decode(payload, { maxSlots: MAX_CALL_VALUES });
         if (!Array.isArray(args)) throw new TypeError("Cannot read the arguments: not a list");
         return encodeResult(name, await this.#options.onCall({ name, args, block: run.block, signal }));
@@ -203,7 +206,9 @@ export class CallRegistry {
       answer = encode(errorFacts(error));
     }
     this.#calls.delete(id);
-    if (untimed && --this.#patience.open === 0) this.#patience.before += performance.now() - this.#patience.since;
+    if (untimed && isAdmitted && --this.#patience.open === 0) {
+      this.#patience.before += performance.now() - this.#patience.since;
+    }
     // Freed before the answer is written: a child that waits for the main process to read could not receive it.
     this.#release(payload.length);
     if (run.calls.length < MAX_RECORDED) run.calls.push({ name, ms: performance.now() - begun, ok });
