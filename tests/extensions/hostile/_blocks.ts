@@ -30,14 +30,14 @@ export const HOSTILE_BLOCKS: readonly (readonly [name: string, code: string])[] 
   ],
   [
     "many large reads at once",
-    'const all = await Promise.all(Array.from({length: 64}, () => fs.readFiles(new Array(60).fill(0).map((_, i) => "./".repeat(i) + "big.txt")).then(r => r.length, e => e.message))); String(all.length)',
+    'const all = await Promise.all(Array.from({length: 24}, () => fs.readFiles(new Array(60).fill(0).map((_, i) => "./".repeat(i) + "big.txt")).then(r => r.length, e => e.message))); String(all.length)',
   ],
   [
     "many large texts at once",
-    'const sent = await Promise.all(Array.from({length: 64}, (_, i) => fs.writeFile("w" + i % 4, "x".repeat(12e6)).then(r => r.bytes, e => e.message))); String(sent.length)',
+    'const sent = await Promise.all(Array.from({length: 24}, (_, i) => fs.writeFile("w" + i % 4, "x".repeat(12e6)).then(r => r.bytes, e => e.message))); String(sent.length)',
   ],
   [
     "outputs of programs at once",
-    `const ran = typeof shell === "undefined" ? [] : await Promise.all(Array.from({length: 24}, () => shell.run("head -c 33000000 /dev/zero | tr '\\\\0' x", {maxBytes: 32 << 20}).then(r => r.stdout.length, e => e.message))); String(ran)`,
+    `const ran = typeof shell === "undefined" ? [] : await Promise.all(Array.from({length: 12}, () => shell.run("head -c 33000000 /dev/zero | tr '\\\\0' x", {maxBytes: 32 << 20}).then(r => r.stdout.length, e => e.message))); String(ran)`,
   ],
 ];

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { CallRegistry } from "../../../src/sandbox/host/_call_registry.ts";
-import { encode } from "../../../src/sandbox/codec/codec.ts";
-import { type Frame, ProtocolError, wireId } from "../../../src/sandbox/protocol.ts";
+import { decode, encode } from "../../../src/sandbox/codec/codec.ts";
+import {
+  type Frame,
+  MAX_CALL_VALUES,
+  MAX_RESULT_VALUES,
+  ProtocolError,
+  wireId,
+} from "../../../src/sandbox/protocol.ts";
 
 const frame = (header: Frame["header"]): Frame => ({ header, payload: encode([]) });
 const call = (run: string, id = wireId()): Frame => frame({ t: "call", id, run, name: "f" });
@@ -50,4 +56,59 @@ Deno.test("CallRegistry keeps what the end of a query left unanswered, and the r
   assert.deepEqual([registry.callsOf(old).length, registry.callsOf(next).length], [1, 1]);
   registry.endQuery()();
   assert.deepEqual([registry.callsOf(old), registry.callsOf(next)], [[], []]);
+});
+
+Deno.test("CallRegistry refuses a call of too many values before it builds them, and answers it", async () => {
+  const answers: unknown[] = [];
+  let called = 0;
+  const registry = new CallRegistry({
+    functions: ["f"],
+    onCall: () => Promise.resolve(called++),
+    send: ({ ok }, payload) => answers.push([ok, decode(payload)]),
+  });
+  const run = wireId();
+  registry.beginRun(run, 0);
+  const send = (value: unknown): void =>
+    registry.receive({ header: { t: "call", id: wireId(), run, name: "f" }, payload: encode([value]) });
+  send(Array(MAX_CALL_VALUES + 1).fill(1));
+  send(Array(1_000).fill(1));
+  await turn();
+  assert.equal(called, 1);
+  assert.deepEqual(answers.map((one) => (one as unknown[])[0]).sort(), [false, true]);
+});
+
+Deno.test("CallRegistry lets in only as many large calls as fit into the heap, then the others", async () => {
+  let open = 0, most = 0, answered = 0;
+  const held: (() => void)[] = [];
+  const registry = new CallRegistry({
+    functions: ["f"],
+    onCall: async () => {
+      most = Math.max(most, ++open);
+      await new Promise<void>((resolve) => held.push(resolve));
+      open--;
+    },
+    send: () => answered++,
+  });
+  const run = wireId(), payload = encode(["x".repeat(16 << 20)]);
+  registry.beginRun(run, 0);
+  for (let i = 0; i < 7; i++) registry.receive({ header: { t: "call", id: wireId(), run, name: "f" }, payload });
+  for (let i = 0; i < 50 && answered < 7; i++) {
+    await turn();
+    held.shift()?.();
+  }
+  assert.deepEqual([answered, most], [7, 2]);
+});
+
+Deno.test("CallRegistry refuses a result of too many values", async () => {
+  const answers: boolean[] = [];
+  const registry = new CallRegistry({
+    functions: ["f"],
+    onCall: () => Promise.resolve(Array(MAX_RESULT_VALUES + 1).fill(1)),
+    send: ({ ok }) => answers.push(ok === true),
+  });
+  const run = wireId();
+  registry.beginRun(run, 0);
+  registry.receive(call(run));
+  await turn();
+  assert.deepEqual(answers, [false]);
 });

@@ -67,6 +67,11 @@ const REFUSALS: readonly Refusal[] = [
   { source: "", says: /nothing to run/, at: [1, 1] },
   { source: ";;", says: /nothing to run/, at: [1, 1] },
   {
+    source: Array.from({ length: 1_001 }, (_, i) => `let v${i} = ${i}`).join("\n"),
+    says: /cannot declare 1001 variables, 1000 at most: keep the values in an array/,
+    at: [1, 1],
+  },
+  {
     source: "const a = 1\nconst b = a +* 2",
     says: /Unexpected token \*/,
     at: [2, 14],
