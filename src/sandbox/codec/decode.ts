@@ -37,7 +37,7 @@ export class Decoder {
     const first = own.ownKeys(own.array)[0], base = own.ownKeys(own.object)[0];
     this.#plainItems = typeof first === "string" && !isIndex(first) && typeof base === "string" && !isIndex(base);
     try {
-      this.#table = new TableReader(bytes, FORMAT, options.maxSlots);
+      this.#table = new TableReader(bytes, { format: FORMAT, maxSlots: options.maxSlots });
     } catch (error) {
       throw error instanceof CodecError ? error : new CodecError({ what: "the table is no JSON", path: null });
     }

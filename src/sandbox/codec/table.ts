@@ -25,7 +25,10 @@ export class TableReader {
   #budget: number;
   at = 0;
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, format: number, maxSlots = MAX_SLOTS * 2) {
+  constructor(
+    bytes: Uint8Array<ArrayBuffer>,
+    { format, maxSlots = MAX_SLOTS * 2 }: { readonly format: number; readonly maxSlots?: number | undefined },
+  ) {
     this.#size = own.viewLength(bytes);
     if (this.#size < 6 || bytes[0] !== format) badBytes(`format ${bytes[0]} is not ${format}`);
     const end = this.#size - 4;
