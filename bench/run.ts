@@ -16,6 +16,7 @@ import { sandbox } from "./sandbox.ts";
 import { sandboxCompute } from "./sandbox_compute.ts";
 import { screen } from "./screen.ts";
 import { soak } from "./soak.ts";
+import { stalls } from "./stalls.ts";
 import { store } from "./store.ts";
 import { storeLarge } from "./store_large.ts";
 import { type Figure, isMet, spreadOf } from "./support/figure.ts";
@@ -37,6 +38,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   files,
   store_large: storeLarge,
   http,
+  stalls,
   soak,
   recursion,
 };

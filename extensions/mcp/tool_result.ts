@@ -1,4 +1,4 @@
-import { readJson } from "@vis/extension";
+import { readForeignJson } from "@vis/extension";
 import { MESSAGE_LIMITS } from "./message_limits.ts";
 
 /** A server's result as data. A part that is not text keeps its type: `{type: "image", mimeType, bytes}`. */
@@ -71,7 +71,7 @@ function textOf(pieces: readonly ToolResultPart[]): string {
 function parsed(text: string): unknown {
   if (!/^\s*[{[]/.test(text)) return text;
   try {
-    return readJson(text, MESSAGE_LIMITS);
+    return readForeignJson(text, MESSAGE_LIMITS);
   } catch {
     return text;
   }

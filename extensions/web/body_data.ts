@@ -1,4 +1,4 @@
-import { JsonTooLarge, readJson } from "@vis/extension";
+import { JsonTooLarge, readForeignJson } from "@vis/extension";
 import type { Body } from "./read_body.ts";
 
 /** A result of a call has room for so many. */
@@ -17,7 +17,7 @@ export function bodyData(
   const text = bodyText(bytes, type);
   if (wanted === "text" || truncated) return { text };
   try {
-    return { json: readJson(text, LIMITS) };
+    return { json: readForeignJson(text, LIMITS) };
   } catch (error) {
     if (error instanceof JsonTooLarge) {
       throw new RangeError(`Cannot parse the answer as JSON: ${error.what}; {as: "text"} gives its text`);

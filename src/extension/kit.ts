@@ -8,5 +8,5 @@ export { editDistance, nearestName, nearestNames } from "../domain/kit/nearest_n
 export { Semaphore } from "../domain/kit/semaphore.ts";
 export { settledWithin } from "../domain/kit/settled_within.ts";
 export { smallTextFile } from "../domain/kit/small_text_file.ts";
-export { JsonMeter, JsonTooLarge, readJson } from "../domain/text/read_json.ts";
+export { JsonMeter, JsonTooLarge, readForeignJson } from "../domain/text/read_foreign_json.ts";
 export { schemaText } from "../domain/text/schema_text.ts";

@@ -5,7 +5,7 @@ import { UsageError } from "../../domain/errors.ts";
 import { readBounded } from "../../domain/kit/read_bounded.ts";
 import { readTar } from "../../extension/loading/read_tar.ts";
 import type { EnvironmentVariables } from "../settings/settings.ts";
-import { readJson } from "../../domain/text/read_json.ts";
+import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
@@ -42,7 +42,7 @@ async function npmSetting(name: string): Promise<string> {
 
 function parsed(bytes: Uint8Array): unknown {
   try {
-    return readJson(new TextDecoder().decode(bytes));
+    return readForeignJson(new TextDecoder().decode(bytes));
   } catch {
     return null;
   }

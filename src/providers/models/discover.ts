@@ -1,6 +1,6 @@
 import { asRecord } from "../../domain/kit/as_record.ts";
 import { PRESETS } from "./presets.ts";
-import { readJson } from "../../domain/text/read_json.ts";
+import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
 
 /** A model server found on this machine. */
 export interface LocalServer {
@@ -43,7 +43,7 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
   try {
     const response = await fetch(`${baseUrl}/models`, { signal: abort.signal, redirect: "error" });
     const text = await shortText(response);
-    const { data } = response.ok ? asRecord(readJson(text)) : { data: null };
+    const { data } = response.ok ? asRecord(readForeignJson(text)) : { data: null };
     // Ollama without models returns null, others an empty list.
     if (!response.ok || (!Array.isArray(data) && data !== null)) return null;
     const names = (data ?? []).map((model: unknown) => asRecord(model).id).filter((id: unknown) =>

@@ -4,7 +4,7 @@ import type { Failures, ServiceError } from "./_failures.ts";
 import { said } from "./_said.ts";
 import { sse } from "./sse.ts";
 import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
-import { readJson } from "../../domain/text/read_json.ts";
+import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
@@ -115,7 +115,7 @@ export class HttpExchange {
     if (this.bytes > MAX_JSON_BYTES) throw this.#facts.failures.tooLong(moreThan(MAX_JSON_BYTES));
     if (text.trim() === "") throw this.#facts.failures.empty(response.status);
     try {
-      return readJson(text);
+      return readForeignJson(text);
     } catch {
       throw /^\s*(<!doctype|<html)/i.test(text)
         ? this.#facts.failures.webPage(response.status)

@@ -1,5 +1,5 @@
 import { asRecord } from "../../domain/kit/as_record.ts";
-import { readJson } from "../../domain/text/read_json.ts";
+import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
 
 /** What an error body, or an error within a stream, contains, in the shapes that services use. */
 export interface Said {
@@ -16,7 +16,7 @@ export interface Said {
 export function said(body: unknown): Said {
   if (typeof body === "string") {
     try {
-      return said(readJson(body));
+      return said(readForeignJson(body));
     } catch {
       return { text: body, code: "", status: 500, waitMs: null };
     }

@@ -1,4 +1,4 @@
-import { type JsonLimits, JsonMeter, JsonTooLarge } from "../../../domain/text/read_json.ts";
+import { type JsonLimits, JsonMeter, JsonTooLarge } from "../../../domain/text/read_foreign_json.ts";
 import { Problem } from "../response/problem.ts";
 
 const LIMITS: JsonLimits = { values: 100_000, depth: 200 };

@@ -3,7 +3,7 @@ import { Cancelled } from "../../../domain/errors.ts";
 import { readBounded } from "../../../domain/kit/read_bounded.ts";
 import { isUpdate } from "./is_update.ts";
 import type { Update } from "./wire.ts";
-import { readJson } from "../../../domain/text/read_json.ts";
+import { readForeignJson } from "../../../domain/text/read_foreign_json.ts";
 
 const HEADER = "x-telegram-bot-api-secret-token";
 const MAX_BYTES = 1 << 20;
@@ -42,6 +42,6 @@ function isSame(given: string, secret: string): boolean {
 async function updateOf(request: Request): Promise<Update | null> {
   const tooLarge = () => new RangeError("Cannot read an update: it is too large");
   const bytes = await readBounded(request.body ?? new Blob().stream(), { maxBytes: MAX_BYTES, tooLarge });
-  const value: unknown = readJson(new TextDecoder().decode(bytes));
+  const value: unknown = readForeignJson(new TextDecoder().decode(bytes));
   return isUpdate(value) ? value : null;
 }

@@ -60,7 +60,7 @@ export class JsonMeter {
 }
 
 /** Parses JSON that somebody else wrote. Throws JsonTooLarge before anything is built from it, else as JSON.parse. */
-export function readJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
+export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
   // Every value but the first follows one of these characters, so that short texts need no count.
   if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);
   return JSON.parse(text);
