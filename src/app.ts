@@ -61,7 +61,7 @@ function services(extensions: Extensions, io: DenoIo): Services {
   };
 }
 
-type Care = Pick<Services, "providerAdmin" | "databaseCare" | "extensionAdmin" | "configAdmin">;
+type Care = Pick<Services, "approvalAdmin" | "providerAdmin" | "databaseCare" | "extensionAdmin" | "configAdmin">;
 
 /** The services for settings, keys, extensions and the database. */
 function careServices(extensions: Extensions): Care {
@@ -82,6 +82,14 @@ function careServices(extensions: Extensions): Care {
     extensionAdmin: async (request) => {
       const { AppExtensionAdmin } = await import("./app/extensions/extension_admin.ts");
       return new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() });
+    },
+    approvalAdmin: async (request) => {
+      const [{ AppApprovalAdmin }, { realFolder, visHome }] = await Promise.all([
+        import("./app/session/approval_admin.ts"),
+        import("./app/settings/settings.ts"),
+      ]);
+      const workspace = await realFolder(request.cwd ?? Deno.cwd());
+      return new AppApprovalAdmin({ home: visHome(environment()), workspace });
     },
     configAdmin: async (request) => {
       const { AppConfigAdmin } = await import("./app/settings/config_admin.ts");

@@ -1,4 +1,5 @@
 import type { EnvironmentView } from "@vis/extension";
+import { resolve } from "node:path";
 import { type CommandRules, refusedBy } from "./rules.ts";
 
 /** A command line for `/bin/sh`, or a program with its arguments. */
@@ -10,25 +11,71 @@ export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** With TCP to anywhere: the user is asked. */
+  readonly network?: boolean;
+  /** Paths outside the workspace that it may change: the user is asked. */
+  readonly write?: readonly string[];
 }
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
-/** How to run a command. Throws if a rule refuses it, or if commands cannot run. */
-export function allowed(
+/** How to run a command. Rejects if a rule refuses it, if commands cannot run, or if the user does not allow what it
+ * asks for. */
+export async function allowed(
   env: EnvironmentView,
   command: ShellCommand,
-): (...options: [Parameters<Spawn>[1]]) => ReturnType<Spawn> {
+  asked: Pick<CommandOptions, "network" | "write">,
+): Promise<(...options: [Parameters<Spawn>[1]]) => ReturnType<Spawn>> {
   const { spawn } = env;
   if (!spawn) throw new Error("Cannot run commands here: this conversation has no wall for them");
   const refusal = refusedBy(env.config as CommandRules | undefined, command);
   if (refusal !== null) throw new Error(refusal);
   const argv = typeof command === "string" ? ["/bin/sh", "-c", command] : command;
   // Commands of a conversation reach each other's servers.
-  return (options) => spawn(argv, { ...options, loopback: env.conversationId });
+  const more = await approved(env, typeof command === "string" ? command : command.join(" "), asked);
+  return (options) => spawn(argv, { ...options, ...more, loopback: env.conversationId });
 }
 
+/** What the command gets beyond the usual; the user is asked for what the settings do not give. */
+async function approved(
+  env: EnvironmentView,
+  command: string,
+  { network = false, write = [] }: Pick<CommandOptions, "network" | "write">,
+): Promise<{ readonly network?: true; readonly write?: readonly string[] }> {
+  const { workspace, programWalls } = env;
+  const paths = write.map((path) => resolve(workspace, path)).filter((path) => !isBelow(workspace, path));
+  for (const path of paths) {
+    await ask(env, {
+      what: `let a command change ${path}: ${command}`,
+      scope: `commands that change ${path}`,
+      setting: null,
+    });
+  }
+  if (network && !(await programWalls?.())?.network) {
+    await ask(env, {
+      what: `run a command with access to the network: ${command}`,
+      scope: "network for commands",
+      setting: "vis config set shell.network true",
+    });
+  }
+  return { ...(network ? { network } : {}), ...(paths.length > 0 ? { write: [workspace, ...paths] } : {}) };
+}
+
+async function ask(
+  { approve }: EnvironmentView,
+  { what, scope, setting }: { readonly what: string; readonly scope: string; readonly setting: string | null },
+): Promise<void> {
+  const { allowed = false, reason = "nobody can be asked here" } = await approve?.({ what, why: "", scope }) ?? {};
+  if (allowed) return;
+  const hint = setting === null ? "" : `; ${setting} allows it without a question`;
+  throw new Error(`Cannot run this with ${scope}: ${reason}${hint}`);
+}
+
+const isBelow = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
 /** The same options under the names of `spawn`. */
-export function spawnOptions({ stdin, ...options }: CommandOptions): NonNullable<Parameters<Spawn>[1]> {
+export function spawnOptions(
+  { stdin, network: _asked, write: _askedToo, ...options }: CommandOptions,
+): NonNullable<Parameters<Spawn>[1]> {
   return stdin === undefined ? options : { ...options, input: stdin };
 }

@@ -16,6 +16,8 @@ const given = {
   cwd: z.string().optional(),
   env: z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.string()).meta({ tsType: "object" }).optional(),
   stdin: z.string().optional(),
+  network: z.boolean().optional(),
+  write: z.array(z.string()).max(20).optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
 const REPORT = "{id, running, code, signal, timedOut, output, missed, left, ms, hint?}";

@@ -6,13 +6,13 @@ export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
 }
 
-/** Runs a command; a failed command is a result. Throws if a rule refuses it, or if commands cannot run. */
+/** Runs a command; a failed command is a result. Rejects as `allowed` does. */
 export async function run(
   env: EnvironmentView,
   command: ShellCommand,
   options: ShellRunOptions = {},
 ): Promise<unknown> {
-  const { notes, ...result } = await allowed(env, command)(spawnOptions(options));
+  const { notes, ...result } = await (await allowed(env, command, options))(spawnOptions(options));
   const hint = wallHint(env, `${result.stderr}\n${result.stdout}`);
   return { ...result, ...(hint === null ? {} : { hint }), ...(notes.length > 0 ? { notes } : {}) };
 }

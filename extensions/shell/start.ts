@@ -20,7 +20,7 @@ export async function start(
   options: StartOptions = {},
 ): Promise<JobReport> {
   const { waitMs = WAIT_MS, until, timeoutMs = TIMEOUT_MS, ...rest } = options;
-  const spawn = allowed(env, command);
+  const spawn = await allowed(env, command, rest);
   const jobs = jobsOf(env);
   const text = typeof command === "string" ? command : command.join(" ");
   const job = jobs.add((id) =>

@@ -12,9 +12,9 @@ export function wallHint({ config }: Pick<EnvironmentView, "config">, output: st
   const denied = lines.filter((line) => DENIED.test(line));
   const offline = !network && (denied.some((line) => NETWORK.test(line)) ||
     lines.some((line) => /could not resolve|name resolution|getaddrinfo|network is unreachable/i.test(line)));
-  if (offline) return "Commands have no network: the user allows TCP with vis config set shell.network true";
+  if (offline) return "Commands have no network: {network: true} asks the user for it";
   if (denied.length === 0) return null;
-  return "Commands write in cwd and $TMPDIR only, which no setting changes; " +
-    "the user opens more folders for reading and running with the setting shell.read" +
-    (network ? "" : ", and TCP with shell.network");
+  return "Commands write in cwd and $TMPDIR only: {write: [path]} asks the user for more" +
+    (network ? "" : ", {network: true} for the network") +
+    "; the user opens more folders for reading and running with the setting shell.read";
 }

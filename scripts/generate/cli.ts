@@ -90,6 +90,7 @@ function nothing(): Services {
       screen: never,
       telegram: never,
       doctor: never,
+      approvalAdmin: never,
       providerAdmin: never,
       extensionAdmin: never,
     },

@@ -1,4 +1,5 @@
 import type { Conversations } from "../conversation/conversations.ts";
+import type { KeptRule } from "../domain/query/approval.ts";
 import type { Playback } from "../domain/records/playback.ts";
 import type { DatabaseMaintenance } from "../domain/records/database_maintenance.ts";
 import type {
@@ -217,6 +218,14 @@ export interface ExtensionAdmin {
   run(args: readonly string[], print: (text: string) => void): Promise<number | null>;
 }
 
+/** Lasting answers of the user to what extensions asked for. */
+export interface ApprovalAdmin {
+  /** Of this workspace, or of every one; oldest first. */
+  list(options: { readonly all: boolean }): Promise<readonly KeptRule[]>;
+  /** By its whole id; nothing happens if there is none. */
+  remove(id: string): Promise<void>;
+}
+
 /** The configuration. Methods that need all of it reject with `ConfigError` if a file cannot be used. An unknown key or
  * an invalid value is a `UsageError`. */
 export interface ConfigAdmin {
@@ -260,6 +269,8 @@ export interface Services {
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
+  /** Rejects with `UsageError` if the workspace cannot be used. */
+  approvalAdmin(request: OpenRequest): Promise<ApprovalAdmin>;
   /** Reads no file until a method is called. Rejects with `UsageError` if the workspace cannot be used. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
   /** Maintenance of the database that `open` would use, without opening it. */

@@ -73,6 +73,7 @@ export const DEFAULT_CONFIG: Config = {
   "autoForget": {
     "afterQueries": null,
   },
+  "approvals": "ask",
   "extensions": {
     "allow": null,
     "deny": [],

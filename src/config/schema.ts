@@ -114,6 +114,9 @@ export const ConfigSchema = z.strictObject({
       "A query begins without variables that have no comment and that so many queries did not define; null keeps all",
     ),
   }).prefault({}),
+  approvals: z.enum(["ask", "never"]).default("ask").describe(
+    "What happens when an extension needs more than it was granted: ask the user, or refuse it without a question",
+  ),
   extensions: z.strictObject({
     allow: z.array(z.string()).nullable().default(null).describe(
       "Namespaces of the extensions to load, and no other; null loads every one that is found and trusted",

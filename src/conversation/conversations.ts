@@ -162,7 +162,7 @@ export class Conversations {
   async retry(
     queryId: string,
     { seenFrom, ...options }:
-      & Pick<AskOptions, "signal" | "emit" | "maxIterations" | "requestKey" | "label" | "onBranch">
+      & Pick<AskOptions, "signal" | "emit" | "approve" | "maxIterations" | "requestKey" | "label" | "onBranch">
       & { readonly seenFrom?: Branch },
   ): Promise<QueryResult> {
     const query = await this.#store.query(queryId);

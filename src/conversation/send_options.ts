@@ -1,6 +1,7 @@
 import type { Image } from "../domain/images/image.ts";
 import type { NewConversation } from "../domain/records/new_conversation.ts";
 import type { NewFork } from "../domain/records/new_fork.ts";
+import type { Approve } from "../domain/query/approval.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
@@ -17,6 +18,8 @@ export interface AskOptions extends KeyedRequest {
   readonly emit: Emit;
   /** Called with the branch that the query runs in, before it begins. */
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
+  /** Asks the user what extensions request; without it nobody can be asked, and the answer is no. */
+  readonly approve?: Approve;
   /** Reject with `BusyError` instead of waiting when a query runs in this conversation. */
   readonly refuseWhenBusy?: boolean;
   readonly label?: string;

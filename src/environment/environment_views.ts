@@ -3,6 +3,7 @@ import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { BoundVariables } from "./variables/bound_variables.ts";
 import type { ConversationPrograms } from "./conversation_programs.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
+import type { OwnKeys } from "../extension/registry/own_view.ts";
 import { ExtensionStore } from "./extension_store.ts";
 import { initialNames } from "./initial_names.ts";
 import type { QueryScope } from "./query_scope.ts";
@@ -60,7 +61,16 @@ export class EnvironmentViews {
   }
 
   /** The keys that belong to one extension. */
-  readonly own = (namespace: string): Pick<EnvironmentView, "store" | "bindVar"> => {
+  readonly own: OwnKeys = (namespace, call) => {
+    const kept = this.#kept(namespace);
+    const approve = this.#source.now().scope?.approve;
+    if (!approve || !call?.untimed) return kept;
+    const { signal } = call;
+    return { ...kept, approve: (request) => approve(request, { extension: namespace, signal }) };
+  };
+
+  /** Those that exist for the whole life of the environment. */
+  #kept(namespace: string): Pick<EnvironmentView, "store" | "bindVar"> {
     const known = this.#own.get(namespace);
     if (known) return known;
     const { parts: { store, branch: { branchId } }, variables, now } = this.#source;
@@ -74,7 +84,7 @@ export class EnvironmentViews {
     });
     this.#own.set(namespace, made);
     return made;
-  };
+  }
 
   /** Includes the keys of the running query. With a signal, it also has those of a call, which can be abandoned.
    * Created for every call, so what all calls share is inherited. */

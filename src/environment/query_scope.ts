@@ -1,3 +1,4 @@
+import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import type { HostCallEvent } from "../domain/query/host_call.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
@@ -37,6 +38,11 @@ export interface QueryScope {
   ) => void;
   /** Absent if no calls are allowed, in tests of other parts. */
   readonly subcalls?: SubcallFunctions;
+  /** Asks the user for what an extension requests; absent like `subcalls`. */
+  readonly approve?: (
+    request: ApprovalRequest,
+    from: { readonly extension: string; readonly signal: AbortSignal },
+  ) => Promise<Approval>;
   readonly onCall: (call: HostCallEvent) => void;
   /** Called with the unified diff of each file that a call changed. */
   readonly onChange?: (diff: string) => void;

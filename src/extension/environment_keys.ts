@@ -1,3 +1,4 @@
+import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 import type { HistoryReader } from "../domain/records/history_reader.ts";
 import type { OwnStore } from "./own_store.ts";
 import type { ProgramWalls, Spawn } from "./spawned.ts";
@@ -63,6 +64,10 @@ export interface QueryKeys {
   /** One plain model call, which counts against the query's limits. Rejects if the call fails. Present in calls and
    * hooks. */
   readonly ask?: (prompt: string, options?: { readonly model?: string; readonly system?: string }) => Promise<string>;
+  /** Asks the user, who can allow it once, for the conversation or for the workspace, or refuse it. Resolves without a
+   * question if a lasting answer allows it, and with a refusal if nobody can be asked. Time limits stand still. Present in
+   * calls of functions that are `untimed`. */
+  readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
   /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if it cannot start. Present in
    * calls and hooks. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;

@@ -32,6 +32,19 @@ export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: P
   }
 }
 
+/** Throws Error if programs would change settings or keys of the user. */
+export function refuseSettings(
+  write: readonly GrantedPath[],
+  { home, workspace }: Pick<PrivateFolders, "home"> & { readonly workspace: string },
+): void {
+  for (const { path } of write) {
+    if (home === null || holds(workspace, path) || !holds(home, path)) continue;
+    const [first = ""] = relative(home, path).split(sep);
+    if (!first.startsWith(".")) continue;
+    throw new Error(`Cannot run commands that change ${path}: settings and keys of the user are in ${home}/${first}`);
+  }
+}
+
 /** The real path of the folder that a command starts in. Throws Error for one outside the workspace. */
 export async function commandFolder(workspace: string, cwd: string): Promise<string> {
   const found = await realPath(resolve(workspace, cwd));

@@ -18,6 +18,7 @@ import {
   type PrivateFolders,
   realFolders,
   refusePrivate,
+  refuseSettings,
   withoutPrivate,
 } from "./_wall_paths.ts";
 
@@ -106,6 +107,7 @@ export class ProcessWall {
     const cwd = await commandFolder(workspace, options.cwd ?? ".");
     const own = await ownPaths(workspace, options);
     refusePrivate([...own.read, ...own.write], machine.folders);
+    refuseSettings(own.write, { home: machine.folders.home, workspace });
     const folder = await Deno.realPath(
       await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: `vis-command-${Deno.pid}-` }),
     );

@@ -6,6 +6,7 @@ import type { QueryResult } from "../domain/query/query_result.ts";
 import { Environment } from "../environment/environment.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import type { Ledger } from "./ledger.ts";
+import type { QueryApprovals } from "./query_approvals.ts";
 import type { QueryParts } from "./query_parts.ts";
 
 export const MAX_QUERY_DEPTH = 5;
@@ -17,6 +18,7 @@ const DEPTHS = Array.from({ length: MAX_QUERY_DEPTH }, () => new Semaphore(AT_ON
 export interface ChildParts {
   readonly parts: QueryParts;
   readonly ledger: Ledger;
+  readonly approvals: QueryApprovals;
   readonly emit: Emit;
   readonly parentQueryId: string;
   readonly run: (
@@ -27,6 +29,7 @@ export interface ChildParts {
       readonly emit: Emit;
       readonly label: string;
       readonly ledger: Ledger;
+      readonly approvals: QueryApprovals;
       readonly model: string | null;
       readonly parentQueryId: string;
     },
@@ -72,6 +75,7 @@ export async function childQuery(
         emit: child.emit,
         label: `child ${depth}`,
         ledger: child.ledger.child(),
+        approvals: child.approvals,
         model: options.model ?? null,
         parentQueryId: child.parentQueryId,
       });

@@ -11,6 +11,7 @@ import type { Ledger } from "./ledger.ts";
 import type { QueryState } from "./query_state.ts";
 import { handoverOf } from "./handover.ts";
 import type { QueryParts } from "./query_parts.ts";
+import type { QueryApprovals } from "./query_approvals.ts";
 import { forgetStale } from "./stale_variables.ts";
 
 /** Longer requests are shown as head and tail; the whole text is in `$query`. */
@@ -32,6 +33,7 @@ export async function prepare(
   request: string,
   { parts, state, queryId, emitter, begun, signal, extras, ...query }: {
     readonly parts: QueryParts;
+    readonly approvals: QueryApprovals;
     readonly ledger: Ledger;
     readonly subcalls: SubcallFunctions;
     readonly state: QueryState;
@@ -51,6 +53,7 @@ export async function prepare(
     requestMore: (n) => state.requestMore(n),
     answer: (text, facts) => state.offer({ text, ...facts }),
     subcalls: query.subcalls,
+    approve: (asked, from) => query.approvals.request(asked, { ...environment.branch, ...from, emitter }),
     onCall: (call) => emitter.send({ type: "host_call", ...call }),
     onChange: (diff) => state.changed.add(diff),
   };

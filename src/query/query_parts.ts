@@ -1,3 +1,4 @@
+import type { ApprovalRules } from "../domain/query/approval.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
@@ -25,6 +26,8 @@ export interface QuerySettings {
   readonly caps: ContextCaps;
   /** Number of queries after which a variable without a comment is forgotten; never if null or absent. */
   readonly autoForgetAfter?: number | null;
+  /** "never": nobody is asked for more than an extension was granted. */
+  readonly approvals?: "ask" | "never";
   /** The model that names a new conversation, or the criterion for choosing it; none if null or absent. */
   readonly titleModel?: string | null;
   /** The caller's instructions; "" if there are none. */
@@ -42,6 +45,8 @@ export interface QueryParts extends Pick<EnvironmentParts, "registry" | "openSan
   readonly log: Log;
   readonly owner: ProcessOwner;
   readonly settings: QuerySettings;
+  /** Lasting answers of the user; none count if absent. */
+  readonly approvalRules?: ApprovalRules;
   readonly now: () => number;
   /** Messages that the user sends while the query runs. */
   readonly steering?: Steering;

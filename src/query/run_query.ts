@@ -3,6 +3,7 @@ import { Emitter } from "../domain/query/emitter.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
+import type { Approve } from "../domain/query/approval.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
 import { childQuery } from "./child_query.ts";
 import { QueryDeadline } from "./deadline.ts";
@@ -12,6 +13,7 @@ import type { QueryParts } from "./query_parts.ts";
 import { prepare } from "./prepare.ts";
 import { QueryEnding } from "./query_ending.ts";
 import { QueryLoop } from "./query_loop.ts";
+import { QueryApprovals } from "./query_approvals.ts";
 import { QueryState } from "./query_state.ts";
 import { storeQuery } from "./store_query.ts";
 import { Subcalls } from "./subcalls.ts";
@@ -27,6 +29,10 @@ export interface RunQueryOptions extends KeyedRequest {
   readonly parentQueryId?: string;
   /** The query's id if it is already stored as running, before an environment is opened for it. */
   readonly begun?: string;
+  /** Asks the user what extensions request; nobody can be asked if absent. */
+  readonly approve?: Approve;
+  /** For a query below another one: the approvals of the tree. */
+  readonly approvals?: QueryApprovals;
   /** Used instead of the root model. */
   readonly model?: string | null;
 }
@@ -42,7 +48,10 @@ export async function runQuery(
   given: RunQueryOptions,
 ): Promise<QueryResult> {
   // A query below another one has no deadline of its own: it ends with its parent.
-  const deadline = new QueryDeadline(given.signal, given.ledger ? null : parts.settings.limits.wallMs);
+  const deadline = new QueryDeadline(given.signal, {
+    wallMs: given.ledger ? null : parts.settings.limits.wallMs,
+    now: parts.now,
+  });
   const options = { ...given, signal: deadline.signal };
   try {
     return await runWithin(deadline, { request, parts, options });
@@ -59,8 +68,8 @@ async function runWithin(
     readonly options: RunQueryOptions;
   },
 ): Promise<QueryResult> {
-  const run = await begin(request, { parts, options });
-  const { emitter, extras, ledger, queryId, router, state, subcalls, started } = run;
+  const run = await begin(request, { parts, options, deadline });
+  const { ledger, queryId, router, state, started } = run;
   let title: TitleCall | null = null;
   let unstored = false;
   const ending = new QueryEnding({ ...run, parts, deadline, title: () => title });
@@ -72,7 +81,7 @@ async function runWithin(
   try {
     if (!parts.environment.alive) parts.trySandbox?.(); // before the model is called
     title = await TitleCall.begin(request, { parts, queryId, ledger, signal: options.signal });
-    const facts = { ledger, subcalls, state, queryId, emitter, begun: started, signal: options.signal, extras };
+    const facts = { ...run, begun: started, signal: options.signal };
     const prepared = await prepare(request, { ...facts, parts: { ...parts, router } });
     const loop = new QueryLoop(prepared);
     return await ended(await loop.run(), loop.stored);
@@ -98,12 +107,16 @@ async function runWithin(
 /** Stores the query as running and creates its counters. */
 async function begin(
   request: string,
-  { parts, options }: { readonly parts: QueryParts; readonly options: RunQueryOptions },
+  { parts, options, deadline }: {
+    readonly parts: QueryParts;
+    readonly options: RunQueryOptions;
+    readonly deadline: QueryDeadline;
+  },
 ) {
   const { environment, settings, store, now } = parts;
   const { extras = NO_EXTRAS, emit, signal, parentQueryId } = options;
   const started = now();
-  const ledger = options.ledger ?? Ledger.open(settings.limits, () => now() - started);
+  const ledger = options.ledger ?? Ledger.open(settings.limits, () => deadline.elapsedMs);
   const { model: chosen = null } = options;
   const calls = new LedgerCalls(parts.router, { ledger, model: chosen });
   const router = parentQueryId ? calls : new LedgerCalls(parts.router, { ledger, model: chosen, gate: null });
@@ -112,7 +125,8 @@ async function begin(
   const queryId = options.begun ?? await storeQuery(request, { ...parts, router }, { ...options, branchId });
   const emitter = new Emitter(emit, { queryId, now, parentQueryId });
   emitter.send({ type: "started", conversationId, request, model });
-  const below = { parts, ledger, emit, parentQueryId: queryId, run: runQuery };
+  const approvals = options.approvals ?? QueryApprovals.of(parts, { approve: options.approve, deadline });
+  const below = { parts, ledger, approvals, emit, parentQueryId: queryId, run: runQuery };
   const subcalls = new Subcalls({
     environment,
     store,
@@ -124,5 +138,5 @@ async function begin(
     runChild: (task, child) => childQuery(task, child, below),
   });
   const state = new QueryState(settings.budget, settings.ceiling);
-  return { emitter, extras, ledger, queryId, router, state, subcalls, started };
+  return { approvals, emitter, extras, ledger, queryId, router, state, subcalls, started };
 }

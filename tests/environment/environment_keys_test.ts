@@ -38,6 +38,7 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   maxIterations: "number",
   currentIterationId: "string",
   parentIterationId: "string",
+  approve: "function",
   ask: "function",
   runChild: "function",
 };

@@ -1,5 +1,7 @@
 import type { ConversationParts } from "../../src/conversation/conversation_parts.ts";
 import { Conversations } from "../../src/conversation/conversations.ts";
+import type { AskOptions } from "../../src/conversation/send_options.ts";
+import type { ApprovalRules } from "../../src/domain/query/approval.ts";
 import type { QueryEvent } from "../../src/domain/query/query_event.ts";
 import type { QueryResult } from "../../src/domain/query/query_result.ts";
 import type { ExtensionSource } from "../../src/extension/registry/lazy_registry.ts";
@@ -47,6 +49,7 @@ export interface EngineOptions {
   /** A wall around programs; without it, `env.spawn` is absent. */
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
   readonly programWalls?: NonNullable<ConversationParts["programWalls"]>;
+  readonly approvalRules?: ApprovalRules;
   /** As in `vis run`. */
   readonly oneRequest?: boolean;
   readonly limits?: Partial<SandboxLimits>;
@@ -60,7 +63,7 @@ export interface Engine {
   readonly provider: ScriptedProvider;
   readonly events: QueryEvent[];
   readonly logged: { readonly level: string; readonly event: string; readonly data: unknown }[];
-  ask(request: string, options?: { readonly signal?: AbortSignal }): Promise<QueryResult>;
+  ask(request: string, options?: Partial<Pick<AskOptions, "signal" | "approve">>): Promise<QueryResult>;
   /** The context message of a call, 0-based. */
   context(call: number): string;
   close(): Promise<void>;
@@ -94,6 +97,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     ...(options.trySandbox ? { trySandbox: options.trySandbox } : {}),
     ...(options.spawn ? { spawn: options.spawn } : {}),
     ...(options.programWalls ? { programWalls: options.programWalls } : {}),
+    ...(options.approvalRules ? { approvalRules: options.approvalRules } : {}),
     oneRequest: options.oneRequest ?? false,
     now: options.now ?? Date.now,
     owner: options.owner ?? thisProcess(),
@@ -114,9 +118,10 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     provider,
     events,
     logged,
-    ask: (request, { signal } = {}) =>
+    ask: (request, given = {}) =>
       conversations.ask(branch, request, {
-        signal: signal ?? new AbortController().signal,
+        signal: new AbortController().signal,
+        ...given,
         emit: (event) => events.push(event),
       }),
     context: (call) => provider.requests[call]?.context ?? "",

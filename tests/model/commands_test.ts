@@ -27,12 +27,12 @@ Deno.test("the prompt states the walls of commands as they are in this run", { i
       await using engine = await startEngine([DONE], options(at));
       await engine.ask("x");
       const { loopback } = await at.wall.walls();
-      const none = loopback ? "with localhost only (shell.network)." : "without network (shell.network).";
-      const expected = network ? "with TCP to anywhere." : none;
+      const none = `${loopback ? "reach localhost" : "have no network"}; network and write ask the user.`;
+      const expected = network ? "reach any host; write asks the user." : none;
       const prompt = engine.provider.requests[0]?.texts.join("\n") ?? "";
       assert.ok(prompt.includes(expected), prompt);
       assert.ok(prompt.includes(`Not in PATH: ${open} (shell.read).`), prompt);
-      assert.match(prompt, /write in cwd and \$TMPDIR only/);
+      assert.match(prompt, /Commands change cwd and \$TMPDIR,/);
     }, { network, env: { PATH: path } });
   }
   Deno.removeSync(open);
@@ -54,7 +54,7 @@ Deno.test("a refusal in an output names the setting that would allow it", { igno
       event.type === "block_finished" ? [event.result.preview] : []
     );
     for (const hint of [file, started]) assert.match(hint, /write in cwd and \$TMPDIR only.*shell\.read/);
-    assert.match(network, /vis config set shell\.network true/);
+    assert.match(network, /\{network: true\} asks the user/);
     assert.equal(none, "false");
   });
 });

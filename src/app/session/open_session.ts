@@ -3,6 +3,7 @@ import type { OpenRequest, Session } from "../../channels/channel.ts";
 import type { ConversationParts } from "../../conversation/conversation_parts.ts";
 import { Conversations } from "../../conversation/conversations.ts";
 import { ConfigError } from "../../domain/errors.ts";
+import type { ApprovalRules } from "../../domain/query/approval.ts";
 import { Playback } from "../../domain/records/playback.ts";
 import { createLog } from "../../logging/log.ts";
 import type { Store } from "../../persistence/store/store.ts";
@@ -72,7 +73,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       log: createLog("conversation"),
       openSandbox: (options) => startSandbox({ ...options, environment: env }, where),
       trySandbox: tryWorkFolder,
-      ...(locked ? {} : commandWall(settings, { env, parts })),
+      ...(locked ? {} : { ...commandWall(settings, { env, parts }), ...approvalRules(settings) }),
       oneRequest: request.oneRequest ?? false,
       now: Date.now,
       owner: own.owner,
@@ -129,6 +130,20 @@ async function routerFor(
   return new Router({ routes: [{ provider, model: provider.defaultModel }] });
 }
 
+/** The user's lasting answers; their code is loaded with the first request for approval. */
+function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
+  if (home === null) return {};
+  const load = async () => new (await import("./approval_folder.ts")).ApprovalFolder(home);
+  let rules: ReturnType<typeof load> | null = null;
+  const ready = () => rules ??= load();
+  return {
+    approvalRules: {
+      has: async (rule) => (await ready()).has(rule),
+      add: async (rule) => (await ready()).add(rule),
+    },
+  };
+}
+
 function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
   return {
     memoryBytes: sandbox.memoryMiB * 1024 * 1024,
@@ -165,6 +180,7 @@ function querySettings({ config, workspace }: Settings) {
     ceiling,
     limits: { costUsd, tokens, wallMs, subcalls },
     depth,
+    approvals: config.approvals,
     deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
     caps: { ...DEFAULT_CAPS, ...config.context },
     autoForgetAfter: config.autoForget.afterQueries,

@@ -5,7 +5,7 @@ import type { Settings } from "./settings.ts";
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
 /** The settings of the locked profile: every wall is required, and only listed extensions are loaded, without those
- * that must be switched on. No setting can undo this. */
+ * that must be switched on. Nobody is asked for more. No setting can undo this. */
 export function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   { described }: Pick<ShippedParts, "described">,
@@ -19,6 +19,7 @@ export function lockSettings<S extends Pick<Settings, "config">>(
     ...settings,
     config: {
       ...config,
+      approvals: "never",
       sandbox: { ...config.sandbox, require: ["realm", "permissions", "process", "kernel"] },
       extensions: {
         ...config.extensions,

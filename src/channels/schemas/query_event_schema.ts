@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DECISIONS } from "../../domain/query/approval.ts";
 import { BlockResultSchema } from "./block_result_schema.ts";
 import { QueryResultSchema } from "./query_result_schema.ts";
 import { UsageSchema } from "./usage_schema.ts";
@@ -32,6 +33,18 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     ms: z.number().optional(),
     ok: z.boolean().optional(),
     diffs: z.array(z.string()).optional().describe("File changes, a unified diff each"),
+  }),
+  event("approval_requested", {
+    id: z.string().describe("For the answer"),
+    extension: z.string().describe("Namespace of the extension that asks"),
+    what: z.string().describe("What would be done, as a phrase: run npm ci with network"),
+    why: z.string(),
+    scope: z.string().describe("What a lasting answer allows, as a phrase: network for commands"),
+  }),
+  event("approval_answered", {
+    id: z.string(),
+    decision: z.enum(DECISIONS),
+    reason: z.string().describe("Why not, in the user's words"),
   }),
   event("nudge", { lines: z.array(z.string()) }),
   event("retrying", {

@@ -1,3 +1,4 @@
+import type { ApprovalAnswer, ApprovalQuestion } from "./approval.ts";
 import type { BlockResult } from "./block_result.ts";
 import type { HostCallEvent } from "./host_call.ts";
 import type { QueryResult } from "./query_result.ts";
@@ -19,6 +20,9 @@ export type QueryEventBody =
   | { readonly type: "block_started"; readonly block: number; readonly code: string }
   | { readonly type: "block_finished"; readonly block: number; readonly result: BlockResult }
   | { readonly type: "host_call" } & HostCallEvent
+  /** A call waits for the user's answer; `approval_answered` with the same id follows unless the query ends first. */
+  | { readonly type: "approval_requested" } & ApprovalQuestion
+  | { readonly type: "approval_answered"; readonly id: string } & ApprovalAnswer
   | { readonly type: "nudge"; readonly lines: readonly string[] }
   | {
     /** The model could not be reached or its reply broke off. None of it was shown; the call is retried. */

@@ -1,3 +1,4 @@
+import type { ApprovalQuestion } from "./approval.ts";
 import type { BlockResult } from "./block_result.ts";
 import { clip, oneLine } from "../text/clip.ts";
 import { isChild, isEnd, type IterationOutcome, type QueryEvent } from "./query_event.ts";
@@ -58,7 +59,7 @@ export function boundedResult(result: BlockResult): BlockResult {
   };
 }
 
-type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delayed" | "answering" | "child";
+type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delayed" | "asking" | "answering" | "child";
 
 /** The progress of a query, computed from its events. Every channel shows it while the query runs. */
 export class QueryProgress {
@@ -68,6 +69,8 @@ export class QueryProgress {
   step: Step | null = null;
   /** So far. */
   answer = "";
+  /** The question that waits for the user's answer, also of a child query. */
+  question: ApprovalQuestion | null = null;
   /** Running queries started by blocks, by id. */
   readonly children = new Map<string, StepChild>();
   /** The one with the latest event. */
@@ -83,10 +86,13 @@ export class QueryProgress {
     if (phase === "waiting") return `waiting for ${this.#model}`;
     if (phase === "writing" || phase === "running") return `${phase} block ${block + 1}`;
     if (phase === "child") return `↳ ${oneLine(child?.task ?? "a question of its own", 40)}`;
+    if (phase === "asking") return "waiting for your answer";
     return phase === "calling" || phase === "delayed" ? this.#detail : phase;
   }
 
   take(event: QueryEvent): void {
+    if (event.type === "approval_requested") this.question = event;
+    else if (event.type === "approval_answered" || isEnd(event)) this.question = null;
     if (isChild(event)) return this.#takeChild(event);
     this.queryId = event.queryId;
     if (event.iteration !== null && event.iteration !== this.step?.number) this.step = newStep(event.iteration);
@@ -125,6 +131,12 @@ export class QueryProgress {
         block.diffs.push(...event.diffs ?? []);
         return;
       }
+      case "approval_requested":
+        this.phase = "asking";
+        return;
+      case "approval_answered":
+        this.phase = "calling";
+        return;
       case "iteration_finished":
         this.phase = "waiting";
         Object.assign(step, { outcome: event.outcome, reason: event.reason, ms: event.ms });

@@ -3,7 +3,13 @@ import { callView } from "./call_view.ts";
 import type { EnvironmentView, Extension } from "../spec.ts";
 
 /** The keys of an environment that belong to one extension, by its namespace. */
-export type OwnKeys = (namespace: string) => Partial<EnvironmentView>;
+export type OwnKeys = (namespace: string, call?: OwnCall) => Partial<EnvironmentView>;
+
+export interface OwnCall {
+  readonly signal: AbortSignal;
+  /** Whether the function has a time limit of its own. */
+  readonly untimed: boolean;
+}
 
 /** Maximum length of one log note, in characters. */
 const MAX_NOTE = 2000;
@@ -11,8 +17,7 @@ const MAX_NOTE = 2000;
 export interface OwnViewParts {
   readonly namespace: string;
   readonly own: OwnKeys | undefined;
-  /** The signal of a call. */
-  readonly signal?: AbortSignal;
+  readonly call?: OwnCall;
   readonly log: Log;
   readonly home: string | null | undefined;
   readonly config: unknown;
@@ -22,12 +27,12 @@ export interface OwnViewParts {
 
 /** The environment as one extension sees it. */
 export function ownView(env: EnvironmentView, parts: OwnViewParts): EnvironmentView {
-  const { namespace, own, signal, log, home, config, register, load } = parts;
+  const { namespace, own, call, log, home, config, register, load } = parts;
   return callView(env, {
-    ...own?.(namespace),
+    ...own?.(namespace, call),
     ...(home === undefined ? {} : { home }),
     ...(config === undefined ? {} : { config }),
-    ...(signal ? { signal } : {}),
+    ...(call ? { signal: call.signal } : {}),
     log: (text) => log.info("extension.note", { ext: namespace, text: String(text).slice(0, MAX_NOTE) }),
     register,
     ...(load ? { load } : {}),

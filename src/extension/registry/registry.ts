@@ -5,7 +5,7 @@ import { invokeSymbol } from "./hooks.ts";
 import { installOrder } from "./install_order.ts";
 import { ownNudge } from "./own_nudge.ts";
 import { joinParts, type Part } from "./join_parts.ts";
-import { type OwnKeys, ownView } from "./own_view.ts";
+import { type OwnCall, type OwnKeys, ownView } from "./own_view.ts";
 import type { OffPart } from "./off_part.ts";
 import { promptBlock, symbolDoc } from "./prompt_block.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
@@ -63,7 +63,7 @@ export interface RegistryOptions extends SettingSources {
 interface ViewOf {
   readonly env: EnvironmentView;
   readonly own: OwnKeys | undefined;
-  readonly signal?: AbortSignal;
+  readonly call?: OwnCall;
 }
 
 interface Active {
@@ -186,12 +186,12 @@ export class ExtensionRegistry {
   }
 
   /** The environment plus the keys that belong to the extension. */
-  #view({ namespace }: NormalExtension, { env, own, signal }: ViewOf): EnvironmentView {
+  #view({ namespace }: NormalExtension, { env, own, call }: ViewOf): EnvironmentView {
     const { home, load } = this.#options;
     return ownView(env, {
       namespace,
       own,
-      ...(signal ? { signal } : {}),
+      ...(call ? { call } : {}),
       log: this.#log,
       home,
       config: this.#configs.get(namespace),
@@ -233,7 +233,8 @@ export class ExtensionRegistry {
     const joined = joinParts(parts, async (name, args, { env, signal }) => {
       const found = functions.get(name);
       if (!found) throw unknownFunction(name, [...functions.keys()]);
-      const view = this.#view(found.extension, { env, own, signal });
+      const call = { signal, untimed: found.symbol.untimed ?? false };
+      const view = this.#view(found.extension, { env, own, call });
       return await invokeSymbol({ ...found, env: view, args, log: this.#log, now: this.#now });
     });
     return { ...joined, blocks: grouped(active).map(({ block }) => block).filter((block) => block !== "") };

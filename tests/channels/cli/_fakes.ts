@@ -70,6 +70,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     telegram: never,
     screen: never,
     doctor: never,
+    approvalAdmin: never,
     providerAdmin: never,
     // Asked for every word that is no command; it has none.
     extensionAdmin: () => Promise.resolve({ ...NO_EXTENSIONS }),

@@ -17,6 +17,8 @@ export class Progress {
   readonly #color: ReturnType<typeof pc.createColors>;
   readonly #live: LiveLine;
   readonly #progress = new QueryProgress();
+  /** What happened while a question waited. */
+  readonly #meanwhile: QueryEvent[] = [];
   /** Why the last iteration failed. Held back until it is clear that the query continues: otherwise the answer says the
    * same. */
   #held: { readonly at: string; readonly reason: string } | null = null;
@@ -29,6 +31,16 @@ export class Progress {
   }
 
   show(event: QueryEvent): void {
+    if (event.type === "approval_requested") this.clear();
+    // Nothing may be drawn over a question while it waits for its answer.
+    if (this.#progress.question !== null && !isEnd(event) && event.type !== "approval_answered") {
+      return void this.#meanwhile.push(event);
+    }
+    this.#show(event);
+    for (const late of this.#progress.question === null ? this.#meanwhile.splice(0) : []) this.#show(late);
+  }
+
+  #show(event: QueryEvent): void {
     this.#release(event);
     this.#progress.take(event);
     if (isChild(event)) return this.#child(event);
@@ -41,6 +53,7 @@ export class Progress {
         return this.#status(at);
       case "thinking":
       case "code":
+      case "approval_answered":
         return this.#status(at);
       case "block_finished":
         return this.#result(event.result);

@@ -5,6 +5,7 @@ import type { Io } from "../../channel.ts";
 import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "./progress.ts";
 import { interrupt } from "../input/interrupt.ts";
+import { terminalApproval } from "./ask_approval.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import { Trace } from "./trace.ts";
 
@@ -21,7 +22,10 @@ interface QueryCommand {
   /** Whether an answer must satisfy a schema: readers of stdout can rely on it. */
   readonly schema: boolean;
   /** Begins the query; the progress shows what the user should know first. */
-  readonly begin: (options: Pick<AskOptions, "signal" | "emit">, progress: Progress) => Promise<QueryResult>;
+  readonly begin: (
+    options: Pick<AskOptions, "signal" | "emit" | "approve">,
+    progress: Progress,
+  ) => Promise<QueryResult>;
   /** Everything that the query did, for `--trace` in JSON. */
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }
@@ -33,7 +37,9 @@ export async function runQueryCommand({ io, flags, schema, begin, traceOf }: Que
   using interrupted = interrupt(io);
   try {
     const emit = (event: QueryEvent): void => show(event, { io, flags, progress, trace });
-    const result = await begin({ signal: interrupted.signal, emit }, progress);
+    const approve = terminalApproval(io);
+    const options = { signal: interrupted.signal, emit, ...(approve ? { approve } : {}) };
+    const result = await begin(options, progress);
     progress.clear();
     const isAnswer = hasAnswer(result) && (!schema || result.value !== undefined);
     const traced = flags.trace && flags.output === "json" ? { trace: await traceOf?.(result) ?? null } : {};

@@ -1,5 +1,6 @@
 import { Command, Help, type Option } from "commander";
 import type { Services } from "../../channel.ts";
+import { addApprovals } from "./approvals.ts";
 import { addConfig } from "./config.ts";
 import { addConversations } from "./conversations.ts";
 import { addDb } from "./db.ts";
@@ -46,6 +47,7 @@ const PARTS: readonly Part[] = [
   { group: "Set up:", names: ["providers", "models", "auth"], add: addProviders },
   { group: "Set up:", names: ["config"], add: addConfig },
   { group: "Set up:", names: ["extensions"], add: addExtensions },
+  { group: "Set up:", names: ["approvals"], add: addApprovals },
   { group: "Set up:", names: ["db"], add: addDb },
   { group: "Serve:", names: ["serve"], add: addServe },
   { group: "Serve:", names: ["telegram"], add: addTelegram },

@@ -69,7 +69,18 @@ const trust = z.object({
 const folder = z.object({ folder: z.string() });
 
 /** Output of commands about the setup of this machine. */
+const approval = z.object({
+  id: z.string(),
+  workspace: z.string(),
+  conversationId: z.string().nullable().describe("The conversation to which it is limited"),
+  extension: z.string().describe("Namespace"),
+  scope: z.string().describe("What is allowed, as a phrase"),
+  at: z.string().describe("ISO 8601"),
+});
+
 export const setupOutputs = {
+  "approvals list": z.array(approval),
+  "approvals remove": z.array(approval),
   "providers": z.object({
     providers: z.array(provider),
     problem: z.string().describe('Why no query can run; "" if one can'),

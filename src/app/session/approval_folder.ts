@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { z } from "zod";
+import { ConfigError } from "../../domain/errors.ts";
+import type { ApprovalRule, ApprovalRules, KeptRule } from "../../domain/query/approval.ts";
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { replaceFile } from "../../domain/kit/replace_file.ts";
+
+const Shape = z.object({
+  workspace: z.string(),
+  conversationId: z.string().nullable(),
+  extension: z.string(),
+  scope: z.string(),
+  at: z.string(),
+});
+
+/** Lasting answers of the user as files of one folder, a file for each: processes that add and remove at the same time
+ * cannot lose one. */
+export class ApprovalFolder implements ApprovalRules {
+  readonly #folder: string;
+
+  constructor(home: string) {
+    this.#folder = join(home, "approvals");
+  }
+
+  /** A file that cannot be read allows nothing. */
+  async has(rule: ApprovalRule): Promise<boolean> {
+    const kept = await this.#read(idOf(rule)).catch(() => null);
+    return kept !== null && keyOf(kept) === keyOf(rule);
+  }
+
+  /** Rejects with `ConfigError` if it cannot be kept. */
+  async add({ workspace, conversationId, extension, scope }: ApprovalRule): Promise<void> {
+    const rule = { workspace, conversationId, extension, scope };
+    const text = JSON.stringify({ ...rule, at: new Date().toISOString() }, null, 2);
+    try {
+      await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      await replaceFile(this.#pathOf(idOf(rule)), `${text}\n`);
+    } catch (error) {
+      throw new ConfigError(`Cannot keep the answer in ${this.#folder}: ${messageOf(error)}`);
+    }
+  }
+
+  /** Oldest first. Files that cannot be read are left out. */
+  async all(): Promise<readonly KeptRule[]> {
+    const found: KeptRule[] = [];
+    try {
+      for await (const { name } of Deno.readDir(this.#folder)) {
+        const id = /^([0-9a-f]{16})\.json$/.exec(name)?.[1];
+        const rule = id === undefined ? null : await this.#read(id).catch(() => null);
+        if (rule !== null) found.push(rule);
+      }
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+    return found.sort((a, b) => a.at < b.at ? -1 : 1);
+  }
+
+  async remove(id: string): Promise<void> {
+    await Deno.remove(this.#pathOf(id)).catch((error: unknown) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    });
+  }
+
+  async #read(id: string): Promise<KeptRule> {
+    return { ...Shape.parse(JSON.parse(await Deno.readTextFile(this.#pathOf(id)))), id };
+  }
+
+  #pathOf(id: string): string {
+    return join(this.#folder, `${id}.json`);
+  }
+}
+
+function keyOf({ workspace, conversationId, extension, scope }: ApprovalRule): string {
+  return JSON.stringify([workspace, conversationId, extension, scope]);
+}
+
+function idOf(rule: ApprovalRule): string {
+  return createHash("sha256").update(keyOf(rule)).digest("hex").slice(0, 16);
+}

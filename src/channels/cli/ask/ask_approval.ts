@@ -1,0 +1,31 @@
+import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../../domain/query/approval.ts";
+import { approvalChoices, approvalTitle } from "../../../domain/query/approval_choices.ts";
+import { abortable } from "../../../domain/kit/abortable.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+import type { Io } from "../../channel.ts";
+
+/** Asks on the terminal; undefined if there is none, so that nobody is asked. */
+export function terminalApproval(io: Io): Approve | undefined {
+  if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
+  return async (question, signal) => answerOf(await abortable(io.askLine(questionText(question)), signal));
+}
+
+function questionText(question: ApprovalQuestion): string {
+  const { why } = question;
+  const choices = approvalChoices(question).map(({ key, text }) => `  ${key}  ${text}`);
+  return [
+    approvalTitle(question),
+    ...why === "" ? [] : [`  ${visibleText(why)}`],
+    ...choices,
+    "Answer with a letter, or say why not: ",
+  ].join("\n");
+}
+
+/** Anything that is not one of the choices is a refusal with its reason, and so is an empty line. */
+export function answerOf(line: string): ApprovalAnswer {
+  const typed = line.trim().toLowerCase();
+  const word = { yes: "y", always: "a", conversation: "c", no: "n" }[typed] ?? typed;
+  const chosen = approvalChoices({ scope: "" }).find(({ key }) => key === word);
+  if (chosen) return { decision: chosen.decision, reason: "" };
+  return { decision: "no", reason: line.trim() };
+}

@@ -1,0 +1,51 @@
+import { UsageError } from "../../../domain/errors.ts";
+import type { KeptRule } from "../../../domain/query/approval.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+import type { CommandInput } from "../input/command_input.ts";
+
+export interface ApprovalsFlags {
+  readonly all: boolean;
+  readonly cwd?: string | undefined;
+  readonly json: boolean;
+}
+
+type Input = CommandInput<ApprovalsFlags>;
+
+/** `vis approvals list`. */
+export async function listApprovals({ services, io, flags }: Input): Promise<number> {
+  const rules = await (await services.approvalAdmin({ cwd: flags.cwd })).list({ all: flags.all });
+  if (flags.json) io.stdout(`${JSON.stringify(rules, null, 2)}\n`);
+  else {
+    for (const rule of rules) io.stdout(`${lineOf(rule, flags)}\n`);
+    if (rules.length === 0) io.stderr(`No approvals are kept${flags.all ? "" : " for this workspace"}\n`);
+  }
+  return 0;
+}
+
+/** `vis approvals remove`; `ids` may be prefixes. */
+export async function removeApprovals(ids: readonly string[], { services, io, flags }: Input): Promise<number> {
+  const admin = await services.approvalAdmin({ cwd: flags.cwd });
+  const all = await admin.list({ all: true });
+  if (ids.length === 0 && !flags.all) throw new UsageError("Cannot remove approvals: name one, or use --all");
+  const chosen = ids.length === 0 ? all : ids.map((id) => ruleOf(id, all));
+  for (const { id } of chosen) await admin.remove(id);
+  if (flags.json) io.stdout(`${JSON.stringify(chosen, null, 2)}\n`);
+  else for (const rule of chosen) io.stdout(`Removed: ${lineOf(rule, { all: true })}\n`);
+  return 0;
+}
+
+function ruleOf(id: string, all: readonly KeptRule[]): KeptRule {
+  const [found, other] = all.filter((rule) => id !== "" && rule.id.startsWith(id));
+  if (!found) throw new UsageError(`Cannot find approval ${id}: vis approvals list --all shows all`);
+  if (other) throw new UsageError(`Cannot choose an approval by ${id}: more than one begins with it`);
+  return found;
+}
+
+function lineOf(
+  { id, at, extension, scope, conversationId, workspace }: KeptRule,
+  { all }: Pick<ApprovalsFlags, "all">,
+): string {
+  const where = conversationId === null ? "" : `  in conversation ${conversationId.slice(0, 13)}`;
+  const time = at.slice(0, 16).replace("T", " ");
+  return visibleText(`${id.slice(0, 8)}  ${time}  ${extension}  ${scope}${where}${all ? `  ${workspace}` : ""}`);
+}

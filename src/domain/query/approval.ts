@@ -1,0 +1,58 @@
+/** What a call asks the user to allow, because its grant does not cover it. */
+export interface ApprovalRequest {
+  /** What would be done, as a phrase after "Allow Vis to": "run npm ci with network". */
+  readonly what: string;
+  /** Why it has to be asked; "" if `what` says enough. */
+  readonly why: string;
+  /** What a lasting answer allows, as a phrase: "network for commands". The rule that is kept has this name. */
+  readonly scope: string;
+}
+
+/** A request as it is shown to the user. */
+export interface ApprovalQuestion extends ApprovalRequest {
+  readonly id: string;
+  /** Namespace of the extension that asks. */
+  readonly extension: string;
+}
+
+/** "conversation" and "workspace" are kept as rules: requests of the same extension and scope are not asked again. */
+export const DECISIONS = ["once", "conversation", "workspace", "no"] as const;
+export type Decision = typeof DECISIONS[number];
+
+export interface ApprovalAnswer {
+  readonly decision: Decision;
+  /** Why not, in the user's words; "" if nothing was said. */
+  readonly reason: string;
+}
+
+/** Asks the user. Rejects when the signal aborts; if it rejects for another reason, nothing is allowed. */
+export type Approve = (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer>;
+
+/** What becomes of a request. */
+export interface Approval {
+  readonly allowed: boolean;
+  /** Why not, for the model; "" if it is allowed. */
+  readonly reason: string;
+}
+
+export interface ApprovalRule {
+  /** Real path. */
+  readonly workspace: string;
+  /** The conversation to which it is limited, or null. */
+  readonly conversationId: string | null;
+  readonly extension: string;
+  readonly scope: string;
+}
+
+/** A rule with the id that commands use, and when it was made. */
+export interface KeptRule extends ApprovalRule {
+  readonly id: string;
+  /** ISO 8601 */
+  readonly at: string;
+}
+
+/** Lasting answers of the user. */
+export interface ApprovalRules {
+  has(rule: ApprovalRule): Promise<boolean>;
+  add(rule: ApprovalRule): Promise<void>;
+}

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import type { ApprovalAnswer, ApprovalQuestion, Approve, Decision } from "../../src/domain/query/approval.ts";
+import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
+import { ApprovalFolder } from "../../src/app/session/approval_folder.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+import { withFolder } from "../helpers/with_folder.ts";
+
+const DONE = replyJson([], { final: "That is all" });
+
+/** Its functions need the user's approval; `timed` has no time limit of its own. */
+const ASKING: Extension = {
+  namespace: "test.asking",
+  alias: { ns: "test.ext.asking", alias: "asking" },
+  doc: "Asks.",
+  version: "0.1.0",
+  symbols: ["open", "timed"].map((name) =>
+    fn(name, async ({ approve }: EnvironmentView, scope = "doors", what = `open ${scope}`) => {
+      return await approve?.({ what, why: "It is locked.", scope }) ?? "not here";
+    }, {
+      doc: "Asks.",
+      untimed: name === "open",
+      args: z.tuple([z.string().optional(), z.string().optional()]),
+      returns: "unknown",
+    })
+  ),
+};
+
+/** Answers in turn, and keeps what was asked. */
+function user(...answers: readonly (Decision | ApprovalAnswer)[]) {
+  const asked: ApprovalQuestion[] = [];
+  const approve: Approve = (question) => {
+    const answer = answers[asked.push(question) - 1] ?? assert.fail("asked too often");
+    return Promise.resolve(typeof answer === "string" ? { decision: answer, reason: "" } : answer);
+  };
+  return { asked, approve };
+}
+
+Deno.test("env.approve() asks the user, and the call learns what was said", async () => {
+  await using engine = await startEngine(
+    [replyJson(['[await asking.open(), await asking.open("doors"), await asking.open("gates")]']), DONE],
+    { extensions: [ASKING] },
+  );
+  const { asked, approve } = user("once", "once", { decision: "no", reason: "not today" });
+  await engine.ask("x", { approve });
+  assert.deepEqual(asked.map(({ id: _, ...rest }) => rest), [
+    { extension: "test.asking", what: "open doors", why: "It is locked.", scope: "doors" },
+    { extension: "test.asking", what: "open doors", why: "It is locked.", scope: "doors" },
+    { extension: "test.asking", what: "open gates", why: "It is locked.", scope: "gates" },
+  ]);
+  const shown = engine.context(1);
+  assert.match(shown, /allowed: true[\s\S]*allowed: false, reason: "the user said no: not today"/);
+  const events = engine.events.filter(({ type }) => type.startsWith("approval"));
+  assert.deepEqual(
+    events.map((event) => [event.type, "id" in event && event.id, "decision" in event && event.decision]),
+    asked.flatMap(({ id }, at) => [
+      ["approval_requested", id, false],
+      ["approval_answered", id, ["once", "once", "no"][at]],
+    ]),
+  );
+});
+
+Deno.test("without anybody to ask the answer is no, at once; so it is where the settings say never", async () => {
+  for (const settings of [{}, { approvals: "never" as const }]) {
+    await using engine = await startEngine([replyJson(["await asking.open()"]), DONE], {
+      extensions: [ASKING],
+      settings,
+    });
+    const never = "approvals" in settings;
+    await engine.ask("x", never ? { approve: () => assert.fail("asked") } : {});
+    assert.match(engine.context(1), never ? /the setting approvals is never/ : /nobody can be asked here/);
+    assert.deepEqual(engine.events.filter(({ type }) => type.startsWith("approval")), []);
+  }
+});
+
+Deno.test("a question that cannot be asked is a refusal", async () => {
+  await using engine = await startEngine([replyJson(["await asking.open()"]), DONE], { extensions: [ASKING] });
+  await engine.ask("x", { approve: () => Promise.reject(new Error("the terminal is gone")) });
+  assert.match(engine.context(1), /allowed: false, reason: "the question could not be asked: the terminal is gone"/);
+});
+
+Deno.test("a no holds for the scope until the query ends, so that blocks cannot nag", async () => {
+  const nagging = "for (let i = 0; i < 20; i++) await asking.open()";
+  await using engine = await startEngine([
+    replyJson([nagging, nagging]),
+    DONE,
+    replyJson(["await asking.open()"]),
+    DONE,
+  ], {
+    extensions: [ASKING],
+  });
+  const first = user("no");
+  await engine.ask("x", first);
+  assert.equal(first.asked.length, 1);
+  const second = user("once");
+  await engine.ask("y", second);
+  assert.equal(second.asked.length, 1);
+});
+
+Deno.test("calls ask one at a time, and an answer for longer settles the others", async () => {
+  await using engine = await startEngine([
+    replyJson(['await Promise.all(["a", "a", "a", "b"].map((scope) => asking.open(scope)))']),
+    DONE,
+  ], { extensions: [ASKING] });
+  let open = 0;
+  const scopes: string[] = [];
+  await engine.ask("x", {
+    approve: async ({ scope }) => {
+      assert.equal(++open, 1);
+      scopes.push(scope);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      open--;
+      return { decision: "conversation", reason: "" };
+    },
+  });
+  assert.deepEqual(scopes, ["a", "b"]);
+  assert.equal(engine.context(1).match(/allowed: true/g)?.length, 4);
+});
+
+Deno.test("lasting answers are kept by workspace and conversation, for one extension and scope", async () => {
+  await withFolder(async (home) => {
+    const block = replyJson(['[await asking.open("a"), await asking.open("b")]']);
+    const options = { extensions: [ASKING], approvalRules: new ApprovalFolder(home), workspace: home };
+    await using engine = await startEngine([block, DONE, block, DONE, block, DONE, block, DONE], options);
+    const first = user("conversation", "workspace");
+    await engine.ask("x", first);
+    assert.equal(first.asked.length, 2);
+    const signal = new AbortController().signal;
+    const none = user();
+    await engine.ask("again", none);
+    // Also where nobody can be asked.
+    await engine.ask("and again");
+    const other = user("no");
+    await engine.conversations.ask({ channel: "test", workspace: home }, "elsewhere", {
+      signal,
+      emit: () => {},
+      ...other,
+    });
+    assert.deepEqual([none.asked.length, other.asked.map(({ scope }) => scope)], [0, ["a"]]);
+    const rules = await new ApprovalFolder(home).all();
+    assert.deepEqual(
+      rules.map(({ scope, conversationId, workspace }) => [scope, conversationId, workspace]).sort(),
+      [["a", engine.branch.conversationId, home], ["b", null, home]],
+    );
+  });
+});
+
+Deno.test("a rule that cannot be kept holds for the query, and the log says so", async () => {
+  const rules = { has: () => Promise.resolve(false), add: () => Promise.reject(new Error("read-only")) };
+  await using engine = await startEngine([replyJson(["[await asking.open(), await asking.open()]"]), DONE], {
+    extensions: [ASKING],
+    approvalRules: rules,
+  });
+  const { asked, approve } = user("workspace");
+  await engine.ask("x", { approve });
+  assert.equal(asked.length, 1);
+  assert.ok(engine.logged.some(({ event }) => event === "approval_not_kept"));
+});
+
+Deno.test("the time limit of a block stands still while the user thinks", async () => {
+  const thinkMs = 3_000;
+  await using engine = await startEngine([replyJson(["await asking.open()"]), DONE], {
+    extensions: [ASKING],
+    settings: { deadlines: { defaultMs: 2_000, minMs: 100, maxMs: 2_000 } },
+  });
+  await engine.ask("x", {
+    approve: () => new Promise((resolve) => setTimeout(() => resolve({ decision: "once", reason: "" }), thinkMs)),
+  });
+  assert.match(engine.context(1), /allowed: true/);
+});
+
+Deno.test("cancelling the query ends the question", async () => {
+  await using engine = await startEngine([replyJson(["await asking.open()"])], { extensions: [ASKING] });
+  const controller = new AbortController();
+  const result = await engine.ask("x", {
+    signal: controller.signal,
+    approve: (_question, signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+        controller.abort();
+      }),
+  });
+  assert.equal(result.status, "interrupted");
+});
+
+Deno.test("only functions with a time limit of their own can ask, and only what can be shown whole", async () => {
+  await using engine = await startEngine([
+    replyJson(["await asking.timed()", 'await asking.open("a", "x".repeat(5000))', 'await asking.open("")']),
+    DONE,
+  ], { extensions: [ASKING] });
+  const none = user();
+  await engine.ask("x", none);
+  const shown = engine.context(1);
+  assert.match(shown, /not here/);
+  assert.match(shown, /what has 5000 characters, and 4000 are the most/);
+  assert.match(shown, /what and scope must not be empty/);
+  assert.equal(none.asked.length, 0);
+});
