@@ -68,7 +68,7 @@ const SHOWN: Readonly<Record<string, Shown>> = {
   ),
   "Object.create(null)": one("[Object: null prototype] {}", "Object", "{}"),
   "[async () => {}, function* g() {}, async function* h() {}, class X extends Array {}, Math.max]": one(
-    /^\[\n {2}\[AsyncFunction \(anonymous\)\],\n {2}\[GeneratorFunction: g\],\n {2}\[AsyncGeneratorFunction: h\],\n {2}\[class X extends Array\],\n {2}\[Function: max\]\n\]$/,
+    /^\[\n \[AsyncFunction \(anonymous\)\],\n \[GeneratorFunction: g\],\n \[AsyncGeneratorFunction: h\],\n \[class X extends Array\],\n \[Function: max\]\n\]$/,
     "Array",
     "Array(5) of (function | class)",
   ),

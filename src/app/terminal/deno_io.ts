@@ -72,9 +72,10 @@ export class DenoIo implements Io {
     return parts.join("") + textOf(() => decoder.decode());
   }
 
-  async askLine(question: string): Promise<string> {
+  async askLine(question: string, { typedNow = false } = {}): Promise<string> {
     if (!this.stdinIsTerminal) throw new UsageError("Cannot ask: there is no terminal");
-    const { readLine } = await import("./read_line.ts");
+    const [{ readLine }, { dropTyped }] = await Promise.all([import("./read_line.ts"), import("./drop_typed.ts")]);
+    if (typedNow) dropTyped();
     const onInterrupt = (run: () => void) => this.onInterrupt(run);
     return await readLine(question, { stdin: Deno.stdin, write: this.stderr, onInterrupt });
   }

@@ -7,7 +7,8 @@ import type { Io } from "../../channel.ts";
 /** Asks on the terminal; undefined if there is none, so that nobody is asked. */
 export function terminalApproval(io: Io): Approve | undefined {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
-  return async (question, signal) => answerOf(await abortable(io.askLine(questionText(question)), signal));
+  return async (question, signal) =>
+    answerOf(await abortable(io.askLine(questionText(question), { typedNow: true }), signal));
 }
 
 function questionText(question: ApprovalQuestion): string {

@@ -128,7 +128,7 @@ Deno.test("preview() shows every kind of value", () => {
 Deno.test("preview() breaks lines and leaves out what does not fit, and says so", () => {
   const rows = Array.from({ length: 1000 }, (_, i) => ({ path: `src/file${i}.ts`, line: i, text: "x".repeat(30) }));
   const text = preview(rows);
-  assert.match(text, /^\[\n {2}\{ path: "src\/file0.ts", line: 0, text: "x+" \},\n/);
+  assert.match(text, /^\[\n \{path: "src\/file0.ts", line: 0, text: "x+"\},\n/);
   assert.match(text, /\.\.\. 9\d\d more items\n\]$/);
   assert.ok(text.length < 12_200);
   const lines = Array.from({ length: 1000 }, (_, i) => `line ${i}`).join("\n");
@@ -142,9 +142,9 @@ Deno.test("preview() breaks lines and leaves out what does not fit, and says so"
   assert.match(long, /^"(ab)+"\.\.\. 19700 characters \.\.\."(ab)+"$/);
   assert.match(
     preview({ text: "x".repeat(9000), n: 1 }),
-    /^\{\n {2}text: "x+"\.\.\. 4500 characters \.\.\."x+",\n {2}n: 1\n\}$/,
+    /^\{\n text: "x+"\.\.\. 4500 characters \.\.\."x+",\n n: 1\n\}$/,
   );
-  assert.match(preview(Array.from({ length: 300 }, (_, i) => i)), /^\[\n {2}0, 1, 2, .*\n/);
+  assert.match(preview(Array.from({ length: 300 }, (_, i) => i)), /^\[\n 0, 1, 2, .*\n/);
 });
 
 Deno.test("preview() runs nothing of the value", () => {
