@@ -18,6 +18,7 @@ export async function callTool(
   const usage = toolUsage(tool, { server: link.name, bound });
   const missing = requiredKeys(tool.inputSchema).filter((key) => !Object.hasOwn(args, key));
   if (missing.length > 0) throw failure(tool, { usage, why: `${missing.join(", ")} is missing` });
+  if (tool.destructive && !link.config.destructive) await askUser(env, { server: link.name, tool: tool.name, args });
   const { result, wrong } = await link.request(env, async (client, options) => {
     try {
       return { result: await client.callTool({ name: tool.name, arguments: { ...args } }, options), wrong: "" };
@@ -32,6 +33,28 @@ export async function callTool(
   return toolData(result);
 }
 
+/** Rejects if the user does not allow a tool that its server marks as destructive. */
+async function askUser(
+  { approve }: EnvironmentView,
+  { server, tool, args }: { readonly server: string; readonly tool: string; readonly args: unknown },
+): Promise<void> {
+  const given = JSON.stringify(args);
+  const shown = given.length > MAX_SHOWN
+    ? `${given.slice(0, MAX_SHOWN)} and ${given.length - MAX_SHOWN} more characters`
+    : given;
+  const scope = `the tool ${tool} of the MCP server ${server}`;
+  const { allowed = false, reason = "nobody can be asked here" } = await approve?.({
+    what: `call ${scope} with ${shown}`,
+    why: "The server says that this tool destroys something.",
+    scope,
+  }) ?? {};
+  if (allowed) return;
+  throw new Error(
+    `Cannot call ${scope}, which is marked as destructive: ${reason}; the user allows it without a question with vis config set mcp.servers.${server}.destructive true`,
+  );
+}
+
+const MAX_SHOWN = 3_000;
 const INVALID_PARAMS = -32602, MAX_WHY = 4_000;
 
 function findTool(

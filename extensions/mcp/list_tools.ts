@@ -20,15 +20,18 @@ export function toTools(
     readonly description?: string | undefined;
     readonly inputSchema?: unknown;
     readonly outputSchema?: unknown;
+    readonly annotations?: { readonly destructiveHint?: boolean | undefined } | undefined;
+    readonly destructive?: boolean;
   }[],
 ): readonly McpTool[] {
   const tools = [...new Map(listed.slice(0, MOST_TOOLS).map((tool) => [tool.name, tool])).values()];
   const symbols = symbolNames(tools.map(({ name }) => name));
-  return tools.map(({ name, description = "", inputSchema, outputSchema }) => ({
+  return tools.map(({ name, description = "", inputSchema, outputSchema, annotations, destructive }) => ({
     name,
     symbol: symbols.get(name) ?? name,
     description: description.slice(0, MAX_DESCRIPTION),
     inputSchema: small(inputSchema) ?? { type: "object" },
+    ...(annotations?.destructiveHint === true || destructive === true ? { destructive: true } : {}),
     ...(small(outputSchema) === undefined ? {} : { outputSchema }),
   }));
 }

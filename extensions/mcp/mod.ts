@@ -44,6 +44,7 @@ export default defineExtension({
       {
         doc:
           "Calls a tool: structured data, text (parsed where it is JSON), or a list where there are images or files.",
+        untimed: true,
         args: z.tuple([server, text.describe("tool"), args]),
         returns: "unknown",
         examples: ['await mcp.call("github", "create_issue", {owner: "o", repo: "r", title: "t"})'],

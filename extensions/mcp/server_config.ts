@@ -4,6 +4,8 @@ export type ServerConfig = StdioConfig | HttpConfig;
 
 interface Common {
   readonly disabled: boolean;
+  /** Whether its tools that are marked as destructive run without a question. */
+  readonly destructive?: boolean;
   /** Limit of one call. */
   readonly timeoutMs: number;
   /** Limit of the start and the first exchange. */

@@ -24,7 +24,7 @@ export function serverExtension(
       fn(
         tool.symbol,
         async (env: EnvironmentView, args: Readonly<Record<string, unknown>> = {}) => await call(env, tool.name, args),
-        { doc: toolDoc(tool), args: argumentsOf(tool), returns: resultType(tool) },
+        { doc: toolDoc(tool), untimed: true, args: argumentsOf(tool), returns: resultType(tool) },
       )
     ),
   };

@@ -2,6 +2,9 @@ import { z } from "zod";
 
 const text = z.string().min(1);
 const limits = {
+  destructive: z.boolean().default(false).describe(
+    "Whether tools that the server marks as destructive run without asking the user",
+  ),
   disabled: z.boolean().default(false).describe("Whether the server is left out"),
   timeoutMs: z.number().int().min(1).max(3_600_000).default(60_000).describe("Time limit of one call"),
   startMs: z.number().int().min(1).max(600_000).default(30_000).describe(

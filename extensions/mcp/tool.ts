@@ -9,6 +9,8 @@ export interface McpTool {
   readonly description: string;
   readonly inputSchema: unknown;
   readonly outputSchema?: unknown;
+  /** Whether the server says that it destroys something. */
+  readonly destructive?: boolean;
 }
 
 const MAX_DOC = 300;

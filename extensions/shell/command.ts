@@ -1,4 +1,5 @@
 import type { EnvironmentView } from "@vis/extension";
+import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type CommandRules, refusedBy } from "./rules.ts";
 
@@ -43,7 +44,8 @@ async function approved(
   { network = false, write = [] }: Pick<CommandOptions, "network" | "write">,
 ): Promise<{ readonly network?: true; readonly write?: readonly string[] }> {
   const { workspace, programWalls } = env;
-  const paths = write.map((path) => resolve(workspace, path)).filter((path) => !isBelow(workspace, path));
+  const named = await Promise.all(write.map((path) => realPath(resolve(workspace, path))));
+  const paths = named.filter((path) => !isBelow(workspace, path));
   for (const path of paths) {
     await ask(env, {
       what: `let a command change ${path}: ${command}`,
@@ -59,6 +61,13 @@ async function approved(
     });
   }
   return { ...(network ? { network } : {}), ...(paths.length > 0 ? { write: [workspace, ...paths] } : {}) };
+}
+
+/** The user is asked for the path that links lead to. */
+async function realPath(path: string): Promise<string> {
+  return await realpath(path).catch(() => {
+    throw new Error(`Cannot run a command that changes ${path}: it does not exist`);
+  });
 }
 
 async function ask(

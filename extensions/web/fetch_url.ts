@@ -97,12 +97,18 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   if (reach !== null) return reach;
   const plain = plainHost(url);
   if (isAddress(plain) && addressClass(plain) === "never") throw new Error(`The address ${plain} is for nobody to ask`);
-  const own = isOwn(plain);
-  const name = url.port === "" && !own ? url.hostname : `${url.hostname}:${portOf(url)}`;
-  const list = own ? "local" : "hosts";
+  const name = newHost(url) ?? `${url.hostname}:${portOf(url)}`;
+  const list = isOwn(plain) ? "local" : "hosts";
   throw new Error(
     `The host ${name} is not in web.${list}; only the user can allow it, in ${configFile}: "web": { "${list}": ["${name}"] }`,
   );
+}
+
+/** The rule that would allow a host on the internet, for which the user can be asked; null for hosts of this machine or
+ * its network, which the user names in the configuration. */
+export function newHost(url: URL): string | null {
+  if (isOwn(plainHost(url))) return null;
+  return url.port === "" ? url.hostname : `${url.hostname}:${portOf(url)}`;
 }
 
 /** Hosts that obviously belong to this machine or its network; for other names, the addresses decide. */

@@ -21,7 +21,7 @@ const RETURNS = "{status, url, headers, text? | json? | bytes?, truncated}";
 export default defineExtension({
   namespace: "vis.web",
   alias: { ns: "vis.ext.web", alias: "web" },
-  doc: "HTTP to the hosts that the user allows: web.hosts of the configuration.",
+  doc: "HTTP to the hosts that the user allows, by web.hosts of the configuration or when asked.",
   group: "web",
   version: "0.1.0",
   author: "Vis",
@@ -29,7 +29,6 @@ export default defineExtension({
   readOnly: true,
   config: settings,
   activate: live.activate,
-  howToEnable: "vis config set web.hosts example.org",
   prompt: live.prompt,
   shown: 0,
   symbols: [
@@ -39,6 +38,7 @@ export default defineExtension({
     }, {
       doc:
         "One GET; JSON is parsed, text decoded, other kinds are bytes. Up to 2 MiB unless maxBytes (16 MiB) says more.",
+      untimed: true,
       args: z.tuple([url, Options]),
       returns: RETURNS,
       examples: ['const r = await web.get("https://example.org/data.json"); r.json'],
@@ -48,6 +48,7 @@ export default defineExtension({
       return await callWeb(env, address, { ...options, method: "POST", body });
     }, {
       doc: "One POST; an object or array goes as JSON, unless a content-type says otherwise.",
+      untimed: true,
       args: z.tuple([url, Body, Options]),
       returns: RETURNS,
       examples: ['await web.post("https://example.org/items", {name: "a"}, {headers: {authorization: "Bearer …"}})'],
@@ -57,6 +58,7 @@ export default defineExtension({
       return await readablePage(env, address, options);
     }, {
       doc: "A page as Markdown: its main part where it names one, without menus and scripts.",
+      untimed: true,
       args: z.tuple([url, z.strictObject(shared).optional()]),
       returns: "{status, url, title, text, links: {text, url}[], truncated}",
       examples: ['const p = await web.readable("https://example.org/article"); p.text.slice(0, 2000)'],

@@ -1,9 +1,9 @@
 import { type EnvironmentView, reasonOf } from "@vis/extension";
 import { bodyData, type BodyKind } from "./body_data.ts";
-import { type Fetched, fetchUrl, parseUrl } from "./fetch_url.ts";
+import { type Fetched, fetchUrl, newHost, parseUrl } from "./fetch_url.ts";
 import type { Outside } from "./outside.ts";
 import { requestHeaders } from "./request_headers.ts";
-import type { WebRules } from "./web_rules.ts";
+import { reachOf, type WebRules } from "./web_rules.ts";
 
 export interface WebCallOptions {
   readonly headers?: Readonly<Record<string, string>>;
@@ -50,8 +50,10 @@ export async function fetchPage(
   try {
     const url = parseUrl(text);
     const own = { ...typeOf(body, headers), ...headers };
-    return await fetchUrl({ method, url, headers: requestHeaders(own), body: bytesOf(body) }, {
-      rules: rulesOf(env.config),
+    const bytes = bytesOf(body);
+    const rules = await allowing(env, { url, method, bytes });
+    return await fetchUrl({ method, url, headers: requestHeaders(own), body: bytes }, {
+      rules,
       maxBytes,
       timeoutMs,
       signal: env.signal,
@@ -64,6 +66,21 @@ export async function fetchPage(
     const shown = text.length > 300 ? `${safe}…` : safe;
     throw new Error(`Cannot ${method.toLowerCase()} ${shown}: ${reasonOf(error)}`);
   }
+}
+
+/** The rules with the host of this request, if the user allows it now; redirects do not ask. */
+async function allowing(
+  env: EnvironmentView,
+  { url, method, bytes }: { readonly url: URL; readonly method: string; readonly bytes: Uint8Array | null },
+): Promise<WebRules> {
+  const rules = rulesOf(env.config);
+  const host = newHost(url);
+  if (host === null || reachOf(url, rules) !== null || !env.approve) return rules;
+  const sent = bytes === null ? "" : ` with ${bytes.length} bytes`;
+  const scope = `requests to ${host}`;
+  const { allowed, reason } = await env.approve({ what: `${method} ${url.href}${sent}`, why: "", scope });
+  if (allowed) return { ...rules, hosts: [...rules.hosts, host] };
+  throw new Error(`There are no ${scope}: ${reason}; the user allows them with vis config set web.hosts ${host}`);
 }
 
 /** The user's rules; they allow nothing if the section of the configuration is absent. */

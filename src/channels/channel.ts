@@ -1,5 +1,5 @@
 import type { Conversations } from "../conversation/conversations.ts";
-import type { KeptRule } from "../domain/query/approval.ts";
+import type { ApprovalAdmin } from "../domain/query/approval.ts";
 import type { Playback } from "../domain/records/playback.ts";
 import type { DatabaseMaintenance } from "../domain/records/database_maintenance.ts";
 import type {
@@ -216,14 +216,6 @@ export interface ExtensionAdmin {
   commands(): Promise<readonly ExtensionCommandFacts[]>;
   /** Runs a command of an extension; null if no extension has it. */
   run(args: readonly string[], print: (text: string) => void): Promise<number | null>;
-}
-
-/** Lasting answers of the user to what extensions asked for. */
-export interface ApprovalAdmin {
-  /** Of this workspace, or of every one; oldest first. */
-  list(options: { readonly all: boolean }): Promise<readonly KeptRule[]>;
-  /** By its whole id; nothing happens if there is none. */
-  remove(id: string): Promise<void>;
 }
 
 /** The configuration. Methods that need all of it reject with `ConfigError` if a file cannot be used. An unknown key or

@@ -58,7 +58,12 @@ async function watched(
     prompt: async (env) => (await see(env, "prompt"), ""),
     nudge: ({ environment }) => (see(environment, "nudge"), null),
     symbols: [
-      fn("look", (env: EnvironmentView) => see(env, "call"), { doc: "Looks.", args: z.tuple([]), returns: "unknown" }),
+      fn("look", (env: EnvironmentView) => see(env, "call"), {
+        doc: "Looks.",
+        untimed: true,
+        args: z.tuple([]),
+        returns: "unknown",
+      }),
     ],
   });
   return await startEngine(replies, { extensions: [spy, sample({ namespace: "test.off", activate: () => false })] });
@@ -84,7 +89,7 @@ Deno.test("the live environment has those keys and no other, of those types", as
   const all = { ...CONVERSATION, ...QUERY };
   const expected = Object.fromEntries(Object.entries(all).filter(([key]) => !NOT_HERE.includes(key)));
   assert.deepEqual(seen["call"], expected);
-  const { ask: _ask, runChild: _run, ...outside } = expected;
+  const { approve: _approve, ask: _ask, runChild: _run, ...outside } = expected;
   for (const where of ["activate", "prompt", "nudge"]) {
     const { currentIterationId: _first, ...rest } = seen[where] ?? {};
     const { currentIterationId: _id, ...wanted } = outside;

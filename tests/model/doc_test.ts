@@ -33,7 +33,6 @@ Deno.test("the prompt has one line for what exists and is off, with how the user
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? "", /shell \(vis config set shell\.enabled true\)/);
   assert.match(lines[0] ?? "", /memo \(remove memo from extensions\.deny/);
-  assert.match(prompt, /vis config set web\.hosts example\.org/);
   assert.ok((lines[0] ?? "").length < 250);
   assert.ok(memo.namespace.length > 0);
 });

@@ -1,5 +1,4 @@
-import type { ApprovalAdmin } from "../../channels/channel.ts";
-import type { KeptRule } from "../../domain/query/approval.ts";
+import type { ApprovalAdmin, KeptRule } from "../../domain/query/approval.ts";
 import { ApprovalFolder } from "./approval_folder.ts";
 
 /** Implements `vis approvals`. */

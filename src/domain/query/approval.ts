@@ -51,6 +51,14 @@ export interface KeptRule extends ApprovalRule {
   readonly at: string;
 }
 
+/** Administration of lasting answers. */
+export interface ApprovalAdmin {
+  /** Of this workspace, or of every one; oldest first. */
+  list(options: { readonly all: boolean }): Promise<readonly KeptRule[]>;
+  /** By its whole id; nothing happens if there is none. */
+  remove(id: string): Promise<void>;
+}
+
 /** Lasting answers of the user. */
 export interface ApprovalRules {
   has(rule: ApprovalRule): Promise<boolean>;

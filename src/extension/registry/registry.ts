@@ -233,8 +233,7 @@ export class ExtensionRegistry {
     const joined = joinParts(parts, async (name, args, { env, signal }) => {
       const found = functions.get(name);
       if (!found) throw unknownFunction(name, [...functions.keys()]);
-      const call = { signal, untimed: found.symbol.untimed ?? false };
-      const view = this.#view(found.extension, { env, own, call });
+      const view = this.#view(found.extension, { env, own, call: { signal, untimed: found.symbol.untimed ?? false } });
       return await invokeSymbol({ ...found, env: view, args, log: this.#log, now: this.#now });
     });
     return { ...joined, blocks: grouped(active).map(({ block }) => block).filter((block) => block !== "") };

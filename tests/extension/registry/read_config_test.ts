@@ -6,7 +6,7 @@ import { validate } from "../../../src/extension/spec.ts";
 import { sample } from "../_sample.ts";
 
 const withSecrets = (text: string): string => text.replaceAll("${KEY}", "secret");
-const SERVER = { disabled: false, timeoutMs: 60_000, startMs: 30_000 };
+const SERVER = { destructive: false, disabled: false, timeoutMs: 60_000, startMs: 30_000 };
 const STDIO = { ...SERVER, args: [], env: {}, cwd: ".", network: false, read: [], write: [] };
 
 Deno.test("readConfig() fills secrets into settings that are marked, and into nothing else", () => {

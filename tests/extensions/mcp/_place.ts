@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import mcp from "../../../extensions/mcp/mod.ts";
+import assert from "node:assert/strict";
+import type { Approval, ApprovalRequest } from "../../../src/domain/query/approval.ts";
 import { ConversationPrograms } from "../../../src/environment/conversation_programs.ts";
 import { type ActiveExtensions, ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
@@ -15,6 +17,8 @@ export interface Place {
   readonly home: string;
   readonly log: readonly LogEntry[];
   readonly env: EnvironmentView;
+  /** What the user is asked, and answers; nobody can be asked while `answer` is null. */
+  readonly approvals: { readonly asked: ApprovalRequest[]; answer: Approval | null };
   /** Begins a query: what is active in it. */
   begin(): Promise<ActiveExtensions>;
   /** A call in the newest query, which begins with the first one. */
@@ -44,6 +48,11 @@ export async function withServers(
   const registry = new ExtensionRegistry({ log, home, config: { "vis.mcp": { servers } } });
   registry.register(mcp);
   const programs = new ConversationPrograms();
+  const approvals: Place["approvals"] = { asked: [], answer: null };
+  const approve = (request: ApprovalRequest): Promise<Approval> => {
+    approvals.asked.push(request);
+    return Promise.resolve(approvals.answer ?? assert.fail("asked"));
+  };
   const env = { ...VIEW, envId: crypto.randomUUID(), workspace: at("workspace"), closed: programs.closed };
   let active: ActiveExtensions | null = null;
   const begin = async (): Promise<ActiveExtensions> => active = await registry.activate(env);
@@ -54,12 +63,16 @@ export async function withServers(
       env,
       log: entries,
       begin,
+      approvals,
       call: async (name, args = [], signal = new AbortController().signal) => {
         const spawn = programs.bind((workspace, argv, options) => wall.spawn(workspace, argv, options), {
           workspace: at("workspace"),
           signal,
         });
-        return await (active ?? await begin()).call(name, args, { env: { ...env, spawn }, signal });
+        return await (active ?? await begin()).call(name, args, {
+          env: { ...env, spawn, ...(approvals.answer ? { approve } : {}) },
+          signal,
+        });
       },
       close: () => programs.close(),
     });

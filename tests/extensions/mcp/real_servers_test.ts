@@ -79,7 +79,8 @@ test("mcp: server-memory keeps its file where it may write, and nowhere else", a
 
 test("mcp: server-filesystem reads the workspace, and the wall keeps it from the rest", async () => {
   const file = await bundled("filesystem");
-  await withServers({ files: denoServer(file, "/") }, async ({ call, workspace, home }) => {
+  const files = { ...denoServer(file, "/"), destructive: true };
+  await withServers({ files }, async ({ call, workspace, home }) => {
     await Deno.writeTextFile(`${workspace}/a.txt`, "of the workspace");
     await Deno.writeTextFile(`${home}/secret.txt`, "of the user");
     const read = (path: string) => call("mcp.call", ["files", "read_text_file", { path }]);
@@ -89,5 +90,29 @@ test("mcp: server-filesystem reads the workspace, and the wall keeps it from the
       call("mcp.call", ["files", "write_file", { path: `${workspace}/b.txt`, content: "x" }]),
       /Cannot finish write_file: .*(EACCES|denied)/s,
     );
+  });
+});
+
+test("mcp: a tool that its server marks as destructive runs only if the user allows it", async () => {
+  const files = { ...denoServer(await bundled("filesystem"), "${workspace}"), write: ["."] };
+  await withServers({ files }, async ({ call, approvals, workspace }) => {
+    const write = (content: string) =>
+      call("mcp.call", ["files", "write_file", { path: `${workspace}/b.txt`, content }]);
+    await assert.rejects(
+      write("x"),
+      /Cannot call the tool write_file .* marked as destructive: nobody can be asked here; .*mcp\.servers\.files\.destructive true/,
+    );
+    approvals.answer = { allowed: false, reason: "the user said no: keep it" };
+    await assert.rejects(write("x".repeat(5_000)), /the user said no: keep it/);
+    await assert.rejects(Deno.stat(`${workspace}/b.txt`), Deno.errors.NotFound);
+    approvals.answer = { allowed: true, reason: "" };
+    await write("kept");
+    assert.equal(await Deno.readTextFile(`${workspace}/b.txt`), "kept");
+    await call("mcp.call", ["files", "read_text_file", { path: `${workspace}/b.txt` }]);
+    assert.deepEqual(
+      approvals.asked.map(({ scope }) => scope),
+      Array(2).fill("the tool write_file of the MCP server files"),
+    );
+    assert.match(approvals.asked[0]?.what ?? "", /"content":"x+ and 2\d\d\d more characters$/);
   });
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { withFolder } from "../../helpers/with_folder.ts";
 import { run } from "../../../extensions/shell/run.ts";
 import { refusedBy } from "../../../extensions/shell/rules.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
@@ -68,4 +69,48 @@ Deno.test("refusedBy() looks at each part of a command line", () => {
   assert.equal(refusedBy(allow, "deno test -A"), null);
   assert.notEqual(refusedBy(allow, "deno test; ls"), null);
   assert.equal(refusedBy({ allow: ["a*b*c"], deny: [] }, `a${"b".repeat(100_000)}c`), null);
+});
+
+Deno.test("shell.run() asks the user for the network and for paths outside the workspace, and for nothing that it has", async () => {
+  await withFolder(async (root) => {
+    await Deno.mkdir(`${root}/w/inside`, { recursive: true });
+    await Deno.mkdir(`${root}/other`);
+    await Deno.symlink("/etc", `${root}/link`);
+    const questions: unknown[] = [];
+    let answer = { allowed: true, reason: "" };
+    let hasNetwork = false;
+    const asked: [unknown, { network?: boolean; write?: readonly string[] }][] = [];
+    const env: EnvironmentView = {
+      ...view(undefined, asked),
+      workspace: `${root}/w`,
+      programWalls: () => Promise.resolve({ network: hasNetwork, loopback: true, leftOut: [] }),
+      approve: (request) => {
+        questions.push(request.scope);
+        return Promise.resolve(answer);
+      },
+    };
+    await run(env, "npm ci", { network: true, write: ["inside", "../other", "../link"] });
+    assert.deepEqual(questions.splice(0), [
+      `commands that change ${root}/other`,
+      "commands that change /etc",
+      "network for commands",
+    ]);
+    const { network, write } = asked.at(-1)![1];
+    assert.deepEqual([network, write], [true, [`${root}/w`, `${root}/other`, "/etc"]]);
+    hasNetwork = true;
+    await run(env, "npm ci", { network: true, write: ["inside"] });
+    assert.deepEqual(questions, []);
+    assert.equal(asked.at(-1)![1].write, undefined);
+    hasNetwork = false;
+    answer = { allowed: false, reason: "the user said no: offline" };
+    const { length } = asked;
+    await assert.rejects(
+      run(env, "npm ci", { network: true }),
+      /Cannot run this with network for commands: the user said no: offline; vis config/,
+    );
+    await assert.rejects(run(env, "true", { write: ["../missing"] }), /changes .*missing: it does not exist/);
+    const { approve: _, ...alone } = env;
+    await assert.rejects(run(alone, "npm ci", { network: true }), /nobody can be asked here/);
+    assert.equal(asked.length, length);
+  });
 });

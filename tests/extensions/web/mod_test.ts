@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { described } from "../../../extensions/index.ts";
 import web from "../../../extensions/web/mod.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import { recordingLog, VIEW } from "../../extension/_sample.ts";
@@ -13,9 +12,46 @@ async function activeWith(section?: object) {
   return await registry.activate(VIEW);
 }
 
-Deno.test("web is left out while no host is allowed, and errors say how the user allows one that is not", async () => {
-  assert.deepEqual((await activeWith()).functions, []);
-  assert.equal(described.web.howToEnable, "vis config set web.hosts example.org");
+/** Answers every question, and keeps what was asked. */
+function user(allowed: boolean) {
+  const asked: unknown[] = [];
+  const approve = (request: unknown) => {
+    asked.push(request);
+    return Promise.resolve({ allowed, reason: allowed ? "" : "the user said no: not that one" });
+  };
+  return { asked, env: { ...VIEW, approve } };
+}
+
+Deno.test("web asks the user for a host that is not allowed, with all that would be sent", async () => {
+  const active = await activeWith({ hosts: ["example.com"], local: ["localhost:3000"] });
+  const no = user(false);
+  const call = (name: string, ...args: unknown[]) => active.call(name, args, { env: no.env, signal });
+  await assert.rejects(
+    call("web.get", "https://new.invalid:8443/a?b=c"),
+    /Cannot get .*: there are no requests to new\.invalid:8443: the user said no: not that one; .*vis config set web\.hosts new\.invalid:8443/,
+  );
+  await assert.rejects(call("web.post", "https://new.invalid/", "text"), /the user said no/);
+  assert.deepEqual(no.asked, [
+    { what: "GET https://new.invalid:8443/a?b=c", why: "", scope: "requests to new.invalid:8443" },
+    { what: "POST https://new.invalid/ with 4 bytes", why: "", scope: "requests to new.invalid" },
+  ]);
+});
+
+Deno.test("web asks nobody for what is allowed, and nobody allows this machine or its network by an answer", async () => {
+  const active = await activeWith({ hosts: ["allowed.invalid"] });
+  const yes = user(true);
+  const call = (address: string) => active.call("web.get", [address], { env: yes.env, signal });
+  await assert.rejects(call("https://allowed.invalid/"), /Cannot get/);
+  for (const own of ["http://localhost:3000/", "http://127.0.0.1/", "http://[::1]/", "http://169.254.169.254/"]) {
+    await assert.rejects(call(own), /not in web\.local|for nobody to ask/);
+  }
+  assert.deepEqual(yes.asked, []);
+  // A name that is allowed now still leads to public addresses only.
+  await assert.rejects(call("http://localtest.invalid/"), /Cannot get/);
+  assert.equal(yes.asked.length, 1);
+});
+
+Deno.test("web says how the user allows a host where nobody can be asked", async () => {
   const active = await activeWith({ hosts: ["example.com"] });
   assert.deepEqual(active.functions, ["web.get", "web.post", "web.readable"]);
   for (const [name, ...more] of [["get"], ["post", { a: 1 }], ["readable"]] as const) {
@@ -29,8 +65,9 @@ Deno.test("web is left out while no host is allowed, and errors say how the user
 Deno.test("web names what is allowed in a short block", async () => {
   const [block = ""] =
     (await activeWith({ hosts: ["api.example", "*.example.org"], local: ["localhost:3000"] })).blocks;
-  assert.match(block, /HTTP to api\.example, \*\.example\.org, localhost:3000 only\./);
+  assert.match(block, /HTTP to api\.example, \*\.example\.org, localhost:3000; the user allows others\./);
   assert.ok(block.length < 600, `${block.length}`);
+  assert.match((await activeWith()).blocks[0] ?? "", /^## web\nHTTP; the user allows each host\.\n/);
   const [all = ""] = (await activeWith({ hosts: ["*"] })).blocks;
   assert.match(all, /any public host/);
   const many = Array.from({ length: 500 }, (_, at) => `host${at}.example`);
