@@ -7,7 +7,7 @@ const live = {
   activate: (): boolean => true,
   prompt: (env: EnvironmentView): string => {
     const names = allowed(env);
-    if (names === "") return "HTTP; the user allows each host.";
+    if (names === "") return "HTTP; the user allows hosts.";
     const shown = names.length > MAX_NAMES ? `${names.slice(0, MAX_NAMES)}…` : names;
     return `HTTP to ${
       shown === "*" ? "any public host" : `${shown}; the user allows others`

@@ -67,7 +67,7 @@ Deno.test("web names what is allowed in a short block", async () => {
     (await activeWith({ hosts: ["api.example", "*.example.org"], local: ["localhost:3000"] })).blocks;
   assert.match(block, /HTTP to api\.example, \*\.example\.org, localhost:3000; the user allows others\./);
   assert.ok(block.length < 600, `${block.length}`);
-  assert.match((await activeWith()).blocks[0] ?? "", /^## web\nHTTP; the user allows each host\.\n/);
+  assert.match((await activeWith()).blocks[0] ?? "", /^## web\nHTTP; the user allows hosts\.\n/);
   const [all = ""] = (await activeWith({ hosts: ["*"] })).blocks;
   assert.match(all, /any public host/);
   const many = Array.from({ length: 500 }, (_, at) => `host${at}.example`);
