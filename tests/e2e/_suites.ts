@@ -9,6 +9,7 @@ import { fullDiskSuite } from "./suites/full_disk_suite.ts";
 import { givenSuite } from "./suites/given_suite.ts";
 import { killSuite } from "./suites/kill_suite.ts";
 import type { Launcher } from "./_launcher.ts";
+import { limitsSuite } from "./suites/limits_suite.ts";
 import { machineSuite } from "./suites/machine_suite.ts";
 import { modulesSuite } from "./suites/modules_suite.ts";
 import { movedSuite } from "./suites/moved_suite.ts";
@@ -36,6 +37,7 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   killSuite,
   fullDiskSuite,
   movedSuite,
+  limitsSuite,
   machineSuite,
   commandsSuite,
   codingSuite,
