@@ -53,7 +53,7 @@ function others() {
       const answer = results[method] === undefined
         ? '"error":{"code":-32601,"message":"Method not found"}'
         : `"result":${results[method]}`;
-      return new Response(`{"jsonrpc":"2.0","id":${id},${answer}}`, {
+      return new Response(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},${answer}}`, {
         headers: { "content-type": "application/json" },
       });
     }
