@@ -8,6 +8,10 @@ import type { Figure } from "./support/figure.ts";
 
 const RUNS = 5;
 const DIVS = "<div>".repeat(700_000);
+const LINES = "\n".repeat(15_000_000);
+const WRONG = Array(190_000).fill(1);
+const PATTERNS = Array.from({ length: 100_000 }, (_, at) => `p${at}*`);
+const EDITS = Array.from({ length: 90_000 }, () => ({}));
 const ARRAYS = `[${"[],".repeat(4_000_000)}[]]`;
 const BLOCKS = JSON.stringify({ thinking: "", code: Array(100_000).fill({ expr: "1 + 1" }) });
 
@@ -21,6 +25,10 @@ export async function stalls(): Promise<readonly Figure[]> {
     "a file 190 folders deep": () => call("fs.writeFile", `${deep}/a.txt`, "a"),
     "removal of these folders": () => call("fs.remove", "d", { recursive: true }),
     "a path of 1,000 folders": () => call("fs.stat", Array(1_000).fill("d").join("/")).catch(() => {}),
+    "a file of 15 million lines": () => call("fs.writeFile", "lines.txt", LINES),
+    "a list of 190,000 wrong paths": () => call("fs.readFiles", WRONG).catch(() => {}),
+    "100,000 patterns": () => call("fs.glob", PATTERNS).catch(() => {}),
+    "90,000 empty edits": () => call("fs.edit", EDITS).catch(() => {}),
     "web.readable of 700,000 divs": () => pageMarkdown(DIVS, { url, maxChars: 400_000, signal: undefined }),
     "a reply of 100,000 blocks": () => parseReply(BLOCKS),
     "JSON of 4 million lists": () => refused(ARRAYS),

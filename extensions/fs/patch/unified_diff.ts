@@ -20,8 +20,7 @@ export async function unifiedDiff(path: string, { before, after, signal }: DiffT
     `--- ${before === null ? "/dev/null" : `a/${path}`}`,
     `+++ ${after === null ? "/dev/null" : `b/${path}`}`,
   ];
-  const lines = lineFeeds(before ?? "") + lineFeeds(after ?? "");
-  if (lines > MAX_LINES) return `${head.join("\n")}\n… the diff is left out: the texts have over ${MAX_LINES} lines\n`;
+  if (haveManyLines([before ?? "", after ?? ""])) return `${head.join("\n")}\n… the diff is left out: the texts have over ${MAX_LINES} lines\n`;
   const [a, b] = [linesOf(before ?? ""), linesOf(after ?? "")];
   const changes = await lineChanges(a.lines, b.lines, { signal });
   if (changes.length === 0 && a.ended === b.ended) return `${head.join("\n")}\n`;
@@ -30,11 +29,15 @@ export async function unifiedDiff(path: string, { before, after, signal }: DiffT
   return bounded(text);
 }
 
-/** Stops counting above the limit. */
-function lineFeeds(text: string): number {
+/** Stops counting at the limit. */
+function haveManyLines(texts: readonly string[]): boolean {
   let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0 && count <= MAX_LINES; at = text.indexOf("\n", at + 1)) count++;
-  return count;
+  for (const text of texts) {
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
+      if (++count > MAX_LINES) return true;
+    }
+  }
+  return false;
 }
 
 interface Lines {
