@@ -20,7 +20,9 @@ export async function unifiedDiff(path: string, { before, after, signal }: DiffT
     `--- ${before === null ? "/dev/null" : `a/${path}`}`,
     `+++ ${after === null ? "/dev/null" : `b/${path}`}`,
   ];
-  if (haveManyLines([before ?? "", after ?? ""])) return `${head.join("\n")}\n… the diff is left out: the texts have over ${MAX_LINES} lines\n`;
+  if (haveManyLines([before ?? "", after ?? ""])) {
+    return `${head.join("\n")}\n… the diff is left out: the texts have over ${MAX_LINES} lines\n`;
+  }
   const [a, b] = [linesOf(before ?? ""), linesOf(after ?? "")];
   const changes = await lineChanges(a.lines, b.lines, { signal });
   if (changes.length === 0 && a.ended === b.ended) return `${head.join("\n")}\n`;
