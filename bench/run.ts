@@ -11,6 +11,7 @@ import { memory } from "./memory.ts";
 import { page } from "./page.ts";
 import { recursion } from "./recursion/recursion.ts";
 import { requestSize } from "./request_size.ts";
+import { rest } from "./rest.ts";
 import { round } from "./round.ts";
 import { sandbox } from "./sandbox.ts";
 import { sandboxCompute } from "./sandbox_compute.ts";
@@ -38,6 +39,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   files,
   store_large: storeLarge,
   http,
+  rest,
   stalls,
   soak,
   recursion,
