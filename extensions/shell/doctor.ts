@@ -11,5 +11,10 @@ export function checkShell({ config, spawn }: DoctorContext): readonly DoctorChe
     return [{ name, state: "fail", found: "on, but no command can run", fix }];
   }
   const rules = allow.length + deny.length > 0 ? `, rules: ${allow.length} allow, ${deny.length} deny` : "";
-  return [{ name, state: "ok", found: `on, ${network ? "TCP to anywhere" : "asks you for the network"}${rules}`, fix: "" }];
+  return [{
+    name,
+    state: "ok",
+    found: `on, ${network ? "TCP to anywhere" : "asks you for the network"}${rules}`,
+    fix: "",
+  }];
 }

@@ -1,3 +1,4 @@
+import { approvalsSuite } from "./suites/approvals_suite.ts";
 import { badInputSuite } from "./suites/bad_input_suite.ts";
 import { childrenSuite } from "./suites/children_suite.ts";
 import { codingSuite } from "./suites/coding_suite.ts";
@@ -40,6 +41,7 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   limitsSuite,
   machineSuite,
   commandsSuite,
+  approvalsSuite,
   codingSuite,
   badInputSuite,
   providersSuite,

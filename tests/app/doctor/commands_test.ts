@@ -18,7 +18,7 @@ Deno.test("diagnoseCommands() runs one behind the wall, and asks extensions", { 
   assert.deepEqual(off.get("shell"), { name: "shell", state: "ok", found: "off", mend: "" });
   assert.match(off.get("git")?.found ?? "", /^git version|Cannot run git/);
   const on = await diagnose({ enabled: true, network: true, deny: ["curl *"] });
-  assert.equal(on.get("shell")?.found, "on, network TCP to anywhere, rules: 0 allow, 1 deny");
+  assert.equal(on.get("shell")?.found, "on, TCP to anywhere, rules: 0 allow, 1 deny");
 });
 
 Deno.test("diagnoseCommands() fails where shell is on and nothing can run", { ignore: missing !== "" }, async () => {

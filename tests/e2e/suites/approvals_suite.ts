@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import type { Launcher } from "../_launcher.ts";
+import { noPty, Pty } from "../helpers/pty.ts";
+import { launched, together } from "../helpers/together.ts";
+import { User } from "../helpers/user.ts";
+
+const ASKS = replyJson(
+  "const said = await shell.run('echo ran', {network: true}).then((r) => r.stdout.trim(), (e) => e.message)",
+);
+const SAID = final("{{said}}");
+const NO = /^Cannot run this with network for commands: /;
+
+/** What a user is asked, and what becomes of the answer. */
+export function approvalsSuite(launcher: Launcher): void {
+  const withUser =
+    (work: (user: User) => Promise<void>, reply: readonly string[] = [ASKS, SAID]) => async (): Promise<void> => {
+      await using user = await User.make(launcher, { reply });
+      await work(user);
+    };
+  /** Types an answer when `vis run` asks; what it said at the end. */
+  const answer = async (user: User, typed: string, args = ["run", "x"]): Promise<string> => {
+    const pty = new Pty(user, args);
+    await pty.until("Answer with a letter");
+    pty.type(`${typed}\r`);
+    await pty.ended;
+    return pty.raw;
+  };
+  const rules = async (user: User): Promise<{ scope: string; conversationId: string | null }[]> =>
+    JSON.parse((await user.run(["approvals", "list", "--json"])).stdout);
+
+  launched(
+    launcher,
+    "vis run is refused at once where nobody can be asked",
+    withUser(async (user) => {
+      const ran = await user.run(["run", "x"]);
+      assert.match(ran.stdout, NO);
+      assert.match(ran.stdout, /nobody can be asked here; vis config set shell\.network true/);
+    }),
+  );
+
+  const name = `vis run asks on the terminal${noPty ? ` (skipped: ${noPty})` : ""}`;
+  if (noPty) return Deno.test({ name: `${name} [${launcher.name}]`, ignore: true, fn: () => {} });
+  launched(launcher, name, async (t) => {
+    await together(t, {
+      "yes, once": withUser(async (user) => {
+        assert.match(await answer(user, "y"), /\x1b\[2Kran\r\n/);
+        assert.deepEqual(await rules(user), []);
+      }),
+      "no, with a reason that the model reads": withUser(async (user) => {
+        assert.match(await answer(user, "use the cache"), /the user said no: use the cache/);
+        assert.match(user.mock.requests[1]?.context ?? "", /the user said no: use the cache/);
+      }),
+      "always, also where nobody can be asked, until it is removed": withUser(async (user) => {
+        assert.match(await answer(user, "a"), /\x1b\[2Kran\r\n/);
+        const [rule] = await rules(user);
+        assert.deepEqual([rule?.scope, rule?.conversationId], ["network for commands", null]);
+        assert.equal((await user.run(["run", "y"])).stdout, "ran\n");
+        assert.equal((await user.run(["approvals", "remove", "--all"])).code, 0);
+        assert.match((await user.run(["run", "z"])).stdout, NO);
+      }, [ASKS, SAID, ASKS, SAID, ASKS, SAID]),
+      "for the conversation": withUser(async (user) => {
+        assert.match(await answer(user, "c"), /\x1b\[2Kran\r\n/);
+        assert.equal((await user.run(["run", "-c", "y"])).stdout, "ran\n");
+        assert.match((await user.run(["run", "z"])).stdout, NO);
+      }, [ASKS, SAID, ASKS, SAID, ASKS, SAID]),
+      "what was typed before the question is no answer": withUser(async (user) => {
+        const pty = new Pty(user, ["run", "x"]);
+        await pty.until("[1]");
+        pty.type("y\ra\r");
+        await pty.until(() => pty.raw.includes("y\r\n") && pty.raw.includes("a\r\n"));
+        await Deno.writeTextFile(`${user.workspace}/go`, "");
+        await pty.until("Answer with a letter");
+        pty.type("n\r");
+        await pty.ended;
+        assert.match(pty.raw, /the user said no/);
+        assert.deepEqual(await rules(user), []);
+      }, [
+        JSON.stringify({
+          code: [{
+            expr: "while (!(await fs.glob('go')).length) await new Promise((done) => setTimeout(done, 50))",
+            timeMs: 60_000,
+          }],
+        }),
+        ASKS,
+        SAID,
+      ]),
+      "a kill while it waits loses nothing, and it asks again": withUser(async (user) => {
+        const pty = new Pty(user, ["run", "x"]);
+        await pty.until("Answer with a letter");
+        Deno.kill(await pty.pid(), "SIGKILL");
+        await pty.ended;
+        assert.match((await user.run(["vars", "kept"])).stdout, /1,\s+2/);
+        const { queries } = await user.queries();
+        assert.deepEqual(queries.map(({ reason, running }) => [reason, running]), [["process_lost", false]]);
+        assert.match(await answer(user, "y", ["run", "-c", "again"]), /\x1b\[2Kran\r\n/);
+      }, [replyJson("const kept = [1, 2]"), ASKS, ASKS, SAID]),
+      "approvals: never": withUser(async (user) => {
+        assert.equal((await user.run(["config", "set", "approvals", "never"])).code, 0);
+        const pty = new Pty(user, ["run", "x"]);
+        await pty.ended;
+        assert.match(pty.raw, /the setting approvals is never/);
+        assert.doesNotMatch(pty.raw, /Answer with a letter/);
+      }),
+    });
+  });
+}
