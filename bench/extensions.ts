@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ROOT } from "../scripts/_project.ts";
-import { shipped } from "../extensions/index.ts";
+import { realm, shipped } from "../extensions/index.ts";
 import { loadShipped } from "../src/extension/loading/loader.ts";
 import { ExtensionRegistry } from "../src/extension/registry/registry.ts";
 import { defineExtension, fn, type FunctionOptions, z } from "../src/extension/spec.ts";
@@ -64,7 +64,7 @@ async function bound(): Promise<readonly number[]> {
   const times: number[] = [];
   for (let at = 0; at <= RUNS; at++) {
     const start = performance.now();
-    const { loaded } = await loadShipped(shipped, { log: LOG });
+    const { loaded } = await loadShipped(shipped, { log: LOG, realm });
     const registry = new ExtensionRegistry({ log: LOG });
     for (const extension of loaded) registry.register(extension);
     await registry.activate(VIEW);
