@@ -185,6 +185,7 @@ async function viaScreen(check: Parameters<Refused>[0], outgoing: Outgoing): Pro
     session: () => session,
     transcript: new Transcript(),
     shown: () => ({ theme: makeTheme({ color: false, dark: null }), prefs: DEFAULT_PREFS, whole: false }),
+    approve: () => assert.fail("asked"),
     changed: () => {},
     giveBack: (one) => void back.push(one),
   });

@@ -1,6 +1,7 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { AskOptions } from "../../conversation/send_options.ts";
+import type { Approve } from "../../domain/query/approval.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
 import type { QueryResult } from "../../domain/query/query_result.ts";
@@ -31,6 +32,7 @@ export interface ChatParts {
   readonly shown: () => DisplayOptions;
   /** Requests a redraw. */
   readonly changed: () => void;
+  readonly approve: Approve;
   /** Returns what could not be sent to the input; text already there stays. */
   readonly giveBack: (outgoing: Outgoing) => void;
 }
@@ -202,7 +204,7 @@ export class ChatController {
     begin: (options: AskOptions) => Promise<QueryResult>,
     { refused }: { readonly refused: () => void },
   ): Promise<void> {
-    const { transcript, shown, changed, session } = this.#parts;
+    const { transcript, shown, changed, session, approve } = this.#parts;
     const turn = new RunningTurn(transcript, { shown, conversations: () => session().conversations });
     this.#last?.fold(FOLDED);
     this.#last = turn;
@@ -211,7 +213,7 @@ export class ChatController {
     const emit = (event: QueryEvent): void => this.#event(event, turn);
     try {
       const onBranch = (branch: Branch): void => void (this.#branch = branch);
-      this.#finished(await begin({ signal: controller.signal, emit, onBranch, refuseWhenBusy: true }));
+      this.#finished(await begin({ signal: controller.signal, emit, approve, onBranch, refuseWhenBusy: true }));
       // It may have received a title.
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {

@@ -78,6 +78,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Tab", "complete a command or a path"],
   ["@shot.png, or a file dropped here", "attach an image; Backspace after its label removes it"],
   ["PgUp, PgDn, Shift-Up, Shift-Down, wheel", "scroll; End jumps to the end"],
+  ["Ctrl-G", "answer what Vis asks; what is in the input stays"],
   ["Esc", "cancel the running request, close a panel"],
   ["Ctrl-C", "clear the input; twice: quit"],
   ["Ctrl-Z", "suspend; fg in the shell resumes"],

@@ -1,4 +1,4 @@
-import { isKeyRelease } from "@earendil-works/pi-tui";
+import { isKeyRelease, matchesKey } from "@earendil-works/pi-tui";
 import type { ChatController } from "./chat.ts";
 import type { PaletteCommand } from "./input/command.ts";
 import type { InputBox } from "./input/input_box.ts";
@@ -16,6 +16,8 @@ interface KeyboardParts {
   readonly commands: () => readonly PaletteCommand[];
   /** The open panel. */
   readonly panel: () => Panel | null;
+  /** Gives the keyboard to a question that waits, or takes it back; false if there is none. */
+  readonly answer: () => boolean;
   readonly tell: (text: string) => void;
   readonly quit: () => void;
   /** Redraws everything. */
@@ -37,6 +39,7 @@ export class Keyboard {
     if (isKeyRelease(data)) return;
     const { chat, input, transcript, panel, tell } = this.#parts;
     tell("");
+    if (matchesKey(data, "ctrl+g") && this.#parts.answer()) return;
     const open = panel();
     if (open !== null) return open.handleInput(data);
     const action = keyAction(data, {

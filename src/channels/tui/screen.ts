@@ -20,6 +20,7 @@ import type { Outgoing } from "./input/outgoing.ts";
 import { Painter } from "./painter.ts";
 import type { Panel, PanelParts } from "./widgets/panel.ts";
 import type { Prefs, PrefsKeeper } from "./prefs/prefs.ts";
+import { Questions } from "./questions.ts";
 import type { ScreenParts, ScreenStart } from "./screen_parts.ts";
 import type { DisplayOptions } from "./entries/shown.ts";
 import { suspend } from "./suspend.ts";
@@ -41,6 +42,7 @@ export class Screen {
   readonly #input: InputBox;
   readonly #actions: Actions;
   readonly #keyboard: Keyboard;
+  readonly #questions: Questions;
   readonly #frame: ScreenFrame;
   readonly #commands: readonly PaletteCommand[];
   readonly #done = Promise.withResolvers<void>();
@@ -66,6 +68,7 @@ export class Screen {
       transcript: this.#transcript,
       shown: () => this.#shown(),
       changed: () => this.changed(),
+      approve: (question, signal) => this.#questions.approve(question, signal),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
     });
     this.#actions = new Actions({
@@ -74,6 +77,8 @@ export class Screen {
       use: (session) => void (this.#session = session),
     });
     this.#commands = this.#makeCommands();
+    const cancel = (): void => void this.chat.cancel();
+    this.#questions = new Questions({ panels: this.#panelParts(), open: () => this.#panel, cancel });
     const submit = (outgoing: Outgoing): void => this.#submit(outgoing);
     this.#input = new InputBox(this.#tui, {
       ...{ theme: this.#theme.editor, submit },
@@ -265,6 +270,7 @@ export class Screen {
       transcript: this.#transcript,
       commands: () => this.#commands,
       panel: () => this.#panel,
+      answer: () => this.#questions.turn(),
       tell: (text) => this.tell(text),
       quit: () => this.quit(),
       redraw: () => this.#tui.requestRender(true),
@@ -286,7 +292,7 @@ export class Screen {
         title: this.chat.branch?.title ?? "",
       },
       waiting,
-      panel: this.#panel,
+      panel: this.#panel ?? this.#questions.panel,
       input: (width) => this.#input.lines(width),
       footer: (width) => footerLine(facts, { width, theme: this.#theme }),
     };

@@ -83,10 +83,10 @@ export class QueryProgress {
   /** What is happening, in a few words without control characters. */
   get doing(): string {
     const { phase, block, child } = this;
+    if (this.question !== null) return "waiting for your answer";
     if (phase === "waiting") return `waiting for ${this.#model}`;
     if (phase === "writing" || phase === "running") return `${phase} block ${block + 1}`;
     if (phase === "child") return `↳ ${oneLine(child?.task ?? "a question of its own", 40)}`;
-    if (phase === "asking") return "waiting for your answer";
     return phase === "calling" || phase === "delayed" ? this.#detail : phase;
   }
 

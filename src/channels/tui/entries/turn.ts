@@ -1,5 +1,7 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
+import { approvalTitle } from "../../../domain/query/approval_choices.ts";
+import { approvalSaid } from "../../../domain/query/approval_said.ts";
 import { QueryProgress, type Step } from "../../../domain/query/query_progress.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import { AnswerEntry } from "./answer_entry.ts";
@@ -38,7 +40,8 @@ export class RunningTurn {
 
   /** What is happening now, for the line above the input. */
   get phase(): string {
-    return this.cancelling ? "cancelling" : this.progress.doing;
+    const { question, doing } = this.progress;
+    return this.cancelling ? "cancelling" : question === null ? doing : `${doing} (Ctrl-G)`;
   }
 
   /** Keeps this many of its iterations; earlier ones can be read again. */
@@ -61,7 +64,12 @@ export class RunningTurn {
 
   show(event: QueryEvent): void {
     const { progress } = this;
+    const { question } = progress;
     progress.take(event);
+    if (question !== null && event.type === "approval_answered") {
+      const said = `${approvalTitle(question)} ${approvalSaid(question, event)}`;
+      this.#transcript.add(new LineEntry(said, this.#parts.shown().theme.dim));
+    }
     const isOwn = !isChild(event);
     if (isOwn && event.type === "answer_delta") return this.#answerEntry().append(event.delta);
     if (progress.step !== null) this.#draw(progress.step);

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { visibleWidth } from "@earendil-works/pi-tui";
+import type { ApprovalAnswer } from "../../../../src/domain/query/approval.ts";
+import { ApprovalPanel } from "../../../../src/channels/tui/panels/approval_panel.ts";
+import { KEYS, PanelRig } from "./_rig.ts";
+import { startEngine } from "../../../helpers/engine.ts";
+
+async function withPanel(
+  what: string,
+  work: (panel: ApprovalPanel, answers: readonly ApprovalAnswer[], held: { active: boolean }) => void,
+): Promise<void> {
+  await using engine = await startEngine([]);
+  const { parts } = new PanelRig(engine);
+  const answers: ApprovalAnswer[] = [];
+  const held = { active: true };
+  const panel = new ApprovalPanel({
+    ...parts,
+    question: { id: "1", extension: "test", what, why: "", scope: `network for ${"a".repeat(40)}` },
+    active: () => held.active,
+    answer: (answer) => void answers.push(answer),
+    cancel: () => {},
+  });
+  work(panel, answers, held);
+}
+
+Deno.test("nothing says yes to a question that was never drawn", async () => {
+  await withPanel("x", (panel, answers) => {
+    panel.handleInput("y");
+    panel.handleInput(KEYS.enter);
+    assert.deepEqual(answers, []);
+    panel.render(40);
+    panel.handleInput("y");
+    assert.deepEqual(answers, [{ decision: "once", reason: "" }]);
+  });
+});
+
+Deno.test("every row of the question and of its choices can be reached in any size", async () => {
+  const what = Array.from({ length: 30 }, (_, n) => `--flag${n}`).join(" ");
+  await withPanel(what, (panel) => {
+    for (const [width, height] of [[80, 30], [30, 8], [12, 3], [6, 1]] as const) {
+      panel.handleInput(KEYS.home);
+      panel.fit(height);
+      const rows: string[] = [];
+      for (let page = 0; page < 300; page++) {
+        const shown = panel.render(width);
+        assert.ok(shown.length <= height && shown.every((row) => visibleWidth(row) <= width));
+        rows.push(...shown);
+        panel.handleInput(KEYS.pageDown);
+      }
+      const text = rows.join("").replace(/\s/g, "");
+      if (width > 10) for (let n = 0; n < 30; n++) assert.ok(text.includes(`flag${n}`), `${n} at ${width}`);
+      assert.equal([...text.matchAll(/a/g)].length > 40, true);
+    }
+  });
+});
+
+Deno.test("a click chooses only while the panel has the keyboard", async () => {
+  await withPanel("x", (panel, answers, held) => {
+    held.active = false;
+    panel.render(80);
+    assert.equal(panel.press(4, true), false);
+    held.active = true;
+    panel.render(80);
+    panel.press(1, true);
+    panel.press(1, true);
+    assert.deepEqual(answers, [{ decision: "no", reason: "" }]);
+  });
+});

@@ -1,0 +1,19 @@
+import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
+
+/** `asking.open(scope, what, why)` needs the user's approval, and gives the answer back. */
+export const ASKING: Extension = {
+  namespace: "test.asking",
+  alias: { ns: "test.ext.asking", alias: "asking" },
+  doc: "Asks.",
+  version: "0.1.0",
+  symbols: [
+    fn("open", async ({ approve }: EnvironmentView, scope = "doors", what = `open ${scope}`, why = "It is locked.") => {
+      return await approve?.({ what, why, scope }) ?? "not here";
+    }, {
+      doc: "Asks.",
+      untimed: true,
+      args: z.tuple([z.string().optional(), z.string().optional(), z.string().optional()]),
+      returns: "unknown",
+    }),
+  ],
+};
