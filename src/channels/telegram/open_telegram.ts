@@ -10,6 +10,7 @@ import { Inbox } from "./inbound/inbox.ts";
 import { Messenger } from "./outbound/messenger.ts";
 import { Outbox } from "./outbound/outbox.ts";
 import { receiveUpdate } from "./api/receive_update.ts";
+import { ChatQuestions } from "./chat/questions.ts";
 import { ModelSessions } from "./chat/sessions.ts";
 import { TelegramBot } from "./telegram_bot.ts";
 import { TelegramError } from "./api/telegram_error.ts";
@@ -54,11 +55,13 @@ export async function openTelegram(options: OpenTelegramOptions): Promise<Opened
     const me = await introduce(api, options);
     const abort = { closing: new AbortController(), outbox: new AbortController() };
     const outbox = new Outbox({ clock, signal: abort.outbox.signal });
+    const messenger = new Messenger({ api, outbox });
     const parts: BotParts = {
       ...{ api, clock, log, outbox, sessions },
       access: new UserAccess({ allowed: options.allowed, clock }),
       inbox: new Inbox(session.conversations.records.states, { botId: api.botId, now: clock.now }),
-      messenger: new Messenger({ api, outbox }),
+      messenger,
+      questions: new ChatQuestions({ messenger, log }),
       closing: abort.closing.signal,
       quota: options.quota,
       lateMs: options.lateMs ?? LATE_MS,

@@ -6,7 +6,7 @@ import { COMMAND_LIST } from "./chat/command_list.ts";
 import type { PendingMessage } from "./inbound/entry.ts";
 import { chatKey, type ChatPlace, type Incoming } from "./inbound/incoming.ts";
 import { pollUpdates } from "./api/poll_updates.ts";
-import { type ReadUpdate, readUpdate, type Sender } from "./inbound/read_update.ts";
+import { type Press, type ReadUpdate, readUpdate, type Sender } from "./inbound/read_update.ts";
 import { TelegramError } from "./api/telegram_error.ts";
 import { setWebhook, type Webhook } from "./api/set_webhook.ts";
 import type { Me, Update } from "./api/wire.ts";
@@ -137,6 +137,10 @@ export class TelegramBot {
       await inbox.moveChats(read.from, read.to);
       return null;
     }
+    if (read.kind === "press") {
+      await this.#press(read);
+      return null;
+    }
     const sender: Sender = read.kind === "message"
       ? { place: read.message.chat, messageId: read.message.messageId, userId: read.message.from.id }
       : read;
@@ -145,9 +149,23 @@ export class TelegramBot {
       if (access.mayTell(once)) this.#tell(sender, refusalText(sender.userId, sender.place));
       return null;
     }
-    if (read.kind === "message") return await this.#withAlbum(read.message, taken);
+    if (read.kind === "message") {
+      const { message: { chat, from }, reply } = read;
+      const answer = { chat: chat.id, by: from.name, text: reply?.text ?? "" };
+      if (reply !== null && this.#options.parts.questions.reply(reply.to, answer)) return null;
+      return await this.#withAlbum(read.message, taken);
+    }
     if (access.mayTell(`${read.told} ${sender.place.id} ${sender.userId}`, "known")) this.#tell(sender, read.told);
     return null;
+  }
+
+  /** A press answers a question that waits; nothing of it is stored, because a query that is interrupted asks again. */
+  async #press({ place, userId, pressId, data, name }: Press): Promise<void> {
+    const { access, questions, messenger, closing } = this.#options.parts;
+    const allowed = await access.allows(userId, place);
+    if (!allowed && !access.mayTell(`pressed ${userId} ${place.id}`)) return;
+    const text = allowed ? questions.press(data, { chat: place.id, by: name }) : "This bot answers only allowed users";
+    void messenger.notice(pressId, { text, signal: closing });
   }
 
   /** Adds a photo to the earlier message that it belongs to. */

@@ -10,6 +10,8 @@ export interface FakeMessage {
   /** Everything that it ever said, the newest last. */
   readonly texts: string[];
   entities: readonly { readonly type: string; readonly offset: number; readonly length: number }[];
+  /** What its buttons send, by their labels. */
+  buttons: Readonly<Record<string, string>>;
 }
 
 export interface FakeCall {
@@ -80,6 +82,15 @@ export class FakeBotApi {
       ...more,
     };
     return this.push({ message: message as unknown as Message });
+  }
+
+  /** A user presses a button; the number of the update. */
+  press(data: string, { chat, message = 1, user = 7 }: { chat: number; message?: number; user?: number }): number {
+    const from = { id: user, is_bot: false, first_name: `User${user}` };
+    const place = { id: chat, type: chat < 0 ? "supergroup" : "private" };
+    const pressed = { message_id: message, date: 0, chat: place };
+    const id = `press${this.#nextUpdate}`;
+    return this.push({ callback_query: { id, from, message: pressed, data, chat_instance: "1" } } as unknown as Update);
   }
 
   push(update: Omit<Update, "update_id">): number {
@@ -186,6 +197,7 @@ export class FakeBotApi {
       payload,
       texts: [String(payload["text"])],
       entities: entitiesOf(payload),
+      buttons: buttonsOf(payload),
     };
     this.messages.push(message);
     const chat = { id: message.chat, type: "private", first_name: "x" };
@@ -203,6 +215,7 @@ export class FakeBotApi {
     }
     message.texts.push(String(payload["text"]));
     message.entities = entities;
+    message.buttons = buttonsOf(payload);
     return Response.json({ ok: true, result: true });
   }
 
@@ -228,6 +241,13 @@ export function refused(code: number, description: string, parameters: object = 
 function entitiesOf(payload: FakeCall["payload"]): FakeMessage["entities"] {
   const given = payload["entities"];
   return Array.isArray(given) ? given : [];
+}
+
+function buttonsOf({ reply_markup: markup }: FakeCall["payload"]): FakeMessage["buttons"] {
+  const { inline_keyboard: rows = [] } = (markup ?? {}) as {
+    readonly inline_keyboard?: readonly (readonly { readonly text: string; readonly callback_data: string }[])[];
+  };
+  return Object.fromEntries(rows.flat().map(({ text, callback_data: data }) => [text, data]));
 }
 
 /** An answer that ends too early. */

@@ -4,6 +4,7 @@ import type { BotApi } from "./bot_api.ts";
 import type { BotClock } from "./bot_clock.ts";
 import { isUpdate } from "./is_update.ts";
 import { TelegramError } from "./telegram_error.ts";
+import { UPDATE_KINDS } from "./update_kinds.ts";
 import type { Update } from "./wire.ts";
 
 const POLL_SECONDS = 50;
@@ -51,7 +52,7 @@ async function getUpdates(
     wire.getUpdates({
       timeout: POLL_SECONDS,
       limit: BATCH,
-      allowed_updates: ["message", "edited_message"],
+      allowed_updates: [...UPDATE_KINDS],
       ...(offset === null ? {} : { offset }),
     }, own), { signal, timeoutMs: (POLL_SECONDS + 20) * 1000 });
   if (Array.isArray(updates) && updates.every(isUpdate)) return updates;

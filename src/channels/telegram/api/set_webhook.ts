@@ -3,6 +3,7 @@ import { backoff } from "./backoff.ts";
 import type { BotApi } from "./bot_api.ts";
 import type { BotClock } from "./bot_clock.ts";
 import { TelegramError } from "./telegram_error.ts";
+import { UPDATE_KINDS } from "./update_kinds.ts";
 
 export interface Webhook {
   /** The public URL for Telegram. */
@@ -26,7 +27,7 @@ export async function setWebhook(
     try {
       // One connection, so that messages arrive in order.
       const payload = { url, secret_token: secret, max_connections: 1 };
-      const asked = { ...payload, allowed_updates: ["message", "edited_message"] as const };
+      const asked = { ...payload, allowed_updates: UPDATE_KINDS };
       await api.call((wire, own) => wire.setWebhook(asked, own), { signal });
       return await aborted(signal);
     } catch (error) {

@@ -4,6 +4,7 @@ import type { BotApi } from "../api/bot_api.ts";
 import type { BotClock } from "../api/bot_clock.ts";
 import type { Inbox } from "../inbound/inbox.ts";
 import type { Messenger } from "../outbound/messenger.ts";
+import type { ChatQuestions } from "./questions.ts";
 import type { Outbox } from "../outbound/outbox.ts";
 import type { ModelSessions } from "./sessions.ts";
 
@@ -13,6 +14,7 @@ export interface BotParts {
   readonly inbox: Inbox;
   readonly outbox: Outbox;
   readonly messenger: Messenger;
+  readonly questions: ChatQuestions;
   readonly sessions: ModelSessions;
   readonly access: UserAccess;
   readonly clock: BotClock;

@@ -122,6 +122,10 @@ export class ChatQuery {
       signal: AbortSignal.any([this.#cancel.signal, this.#parts.closing]),
       entry: () => this.#entry,
       save: (change) => this.#save(change),
+      approve: (question, signal) => {
+        const { chat: place, messageId } = this.message;
+        return this.#parts.questions.ask(question, { place, replyTo: place.group ? messageId : null, signal });
+      },
       emit: (event) => {
         this.#progress.take(event);
         if (event.type !== "started" || isChild(event)) return;

@@ -1,5 +1,6 @@
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { BusyError } from "../../../domain/errors.ts";
+import type { Approve } from "../../../domain/query/approval.ts";
 import type { Emit } from "../../../domain/query/query_event.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
@@ -20,6 +21,7 @@ export interface QueryAnswerOptions {
   readonly session: Session;
   readonly signal: AbortSignal;
   readonly emit: Emit;
+  readonly approve: Approve;
   readonly parts: BotParts;
   readonly entry: () => PendingMessage;
   /** Stores the entry before the step it records. */
@@ -58,27 +60,27 @@ function isCut({ reason }: StoredQuery, { suspended = false, attempts = 1 }: Pen
 }
 
 async function begin(options: QueryAnswerOptions): Promise<QueryResult> {
-  const { branch, session, signal, emit, parts, entry, save } = options;
+  const { branch, session, signal, emit, approve, parts, entry, save } = options;
   const { message } = entry();
   if (entry().attempts === undefined) await save({ attempts: 1 });
   const { api, outbox } = parts;
   const { images, variables } = await readAttachments(message.files, { api, outbox, chat: message.chat.id, signal });
   return await session.conversations.ask(branch, requestOf(entry()), {
-    ...{ signal, emit, images, variables },
+    ...{ signal, emit, approve, images, variables },
     label: userLabel(message.from.id),
     requestKey: requestKey(options),
   });
 }
 
 async function again(cut: StoredQuery, options: QueryAnswerOptions): Promise<QueryResult> {
-  const { branch, session, signal, emit, entry, save } = options;
+  const { branch, session, signal, emit, approve, entry, save } = options;
   const { attempts = 1, message } = entry();
   const begun = await session.conversations.records.keyedQuery(branch, keyOf(entry())) !== null;
   await save({ queryId: cut.queryId, suspended: false, ...(begun ? { attempts: attempts + 1 } : {}) });
   // A query's input is stored with its first iteration.
   if (cut.iterations === 0 && message.files.some(({ kind }) => kind === "document")) return await begin(options);
   return await session.conversations.retry(cut.queryId, {
-    ...{ signal, emit },
+    ...{ signal, emit, approve },
     label: userLabel(message.from.id),
     requestKey: requestKey(options),
     seenFrom: branch,

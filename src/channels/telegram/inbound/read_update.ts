@@ -6,10 +6,25 @@ import type { Me, Message, Update } from "../api/wire.ts";
 
 /** What an update means to the bot. `place`, `messageId` and `userId` identify the recipient of an answer. */
 export type ReadUpdate =
-  | { readonly kind: "message"; readonly message: Incoming }
+  | { readonly kind: "message"; readonly message: Incoming; readonly reply: BotReply | null }
+  | ({ readonly kind: "press" } & Press)
   | ({ readonly kind: "unfit"; readonly told: string } & Sender)
   | { readonly kind: "moved"; readonly from: number; readonly to: number }
   | { readonly kind: "nothing" };
+
+/** A text that replies to a message of the bot. */
+interface BotReply {
+  readonly to: number;
+  readonly text: string;
+}
+
+/** A button of a message was pressed. */
+export interface Press extends Sender {
+  readonly pressId: string;
+  readonly data: string;
+  /** Of the user. */
+  readonly name: string;
+}
 
 export interface Sender {
   readonly place: ChatPlace;
@@ -42,6 +57,7 @@ const UNFIT: Readonly<Record<string, string>> = {
 
 /** Reads one update without trusting that any field exists. In groups only messages addressed to the bot count. */
 export function readUpdate(update: Update, me: Me): ReadUpdate {
+  if (update.callback_query) return pressOf(update.callback_query);
   const message = update.message ?? update.edited_message;
   if (!message?.from || message.from.is_bot || !message.chat) return NOTHING;
   if (message.migrate_to_chat_id) return { kind: "moved", from: message.chat.id, to: message.migrate_to_chat_id };
@@ -66,6 +82,7 @@ export function readUpdate(update: Update, me: Me): ReadUpdate {
   }
   return {
     kind: "message",
+    reply: edited || files.length > 0 || told.command !== null ? null : replyOf(message, { me, text: told.text }),
     message: {
       updateId: update.update_id,
       chat: place,
@@ -76,6 +93,20 @@ export function readUpdate(update: Update, me: Me): ReadUpdate {
       ...(edited ? { edited } : {}),
     },
   };
+}
+
+function pressOf({ id, from, message, data }: NonNullable<Update["callback_query"]>): ReadUpdate {
+  if (!message?.chat || !from || from.is_bot || typeof data !== "string") return NOTHING;
+  const place = { id: message.chat.id, thread: null, group: message.chat.type !== "private" };
+  const name = clip(from.first_name ?? "", 60);
+  return { kind: "press", place, messageId: message.message_id, userId: from.id, pressId: id, data, name };
+}
+
+function replyOf(
+  { reply_to_message: replied }: Message,
+  { me, text }: { readonly me: Me; readonly text: string },
+): BotReply | null {
+  return replied?.from?.id === me.id && text.trim() !== "" ? { to: replied.message_id, text } : null;
 }
 
 function placeOf({ chat, message_thread_id: thread, is_topic_message: isTopic }: Message): ChatPlace {

@@ -8,6 +8,12 @@ import type { BotMethods } from "../api/wire.ts";
 type ReactionEmoji = "👀" | "👌";
 type SentText = Parameters<BotMethods["sendMessage"]>[0];
 
+interface MessageButton {
+  readonly text: string;
+  /** What Telegram sends back when it is pressed; at most 64 bytes. */
+  readonly callback_data: string;
+}
+
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
 /** Writes into chats. A message whose formatting Telegram refuses is sent again as plain text. */
@@ -25,13 +31,18 @@ export class Messenger {
   async send(
     place: ChatPlace,
     message: RichMessage,
-    { replyTo = null, silent = false }: { readonly replyTo?: number | null; readonly silent?: boolean } = {},
+    { replyTo = null, silent = false, buttons = [] }: {
+      readonly replyTo?: number | null;
+      readonly silent?: boolean;
+      readonly buttons?: readonly MessageButton[];
+    } = {},
   ): Promise<number> {
     const payload = {
       chat_id: place.id,
       ...(place.thread === null ? {} : { message_thread_id: place.thread }),
       ...(replyTo === null ? {} : { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } }),
       ...(silent ? { disable_notification: true } : {}),
+      ...(buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: [[...buttons]] } }),
       ...NO_PREVIEW,
     };
     const once = (content: Pick<SentText, "text" | "entities">) =>
@@ -43,7 +54,7 @@ export class Messenger {
     return (await this.#plainly(message, once)).message_id;
   }
 
-  /** False if the message no longer exists. */
+  /** Removes its buttons as well. False if the message no longer exists. */
   async edit(place: ChatPlace, { messageId, message }: {
     readonly messageId: number;
     readonly message: RichMessage;
@@ -81,6 +92,12 @@ export class Messenger {
     { messageId, text }: { readonly messageId: number; readonly text: string },
   ): Promise<void> {
     await this.#outbox.try(place.id, (signal) => this.#edited(place, { messageId, content: { text }, signal }));
+  }
+
+  /** Ends the waiting of a pressed button, with a short notice. */
+  async notice(pressId: string, { text, signal }: { readonly text: string; readonly signal: AbortSignal }): Promise<void> {
+    const payload = { callback_query_id: pressId, text };
+    await this.#api.call((wire, own) => wire.answerCallbackQuery(payload, own), { signal }).catch(() => {});
   }
 
   async typing({ id, thread }: ChatPlace, signal: AbortSignal): Promise<void> {

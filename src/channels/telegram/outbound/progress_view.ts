@@ -14,8 +14,8 @@ export function progressView(progress: QueryProgress, ms: number): string {
   return [head, ...lines.filter((line) => line !== "")].join("\n").toWellFormed();
 }
 
-function doingOf({ phase, doing, step, block }: QueryProgress): string {
-  if (phase === "delayed") return doing;
+function doingOf({ phase, doing, question, step, block }: QueryProgress): string {
+  if (phase === "delayed" || question !== null) return doing;
   if (!["running", "calling", "child"].includes(phase)) return "";
   const { code = "", calling = "" } = step?.blocks[block] ?? {};
   return calling === "" ? firstLine(code) : `${calling}()`;

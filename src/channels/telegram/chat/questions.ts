@@ -1,0 +1,124 @@
+import { abortable } from "../../../domain/kit/abortable.ts";
+import { messageOf } from "../../../domain/kit/message_of.ts";
+import type { ApprovalAnswer, ApprovalQuestion } from "../../../domain/query/approval.ts";
+import { approvalChoices, approvalTitle } from "../../../domain/query/approval_choices.ts";
+import { approvalSaid } from "../../../domain/query/approval_said.ts";
+import { clip } from "../../../domain/text/clip.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+import type { Log } from "../../../logging/log.ts";
+import type { ChatPlace } from "../inbound/incoming.ts";
+import type { Messenger } from "../outbound/messenger.ts";
+import { type RichMessage, RichText } from "../text/rich_text.ts";
+import { splitRichText } from "../text/split_rich_text.ts";
+
+/** Leaves room for what was decided, which is added to the message. */
+const PART_CHARS = 3_000;
+const REASON_CHARS = 1_000;
+const NO_LONGER = "This question no longer waits for an answer";
+
+interface Waiting {
+  readonly place: ChatPlace;
+  readonly question: ApprovalQuestion;
+  readonly answer: (given: ApprovalAnswer & { readonly by: string }) => void;
+  /** The messages that show it. */
+  readonly messages: number[];
+}
+
+/** Questions of running queries. An answer counts in the chat that was asked: a press of a button, which names the
+ * question by a secret, or a text reply to its message. Telegram says who sent it; the caller checks whether they may
+ * use the bot. */
+export class ChatQuestions {
+  readonly #messenger: Messenger;
+  readonly #log: Log;
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor({ messenger, log }: { readonly messenger: Messenger; readonly log: Log }) {
+    this.#messenger = messenger;
+    this.#log = log;
+  }
+
+  /** Like `Approve`. Rejects with `TelegramError` as well, if the chat accepts no message. */
+  async ask(
+    question: ApprovalQuestion,
+    { place, replyTo, signal }: {
+      readonly place: ChatPlace;
+      readonly replyTo: number | null;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<ApprovalAnswer> {
+    const token = crypto.randomUUID();
+    const { promise, resolve } = Promise.withResolvers<ApprovalAnswer & { readonly by: string }>();
+    const waiting: Waiting = { place, question, answer: resolve, messages: [] };
+    this.#waiting.set(token, waiting);
+    const sent = this.#send(waiting, { token, replyTo });
+    const end = { said: "⏹ Cancelled" };
+    try {
+      const { by, ...answer } = await abortable(Promise.race([promise, sent.then(() => promise)]), signal);
+      const mark = answer.decision === "no" ? "🚫" : "✅";
+      end.said = `${mark} ${approvalSaid(question, answer)}${place.group && by !== "" ? ` (${by})` : ""}`;
+      return answer;
+    } finally {
+      this.#waiting.delete(token);
+      sent.then(({ messageId, text }) =>
+        this.#messenger.edit(place, { messageId, message: plain(`${text}\n\n${clip(end.said, 1_000)}`) })
+      ).catch((error: unknown) => this.#log.warn("telegram_question_not_closed", { error: messageOf(error) }));
+    }
+  }
+
+  /** A press of a button; what to tell the user who pressed it. */
+  press(data: string, { chat, by }: { readonly chat: number; readonly by: string }): string {
+    const [token = "", pressed] = data.split(" ");
+    const waiting = this.#waiting.get(token);
+    const choice = waiting && approvalChoices(waiting.question).find(({ decision }) => decision === pressed);
+    if (waiting === undefined || choice === undefined || waiting.place.id !== chat) return NO_LONGER;
+    waiting.answer({ decision: choice.decision, reason: "", by: name(by) });
+    return choice.short;
+  }
+
+  /** Whether the text replies to a question that waits: it is then a no with this reason. */
+  reply(to: number, { chat, by, text }: { readonly chat: number; readonly by: string; readonly text: string }): boolean {
+    for (const { place, messages, answer } of this.#waiting.values()) {
+      if (place.id !== chat || !messages.includes(to)) continue;
+      answer({ decision: "no", reason: clip(text.trim(), REASON_CHARS), by: name(by) });
+      return true;
+    }
+    return false;
+  }
+
+  /** Resolves with the message that has the buttons. */
+  async #send(
+    { place, question, messages }: Waiting,
+    { token, replyTo }: { readonly token: string; readonly replyTo: number | null },
+  ): Promise<{ readonly messageId: number; readonly text: string }> {
+    const choices = approvalChoices(question);
+    const buttons = choices.map(({ short, decision }) => ({ text: short, callback_data: `${token} ${decision}` }));
+    const parts = splitRichText(new RichText().add(questionText(question)), PART_CHARS);
+    const [last] = parts.slice(-1);
+    if (last === undefined) throw new TypeError("A question has no text");
+    for (const part of parts.slice(0, -1)) {
+      messages.push(await this.#messenger.send(place, part.message(), { replyTo, silent: true }));
+    }
+    const message = last.message();
+    const messageId = await this.#messenger.send(place, message, { replyTo, buttons });
+    messages.push(messageId);
+    return { messageId, text: message.text };
+  }
+}
+
+function questionText(question: ApprovalQuestion): string {
+  const { why } = question;
+  const choices = approvalChoices(question).map(({ short, text }) => `${short}: ${text}`);
+  return [
+    `🔐 ${approvalTitle(question)}`,
+    ...why === "" ? [] : [visibleText(why)],
+    [...choices, "A reply to this message is a no with your reason."].join("\n"),
+  ].join("\n\n").toWellFormed();
+}
+
+function name(by: string): string {
+  return clip(visibleText(by), 60);
+}
+
+function plain(text: string): RichMessage {
+  return { text: text.toWellFormed(), entities: [] };
+}
