@@ -21,7 +21,7 @@ function asks(
   }, ENGINE);
 }
 
-function inGroup(text: string): object {
+function inGroup(text: string): Readonly<Record<string, unknown>> {
   const end = text.indexOf(" ");
   return {
     chat: { id: GROUP, type: "supergroup", title: "G" },

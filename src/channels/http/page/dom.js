@@ -26,12 +26,20 @@ export function button(text, { run, ...given }) {
   return element("button", { type: "button", text, ...given, on: { click: run } });
 }
 
-// C0 and C1 except tab and line break, line separators, invisible marks and tags, changes of direction.
-const SIGNS =
-  // deno-lint-ignore no-control-regex
-  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+// Invisible characters that belong to what they stand next to: joiners between two emoji, variants of an emoji, a key or
+// a Han character.
+const PARTS = [
+  String.raw`(?<=[\p{ExtPict}\p{EMod}]\ufe0f?)\u200d(?=\p{ExtPict})`,
+  String.raw`(?<=\p{ExtPict})[\ufe0e\ufe0f]`,
+  String.raw`(?<=[0-9#*])\ufe0f(?=\u20e3)`,
+  String.raw`(?<=\p{Script=Han})[\ufe00-\ufe02\u{e0100}-\u{e01ef}]`,
+].join("|");
 
-/** Replaces characters that would move or hide other text with visible signs. */
+// Control characters except tab and line break, line separators, and all that is drawn as nothing or turns the direction
+// of text.
+const SIGNS = new RegExp(String.raw`[^\P{Cc}\t\n]|[\u2028\u2029\ufff9-\ufffb]|(?!${PARTS})\p{DI}`, "gu");
+
+/** Replaces characters that would move or hide other text, or that nobody sees, with visible signs. */
 export function clean(text) {
   return String(text).replaceAll("\r\n", "\n").replace(SIGNS, (char) => {
     const code = char.codePointAt(0);

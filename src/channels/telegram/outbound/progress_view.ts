@@ -1,6 +1,6 @@
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { QueryProgress } from "../../../domain/query/query_progress.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { harmlessText } from "../../../domain/text/harmless_text.ts";
 
 const SHOWN_CHARS = 3_000;
 
@@ -8,9 +8,9 @@ const SHOWN_CHARS = 3_000;
 export function progressView(progress: QueryProgress, ms: number): string {
   const { step, answer } = progress;
   const head = `⏳ iteration ${step?.number ?? 1} · ${Math.round(ms / 1000)} s`;
-  if (answer !== "") return `${head}\n\n${tail(visibleText(answer))}`;
+  if (answer !== "") return `${head}\n\n${tail(harmlessText(answer))}`;
   const doing = doingOf(progress);
-  const lines = [oneLine(visibleText(step?.thinking.slice(0, SHOWN_CHARS) ?? ""), 300), doing && `▸ ${doing}`];
+  const lines = [oneLine(harmlessText(step?.thinking.slice(0, SHOWN_CHARS) ?? ""), 300), doing && `▸ ${doing}`];
   return [head, ...lines.filter((line) => line !== "")].join("\n").toWellFormed();
 }
 
@@ -22,7 +22,7 @@ function doingOf({ phase, doing, question, step, block }: QueryProgress): string
 }
 
 function firstLine(code: string): string {
-  return oneLine(visibleText(code.split("\n").find((line) => line.trim() !== "") ?? ""), 120);
+  return oneLine(harmlessText(code.split("\n").find((line) => line.trim() !== "") ?? ""), 120);
 }
 
 /** The end of the text being written. */

@@ -2,7 +2,7 @@ import type { QueryResult } from "../../../domain/query/query_result.ts";
 import { shownAnswer } from "../../../domain/query/shown_answer.ts";
 import { renderMarkdown } from "../text/render_markdown.ts";
 import { RichText } from "../text/rich_text.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { harmlessText } from "../../../domain/text/harmless_text.ts";
 
 /** Time, tokens and cost of a query on one line. */
 function footer(
@@ -37,5 +37,5 @@ export function resultText(
 }
 
 function plain(answer: string): RichText {
-  return new RichText().add(visibleText(answer.toWellFormed()).trimEnd());
+  return new RichText().add(harmlessText(answer.toWellFormed()).trimEnd());
 }

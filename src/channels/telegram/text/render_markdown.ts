@@ -1,4 +1,4 @@
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { harmlessText } from "../../../domain/text/harmless_text.ts";
 import { inlineMarkdown } from "./inline_markdown.ts";
 import { RichText, type TextStyle } from "./rich_text.ts";
 
@@ -18,7 +18,7 @@ interface Reading {
 
 /** Renders a Markdown answer for Telegram; what Telegram has no format for becomes readable text. */
 export function renderMarkdown(markdown: string): RichText {
-  const lines = visibleText(markdown.toWellFormed()).replace(/\s+$/, "").split("\n");
+  const lines = harmlessText(markdown.toWellFormed()).replace(/\s+$/, "").split("\n");
   const into = new RichText();
   for (let at = 0; at < lines.length;) {
     if (at > 0) into.add("\n");

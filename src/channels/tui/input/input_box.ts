@@ -7,7 +7,7 @@ import {
   matchesKey,
   type TUI,
 } from "@earendil-works/pi-tui";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { harmlessText } from "../../../domain/text/harmless_text.ts";
 import { type AtWord, atWords } from "./at_words.ts";
 import { ImageChips } from "./image_chips.ts";
 import type { ImageReader } from "./image_reader.ts";
@@ -88,7 +88,7 @@ export class InputBox {
 
   /** Oldest first. */
   remember(texts: readonly string[]): void {
-    for (const text of texts) this.#editor.addToHistory(visibleText(text));
+    for (const text of texts) this.#editor.addToHistory(harmlessText(text));
   }
 
   /** The cleared text stays available in the history. */
@@ -107,7 +107,7 @@ export class InputBox {
     this.#pastes.restore(variables);
     this.#chips.restore(images);
     const all = now === "" ? text : `${text}\n${now}`;
-    if (visibleText(all) === all) return this.#editor.setText(all);
+    if (harmlessText(all) === all) return this.#editor.setText(all);
     this.#editor.setText("");
     this.#paste(all); // behind a label, where none of it controls the terminal
   }
@@ -264,7 +264,7 @@ export class InputBox {
     const label = this.#pastes.keep(text);
     if (label !== null) return this.#editor.insertTextAtCursor(label);
     const labelled = text.split("\n").length > LABELLED.lines || text.length > LABELLED.chars;
-    this.#editor.handleInput(`${START}${labelled ? text : visibleText(text)}${END}`);
+    this.#editor.handleInput(`${START}${labelled ? text : harmlessText(text)}${END}`);
     if (labelled) keepExact(this.#editor, text);
   }
 }

@@ -1,5 +1,5 @@
 import { Input } from "@earendil-works/pi-tui";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { harmlessText } from "../../../domain/text/harmless_text.ts";
 import { paint } from "./paint.ts";
 
 const MOST = 2_000;
@@ -27,7 +27,7 @@ export class LineInput {
   handle(data: string): boolean {
     const before = this.value;
     this.#input.handleInput(data);
-    const safe = visibleText(this.value.slice(0, MOST).toWellFormed()).replace(/\s/g, " ");
+    const safe = harmlessText(this.value.slice(0, MOST).toWellFormed()).replace(/\s/g, " ");
     if (safe !== this.value) this.#input.setValue(safe);
     return this.value !== before;
   }
