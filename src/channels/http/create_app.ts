@@ -182,6 +182,8 @@ function finish(
   const requestId = c.get("requestId");
   for (const [name, value] of Object.entries(SECURE_HEADERS)) c.res.headers.set(name, value);
   c.res.headers.set("x-request-id", requestId);
+  // The runtime hides a Content-Length after Transfer-Encoding: what follows on the connection may be no request.
+  if (c.req.raw.headers.has("transfer-encoding")) c.res.headers.set("connection", "close");
   const { method, path } = c.req;
   const ms = parts.now() - begun;
   const route = c.get("route") ?? (OPEN.test(path) ? "page" : "other");

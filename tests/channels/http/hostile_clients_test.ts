@@ -48,7 +48,15 @@ Deno.test("startHttp() requests that two servers would read in two ways are refu
   const smuggled = `0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
   const wrong = [
     post(host, ["Content-Length: 5", "Transfer-Encoding: chunked"], smuggled),
+    post(host, ["Transfer-Encoding: chunked", "Content-Length: 50"], smuggled),
+    post(host, ["Transfer-Encoding: xchunked", "Content-Length: 5"], smuggled),
+    post(host, ["Transfer-Encoding: chunked", "Transfer-Encoding: identity"], smuggled),
+    post(host, ["Transfer-Encoding:", " chunked"], smuggled),
+    post(host, ["Transfer-Encoding : chunked", "Content-Length: 5"], smuggled),
+    post(host, ["Transfer-Encoding: \x0bchunked", "Content-Length: 5"], smuggled),
     post(host, ["Content-Length: 2", "Content-Length: 3"], "{} "),
+    post(host, ["Content-Length: 2, 3"], "{} "),
+    post(host, ["Content-Length: +2"], "{}"),
     post(host, ["Host: evil.example"], ""),
     post(host, [" folded: 1"], ""),
     post(host, ["Content-Length: -1"], "{}"),

@@ -10,12 +10,8 @@ export interface GuardOptions {
 /** Checks a request first; throws `Problem` if it is too large or comes from a page of another origin. The Host header
  * is checked against DNS rebinding, where a foreign name resolves to this machine. */
 export function guard(request: Request, { limits, hosts }: GuardOptions): void {
+  checkFraming(request);
   checkSizes(request, limits);
-  const coding = request.headers.get("transfer-encoding")?.toLowerCase() ?? "chunked";
-  if (coding !== "chunked") {
-    const detail = `Cannot read a body with transfer encoding ${coding.slice(0, 50)}`;
-    throw new Problem(detail, { kind: "unsupported-media-type", headers: { connection: "close" } });
-  }
   const host = (request.headers.get("host") ?? "").toLowerCase();
   if (!isKnown(host, hosts)) {
     throw new Problem(`Cannot serve host: ${host.slice(0, 100) || "none"}`, { kind: "misdirected" });
@@ -29,6 +25,18 @@ export function guard(request: Request, { limits, hosts }: GuardOptions): void {
   if ((site === "cross-site" || site === "same-site") && !isVisit) {
     throw new Problem("Cannot serve a page from another origin", { kind: "forbidden" });
   }
+}
+
+/** A body whose end two servers would see in different places is refused. */
+function checkFraming({ headers }: Request): void {
+  const coding = headers.get("transfer-encoding")?.toLowerCase();
+  if (coding === undefined) return;
+  if (headers.has("content-length")) {
+    throw new Problem("Cannot read a body with both Content-Length and Transfer-Encoding", { kind: "bad-request" });
+  }
+  if (coding === "chunked") return;
+  const detail = `Cannot read a body with transfer encoding ${coding.slice(0, 50)}`;
+  throw new Problem(detail, { kind: "unsupported-media-type" });
 }
 
 function checkSizes(request: Request, limits: GuardOptions["limits"]): void {

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { guard } from "../../../../src/channels/http/request/guard.ts";
+import { Problem } from "../../../../src/channels/http/response/problem.ts";
 import { raw, statusOf } from "../_raw.ts";
 import { startRig, TOKEN } from "../_rig.ts";
 
@@ -122,4 +124,37 @@ Deno.test("pageFile() serves names of the page and nothing of a disk", async () 
   await page.body?.cancel();
   const etag = page.headers.get("etag") ?? "";
   assert.equal((await rig.ask("/", { headers: { "if-none-match": etag } })).status, 304);
+});
+
+Deno.test("guard() refuses a body with two lengths, and one of another coding", () => {
+  const limits = { headerBytes: 1e4, urlBytes: 1e4, bodyBytes: 1e4 };
+  const codeOf = (headers: Record<string, string>): number => {
+    try {
+      guard(new Request("http://x/", { headers: { host: "x", ...headers } }), { limits, hosts: new Set(["x"]) });
+      return 200;
+    } catch (error) {
+      return error instanceof Problem ? error.status : assert.fail(String(error));
+    }
+  };
+  const coded = (coding: string) => ({ "transfer-encoding": coding });
+  assert.equal(codeOf({ "content-length": "5" }), 200);
+  assert.equal(codeOf(coded("Chunked")), 200);
+  assert.equal(codeOf({ ...coded("chunked"), "content-length": "5" }), 400);
+  assert.equal(codeOf({ ...coded("xchunked"), "content-length": "5" }), 400);
+  for (const coding of ["gzip, chunked", "identity, chunked", "chunked, chunked", "chunked, identity", "xchunked", ""]) {
+    assert.equal(codeOf(coded(coding)), 415, coding);
+  }
+});
+
+Deno.test("guard() after a chunked body the connection is closed: what follows it may be no request", async () => {
+  await using rig = await startRig([]);
+  const { host } = new URL(rig.url);
+  for (const path of ["/healthz", "/none", "/api/v1"]) {
+    const answer = await raw(
+      rig.url,
+      `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      { waitMs: 300 },
+    );
+    assert.match(answer.split("\r\n\r\n")[0] ?? "", /\r\nconnection: close/i);
+  }
 });
