@@ -121,7 +121,11 @@ Deno.test("/cancel ends the question", () =>
   }));
 
 Deno.test("a restart asks again, and the old message answers nothing", () =>
-  withBot([replyJson(["(await asking.open()).allowed"]), replyJson(["(await asking.open()).allowed"]), final("That: is all")], async (rig) => {
+  withBot([
+    replyJson(["(await asking.open()).allowed"]),
+    replyJson(["(await asking.open()).allowed"]),
+    final("That: is all"),
+  ], async (rig) => {
     rig.api.say("go");
     await rig.until(() => questionIn(rig) !== undefined, "question");
     const first = questionIn(rig)!;

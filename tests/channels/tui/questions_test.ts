@@ -33,7 +33,9 @@ function waits({ screen }: ScreenRig): boolean {
 }
 
 Deno.test("a question is shown with its choices, and its letters answer it after Ctrl-G", async () => {
-  for (const [key, text] of [["y", "yes, this time"], ["c", "in this conversation"], ["a", "from now on"], ["n", "no"]]) {
+  for (
+    const [key, text] of [["y", "yes, this time"], ["c", "in this conversation"], ["a", "from now on"], ["n", "no"]]
+  ) {
     await asks("(await asking.open()).allowed", async ({ screen }) => {
       const shown = await screen.until("waiting for your answer (Ctrl-G)");
       assert.match(shown, /Allow Vis to open doors\?[^]*It is locked\.[^]*y {2}yes, this time[^]*Ctrl-G answers/);
@@ -42,7 +44,10 @@ Deno.test("a question is shown with its choices, and its letters answer it after
       screen.type(key!);
       await screen.until((now) => now.includes(DONE) && !now.includes("Vis asks"));
       const lines = screen.screen().split("\n");
-      assert.ok(lines.some((line) => line.includes("Allow Vis to open doors?") && line.includes(text!)), screen.screen());
+      assert.ok(
+        lines.some((line) => line.includes("Allow Vis to open doors?") && line.includes(text!)),
+        screen.screen(),
+      );
     }, { rows: 40 });
   }
 });
@@ -66,12 +71,14 @@ Deno.test("what is typed when a question appears goes into the input, and answer
 });
 
 Deno.test("arrows and Enter choose; w asks for the reason, which the model reads; Esc is a no", async () => {
-  for (const [keys, said] of [
-    [[[DOWN, "❯ c"], [ENTER, DONE]], "in this conversation"],
-    [[["w", "Why not?"], ["use the copy", "use the copy"], [ENTER, DONE]], "? no: use the copy"],
-    [[["w", "Why not?"], [ESC, "❯ y"], [ESC, DONE]], "? no"],
-    [[[ESC, DONE]], "? no"],
-  ] as const) {
+  for (
+    const [keys, said] of [
+      [[[DOWN, "❯ c"], [ENTER, DONE]], "in this conversation"],
+      [[["w", "Why not?"], ["use the copy", "use the copy"], [ENTER, DONE]], "? no: use the copy"],
+      [[["w", "Why not?"], [ESC, "❯ y"], [ESC, DONE]], "? no"],
+      [[[ESC, DONE]], "? no"],
+    ] as const
+  ) {
     await asks("await asking.open()", async ({ screen, engine }) => {
       screen.type(CTRL_G);
       await screen.until("❯ y");

@@ -76,7 +76,10 @@ export class ChatQuestions {
   }
 
   /** Whether the text replies to a question that waits: it is then a no with this reason. */
-  reply(to: number, { chat, by, text }: { readonly chat: number; readonly by: string; readonly text: string }): boolean {
+  reply(
+    to: number,
+    { chat, by, text }: { readonly chat: number; readonly by: string; readonly text: string },
+  ): boolean {
     for (const { place, messages, answer } of this.#waiting.values()) {
       if (place.id !== chat || !messages.includes(to)) continue;
       answer({ decision: "no", reason: clip(text.trim(), REASON_CHARS), by: name(by) });

@@ -95,7 +95,10 @@ export class Messenger {
   }
 
   /** Ends the waiting of a pressed button, with a short notice. */
-  async notice(pressId: string, { text, signal }: { readonly text: string; readonly signal: AbortSignal }): Promise<void> {
+  async notice(
+    pressId: string,
+    { text, signal }: { readonly text: string; readonly signal: AbortSignal },
+  ): Promise<void> {
     const payload = { callback_query_id: pressId, text };
     await this.#api.call((wire, own) => wire.answerCallbackQuery(payload, own), { signal }).catch(() => {});
   }

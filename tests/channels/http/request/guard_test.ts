@@ -141,7 +141,9 @@ Deno.test("guard() refuses a body with two lengths, and one of another coding", 
   assert.equal(codeOf(coded("Chunked")), 200);
   assert.equal(codeOf({ ...coded("chunked"), "content-length": "5" }), 400);
   assert.equal(codeOf({ ...coded("xchunked"), "content-length": "5" }), 400);
-  for (const coding of ["gzip, chunked", "identity, chunked", "chunked, chunked", "chunked, identity", "xchunked", ""]) {
+  for (
+    const coding of ["gzip, chunked", "identity, chunked", "chunked, chunked", "chunked, identity", "xchunked", ""]
+  ) {
     assert.equal(codeOf(coded(coding)), 415, coding);
   }
 });

@@ -48,7 +48,7 @@ Deno.test("every row of the question and of its choices can be reached in any si
         panel.handleInput(KEYS.pageDown);
       }
       const text = rows.join("").replace(/\s/g, "");
-      if (width > 10) for (let n = 0; n < 30; n++) assert.ok(text.includes(`flag${n}`), `${n} at ${width}`);
+      if (width > 10) { for (let n = 0; n < 30; n++) assert.ok(text.includes(`flag${n}`), `${n} at ${width}`); }
       assert.equal([...text.matchAll(/a/g)].length > 40, true);
     }
   });
