@@ -3,6 +3,7 @@ import type { Io, Services } from "../channel.ts";
 import { describeError } from "./output/exit_code.ts";
 import { buildProgram } from "./program/program.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
+import { jsonText } from "./output/json_text.ts";
 
 /** The default command of each group. */
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -36,7 +37,7 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const told = error instanceof CommanderError ? misused(error) : describeError(error);
     if (!told) throw error;
-    if (wantsJson(io.args)) io.stdout(`${JSON.stringify({ error: told })}\n`);
+    if (wantsJson(io.args)) io.stdout(jsonText({ error: told }));
     if (!(error instanceof CommanderError)) io.stderr(`vis: ${visibleText(told.message)}\n`); // already printed
     return told.code;
   }

@@ -8,6 +8,7 @@ import { interrupt } from "../input/interrupt.ts";
 import { terminalApproval } from "./ask_approval.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import { Trace } from "./trace.ts";
+import { jsonText } from "../output/json_text.ts";
 
 export interface QueryCommandFlags {
   readonly output: "text" | "json" | "jsonl";
@@ -62,7 +63,7 @@ function show(
     readonly trace: Trace | null;
   },
 ): void {
-  if (flags.output === "jsonl") io.stdout(`${JSON.stringify(event)}\n`);
+  if (flags.output === "jsonl") io.stdout(jsonText(event));
   trace?.show(event);
   if (!flags.quiet) progress.show(event);
 }
@@ -71,7 +72,7 @@ function print(
   result: QueryResult,
   { io, flags, isAnswer }: { readonly io: Io; readonly flags: QueryCommandFlags; readonly isAnswer: boolean },
 ): void {
-  if (flags.output === "json") io.stdout(`${JSON.stringify(result, null, 2)}\n`);
+  if (flags.output === "json") io.stdout(jsonText(result, { indent: 2 }));
   if (flags.output === "text" && isAnswer) {
     const answer = io.stdoutIsTerminal ? visibleText(result.answer) : result.answer;
     io.stdout(answer.endsWith("\n") ? answer : `${answer}\n`);

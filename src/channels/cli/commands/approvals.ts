@@ -2,6 +2,7 @@ import { UsageError } from "../../../domain/errors.ts";
 import type { KeptRule } from "../../../domain/query/approval.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { CommandInput } from "../input/command_input.ts";
+import { jsonText } from "../output/json_text.ts";
 
 export interface ApprovalsFlags {
   readonly all: boolean;
@@ -14,7 +15,7 @@ type Input = CommandInput<ApprovalsFlags>;
 /** `vis approvals list`. */
 export async function listApprovals({ services, io, flags }: Input): Promise<number> {
   const rules = await (await services.approvalAdmin({ cwd: flags.cwd })).list({ all: flags.all });
-  if (flags.json) io.stdout(`${JSON.stringify(rules, null, 2)}\n`);
+  if (flags.json) io.stdout(jsonText(rules, { indent: 2 }));
   else {
     for (const rule of rules) io.stdout(`${lineOf(rule, flags)}\n`);
     if (rules.length === 0) io.stderr(`No approvals are kept${flags.all ? "" : " for this workspace"}\n`);
@@ -29,7 +30,7 @@ export async function removeApprovals(ids: readonly string[], { services, io, fl
   if (ids.length === 0 && !flags.all) throw new UsageError("Cannot remove approvals: name one, or use --all");
   const chosen = ids.length === 0 ? all : ids.map((id) => ruleOf(id, all));
   for (const { id } of chosen) await admin.remove(id);
-  if (flags.json) io.stdout(`${JSON.stringify(chosen, null, 2)}\n`);
+  if (flags.json) io.stdout(jsonText(chosen, { indent: 2 }));
   else for (const rule of chosen) io.stdout(`Removed: ${lineOf(rule, { all: true })}\n`);
   return 0;
 }

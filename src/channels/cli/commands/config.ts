@@ -4,6 +4,7 @@ import type { SettingChange, SettingFacts } from "../../../domain/reports/settin
 import type { ConfigAdmin, Io } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 export interface ConfigCommandFlags {
   readonly json: boolean;
@@ -101,8 +102,8 @@ export class ConfigCommand {
 
   #tell(value: unknown, lines: readonly string[]): number {
     const { io, flags } = this.#parts;
-    if (flags.json) io.stdout(`${JSON.stringify(value, null, 2)}\n`);
-    else for (const line of lines) io.stdout(`${line}\n`);
+    if (flags.json) io.stdout(jsonText(value, { indent: 2 }));
+    else for (const line of lines) io.stdout(`${io.stdoutIsTerminal ? visibleText(line) : line}\n`);
     return 0;
   }
 }

@@ -3,6 +3,7 @@ import type { CheckResult, Io } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 /** `vis doctor`: one line per check with its fix. Resolves with 1 if a check failed. Ctrl-C leaves nothing behind. */
 export async function doctorCommand(
@@ -10,7 +11,7 @@ export async function doctorCommand(
 ): Promise<number> {
   using interrupted = interrupt(io);
   const checks = await services.doctor({ db: flags.db, cwd: flags.cwd, signal: interrupted.signal });
-  if (flags.json) io.stdout(`${JSON.stringify(checks, null, 2)}\n`);
+  if (flags.json) io.stdout(jsonText(checks, { indent: 2 }));
   else for (const check of checks) io.stdout(`${line(check, io)}\n`);
   return checks.some((check) => check.state === "fail") ? 1 : 0;
 }

@@ -3,6 +3,7 @@ import { UsageError } from "../../../domain/errors.ts";
 import type { ExtensionAdmin } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 type ExtensionsInput = CommandInput<{ readonly json: boolean; readonly cwd?: string }>;
 
@@ -92,7 +93,7 @@ export class ExtensionsCommand {
 
   #tell(value: unknown, lines: readonly string[]): number {
     const { io, flags } = this.#parts;
-    if (flags.json) io.stdout(`${JSON.stringify(value, null, 2)}\n`);
+    if (flags.json) io.stdout(jsonText(value, { indent: 2 }));
     else for (const line of lines) io.stdout(`${visibleText(line)}\n`);
     return 0;
   }

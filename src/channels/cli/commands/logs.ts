@@ -5,6 +5,7 @@ import type { LogEntry } from "../../../domain/records/log_entry.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { browse } from "../conversations/browse.ts";
 import { interrupt } from "../input/interrupt.ts";
+import { jsonText } from "../output/json_text.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface LogsFlags {
@@ -36,7 +37,7 @@ export async function logsCommand(
     const within = flags.conversation === undefined ? null : await conversations.byId(flags.conversation);
     const filter = { level, since, conversationId: within?.conversationId, queryId: flags.query };
     const print = (rows: readonly LogRow[]): void => {
-      for (const row of rows) io.stdout(json ? `${JSON.stringify(row)}\n` : `${visibleText(line(row))}\n`);
+      for (const row of rows) io.stdout(json ? jsonText(row) : `${visibleText(line(row))}\n`);
     };
     const rows = await conversations.archive.logs({ ...filter, limit });
     print(rows);

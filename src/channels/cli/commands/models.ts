@@ -2,6 +2,7 @@ import type { ModelReport, ModelsReport } from "../../../domain/reports/provider
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 /** `vis models`: the names for --model and their prices. */
 export async function modelsCommand(
@@ -10,7 +11,7 @@ export async function modelsCommand(
   using interrupted = interrupt(io);
   const admin = await services.providerAdmin({});
   const lists = await admin.models({ provider: flags.provider ?? null, signal: interrupted.signal });
-  if (flags.output === "json") io.stdout(`${JSON.stringify(lists, null, 2)}\n`);
+  if (flags.output === "json") io.stdout(jsonText(lists, { indent: 2 }));
   else for (const list of lists) io.stdout(`${visibleText(table(list))}\n`);
   return lists.every(({ models }) => models.length > 0) ? 0 : 1;
 }

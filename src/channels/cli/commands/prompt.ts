@@ -5,6 +5,7 @@ import type { Io, OpenRequest, Session } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { withSession } from "../conversations/browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 export interface PromptFlags extends OpenRequest {
   readonly conversation?: string | undefined;
@@ -61,7 +62,7 @@ function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io
     bytes: sized.reduce((sum, { bytes }) => sum + bytes, 0),
     tokens: sized.reduce((sum, { tokens }) => sum + tokens, 0),
   };
-  if (json) return io.stdout(`${JSON.stringify({ ...total, messages: sized }, null, 2)}\n`);
+  if (json) return io.stdout(jsonText({ ...total, messages: sized }, { indent: 2 }));
   for (const [at, { role, bytes, tokens, text }] of sized.entries()) {
     const shown = io.stdoutIsTerminal ? visibleText(text) : text;
     io.stdout(`=== ${at + 1} ${role}: ${bytes} bytes, about ${tokens} tokens\n${shown}\n\n`);

@@ -4,6 +4,7 @@ import type { Io } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 /** `vis providers`: the configured providers, in the order in which they are used. Resolves with 1 if one that was
  * checked did not answer. */
@@ -13,7 +14,7 @@ export async function providersCommand(
   using interrupted = interrupt(io);
   const admin = await services.providerAdmin({});
   const report = await admin.providers({ check: flags.check, signal: interrupted.signal });
-  if (flags.output === "json") io.stdout(`${JSON.stringify(report, null, 2)}\n`);
+  if (flags.output === "json") io.stdout(jsonText(report, { indent: 2 }));
   else {
     for (const provider of report.providers) io.stdout(`${visibleText(lines(provider, io))}\n`);
     for (const note of report.notes) io.stderr(`vis: ${visibleText(note)}\n`);

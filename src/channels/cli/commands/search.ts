@@ -3,6 +3,7 @@ import { oneLine } from "../../../domain/text/clip.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { browse } from "../conversations/browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 export interface SearchFlags {
   readonly conversation?: string | undefined;
@@ -24,7 +25,7 @@ export async function searchCommand(
     const within = flags.conversation === undefined ? null : await conversations.byId(flags.conversation);
     const filter = { kind, since, until, limit, conversationId: within?.conversationId };
     const hits = await conversations.archive.search(text, filter);
-    if (flags.json) io.stdout(`${JSON.stringify(hits, null, 2)}\n`);
+    if (flags.json) io.stdout(jsonText(hits, { indent: 2 }));
     else for (const hit of hits) io.stdout(`${visibleText(lines(hit))}\n`);
     if (hits.length === 0) io.stderr("No results\n");
     return hits.length === 0 ? 1 : 0;

@@ -3,6 +3,7 @@ import type { Io } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { diffLines } from "../output/diff_lines.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 export interface UndoFlags {
   readonly list: boolean;
@@ -45,7 +46,7 @@ export async function undoCommand(
   const code = await admin.run(["undo", ...wordsOf(flags)], (text) => void parts.push(text));
   if (code === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
   const report: UndoReport = JSON.parse(parts.join(""));
-  if (flags.json) io.stdout(`${JSON.stringify(report)}\n`);
+  if (flags.json) io.stdout(jsonText(report));
   else if (report.error !== undefined) io.stderr(`vis: ${visibleText(report.error)}${hint(report.error)}\n`);
   else if (flags.list) list(report.changes ?? [], io);
   else show(report, { io, flags });

@@ -9,6 +9,7 @@ import type { Io, Session } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { browse } from "../conversations/browse.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 const SHOWN_CHARS = 20_000;
 const LISTED_CHARS = 2_000;
@@ -65,7 +66,7 @@ async function list({ session, io, flags, branch, at }: Shown): Promise<void> {
   const heads = await session.conversations.records.variables(branch, at);
   if (flags.json) {
     const facts = heads.map(({ summary, ...head }) => ({ ...head, ...summary }));
-    return io.stdout(`${JSON.stringify(facts, null, 2)}\n`);
+    return io.stdout(jsonText(facts, { indent: 2 }));
   }
   const width = Math.min(30, Math.max(0, ...heads.map(({ name }) => name.length)));
   for (const { name, kind, versions, scope, summary, reason } of heads) {
@@ -86,7 +87,7 @@ async function showValues(names: readonly string[], { session, io, flags, branch
   for (const name of names) {
     found.push(...await session.conversations.records.versions(branch, { name, newest: 1, at }));
   }
-  if (flags.json) return io.stdout(`${JSON.stringify(found.map(facts), null, 2)}\n`);
+  if (flags.json) return io.stdout(jsonText(found.map(facts), { indent: 2 }));
   for (const version of found) {
     if (names.length > 1) io.stdout(`${visibleText(version.name)} v${version.version}\n`);
     io.stdout(`${visibleText(clip(versionText(version), SHOWN_CHARS))}\n`);
@@ -95,7 +96,7 @@ async function showValues(names: readonly string[], { session, io, flags, branch
 
 async function showHistory(name: string, { session, io, flags, branch, at }: Shown): Promise<void> {
   const versions = await session.conversations.records.versions(branch, { name, newest: flags.limit, at });
-  if (flags.json) return io.stdout(`${JSON.stringify(versions.map(facts), null, 2)}\n`);
+  if (flags.json) return io.stdout(jsonText(versions.map(facts), { indent: 2 }));
   const earlier = (versions[0]?.version ?? 1) - 1;
   if (earlier > 0) io.stderr(`${earlier} earlier ${earlier === 1 ? "version" : "versions"}: --limit shows more\n`);
   for (const version of versions) {
@@ -117,7 +118,7 @@ async function showDiff(what: readonly string[], { session, io, flags, branch }:
   if (first === undefined && newest === 1) throw new UsageError(`Cannot compare ${name}: it has only one version`);
   const [from, to] = first === undefined ? [newest - 1, newest] : [versionOf(first), versionOf(second)];
   const diff = await records.diff(branch, { name, from, to });
-  if (flags.json) io.stdout(`${JSON.stringify({ name, from, to, ...diff }, null, 2)}\n`);
+  if (flags.json) io.stdout(jsonText({ name, from, to, ...diff }, { indent: 2 }));
   else io.stdout(`${visibleText(diff.text).replace(/\n$/, "")}\n`);
 }
 

@@ -3,6 +3,7 @@ import { browse } from "./browse.ts";
 import type { StoredCommand } from "../input/command_input.ts";
 import { forkPoint } from "../input/fork_at.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 /** `vis conversations fork`: a new branch; its id goes to stdout. */
 export async function forkConversation(
@@ -15,7 +16,7 @@ export async function forkConversation(
   });
   const { conversationId, branchId } = made;
   if (flags.json) {
-    io.stdout(`${JSON.stringify({ conversationId, branchId }, null, 2)}\n`);
+    io.stdout(jsonText({ conversationId, branchId }, { indent: 2 }));
     return 0;
   }
   io.stdout(`${branchId}\n`);

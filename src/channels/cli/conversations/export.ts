@@ -10,6 +10,7 @@ import type { Io, Session } from "../../channel.ts";
 import { browse } from "./browse.ts";
 import type { StoredCommand } from "../input/command_input.ts";
 import { branchLines } from "../output/branch_lines.ts";
+import { jsonText } from "../output/json_text.ts";
 
 /** How many names of functions or classes are listed. */
 const MAX_NAMES = 20;
@@ -90,7 +91,7 @@ export async function importCommand(
     const trust = (code: ArchiveCode): Promise<void> => askTrust(code, { path, io, flags });
     const { conversationId, ids } = await conversations.records.import(text, { workspace, trust });
     if (flags.output === "json") {
-      io.stdout(`${JSON.stringify({ conversationId, ids: Object.fromEntries(ids) }, null, 2)}\n`);
+      io.stdout(jsonText({ conversationId, ids: Object.fromEntries(ids) }, { indent: 2 }));
       return 0;
     }
     io.stdout(`${conversationId}\n`);

@@ -8,6 +8,7 @@ import { browse } from "./browse.ts";
 import { conversationText } from "../output/conversation_text.ts";
 import { printableQuery } from "../output/printable_query.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 export interface ConversationsFlags {
   readonly output: "text" | "json";
@@ -29,7 +30,7 @@ export async function printConversations(
     const listed = found.map(({ conversationId, title, workspace, queries, running, createdAt, branches }) => {
       return { conversationId, title, workspace, queries, running, createdAt, branches: branches.map(branchFacts) };
     });
-    io.stdout(`${JSON.stringify(listed, null, 2)}\n`);
+    io.stdout(jsonText(listed, { indent: 2 }));
     return 0;
   }
   for (const { conversationId, createdAt, queries, running, title, branches } of found) {
@@ -56,7 +57,7 @@ export async function showConversation(
   const recording = flags.query === undefined ? whole : only(whole, flags.query);
   if (flags.output === "json") {
     const facts = { ...printable(recording), branchId: shown, branches: branches.map(branchFacts) };
-    io.stdout(`${JSON.stringify(facts, null, 2)}\n`);
+    io.stdout(jsonText(facts, { indent: 2 }));
   } else {
     const tree = branchLines(branches, { shown });
     io.stdout(visibleText(conversationText(recording, { first: flags.query ?? 1, branches: tree })));

@@ -9,6 +9,7 @@ import type { CommandInput } from "../input/command_input.ts";
 import type { ReplayPlace } from "../../../domain/records/replay_place.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { browse, withSession } from "./browse.ts";
+import { jsonText } from "../output/json_text.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface ReplayFlags {
@@ -62,7 +63,7 @@ async function replay(
     const played = await playIn(place, { recording, services, flags, count, signal });
     if (signal.aborted) return 130;
     const reports = reportsOf(recording, { played, paths: place.paths, only: flags.query ?? null });
-    io.stdout(flags.json ? `${JSON.stringify(facts(recording, reports), null, 2)}\n` : text(reports));
+    io.stdout(flags.json ? jsonText(facts(recording, reports), { indent: 2 }) : text(reports));
     return reports.every(({ same }) => same) ? 0 : 1;
   } finally {
     await place.close();

@@ -5,6 +5,7 @@ import type { Shell } from "../completion/script.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { nearestName } from "../../../domain/kit/nearest_name.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { jsonText } from "../output/json_text.ts";
 
 /** `vis doctor`, `vis completions`, `vis version` and `vis help`. */
 export function addHelp(program: Command, { services, io, finish }: Context): void {
@@ -55,7 +56,7 @@ function addHelpItself(program: Command, { services, io }: Context): void {
       if (flags.schema) {
         const { outputSchemas } = await import("../schemas/output_schemas.ts");
         const name = path.map((command) => command.name()).join(" ");
-        return io.stdout(`${JSON.stringify(schemaOf(name, outputSchemas()), null, 2)}\n`);
+        return io.stdout(jsonText(schemaOf(name, outputSchemas()), { indent: 2 }));
       }
       if (flags.man) {
         const { manPage } = await import("../manual/man_page.ts");
