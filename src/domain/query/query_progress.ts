@@ -92,8 +92,9 @@ export class QueryProgress {
 
   take(event: QueryEvent): void {
     if (event.type === "approval_requested") this.question = event;
-    else if (event.type === "approval_answered" || isEnd(event)) this.question = null;
+    else if (event.type === "approval_answered") this.question = null;
     if (isChild(event)) return this.#takeChild(event);
+    if (isEnd(event)) this.question = null;
     this.queryId = event.queryId;
     if (event.iteration !== null && event.iteration !== this.step?.number) this.step = newStep(event.iteration);
     if (event.type === "started") this.#model = event.model;

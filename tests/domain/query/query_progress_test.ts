@@ -57,3 +57,25 @@ Deno.test("QueryProgress says what goes on after each event", () => {
   doing({ type: "answer_delta", delta: "2" });
   assert.deepEqual([progress.answer, progress.step?.number, progress.queryId], ["42", 2, "q"]);
 });
+
+Deno.test("QueryProgress.question waits until it is answered, whatever else happens meanwhile", () => {
+  const progress = new QueryProgress();
+  const take = (event: Parameters<QueryProgress["take"]>[0]): void => progress.take(event);
+  const emitter = new Emitter(take, { queryId: "q", now: () => 0 });
+  const [asks, other] = ["k", "l"].map((queryId) => new Emitter(take, { queryId, now: () => 0, parentQueryId: "q" }));
+  const question = { id: "1", extension: "e", what: "open", why: "", scope: "doors" };
+  for (const by of [asks!, emitter]) {
+    by.send({ type: "approval_requested", ...question });
+    other!.send({ type: "started", conversationId: "c", request: "r", model: "m" });
+    other!.send({ type: "final", result: RESULT });
+    emitter.send({ type: "thinking", delta: "hm" });
+    assert.equal(progress.question?.id, "1");
+    assert.equal(progress.doing, "waiting for your answer");
+    by.send({ type: "approval_answered", id: "1", decision: "no", reason: "" });
+    assert.equal(progress.question, null);
+    assert.notEqual(progress.doing, "waiting for your answer");
+  }
+  emitter.send({ type: "approval_requested", ...question });
+  emitter.send({ type: "final", result: RESULT });
+  assert.equal(progress.question, null);
+});
