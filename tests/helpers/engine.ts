@@ -118,10 +118,10 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     provider,
     events,
     logged,
-    ask: (request, given = {}) =>
+    ask: (request, { signal, approve } = {}) =>
       conversations.ask(branch, request, {
-        signal: new AbortController().signal,
-        ...given,
+        signal: signal ?? new AbortController().signal,
+        ...(approve ? { approve } : {}),
         emit: (event) => events.push(event),
       }),
     context: (call) => provider.requests[call]?.context ?? "",

@@ -8,12 +8,14 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
+import type { Approve } from "../../domain/query/approval.ts";
 import { BusyError } from "../../domain/errors.ts";
 import { faultOf } from "../../domain/query/fault_of.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { QueryReason, QueryResult } from "../../domain/query/query_result.ts";
 import { shownAnswer } from "../../domain/query/shown_answer.ts";
+import { askPermission } from "./ask_permission.ts";
 import { promptOf } from "./prompt_of.ts";
 import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 import { messageChunk, updateOf } from "./update_of.ts";
@@ -73,7 +75,12 @@ export function acpAgent(sessions: EditorSessions, { version }: { readonly versi
       asked(async () => {
         const entry = sessions.get(sessionId);
         const send = tell(client, sessionId);
-        const result = await run(entry, { given: promptOf(prompt), send, signal });
+        const result = await run(entry, {
+          given: promptOf(prompt),
+          send,
+          approve: askPermission(client, sessionId),
+          signal,
+        });
         const stopReason = STOPS[result.reason];
         if (stopReason === undefined) throw RequestError.internalError({ reason: result.reason }, shownAnswer(result));
         return { stopReason };
@@ -100,9 +107,10 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
 
 async function run(
   entry: OpenSession,
-  { given: { request, images, variables }, send, signal }: {
+  { given: { request, images, variables }, send, approve, signal }: {
     readonly given: ReturnType<typeof promptOf>;
     readonly send: Send;
+    readonly approve: Approve;
     readonly signal: AbortSignal;
   },
 ): Promise<QueryResult> {
@@ -119,6 +127,7 @@ async function run(
     const result = await conversations.ask(branch, request, {
       signal: AbortSignal.any([signal, controller.signal]),
       refuseWhenBusy: true,
+      approve,
       images,
       variables,
       emit: (event) => {

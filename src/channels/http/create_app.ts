@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { newId } from "../../domain/kit/id.ts";
 import type { Leaving } from "./routing/client_leaving.ts";
 import { conditional } from "./response/conditional.ts";
+import { approvalRoutes } from "./api/approval_routes.ts";
 import { conversationRoutes } from "./api/conversation_routes.ts";
 import { Authenticator } from "./request/authenticator.ts";
 import { guard } from "./request/guard.ts";
@@ -118,6 +119,7 @@ function apiRoutes(parts: HttpParts, runs: Runs): readonly HttpRoute[] {
     ...tokenRoutes({ parts, runs }),
     ...conversationRoutes({ parts, runs }),
     ...messageRoutes({ parts, runs }),
+    ...approvalRoutes({ parts, runs }),
     ...queryRoutes(parts),
     ...recordRoutes({ parts, runs }),
     ...openAiRoutes({ parts, runs }),

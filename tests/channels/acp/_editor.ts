@@ -1,8 +1,15 @@
-import { client, type ClientContext, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
+import {
+  client,
+  type ClientContext,
+  methods,
+  type RequestPermissionOutcome,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
 import { acpAgent } from "../../../src/channels/acp/acp_agent.ts";
 import { EditorSessions, type Open } from "../../../src/channels/acp/sessions.ts";
 import type { Session } from "../../../src/channels/channel.ts";
-import { type Engine, startEngine } from "../../helpers/engine.ts";
+import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
 
 export const FOLDER = "/nowhere";
@@ -19,12 +26,16 @@ export interface Editor {
   readonly servers: unknown[];
 }
 
+/** How the editor answers a request for permission; without it, it knows no such request. */
+export type Permit = (asked: RequestPermissionRequest) => Promise<RequestPermissionOutcome>;
+
 /** The protocol's own client, connected to an agent on a real engine with a scripted model. */
 export async function withEditor(
   replies: readonly ScriptedReply[],
   work: (editor: Editor) => Promise<void>,
+  { permit, ...options }: EngineOptions & { readonly permit?: Permit } = {},
 ): Promise<void> {
-  await using engine = await startEngine(replies, { workspace: FOLDER });
+  await using engine = await startEngine(replies, { workspace: FOLDER, ...options });
   const editor = { engine, updates: [] as SessionUpdate[], opened: [], closed: [], servers: [] } as Omit<
     Editor,
     "context"
@@ -43,9 +54,15 @@ export async function withEditor(
     });
   };
   const sessions = new EditorSessions(open);
-  const app = client({ name: "test" }).onNotification(methods.client.session.update, ({ params }) => {
+  const plain = client({ name: "test" }).onNotification(methods.client.session.update, ({ params }) => {
     editor.updates.push(params.update);
   });
+  const app = permit
+    ? plain.onRequest(
+      methods.client.session.requestPermission,
+      async ({ params }) => ({ outcome: await permit(params) }),
+    )
+    : plain;
   try {
     await app.connectWith(acpAgent(sessions, { version: "1.2.3" }), async (context) => {
       await context.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });

@@ -9,6 +9,8 @@ const ASKS = replyJson(
   "const said = await shell.run('echo ran', {network: true}).then((r) => r.stdout.trim(), (e) => e.message)",
 );
 const SAID = final("{{said}}");
+/** The answer on stdout, after the live line. */
+const RAN = /\[2Kran\r\n/;
 const NO = /^Cannot run this with network for commands: /;
 
 /** What a user is asked, and what becomes of the answer. */
@@ -44,7 +46,7 @@ export function approvalsSuite(launcher: Launcher): void {
   launched(launcher, name, async (t) => {
     await together(t, {
       "yes, once": withUser(async (user) => {
-        assert.match(await answer(user, "y"), /\x1b\[2Kran\r\n/);
+        assert.match(await answer(user, "y"), RAN);
         assert.deepEqual(await rules(user), []);
       }),
       "no, with a reason that the model reads": withUser(async (user) => {
@@ -52,7 +54,7 @@ export function approvalsSuite(launcher: Launcher): void {
         assert.match(user.mock.requests[1]?.context ?? "", /the user said no: use the cache/);
       }),
       "always, also where nobody can be asked, until it is removed": withUser(async (user) => {
-        assert.match(await answer(user, "a"), /\x1b\[2Kran\r\n/);
+        assert.match(await answer(user, "a"), RAN);
         const [rule] = await rules(user);
         assert.deepEqual([rule?.scope, rule?.conversationId], ["network for commands", null]);
         assert.equal((await user.run(["run", "y"])).stdout, "ran\n");
@@ -60,7 +62,7 @@ export function approvalsSuite(launcher: Launcher): void {
         assert.match((await user.run(["run", "z"])).stdout, NO);
       }, [ASKS, SAID, ASKS, SAID, ASKS, SAID]),
       "for the conversation": withUser(async (user) => {
-        assert.match(await answer(user, "c"), /\x1b\[2Kran\r\n/);
+        assert.match(await answer(user, "c"), RAN);
         assert.equal((await user.run(["run", "-c", "y"])).stdout, "ran\n");
         assert.match((await user.run(["run", "z"])).stdout, NO);
       }, [ASKS, SAID, ASKS, SAID, ASKS, SAID]),
@@ -93,7 +95,7 @@ export function approvalsSuite(launcher: Launcher): void {
         assert.match((await user.run(["vars", "kept"])).stdout, /1,\s+2/);
         const { queries } = await user.queries();
         assert.deepEqual(queries.map(({ reason, running }) => [reason, running]), [["process_lost", false]]);
-        assert.match(await answer(user, "y", ["run", "-c", "again"]), /\x1b\[2Kran\r\n/);
+        assert.match(await answer(user, "y", ["run", "-c", "again"]), RAN);
       }, [replyJson("const kept = [1, 2]"), ASKS, ASKS, SAID]),
       "approvals: never": withUser(async (user) => {
         assert.equal((await user.run(["config", "set", "approvals", "never"])).code, 0);

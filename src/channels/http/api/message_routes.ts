@@ -1,5 +1,6 @@
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskOptions } from "../../../conversation/send_options.ts";
+import type { Approve } from "../../../domain/query/approval.ts";
 import { Cancelled } from "../../../domain/errors.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
@@ -123,7 +124,8 @@ async function begin(
   }
   const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
   const { queryId } = await runs.begin(
-    (options) => conversations.ask(conversation, body.request, { ...options, ...more }),
+    (options, approve) =>
+      conversations.ask(conversation, body.request, { ...options, ...more, ...asking(body, approve) }),
     { caller, leaving: body.cancelOnDisconnect === false ? null : leavingOf(call) },
   );
   return { queryId };
@@ -133,6 +135,11 @@ async function begin(
  * again, and a stream can be resumed where it stopped. */
 function leavingOf({ headers, leaving }: Pick<RouteCall, "headers" | "leaving">): Leaving | null {
   return headers.has("idempotency-key") || wantsEvents(headers) ? null : leaving;
+}
+
+/** Nobody is asked unless the client says that it answers. */
+function asking({ approvals }: Pick<Message, "approvals">, approve: Approve): Pick<AskOptions, "approve"> {
+  return approvals === "ask" ? { approve } : {};
 }
 
 function optionsOf(
@@ -219,12 +226,14 @@ function retry({ parts, runs }: RouteParts, once: Idempotency): HttpRoute {
       const { conversations } = parts;
       const conversation = await findConversation(conversations, call.params["id"]);
       const { queryId, maxIterations } = call.body;
+      const { body } = call;
       const work = async (requestKey: RequestKey | undefined): Promise<StartedQuery> => {
         await findQuery(conversations, { conversation, queryId });
         const more = maxIterations === undefined ? {} : { maxIterations };
         const label = callerLabel("http", call.caller);
         const begun = await runs.begin(
-          (options) => conversations.retry(queryId, { ...options, ...more, requestKey, label }),
+          (options, approve) =>
+            conversations.retry(queryId, { ...options, ...more, requestKey, label, ...asking(body, approve) }),
           { caller: call.caller, leaving: leavingOf(call) },
         );
         return { queryId: begun.queryId };

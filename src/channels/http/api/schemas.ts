@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DECISIONS } from "../../../domain/query/approval.ts";
 import { ExtensionSchema } from "../../schemas/extension_schema.ts";
 import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
 
@@ -100,7 +101,26 @@ const maxIterations = z.number().int().min(1).max(1_000_000).optional().describe
   "Iterations the query may use before it must ask for more",
 );
 
-export const RetryBody = z.strictObject({ queryId: id, maxIterations });
+const approvals = z.enum(["ask", "never"]).default("never").describe(
+  "What happens when an extension needs more than it was granted: ask, and wait for an answer from a client, or refuse",
+);
+
+export const RetryBody = z.strictObject({ queryId: id, maxIterations, approvals });
+
+export const ApprovalListSchema = z.object({
+  items: z.array(z.object({
+    id: z.string(),
+    extension: z.string().describe("Namespace of the extension that asks"),
+    what: z.string().describe("What would be done, as a phrase: run npm ci with network"),
+    why: z.string(),
+    scope: z.string().describe("What a lasting answer allows, as a phrase: network for commands"),
+  })),
+});
+
+export const ApprovalBody = z.strictObject({
+  decision: z.enum(DECISIONS).describe("Allow it once, for the conversation or for the workspace, or not at all"),
+  reason: z.string().max(1000).default("").describe("Why not, for the model"),
+});
 
 export const MessageBody = z.strictObject({
   request: z.string().min(1),
@@ -108,6 +128,7 @@ export const MessageBody = z.strictObject({
   context: z.unknown().optional().describe("Text or JSON that becomes the variable context"),
   responseSchema: z.unknown().optional().describe("A JSON Schema that the answer must satisfy"),
   maxIterations,
+  approvals,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
     "If this server is running a query in the conversation: respond with 409, wait for its end, or pass it this " +
       "message as a note. If another process is, the response is 409",

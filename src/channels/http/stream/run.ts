@@ -1,7 +1,9 @@
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskOptions } from "../../../conversation/send_options.ts";
+import type { Approve } from "../../../domain/query/approval.ts";
 import type { Emit, QueryEvent } from "../../../domain/query/query_event.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
+import { WaitingQuestions } from "./waiting_questions.ts";
 
 /** Number of events of a running query that are kept for clients. */
 const KEPT_EVENTS = 1000;
@@ -16,8 +18,11 @@ export interface NumberedEvent {
   readonly event: QueryEvent;
 }
 
-/** Runs a query for a client, with the listeners of a run. */
-export type Ask = (options: Required<Pick<AskOptions, "signal" | "emit" | "onBranch">>) => Promise<QueryResult>;
+/** Runs a query for a client, with the listeners of a run. A client that answers questions passes `approve` on. */
+export type Ask = (
+  options: Required<Pick<AskOptions, "signal" | "emit" | "onBranch">>,
+  approve: Approve,
+) => Promise<QueryResult>;
 
 /** What is known about a query from its start. */
 export interface Begun {
@@ -28,6 +33,7 @@ export interface Begun {
 
 /** A query that this process runs or ran: its newest events and its end. A slow client does not make it keep more. */
 export class LiveRun {
+  readonly questions = new WaitingQuestions();
   readonly #kept: NumberedEvent[] = [];
   readonly #controller = new AbortController();
   readonly #begun = Promise.withResolvers<Begun>();
@@ -46,7 +52,7 @@ export class LiveRun {
       onEvent(event);
       this.#add(event);
     };
-    this.ended = ask({ signal: this.#controller.signal, emit, onBranch });
+    this.ended = ask({ signal: this.#controller.signal, emit, onBranch }, this.questions.approve);
     this.ended.then(() => this.#end(), (error: unknown) => {
       this.#begun.reject(error);
       this.#end();
