@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { zipSync } from "fflate";
-import { createTarGzip } from "nanotar";
+import { gzipSync, zipSync } from "fflate";
+import { createTar } from "nanotar";
 import { ROOT } from "../_project.ts";
 
 export interface Program {
@@ -31,6 +31,9 @@ const DOCS: Readonly<Record<string, string>> = {
   "vis.1": "docs/generated/vis.1",
 };
 
+/** Two blocks of zeros end an archive; nanotar fills up to a whole record, which may leave room for one or none. */
+const END_OF_TAR = 1024;
+
 interface Entry {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -47,7 +50,7 @@ export async function packRelease(options: PackOptions): Promise<readonly string
     const windows = program.target.includes("windows");
     const entries = await entriesOf(program, { folder: `vis-${version}`, windows });
     const name = `vis-${version}-${program.target}${windows ? ".zip" : ".tar.gz"}`;
-    files.set(name, await (windows ? zipped : tarred)(entries, options.modifiedAt));
+    files.set(name, (windows ? zipped : tarred)(entries, options.modifiedAt));
   }
   files.set("install.sh", new TextEncoder().encode(await installer(options)));
   for (const [name, bytes] of files) await Deno.writeFile(join(output, name), bytes);
@@ -68,15 +71,18 @@ async function entriesOf(
   return entries.sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
-async function tarred(entries: readonly Entry[], mtime: number): Promise<Uint8Array> {
+function tarred(entries: readonly Entry[], mtime: number): Uint8Array {
   const files = entries.map(({ name, bytes: data, executable }) => {
     return { name, data, attrs: { mode: executable ? "755" : "644" } };
   });
-  return await createTarGzip(files, { attrs: { mtime, uid: 0, gid: 0 } });
+  const tar = createTar(files, { attrs: { mtime, uid: 0, gid: 0 } });
+  const ended = new Uint8Array(tar.length + END_OF_TAR);
+  ended.set(tar);
+  return gzipSync(ended, { mtime: 0 });
 }
 
-function zipped(entries: readonly Entry[], mtime: number): Promise<Uint8Array> {
-  return Promise.resolve(zipSync(Object.fromEntries(entries.map(({ name, bytes }) => [name, bytes])), { mtime }));
+function zipped(entries: readonly Entry[], mtime: number): Uint8Array {
+  return zipSync(Object.fromEntries(entries.map(({ name, bytes }) => [name, bytes])), { mtime });
 }
 
 async function installer({ version, baseUrl }: PackOptions): Promise<string> {

@@ -40,7 +40,10 @@ export async function sourceLauncher(): Promise<Launcher> {
   };
 }
 
-/** The executable, made once for the whole suite in a folder of its own. */
+/** Set once the executable of this test run is made; files of tests are threads of one process and share it. */
+const MADE = "VIS_E2E_EXECUTABLE_MADE";
+
+/** The executable, made once for the whole run in a folder of its own. */
 export async function compiledLauncher(): Promise<Launcher> {
   const runtime = await baseRuntime();
   const output = join(ROOT, "dist/e2e/vis");
@@ -50,10 +53,15 @@ export async function compiledLauncher(): Promise<Launcher> {
     env: { PATH: "/usr/bin:/bin" },
     missing: runtime.ok ? "" : runtime.reason,
     ready: once(async () => {
+      await Deno.mkdir(dirname(output), { recursive: true });
+      using lock = await Deno.open(`${output}.lock`, { create: true, write: true });
+      await lock.lock(true);
+      if (Deno.env.get(MADE) === output) return;
       const args = ["run", "-A", join(ROOT, "scripts/compile.ts"), "--output", output];
       const { code, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env: { ...runtime.env } })
         .output();
       if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
+      Deno.env.set(MADE, output);
     }),
   };
 }

@@ -1,19 +1,19 @@
 import { approvalsSuite } from "./suites/approvals_suite.ts";
-import { badInputSuite } from "./suites/bad_input_suite.ts";
+import { badInputSuite } from "./suites/failures/bad_input_suite.ts";
 import { childrenSuite } from "./suites/children_suite.ts";
 import { codingSuite } from "./suites/coding_suite.ts";
 import { commandsSuite } from "./suites/commands_suite.ts";
 import { continueSuite } from "./suites/continue_suite.ts";
 import { endSuite } from "./suites/end_suite.ts";
 import { flagsSuite } from "./suites/flags_suite.ts";
-import { fullDiskSuite } from "./suites/full_disk_suite.ts";
+import { fullDiskSuite } from "./suites/failures/full_disk_suite.ts";
 import { givenSuite } from "./suites/given_suite.ts";
-import { killSuite } from "./suites/kill_suite.ts";
+import { killSuite } from "./suites/failures/kill_suite.ts";
 import type { Launcher } from "./_launcher.ts";
 import { limitsSuite } from "./suites/limits_suite.ts";
 import { machineSuite } from "./suites/machine_suite.ts";
 import { modulesSuite } from "./suites/modules_suite.ts";
-import { movedSuite } from "./suites/moved_suite.ts";
+import { movedSuite } from "./suites/failures/moved_suite.ts";
 import { outputsSuite } from "./suites/outputs_suite.ts";
 import { protocolsSuite } from "./suites/protocols_suite.ts";
 import { providersSuite } from "./suites/providers_suite.ts";
@@ -22,10 +22,10 @@ import { repliesSuite } from "./suites/replies_suite.ts";
 import { runSuite } from "./suites/run_suite.ts";
 import { screenSuite } from "./suites/screen_suite.ts";
 import { serveSuite } from "./suites/serve_suite.ts";
-import { signalsSuite } from "./suites/signals_suite.ts";
+import { signalsSuite } from "./suites/failures/signals_suite.ts";
 import { streamsSuite } from "./suites/streams_suite.ts";
 import { telegramSuite } from "./suites/telegram_suite.ts";
-import { twoProcessesSuite } from "./suites/two_processes_suite.ts";
+import { twoProcessesSuite } from "./suites/failures/two_processes_suite.ts";
 
 /** Everything that holds for both ways of running the program. */
 export const suites: readonly ((launcher: Launcher) => void)[] = [

@@ -75,12 +75,8 @@ export function acpAgent(sessions: EditorSessions, { version }: { readonly versi
       asked(async () => {
         const entry = sessions.get(sessionId);
         const send = tell(client, sessionId);
-        const result = await run(entry, {
-          given: promptOf(prompt),
-          send,
-          approve: askPermission(client, sessionId),
-          signal,
-        });
+        const approve = askPermission(client, sessionId);
+        const result = await run(entry, { given: promptOf(prompt), send, approve, signal });
         const stopReason = STOPS[result.reason];
         if (stopReason === undefined) throw RequestError.internalError({ reason: result.reason }, shownAnswer(result));
         return { stopReason };

@@ -50,7 +50,7 @@ Deno.test("extensionSource() loads the extension alone that has settings, and sa
       ] as const
     ) assert.deepEqual(lazy[key], full[key], key);
     assert.match(lazy.example?.code ?? "", /fs\.count/);
-    assert.match(lazy.blocks.join(), /HTTP to example\.org only/);
+    assert.match(lazy.blocks.join(), /HTTP to example\.org; the user allows others/);
     assert.match(lazy.blocks.join(), /MCP servers: files\./);
     for (const name of ["web", "web.get", "mcp.call", "fs.grep", "none"]) assert.equal(lazy.doc(name), full.doc(name));
     assert.deepEqual(source.known?.("e"), registry.known("e"));

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { ApprovalFolder } from "../../../src/app/session/approval_folder.ts";
 import { AnswerSchema } from "../../../src/prompt/schema/answer_schema.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import type { Launcher } from "../_launcher.ts";
@@ -98,6 +99,10 @@ export function outputsSuite(launcher: Launcher): void {
     for (const line of ["list", "show fs", "new mine", "check mine", "add mine", "remove my.mine", "trust"]) {
       await told(`extensions ${line.split(" ")[0]}`, `extensions ${line} --json`);
     }
+    const rule = { workspace: user.workspace, conversationId: null, extension: "vis.shell", scope: "network" };
+    await new ApprovalFolder(user.path("vis")).add(rule);
+    await told("approvals list", "approvals list --json");
+    await told("approvals remove", "approvals remove --all --json");
     await told("error", "run --json --nope");
     assert.deepEqual([...met].sort(), Object.keys(schemas).sort());
   });

@@ -115,7 +115,7 @@ export class Thread {
     }
     const headers = { ...SSE, "idempotency-key": unique() };
     await this.#run(text, async () => {
-      const response = await request(path, { method: "POST", body: { request: text }, headers });
+      const response = await request(path, { method: "POST", body: { request: text, approvals: "ask" }, headers });
       taken();
       return response;
     });
@@ -151,7 +151,7 @@ export class Thread {
     if (this.#running) return;
     const path = inApi("conversations", this.id, "retry");
     const text = turn.node.querySelector(".asked").textContent;
-    const body = { queryId: turn.queryId };
+    const body = { queryId: turn.queryId, approvals: "ask" };
     await this.#run(text, async () => {
       const response = await request(path, { method: "POST", body, headers: SSE });
       turn.node.remove(); // the previous run stays in the database
@@ -229,6 +229,8 @@ export class Thread {
       inspect: (turn, at) => void inspect({ conversation, turn }, at),
       fork: (turn, at) => void this.guarded(() => this.fork(turn.queryId, at)),
       again: (turn) => void this.guarded(() => this.#again(turn)),
+      answer: (id, body) =>
+        this.guarded(() => request(inApi("conversations", conversation, "approvals", id), { method: "POST", body })),
       resume: () => void this.guarded(() => this.send("Continue where you stopped.")),
     };
     return { conversation, actions, root: this.#node };

@@ -1,4 +1,5 @@
 import { inApi, json } from "./api.js";
+import { questionCard } from "./ask.js";
 import { copyButton } from "./copy.js";
 import { button, element, longText, plural, seconds, streamText } from "./dom.js";
 import { markdown } from "./markdown.js";
@@ -35,10 +36,12 @@ export class Turn {
   #summary = element("summary", { text: "Working…" });
   #answer = element("div", { class: "answer" });
   #foot = element("footer");
+  #question = element("div");
   #spent = "";
   #count = 0;
 
-  /** `actions`: `inspect` and `fork` receive this turn and a number, `again` and `resume` this turn. */
+  /** `actions`: `inspect` and `fork` receive this turn and a number, `again` and `resume` this turn, `answer` the id of a
+   * question and its answer. */
   constructor(request, { conversation, root, actions, queryId = null }) {
     this.#given = { conversation, actions };
     this.queryId = queryId;
@@ -50,7 +53,7 @@ export class Turn {
     this.#fold.append(this.#summary, this.#steps.node);
     const heading = element("h2", { class: "unseen", text: "Request" });
     const asked = longText(element("div", { class: "asked" }), request);
-    const done = element("div", { class: "done", children: [this.#fold, this.#answer, this.#foot] });
+    const done = element("div", { class: "done", children: [this.#fold, this.#question, this.#answer, this.#foot] });
     this.node = element("article", { class: "turn", children: [heading, asked, done] });
   }
 
@@ -72,6 +75,8 @@ export class Turn {
 
   /** Shows one event. `started` starts over: after a lost connection events may come again, from rows. */
   show(event) {
+    if (event.type === "approval_requested") return this.#ask(event);
+    if (event.type === "approval_answered" || event.type === "started") this.#question.replaceChildren();
     if (event.parentQueryId !== undefined) return this.#child(event);
     if (event.type === "started") return this.#restart(event);
     if (event.iteration !== null) this.#step(event.iteration).show(event);
@@ -83,6 +88,11 @@ export class Turn {
   /** The last turn of a conversation can be run again, or continued if it was interrupted. */
   isLast(last) {
     this.node.classList.toggle("last", last);
+  }
+
+  #ask(question) {
+    const { answer } = this.#given.actions;
+    this.#question.replaceChildren(questionCard(question, (given) => answer(question.id, given)));
   }
 
   #child(event) {
@@ -124,6 +134,7 @@ export class Turn {
   #end(result) {
     const { status, reason, answer, answerType, iterations, notes } = result;
     this.node.classList.remove("running");
+    this.#question.replaceChildren();
     this.#count = iterations;
     this.#steps.clear();
     this.#fold.open = false;

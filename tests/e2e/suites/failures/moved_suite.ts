@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
-import { final, replyJson } from "../../helpers/scripted_provider.ts";
-import { checkEvents } from "../helpers/events.ts";
-import type { Launcher } from "../_launcher.ts";
-import { launched, together } from "../helpers/together.ts";
-import { User } from "../helpers/user.ts";
-import { client, urlOf } from "../helpers/server.ts";
+import { final, replyJson } from "../../../helpers/scripted_provider.ts";
+import { checkEvents } from "../../helpers/events.ts";
+import type { Launcher } from "../../_launcher.ts";
+import { launched, together } from "../../helpers/together.ts";
+import { User } from "../../helpers/user.ts";
+import { client, urlOf } from "../../helpers/server.ts";
 
 const CHANGES: Readonly<Record<string, readonly [change: (database: string) => void, says: string]>> = {
   "the folder is removed": [

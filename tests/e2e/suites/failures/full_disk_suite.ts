@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { replyJson } from "../../helpers/scripted_provider.ts";
-import type { Launcher } from "../_launcher.ts";
-import { launched } from "../helpers/together.ts";
-import { User } from "../helpers/user.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
+import type { Launcher } from "../../_launcher.ts";
+import { launched } from "../../helpers/together.ts";
+import { User } from "../../helpers/user.ts";
 
 /** A million characters that nothing makes smaller, others in each step. */
 const large = (step: number): string =>

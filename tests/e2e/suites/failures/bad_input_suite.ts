@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { replyJson } from "../../helpers/scripted_provider.ts";
-import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
-import type { Launcher } from "../_launcher.ts";
-import { launched, together } from "../helpers/together.ts";
-import { KEY, type Ran, User } from "../helpers/user.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
+import type { MockOptions } from "../../../helpers/wires/openai_mock.ts";
+import type { Launcher } from "../../_launcher.ts";
+import { launched, together } from "../../helpers/together.ts";
+import { KEY, type Ran, User } from "../../helpers/user.ts";
 
 const NO_PROVIDER: Readonly<Record<string, string>> = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
 

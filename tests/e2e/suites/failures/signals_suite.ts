@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
-import { final, replyJson } from "../../helpers/scripted_provider.ts";
-import { ENDLESS, inBlock } from "../_endless.ts";
-import type { Launcher } from "../_launcher.ts";
-import { descendants, runs, type Seen, survivors } from "../helpers/processes.ts";
-import { client, urlOf } from "../helpers/server.ts";
-import { launched, together } from "../helpers/together.ts";
-import { type Running, User } from "../helpers/user.ts";
+import type { MockOptions } from "../../../helpers/wires/openai_mock.ts";
+import { final, replyJson } from "../../../helpers/scripted_provider.ts";
+import { ENDLESS, inBlock } from "../../_endless.ts";
+import type { Launcher } from "../../_launcher.ts";
+import { descendants, runs, type Seen, survivors } from "../../helpers/processes.ts";
+import { client, urlOf } from "../../helpers/server.ts";
+import { launched, together } from "../../helpers/together.ts";
+import { type Running, User } from "../../helpers/user.ts";
 
 const SIGNALS: readonly Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 /** More than a pipe holds. */

@@ -1,12 +1,12 @@
 /** Several processes of the program on one conversation, in turn and at once. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { replyJson } from "../../helpers/scripted_provider.ts";
-import type { MockReply, MockRequest } from "../../helpers/wires/openai_mock.ts";
-import { descendants } from "../helpers/processes.ts";
-import type { Launcher } from "../_launcher.ts";
-import { launched } from "../helpers/together.ts";
-import { type Running, User } from "../helpers/user.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
+import type { MockReply, MockRequest } from "../../../helpers/wires/openai_mock.ts";
+import { descendants } from "../../helpers/processes.ts";
+import type { Launcher } from "../../_launcher.ts";
+import { launched } from "../../helpers/together.ts";
+import { type Running, User } from "../../helpers/user.ts";
 
 const TOKEN = "a-token-of-this-test";
 const KEY = { "idempotency-key": "the-key" };

@@ -1,11 +1,11 @@
 /** The program itself is killed again and again, at requests, in replies and at moments nobody chose, and its
  * conversation must come out as if it had not been. `tests/faults` has every step; here the whole program has them. */
 import assert from "node:assert/strict";
-import type { Picture } from "../../helpers/conversation_picture.ts";
-import { STEPS } from "../../helpers/kill_script.ts";
-import type { Launcher } from "../_launcher.ts";
-import { type Kill, Player } from "../helpers/player.ts";
-import { launched } from "../helpers/together.ts";
+import type { Picture } from "../../../helpers/conversation_picture.ts";
+import { STEPS } from "../../../helpers/kill_script.ts";
+import type { Launcher } from "../../_launcher.ts";
+import { type Kill, Player } from "../../helpers/player.ts";
+import { launched } from "../../helpers/together.ts";
 
 const odd = STEPS.flatMap((_, at) => at % 2 === 0 ? [at + 1] : []);
 const even = odd.map((step) => step + 1);
