@@ -36,7 +36,7 @@ export function questionCard({ what, why, scope }, answer) {
     "aria-label": "Vis asks",
     children: [
       element("p", { class: "plain", text: `Allow Vis to ${what}?` }),
-      ...(why === "" ? [] : [element("p", { class: "plain reason", text: why })]),
+      ...(why === "" ? [] : [element("p", { class: "plain why", text: why })]),
       element("p", {
         class: "choices",
         children: [

@@ -36,7 +36,7 @@ export class Turn {
   #summary = element("summary", { text: "Working…" });
   #answer = element("div", { class: "answer" });
   #foot = element("footer");
-  #question = element("div");
+  #question = element("div", { "aria-live": "polite" });
   #spent = "";
   #count = 0;
 

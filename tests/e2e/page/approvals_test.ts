@@ -1,0 +1,60 @@
+import axe from "axe-core";
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { ASKING } from "../../helpers/asking_extension.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { ask, inBrowser, inPage } from "./_browser.ts";
+
+const rig = { engine: { extensions: [ASKING] } };
+const asks = (args = ""): string => replyJson(`const said = await asking.open(${args})`);
+const SAID = final("{{said.allowed}} {{said.reason}}");
+const LONG = `"doors", "open the doors of ".repeat(9), "https://example.org/".repeat(9)`;
+
+const question = (page: Page) => page.locator(".question");
+const press = async (page: Page, name: RegExp): Promise<void> =>
+  await question(page).getByRole("button", { name }).click();
+
+inBrowser("asks what an extension asks, and a key of what is being typed is no answer", {
+  rig,
+  replies: [asks(), SAID],
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await question(page).getByText("Allow Vis to open doors?").waitFor();
+  assert.equal(await question(page).getByText("It is locked.").count(), 1);
+  assert.equal(await inPage(page, "document.activeElement.id"), "request");
+  await press(page, /^Yes, and doors in this conversation$/);
+  await page.locator(".done > footer", { hasText: "fork" }).waitFor();
+  assert.equal(await question(page).count(), 0);
+});
+
+inBrowser("asks again after a reload and in a second tab; the first answer counts, with its reason", {
+  rig,
+  replies: [asks(), SAID],
+}, async ({ page, tab }) => {
+  await ask(page, "Begin");
+  await question(page).waitFor();
+  await page.reload();
+  await question(page).waitFor();
+  const other = await tab(`&c=${await inPage<string>(page, "location.hash.slice(3)")}`);
+  await question(other).getByLabel("Why not").fill("not today");
+  await press(other, /^No$/);
+  for (const one of [page, other]) {
+    await one.locator(".answer", { hasText: "false the user said no: not today" }).waitFor();
+    assert.equal(await question(one).count(), 0);
+  }
+});
+
+inBrowser("fits a long question into a narrow window, for the keyboard and a screen reader too, until it is cancelled", {
+  rig,
+  replies: [asks(LONG)],
+  context: { viewport: { width: 360, height: 640 } },
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await question(page).waitFor();
+  assert.ok(await inPage<number>(page, "document.documentElement.scrollWidth") <= 360);
+  await inPage(page, axe.source);
+  const { violations } = await inPage<{ readonly violations: readonly { readonly id: string }[] }>(page, "axe.run()");
+  assert.deepEqual(violations.map(({ id }) => id), []);
+  await page.getByRole("button", { name: /cancel|stop/i }).click();
+  await question(page).waitFor({ state: "detached" });
+});
