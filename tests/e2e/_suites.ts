@@ -27,11 +27,20 @@ import { streamsSuite } from "./suites/streams_suite.ts";
 import { telegramSuite } from "./suites/telegram_suite.ts";
 import { twoProcessesSuite } from "./suites/failures/two_processes_suite.ts";
 
-/** Everything that holds for both ways of running the program. */
-export const suites: readonly ((launcher: Launcher) => void)[] = [
+/** What depends on how the program is started, built or spoken to: held both ways. */
+export const bothWays: readonly ((launcher: Launcher) => void)[] = [
   runSuite,
   repliesSuite,
   streamsSuite,
+  commandsSuite,
+  serveSuite,
+  screenSuite,
+  protocolsSuite,
+  modulesSuite,
+];
+
+/** All other behaviour: held on the executable, or from source where none can be made. */
+export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   continueSuite,
   endSuite,
   signalsSuite,
@@ -40,7 +49,6 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   movedSuite,
   limitsSuite,
   machineSuite,
-  commandsSuite,
   approvalsSuite,
   codingSuite,
   badInputSuite,
@@ -48,11 +56,7 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   givenSuite,
   flagsSuite,
   outputsSuite,
-  serveSuite,
-  screenSuite,
   telegramSuite,
-  protocolsSuite,
-  modulesSuite,
   childrenSuite,
   replaySuite,
   twoProcessesSuite,

@@ -1,5 +1,7 @@
+import { baseRuntime } from "../helpers/base_runtime.ts";
 import { sourceLauncher } from "./_launcher.ts";
-import { suites } from "./_suites.ts";
+import { bothWays, oneWay } from "./_suites.ts";
 
 const launcher = await sourceLauncher();
-for (const suite of suites) suite(launcher);
+const executable = (await baseRuntime()).ok;
+for (const suite of [...bothWays, ...(executable ? [] : oneWay)]) suite(launcher);
