@@ -44,17 +44,21 @@ inBrowser("asks again after a reload and in a second tab; the first answer count
   }
 });
 
-inBrowser("fits a long question into a narrow window, for the keyboard and a screen reader too, until it is cancelled", {
-  rig,
-  replies: [asks(LONG)],
-  context: { viewport: { width: 360, height: 640 } },
-}, async ({ page }) => {
-  await ask(page, "Begin");
-  await question(page).waitFor();
-  assert.ok(await inPage<number>(page, "document.documentElement.scrollWidth") <= 360);
-  await inPage(page, axe.source);
-  const { violations } = await inPage<{ readonly violations: readonly { readonly id: string }[] }>(page, "axe.run()");
-  assert.deepEqual(violations.map(({ id }) => id), []);
-  await page.getByRole("button", { name: /cancel|stop/i }).click();
-  await question(page).waitFor({ state: "detached" });
-});
+inBrowser(
+  "fits a long question into a narrow window, for the keyboard and a screen reader too, until it is cancelled",
+  {
+    rig,
+    replies: [asks(LONG)],
+    context: { viewport: { width: 360, height: 640 } },
+  },
+  async ({ page }) => {
+    await ask(page, "Begin");
+    await question(page).waitFor();
+    assert.ok(await inPage<number>(page, "document.documentElement.scrollWidth") <= 360);
+    await inPage(page, axe.source);
+    const { violations } = await inPage<{ readonly violations: readonly { readonly id: string }[] }>(page, "axe.run()");
+    assert.deepEqual(violations.map(({ id }) => id), []);
+    await page.getByRole("button", { name: /cancel|stop/i }).click();
+    await question(page).waitFor({ state: "detached" });
+  },
+);
