@@ -7,6 +7,7 @@ import { begun, block, image, iterationEnd, newIteration } from "../tests/confor
 import type { Figure } from "./support/figure.ts";
 
 const ITERATIONS = 1000;
+const CONVERSATIONS = 100_000;
 const WINDOW = 5;
 const RUNS = 5;
 const PROMPT = "You are Vis, and these are your rules. ".repeat(150);
@@ -17,6 +18,7 @@ export async function store(): Promise<readonly Figure[]> {
   try {
     const { times, early, late } = await longQuery(join(folder, "long.db"));
     const opens = await reopen(join(folder, "long.db"));
+    const lists = await listing(join(folder, "many.db"));
     const growth = late / early;
     return [
       { what: "writing one iteration", way: "part", unit: "ms", samples: times, bar: 2 },
@@ -25,6 +27,8 @@ export async function store(): Promise<readonly Figure[]> {
       { what: "bytes of an iteration near 10", way: "part", unit: "KB", samples: [early / 1000], bar: null },
       { what: "bytes of an iteration near 1000", way: "part", unit: "KB", samples: [late / 1000], bar: null },
       { what: "opening a database of 1000 iterations", way: "part", unit: "ms", samples: opens, bar: null },
+      { what: "listing 20 of 100,000 conversations", way: "part", unit: "ms", samples: lists.slice(1), bar: 2 },
+      { what: "the same, the first time", way: "part", unit: "ms", samples: lists.slice(0, 1), bar: null },
     ];
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -47,6 +51,22 @@ async function longQuery(path: string) {
   await store.close();
   const between = (from: number, to: number): number => ((at.get(to) ?? NaN) - (at.get(from) ?? NaN)) / (to - from);
   return { times, early: between(10 - WINDOW, 10 + WINDOW), late: between(ITERATIONS - 2 * WINDOW, ITERATIONS) };
+}
+
+/** Times of lists; each but the first follows a change by the same process. */
+async function listing(path: string): Promise<readonly number[]> {
+  const store = await openStore({ path });
+  const facts = { title: "A conversation", channel: "http", workspace: "/work" };
+  await Promise.all(Array.from({ length: CONVERSATIONS }, () => store.createConversation(facts)));
+  const times: number[] = [];
+  for (let at = 0; at < 50; at++) {
+    const start = performance.now();
+    await store.listConversations({ limit: 20 });
+    times.push(performance.now() - start);
+    await store.createConversation(facts);
+  }
+  await store.close();
+  return times;
 }
 
 async function step(store: Store, queryId: string, position: number): Promise<void> {

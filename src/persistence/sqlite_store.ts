@@ -4,7 +4,7 @@ import type { ConversationMaintenance } from "../domain/records/conversation_mai
 import { Children } from "./queries/children.ts";
 import { labelUse, queryByPrefix, readTurns, removeConversation, runningQuery } from "./conversations/maintenance.ts";
 import { ConversationRows } from "./conversations/conversations.ts";
-import { latestConversation, listConversations } from "./conversations/active_conversations.ts";
+import { ActiveConversations } from "./conversations/active_conversations.ts";
 import { branchTree, findBranch } from "./conversations/branch_rows.ts";
 import { Database } from "./sqlite/database.ts";
 import { readDependencies } from "./variables/dependencies.ts";
@@ -79,13 +79,14 @@ export function sqliteStore(database: DatabaseSync, options: StoreOptions): Stor
 
 function conversationStore({ db, now }: Parts): ConversationStore {
   const rows = new ConversationRows(db, now);
+  const active = new ActiveConversations(db);
   return {
     createConversation: (facts) => rows.create(facts),
     findConversation: (id) => findBranch(db, id),
     findExternal: (chat) => rows.findExternal(chat),
     ensureConversation: (facts) => rows.ensure(facts),
-    latestConversation: (workspace) => latestConversation(db, workspace),
-    listConversations: (options) => listConversations(db, options),
+    latestConversation: (workspace) => active.latest(workspace),
+    listConversations: (options) => active.list(options),
     fork: (fork) => rows.fork(fork),
     branches: (conversationId) => branchTree(db, conversationId),
   };
