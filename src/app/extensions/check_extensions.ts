@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { ExtensionCheck } from "../../domain/reports/extension_report.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
+import { messageWithLine } from "../../extension/loading/source_line.ts";
 import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
 import type { ActiveExtensions } from "../../extension/registry/registry.ts";
 import { buildRegistry } from "./extension_source.ts";
@@ -70,8 +71,9 @@ async function calls(
       done.push({ what, ok, found: ok ? "" : `it gave ${JSON.stringify(got)}` });
     } catch (thrown) {
       const message = messageOf(thrown);
+      const found = messageWithLine(thrown);
       // deno-lint-ignore vis/no-message-parsing -- checks.json names a part of the message
-      done.push({ what, ok: error !== undefined && message.includes(error), found: message });
+      done.push({ what, ok: error !== undefined && message.includes(error), found });
     }
   }
   return done;

@@ -25,6 +25,7 @@ import { checkExtensions } from "./check_extensions.ts";
 import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
 import { extensionCommands } from "./extension_commands.ts";
+import { folderChanges } from "./folder_changes.ts";
 import { fetchPackage } from "./fetch_package.ts";
 import { isBelow } from "./is_below.ts";
 import { newExtension } from "./new_extension.ts";
@@ -65,7 +66,8 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const text = active.doc(alias) ?? "It is not active in this workspace";
     const modules = Object.keys(found.modules ?? {});
     const names = modules.length > 0 ? [`In the sandbox by bare names: ${modules.join(", ")}`] : [];
-    const all = [text, ...names, ...docs, ...settingLines(found)];
+    const from = [found.author, found.license].filter((one) => one !== undefined).join(", ");
+    const all = [...(from === "" ? [] : [`From: ${from}`]), text, ...names, ...docs, ...settingLines(found)];
     return { ...factsOf(found, folders.get(found.namespace)), text: all.join("\n\n") };
   }
 
@@ -79,6 +81,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     }
     const folder: FoundFolder = { place: this.#placeOf(resolve(path)), path: resolve(path) };
     return await checkExtensions(folder, { settings: this.#settings, parts: this.#parts });
+  }
+
+  changes(path: string): AsyncIterable<void> {
+    return folderChanges(resolve(path));
   }
 
   async create(name: string): Promise<string> {

@@ -1,8 +1,12 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { basename, join } from "node:path";
+import types from "../../../docs/generated/vis-extension.d.ts" with { type: "text" };
 import { UsageError } from "../../domain/errors.ts";
 
-/** Writes a working extension with its checks; resolves with the folder. */
+/** The version whose types an editor loads; `z` of `@vis/extension` is the one in the program. */
+const ZOD = "4.6.7";
+
+/** Writes a working extension with its checks, and types for editors; resolves with the folder. */
 export async function newExtension(folder: string): Promise<string> {
   const name = basename(folder);
   if (!/^[a-z][a-z0-9]{0,40}$/.test(name)) {
@@ -25,7 +29,10 @@ function filesOf(name: string): Readonly<Record<string, string>> {
     args: [""],
     error: "Cannot call",
   }];
+  const editor = { imports: { "@vis/extension": "./vis-extension.d.ts", "zod": `npm:zod@${ZOD}` } };
   return {
+    "vis-extension.d.ts": types,
+    "deno.json": `${JSON.stringify(editor, null, 2)}\n`,
     "vis.json": `${JSON.stringify(manifest, null, 2)}\n`,
     "checks.json": `${JSON.stringify(checks, null, 2)}\n`,
     "mod.ts": `import { defineExtension, fn, z } from "@vis/extension";

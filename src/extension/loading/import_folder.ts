@@ -19,7 +19,7 @@ export interface ImportOptions {
   readonly readRealmModule?: ReadRealmModule;
 }
 
-const CODE = /\.m?[jt]s$/;
+const CODE = /(?<!\.d)\.m?[jt]s$/;
 /** Part of the folder's name, so that copies made by another version are not reused. */
 const FORMAT = "1";
 const SHIM = "@vis-extension.mjs";

@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import type { Log } from "../../logging/log.ts";
 import type { FoundFolder } from "./discover.ts";
 import { type ExtensionFolder, readExtensionFolder } from "./extension_folder.ts";
+import { messageWithLine } from "./source_line.ts";
 import { importExtension, type ImportOptions } from "./import_folder.ts";
 import { installOrder } from "../registry/install_order.ts";
 import { realmScripts } from "../realm_scripts.ts";
@@ -168,7 +169,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
       try {
         return { name: entry.namespace, folder, extension: await importExtension(read, entry, folderOptions) };
       } catch (error) {
-        return failed({ name: entry.namespace, folder }, messageOf(error));
+        return failed({ name: entry.namespace, folder }, messageWithLine(error));
       }
     }),
   );

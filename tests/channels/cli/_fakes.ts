@@ -46,6 +46,7 @@ const NO_EXTENSIONS: ExtensionAdmin = {
   list: unasked,
   show: unasked,
   check: unasked,
+  changes: unasked,
   create: unasked,
   add: unasked,
   remove: unasked,

@@ -27,9 +27,21 @@ export class ExtensionsCommand {
     return this.#tell({ ...facts, text }, [factLine(facts), "", text]);
   }
 
-  /** Resolves with 1 if a check failed. */
-  async check(path: string | null): Promise<number> {
-    const checks = await (await this.#admin()).check(path);
+  /** Resolves with 1 if a check failed; with `watch` it checks again after each change and never resolves. */
+  async check(path: string | null, { watch }: { readonly watch: boolean }): Promise<number> {
+    const admin = await this.#admin();
+    if (watch && path === null) throw new UsageError("Cannot watch: name the folder of an extension");
+    const code = await this.#checked(admin, path);
+    if (!watch || path === null) return code;
+    for await (const _ of admin.changes(path)) {
+      this.#parts.io.stdout("\n");
+      await this.#checked(admin, path);
+    }
+    return code;
+  }
+
+  async #checked(admin: ExtensionAdmin, path: string | null): Promise<number> {
+    const checks = await admin.check(path);
     const lines = checks.map(({ what, ok, found }) => `${ok ? "✓" : "✗"} ${what}${found ? `  ${found}` : ""}`);
     this.#tell(checks, lines);
     return checks.every(({ ok }) => ok) ? 0 : 1;

@@ -27,7 +27,10 @@ export function addExtensions(program: Command, { services, io, finish }: Contex
     .action(async (name: string, flags: Flags) => finish(await (await command(flags)).show(name)));
   add("check", "load the extensions of a folder and run its checks.json; without a path, load all extensions")
     .argument("[path]", "folder with a vis.json")
-    .action(async (path: string | undefined, flags: Flags) => finish(await (await command(flags)).check(path ?? null)));
+    .option("--watch", "check the folder again whenever a file of it changes", false)
+    .action(async (path: string | undefined, flags: Flags & { watch: boolean }) =>
+      finish(await (await command(flags)).check(path ?? null, flags))
+    );
   add("new", "scaffold a working extension")
     .argument("<name>", "lower-case name, also of the new folder")
     .action(async (name: string, flags: Flags) => finish(await (await command(flags)).create(name)));

@@ -1,0 +1,669 @@
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a78ef849b692ab4cfc8085b7a0f3ec0a81f4cee2822c181612f6fb985612d7ac
+import { z } from 'zod';
+
+/** What a call asks the user to allow, because its grant does not cover it. */
+export interface ApprovalRequest {
+  /** What would be done, as a phrase after "Allow Vis to": "run npm ci with network". */
+  readonly what: string;
+  /** Why it has to be asked; "" if `what` says enough. */
+  readonly why: string;
+  /** What a lasting answer allows, as a phrase: "network for commands". The rule that is kept has this name. */
+  readonly scope: string;
+}
+/** What becomes of a request. */
+export interface Approval {
+  readonly allowed: boolean;
+  /** Why not, for the model; "" if it is allowed. */
+  readonly reason: string;
+}
+declare const LOG_LEVELS: readonly [
+  "trace",
+  "debug",
+  "info",
+  "warn",
+  "error",
+  "fatal"
+];
+/** One row of the log table. */
+export interface LogEntry {
+  readonly level: typeof LOG_LEVELS[number];
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly conversationId?: string;
+  readonly queryId?: string;
+  readonly iterationId?: string;
+  /** 0-based within the iteration. The entry does not refer to the block if it is not stored yet. */
+  readonly block?: number;
+  /** Milliseconds since the epoch; by default, the time at which it is stored. */
+  readonly at?: number;
+}
+export type SearchKind = "request" | "code" | "answer";
+export interface SearchFilter {
+  readonly limit: number;
+  readonly conversationId?: string | undefined;
+  /** Only what this branch shows: its own queries, and those of the branches that it continues up to its forks. */
+  readonly branchId?: string | undefined;
+  readonly kind?: SearchKind | undefined;
+  /** Milliseconds since the epoch; includes `since`, excludes `until`. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+/** A place that contains all the words. */
+export interface SearchHit {
+  readonly kind: SearchKind;
+  /** The text around the words, which are marked with `[` and `]`. */
+  readonly snippet: string;
+  readonly conversationId: string;
+  readonly branchId: string;
+  readonly title: string;
+  readonly queryId: string;
+  /** For code: the iteration and its 0-based position. */
+  readonly iterationId: string | null;
+  readonly position: number | null;
+  /** For code that is the source of a function or class: its name. */
+  readonly variable: string | null;
+  readonly at: number;
+  /** The row that contains the text. */
+  readonly ownerTable: string;
+  readonly ownerId: string;
+  readonly field: string;
+}
+export interface LogFilter {
+  /** At most this many, the newest ones; with `after`, the oldest. */
+  readonly limit: number;
+  /** This level and more severe ones. */
+  readonly level?: LogEntry["level"] | undefined;
+  readonly conversationId?: string | undefined;
+  readonly queryId?: string | undefined;
+  readonly since?: number | undefined;
+  /** Only rows written after the row with this number. */
+  readonly after?: number | undefined;
+}
+export interface LogRow extends LogEntry {
+  /** Increases from row to row. */
+  readonly seq: number;
+  readonly at: number;
+}
+/** A variable, and another one that the blocks that defined it have read. */
+export interface Dependency {
+  readonly name: string;
+  readonly reads: string;
+}
+export interface NewestQueries {
+  /** How many of the latest ones; all if absent. */
+  readonly newest?: number | undefined;
+}
+/** A message as it was sent to a model. */
+export interface SentMessage {
+  readonly role: "system" | "user";
+  readonly text: string;
+}
+export interface PastConversation {
+  readonly id: string;
+  readonly title: string;
+  readonly workspace: string;
+  readonly queries: number;
+  readonly createdAt: number;
+}
+export interface PastQuery {
+  readonly id: string;
+  readonly request: string;
+  readonly status: string;
+  readonly answer: string;
+  readonly iterations: number;
+  readonly createdAt: number;
+}
+export interface PastIteration {
+  readonly id: string;
+  /** 1-based. */
+  readonly number: number;
+  readonly status: string;
+  readonly thinking: string;
+  /** Time spent in model calls. */
+  readonly modelMs: number;
+  readonly blocks: readonly {
+    readonly ms: number;
+    readonly code: string;
+    readonly ok: boolean;
+    readonly result: string;
+    readonly stdout: string;
+    readonly error: string | null;
+  }[];
+}
+export interface PastVariable {
+  readonly name: string;
+  readonly kind: string;
+  readonly type: string;
+  readonly versions: number;
+  readonly summary: string;
+  readonly createdAt: number;
+}
+export interface PastVersion {
+  /** 1-based. */
+  readonly version: number;
+  readonly type: string;
+  readonly summary: string;
+  /** The block that made it. */
+  readonly code: string;
+  readonly createdAt: number;
+}
+/** Read access for extensions to everything stored. A conversation is identified by its id or the first 8 characters of
+ * it, a branch of it likewise; methods reject with `UsageError` if there is none. The id of a conversation stands for
+ * its newest branch, that of the running conversation for the running branch. */
+export interface HistoryReader {
+  search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
+  /** Newest query first. */
+  conversations(options: {
+    readonly limit: number;
+  }): Promise<readonly PastConversation[]>;
+  /** Oldest first. Reading only the newest ones does not take longer in a long conversation. */
+  queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
+  iterations(queryId: string): Promise<readonly PastIteration[]>;
+  /** The messages sent for an iteration (1-based); null if there is none. */
+  sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
+  /** Most recently defined first. */
+  variables(conversationId: string): Promise<readonly PastVariable[]>;
+  /** The versions of a variable, oldest first, with the block that made each; empty if there is none. */
+  versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
+  /** For each variable, the variables that the blocks which made it have read. */
+  dependencies(conversationId: string): Promise<readonly Dependency[]>;
+  /** Entries of Vis's log, oldest first: the newest ones up to `limit`. */
+  logs(filter: LogFilter): Promise<readonly LogRow[]>;
+  /** The value of a version (1-based, by default the newest): data as data, functions and classes as their source,
+   * values that could not be kept as null. Rejects with `UsageError` if there is none. */
+  variable(conversationId: string, options: {
+    readonly name: string;
+    readonly version?: number | undefined;
+  }): Promise<unknown>;
+}
+/** Any value that JSON can express. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
+  readonly [key: string]: JsonValue;
+};
+/** One version of a state. */
+export interface StateVersion {
+  /** 1-based; increases with each change, including deletions. */
+  readonly version: number;
+  /** Undefined if it was deleted. */
+  readonly value: JsonValue | undefined;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+export interface StateEntry {
+  readonly key: string;
+  readonly version: number;
+  readonly at: number;
+}
+export interface FoundState extends StateEntry {
+  readonly value: JsonValue;
+  /** Null for global state. */
+  readonly conversationId: string | null;
+}
+export type Scoped = Readonly<{
+  scope?: "conversation" | "global";
+}>;
+/** `env.store`: JSON under keys of up to 200 characters. It belongs to this conversation unless `scope` is "global".
+ * Each change creates a version, and the last 1000 versions of a key are kept; a value has at most 1 MiB of JSON, a
+ * scope at most 10 000 keys. A fork sees the state at the time it was made. Rejects with TypeError if the value is not
+ * JSON, and with the limit that was exceeded. */
+export interface OwnStore {
+  /** With `ifVersion` it rejects if another version is the newest; 0 means that the key must not exist. Writing the
+   * same value creates no version. */
+  put(key: string, value: JsonValue, options?: Scoped & {
+    readonly ifVersion?: number;
+  }): Promise<{
+    version: number;
+  }>;
+  /** Undefined if there is no such key. */
+  get(key: string, options?: Scoped & {
+    readonly version?: number;
+  }): Promise<JsonValue | undefined>;
+  /** Newest first; a version without a value is a deletion. 100 by default. */
+  history(key: string, options?: Scoped & {
+    readonly limit?: number;
+  }): Promise<readonly StateVersion[]>;
+  /** Sorted by key; 100 by default. */
+  list(options?: Scoped & {
+    readonly prefix?: string;
+    readonly limit?: number;
+  }): Promise<readonly StateEntry[]>;
+  /** Newest values of all conversations and of the global scope, most recently changed first; 100 by default. `where`
+   * matches values at a path: `{"job.state": "open"}`. */
+  query(options?: {
+    readonly conversationId?: string | null;
+    readonly prefix?: string;
+    readonly where?: Readonly<Record<string, string | number | boolean | null>>;
+    /** Milliseconds since the epoch. */
+    readonly since?: number;
+    readonly limit?: number;
+  }): Promise<readonly FoundState[]>;
+  /** False if there was none. For a global key, all versions are removed. */
+  delete(key: string, options?: Scoped): Promise<boolean>;
+}
+/** Options of `env.spawn`. */
+export interface SpawnOptions {
+  /** Relative to the workspace and inside it; defaults to the workspace. */
+  readonly cwd?: string;
+  /** Added to the few variables that every program gets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Standard input; empty if absent. A stream is read as fast as the program consumes it; when it ends, so does the
+   * input. */
+  readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** 120 000 if absent. When the program ends, so does everything that it started. */
+  readonly timeoutMs?: number;
+  /** Limit for each of the two outputs, whose beginning and end are kept. 1 MiB if absent. */
+  readonly maxBytes?: number;
+  /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
+  readonly signal?: AbortSignal;
+  /** Sends SIGTERM, and kills the program two seconds later; `spawn` resolves with how it ended. */
+  readonly stop?: AbortSignal;
+  /** Receives output as it arrives, in addition to what the result keeps. Must not throw. The callee owns the bytes. */
+  readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
+  /** "call" if absent: the program ends with the call. With "conversation" it runs until the conversation is closed. */
+  readonly lifetime?: "call" | "conversation";
+  /** How to report the program to the user if it ends with a run that lasts for one request only. */
+  readonly title?: string;
+  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder. */
+  readonly write?: readonly string[];
+  /** Absolute paths that it may read and execute, in addition to the usual ones. */
+  readonly read?: readonly string[];
+  /** Full TCP access or no network; overrides the configuration for commands. */
+  readonly network?: boolean;
+  /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
+   * the machine can have one. */
+  readonly loopback?: string;
+}
+/** How a program ended. A program that failed is a result; `spawn` rejects only if none ran. */
+export interface Spawned {
+  /** 128 plus the number of the signal if one ended it. */
+  readonly code: number;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ms: number;
+  readonly timedOut: boolean;
+  /** Whether an output was longer than `maxBytes`. */
+  readonly truncated: boolean;
+  /** What Vis did afterwards, in sentences: leftover processes that were ended, files that were restored. */
+  readonly notes: readonly string[];
+}
+/** What the wall leaves to programs in this run. */
+export interface ProgramWalls {
+  readonly network: boolean;
+  /** Without TCP access: whether programs can have a loopback of their own. */
+  readonly loopback: boolean;
+  /** Folders of PATH that programs cannot read, and so do not have in theirs. */
+  readonly leftOut: readonly string[];
+}
+/** Runs a program behind the kernel wall. Rejects if the machine has no kernel wall; it never runs without one. */
+export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;
+/** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
+export interface ConversationKeys {
+  readonly envId: string;
+  readonly conversationId: string;
+  /** The branch of the conversation that is running. */
+  readonly branchId: string;
+  /** 0 at top level. */
+  readonly depth: number;
+  /** Real path of the workspace. */
+  readonly workspace: string;
+  /** Read access to everything stored. */
+  readonly db?: HistoryReader;
+  /** Storage of this extension; no other extension can reach it. */
+  readonly store?: OwnStore;
+  readonly router?: RouterFacts;
+  /** Names in the realm that the user did not declare. */
+  readonly initialNames?: ReadonlySet<string>;
+  readonly varIndex?: VarIndexFacts;
+  /** All extensions available here, in install order. */
+  readonly extensions?: readonly {
+    readonly namespace: string;
+    readonly version: string;
+    readonly active: boolean;
+  }[];
+  /** Live variables that extensions have bound, newest first. */
+  readonly customBindings?: readonly CustomBinding[];
+  /** Reads the value of a variable, by default up to 1 MiB in codec bytes. Rejects if the value is not data. */
+  readonly readVar?: (name: string, options?: {
+    readonly maxBytes?: number;
+  }) => Promise<unknown>;
+  /** Binds data to a variable: in the sandbox immediately, in the database with the current iteration or else the next
+   * one. */
+  readonly bindVar?: (name: string, value: unknown) => Promise<void>;
+  /** Rebuilds the index for the next model call. `bindVar` does this automatically. */
+  readonly bumpVarIndex?: () => void;
+  /** Vis's own folder, or null if there is none. */
+  readonly home?: string | null;
+  /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
+  readonly closed?: AbortSignal;
+  readonly log?: (text: string) => void;
+  /** Its section of the configuration, parsed by its `config`. */
+  readonly config?: unknown;
+  /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a folder. */
+  readonly register?: (extension: Extension) => void;
+  readonly load?: (ref: string) => Promise<Extension>;
+  /** The only way to start a process. It runs behind the kernel wall and ends with the call, or, outside a call, with
+   * the query. */
+  readonly spawn?: Spawn;
+  /** What `spawn` leaves to programs; rejects with the reason if none can run. */
+  readonly programWalls?: () => Promise<ProgramWalls>;
+  /** Whether the conversation is closed after this query: `vis run`, and child queries. */
+  readonly endsWithQuery?: boolean;
+}
+/** Keys that are absent while no query runs. */
+export interface QueryKeys {
+  /** Aborts at the block's deadline or when the query ends. */
+  readonly signal?: AbortSignal;
+  readonly maxIterations?: number;
+  /** Row of the iteration that is running or ran last; null at the start of the query. */
+  readonly currentIterationId?: string | null;
+  /** Row of the iteration that made the call; child queries only. */
+  readonly parentIterationId?: string;
+  /** One plain model call, which counts against the query's limits. Rejects if the call fails. Present in calls and
+   * hooks. */
+  readonly ask?: (prompt: string, options?: {
+    readonly model?: string;
+    readonly system?: string;
+  }) => Promise<string>;
+  /** Asks the user, who can allow it once, for the conversation or for the workspace, or refuse it. Resolves without a
+   * question if a lasting answer allows it, and with a refusal if nobody can be asked. Time limits stand still. Present in
+   * calls of functions that are `untimed`. */
+  readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
+  /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if it cannot start. Present in
+   * calls and hooks. */
+  readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
+}
+export type ChildOptions = Readonly<{
+  vars?: readonly string[];
+  model?: string;
+  maxIterations?: number;
+}>;
+export type ChildResult = Readonly<Record<"status" | "reason" | "answer", string>>;
+export interface RouterFacts {
+  readonly providers: readonly {
+    readonly name: string;
+    readonly models: readonly string[];
+  }[];
+  /** The route that serves the query unless it fails. */
+  readonly root: {
+    readonly provider: string;
+    readonly model: string;
+  };
+}
+export interface VarIndexFacts {
+  /** As last sent to the model; "" before the first time. */
+  readonly index: string;
+  /** The revision of `index`, and the current revision of the variables. They differ when the index is stale. */
+  readonly revision: number;
+  readonly currentRevision: number;
+}
+export interface CustomBinding {
+  readonly name: string;
+  /** Namespace of the extension that bound it. */
+  readonly by: string;
+  readonly preview: string;
+}
+declare const REALM_SCRIPTS: unique symbol;
+/** An extension in the registry: optional keys have their defaults, `prompt` is a function. */
+export interface NormalExtension extends Extension {
+  readonly group: string;
+  readonly subgroup: string;
+  readonly requires: readonly string[];
+  readonly activate: (env: EnvironmentView) => unknown;
+  readonly prompt: (env: EnvironmentView) => string | Promise<string>;
+  readonly symbols: NonNullable<Extension["symbols"]>;
+  readonly [REALM_SCRIPTS]?: Readonly<Record<string, string>>;
+}
+/** Checks everything that does not depend on other extensions. Throws TypeError that names key and extension. */
+declare function validateExtension(spec: Extension): NormalExtension;
+/** Settles as the work does, or rejects with the signal's reason if that comes first. The work itself continues. */
+export declare function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T>;
+/** A map that drops the entry set longest ago once it has more than `most` entries. Reading does not change the order,
+ * so it is safe to read while iterating; set an entry again to keep it. */
+export declare class BoundedMap<K, V> extends Map<K, V> {
+  #private;
+  constructor(most: number);
+  set(key: K, value: V): this;
+}
+/** One setting of a git configuration, with section and key in lower case. */
+export interface GitSetting {
+  readonly section: string;
+  readonly subsection: string | null;
+  readonly key: string;
+  readonly value: string;
+}
+/** The settings of a file, in order. For a user's own file: invalid lines are skipped. */
+export declare function parseGitConfig(text: string): readonly GitSetting[];
+/** The user's own git configuration, with the files that it includes. */
+export declare function userGitSettings({ home, gitDir }: {
+  readonly home: string | null;
+  readonly gitDir: string;
+}): Promise<readonly GitSetting[]>;
+/** Whether a text matches a pattern in which `*` stands for any text. Linear: no pattern can hang it. */
+export declare function matchesWildcard(pattern: string, text: string): boolean;
+/** The message of an error; anything else that was thrown, as text. */
+export declare function messageOf(error: unknown): string;
+/** The same, for use after a colon: starts in lower case unless the first word is a name. */
+export declare function reasonOf(error: unknown): string;
+/** The name that was probably meant: at most a third of the letters differ. Null if none is close. */
+export declare function nearestName(asked: string, names: readonly string[]): string | null;
+/** The three names most similar to an unknown one, nearest first. A name that is part of the other counts as close. */
+export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
+/** The number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
+export declare function editDistance(one: string, other: string): number;
+/** Runs at most `limit` tasks at a time, in the order of their requests; with a limit of 1 it is a mutex. */
+export declare class Semaphore {
+  #private;
+  constructor(limit?: number, cancelled?: () => Error);
+  /** How many are running. */
+  get open(): number;
+  /** Runs the work as soon as a slot is free. Rejects without running it if the signal is aborted before that. */
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** Resolves when the caller has a slot, to be returned with `release`. */
+  acquire(signal?: AbortSignal): Promise<void>;
+  /** Passes the slot to the caller that has waited longest. */
+  release(): void;
+}
+/** Whether the work settled, either way, before the time was up. */
+export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
+/** Text of a file; null if it is missing, not a regular file, or larger than any configuration. Links are followed only
+ * in the user's own files: those of a repository may lead anywhere. */
+export declare function smallTextFile(path: string, { links }?: {
+  readonly links?: boolean;
+}): Promise<string | null>;
+/** What JSON of others may have; more takes many times the memory of its text, and deeper ends the stack of readers. */
+export interface JsonLimits {
+  readonly values: number;
+  readonly depth: number;
+}
+/** JSON exceeds a limit; `what` says which. */
+export declare class JsonTooLarge extends RangeError {
+  readonly limit: "values" | "depth";
+  readonly what: string;
+  readonly name = "JsonTooLarge";
+  constructor(limit: "values" | "depth", what: string);
+}
+/** Counts the values and levels of JSON that arrives in pieces, before it is parsed. Any text is accepted. */
+export declare class JsonMeter {
+  #private;
+  constructor(limits?: JsonLimits);
+  /** Another text begins. */
+  restart(): void;
+  /** Throws JsonTooLarge. */
+  push(text: string): void;
+}
+/** Parses JSON that somebody else wrote. Throws JsonTooLarge before anything is built from it, else as JSON.parse. */
+export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
+export interface SchemaTextOptions {
+  /** The schema to which references belong; the schema itself if absent. */
+  readonly root?: unknown;
+  /** For schemas of others: adds the descriptions of top-level keys as comments, and ignores `tsType`. */
+  readonly notes?: boolean;
+}
+/** Converts a JSON Schema to a TypeScript type; bounded for any schema. A type that JSON Schema cannot express names
+ * itself with `tsType`. */
+export declare function schemaText(schema: unknown, { root, notes }?: SchemaTextOptions): string;
+/** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
+export type EnvironmentView = ConversationKeys & QueryKeys;
+export interface NudgeContext {
+  readonly environment: EnvironmentView;
+  /** How many iterations of the budget are used, 0-based. */
+  readonly iteration: number;
+  readonly currentMaxIterations: number;
+  /** The blocks that ran last; null before the first one and after a restart. */
+  readonly prevExpressions: readonly PrevExpression[] | null;
+  /** The iteration of `prevExpressions`, 0-based; -1 if that is null. */
+  readonly prevIteration: number;
+  readonly userVarCount: number;
+}
+/** `result` is the value, read when it is used; undefined if there is none or it is not data. */
+export type PrevExpression = Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>> & Readonly<{
+  result: unknown;
+  error?: string;
+  executionTimeMs: number;
+  timedOut: boolean;
+  repaired: boolean;
+}>;
+/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the message. */
+export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
+export type Call = {
+  readonly env: EnvironmentView;
+  readonly fn: HostFunction;
+  readonly args: readonly unknown[];
+};
+export type Changes = Partial<Call> & {
+  readonly result?: unknown;
+  readonly error?: unknown;
+};
+export type Before = (input: Call) => Changes | Promise<unknown>;
+export type After = (input: Call & {
+  readonly result: unknown;
+}) => Changes | Promise<unknown>;
+export type OnError = (input: Call & {
+  readonly error: unknown;
+}) => Changes | Promise<unknown>;
+export interface FunctionOptions {
+  readonly doc: string;
+  /** A zod tuple, validated before the call and printed as the signature; `.describe("path")` names an item. */
+  readonly args: z.ZodType;
+  /** The TypeScript type that the promise resolves to. */
+  readonly returns: string;
+  /** Generated from the argument list if absent. */
+  readonly examples?: readonly string[];
+  /** It has a time limit of its own and does not count against the block's time. */
+  readonly untimed?: boolean;
+  /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
+  readonly room?: number | ((...args: readonly unknown[]) => number);
+  readonly before?: Before;
+  readonly after?: After;
+  readonly onError?: OnError;
+}
+export type FunctionSymbol = FunctionOptions & Readonly<{
+  kind: "function";
+  name: string;
+  fn: HostFunction;
+}>;
+export type ValueSymbol = Readonly<{
+  kind: "value";
+  name: string;
+  value: unknown;
+  doc: string;
+}>;
+/** A bundle of functions, constants, prompt and nudge. docs/extensions.md explains every key. */
+export interface Extension {
+  /** Unique; used for replacement and by `requires`. */
+  readonly namespace: string;
+  /** All symbols are under it: `search.find`. */
+  readonly alias: {
+    readonly ns: string;
+    readonly alias: string;
+  };
+  readonly doc: string;
+  readonly group?: string;
+  readonly subgroup?: string;
+  readonly version: string;
+  readonly author?: string;
+  readonly license?: string;
+  readonly requires?: readonly string[];
+  /** Called for each query; a falsy result, or a promise of one, leaves out symbols, prompt and nudge. */
+  readonly activate?: (env: EnvironmentView) => unknown;
+  /** Of shipped extensions: what the user does so that `activate` lets it in. The prompt says it while it is left out. */
+  readonly howToEnable?: string;
+  readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
+  /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
+  readonly example?: ReplyExample;
+  readonly nudge?: (ctx: NudgeContext) => string | null;
+  /** Called for each query, before `activate`: more extensions for this conversation, such as aliases from settings. */
+  readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
+  /** Most used first: if there are many, the prompt shows the first ones in full and only names the rest. */
+  readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
+  /** How many symbols the prompt shows in full, 12 by default; it only names the rest. */
+  readonly shown?: number;
+  /** Platform globals for the realm, such as "fetch"; each needs a matching `allow`, and each `allow` a global. */
+  readonly globals?: readonly string[];
+  /** Import names for the realm, each mapped to a self-contained file of the extension's folder, as "./stats.ts". */
+  readonly modules?: Readonly<Record<string, string>>;
+  /** Grants to the sandbox itself; most extensions need none. */
+  readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
+  /** Default of its setting `enabled`; on if `extensions.allow` names it, never in the locked profile. Absent: always on. */
+  readonly onByDefault?: boolean;
+  /** What the locked profile loads of it for a read-only workspace: everything, or the listed functions with a prompt
+   * that names no others. If absent, nothing of a shipped extension is loaded. */
+  readonly readOnly?: true | Readonly<{
+    symbols: readonly string[];
+    prompt: string;
+  }>;
+  /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
+  readonly config?: z.ZodType;
+  /** Commands that it adds to `vis`. */
+  readonly cli?: readonly CliCommand[];
+  /** Called by `vis doctor`, even while the extension is off. */
+  readonly doctor?: (context: DoctorContext) => readonly DoctorCheck[] | Promise<readonly DoctorCheck[]>;
+}
+/** Reasoning, a block with its estimated time, and an answer that uses the variables of the block. */
+export type ReplyExample = Readonly<{
+  thinking: string;
+  code: string;
+  timeMs: number;
+  answer: string;
+}>;
+export interface DoctorContext {
+  /** The extension's section of the configuration, as parsed by `config`. */
+  readonly config: unknown;
+  /** Runs a program in an empty folder, behind the kernel wall and without network; null if programs cannot run here. */
+  readonly spawn: NonNullable<ConversationKeys["spawn"]> | null;
+}
+/** A line of `vis doctor`. Unless `state` is "ok", `fix` says what to do. */
+export type DoctorCheck = Readonly<{
+  name: string;
+  state: "ok" | "warn" | "fail";
+  found: string;
+  fix: string;
+}>;
+/** `vis reindex DOCS --limit 5`: required keys of `args` are positional, optional ones are flags. */
+export interface CliCommand {
+  readonly name: string;
+  readonly doc: string;
+  readonly args?: z.ZodObject;
+  /** Returns the exit code; 0 if it returns nothing. */
+  readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
+}
+export type CliContext = Readonly<{
+  print(text: string): void;
+  workspace: string;
+  home: string | null;
+  config: unknown;
+}>;
+export declare function fn(name: string, run: HostFunction, options: FunctionOptions): FunctionSymbol;
+export declare function value(name: string, constant: unknown, options: {
+  readonly doc: string;
+}): ValueSymbol;
+/** Validates an extension and fills in its optional keys. Throws TypeError that names the key and the extension. */
+export declare function defineExtension(spec: Extension): NormalExtension;
+
+export {
+  validateExtension as validate,
+  z,
+};
+
+export {};

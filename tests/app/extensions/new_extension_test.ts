@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { EXTENSION_TYPES, typesHeading } from "../../../scripts/generate/extension_types.ts";
+import { newExtension } from "../../../src/app/extensions/new_extension.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
+
+/** What an editor with Deno's language server says about a file of the folder. */
+async function typeCheck(folder: string): Promise<{ readonly code: number; readonly stderr: string }> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["check", "--quiet", "mod.ts"],
+    cwd: folder,
+    env: { NO_COLOR: "1" },
+  });
+  const { code, stderr } = await command.output();
+  return { code, stderr: new TextDecoder().decode(stderr) };
+}
+
+Deno.test("docs/generated/vis-extension.d.ts is made of the current sources: deno task gen makes it anew", async () => {
+  const text = await Deno.readTextFile(new URL(`../../../${EXTENSION_TYPES}`, import.meta.url));
+  assert.ok(text.startsWith(await typesHeading()));
+  for (const name of ["function fn", "function defineExtension", "interface Extension ", "class Semaphore"]) {
+    assert.ok(text.includes(`export declare ${name}`) || text.includes(`export ${name}`), name);
+  }
+});
+
+Deno.test("newExtension() writes files with which an editor knows the types, without any set-up", () =>
+  withFolder(async (folder) => {
+    const made = await newExtension(`${folder}/greet`);
+    assert.deepEqual(await typeCheck(made), { code: 0, stderr: "" });
+    const text = await Deno.readTextFile(`${made}/mod.ts`);
+    await Deno.writeTextFile(
+      `${made}/mod.ts`,
+      text.replace("(_env, who", "(env, who").replace("Hello", "${env.wrong}"),
+    );
+    const wrong = await typeCheck(made);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.stderr, /Property 'wrong' does not exist on type 'EnvironmentView'/);
+  }));
