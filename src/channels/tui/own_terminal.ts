@@ -4,6 +4,7 @@ import { ProcessTerminal } from "@earendil-works/pi-tui";
 /** The terminal of this process. Output to a closed terminal is dropped without an error. */
 export class OwnTerminal extends ProcessTerminal {
   readonly #gone: () => void;
+  #resized: () => void = () => {};
 
   /** `gone` is called at most once, when the terminal is closed. */
   constructor(gone: () => void) {
@@ -19,10 +20,13 @@ export class OwnTerminal extends ProcessTerminal {
     process.stdin.once("end", this.#gone);
     process.stdin.on("error", this.#gone);
     process.stdout.on("error", this.#gone);
+    this.#resized = onResize;
+    process.on("SIGWINCH", this.#resized); // the runtime of the executable emits no "resize"
     super.start(onInput, onResize);
   }
 
   override stop(): void {
+    process.off("SIGWINCH", this.#resized);
     this.#try(() => super.stop());
   }
 

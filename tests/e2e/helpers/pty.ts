@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { join } from "node:path";
 import xterm from "@xterm/headless";
 import type { User } from "./user.ts";
@@ -46,6 +47,14 @@ export class Pty {
     this.#child.kill("SIGKILL");
   }
 
+  /** Resizes the window, which tells the program. */
+  async resize(cols: number, rows: number): Promise<void> {
+    this.#xterm.resize(cols, rows);
+    const tty = await Deno.readLink(`/proc/${await this.pid()}/fd/0`);
+    const args = ["-F", tty, "cols", `${cols}`, "rows", `${rows}`];
+    assert.ok((await new Deno.Command("stty", { args }).output()).success);
+  }
+
   type(bytes: string): void {
     void this.#writer.write(new TextEncoder().encode(bytes)).catch(() => {});
   }
@@ -54,7 +63,7 @@ export class Pty {
   screen(): string {
     const { active } = this.#xterm.buffer;
     const rows = Array.from(
-      { length: 30 },
+      { length: this.#xterm.rows },
       (_, row) => active.getLine(active.viewportY + row)?.translateToString(true),
     );
     return rows.join("\n");

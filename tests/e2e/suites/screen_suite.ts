@@ -135,6 +135,20 @@ export function screenSuite(launcher: Launcher): void {
     assert.match(pty.screen(), /as it was/);
   });
 
+  launched(launcher, "vis on a terminal follows the size of its window without a key", async () => {
+    await using user = await User.make(launcher);
+    const pty = new Pty(user, []);
+    const rule = (screen: string): number => /^─+$/m.exec(screen)?.[0].length ?? 0;
+    await pty.until((screen) => screen.includes("mock-1") && rule(screen) === 100);
+    for (const [cols, rows] of [[60, 20], [120, 40]] as const) {
+      await pty.resize(cols, rows);
+      await pty.until((screen) => rule(screen) === cols && (screen.split("\n")[rows - 1] ?? "").includes("mock-1"));
+    }
+    pty.type("\x03\x03");
+    assert.equal((await pty.ended).code, 0);
+    assert.match(pty.screen(), /as it was/);
+  });
+
   launched(launcher, "vis on a terminal without a provider says what to do", async () => {
     await using user = await User.make(launcher);
     await user.findNoServers();
