@@ -7,6 +7,7 @@ import v5 from "./V5__request_key.sql" with { type: "text" };
 import v6 from "./V6__order_and_leases.sql" with { type: "text" };
 import v7 from "./V7__checksums.sql" with { type: "text" };
 import v8 from "./V8__views.sql" with { type: "text" };
+import v9 from "./V9__steered.sql" with { type: "text" };
 
 export interface Migration {
   readonly version: number;
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   { version: 6, name: "V6__order_and_leases.sql", sql: v6, schema: -523825364 },
   { version: 7, name: "V7__checksums.sql", sql: v7, schema: -1627414488 },
   { version: 8, name: "V8__views.sql", sql: v8, schema: 1902271878 },
+  { version: 9, name: "V9__steered.sql", sql: v9, schema: 595209562 },
 ];

@@ -52,8 +52,9 @@ async function readQuery(
     iterations.push(await readIteration(store, iteration));
   }
   const { queryId, text, running, status, reason, answer, confidence, usage, costUsd, ms, notes, createdAt } = query;
+  const { steered } = query;
   return {
-    ...{ queryId, text, running, status, reason, answer, confidence, usage, costUsd, ms, notes, createdAt },
+    ...{ queryId, text, running, status, reason, answer, confidence, usage, costUsd, ms, notes, createdAt, steered },
     images,
     context: null,
     answerSchema: answerSchema === null ? null : JSON.parse(answerSchema) as JsonValue,

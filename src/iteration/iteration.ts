@@ -33,6 +33,8 @@ export interface IterationInput {
   /** 0-based position in the query. */
   readonly position: number;
   readonly context: ContextParts;
+  /** What the user sent while the query ran, and `context` shows. */
+  readonly steered: readonly string[];
   readonly reasoning: ReasoningLevel;
   /** Which of the configured models should serve, as requested by the last reply. */
   readonly prefer?: ModelPreference | null;

@@ -47,8 +47,11 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   return { result, stored };
 }
 
-function announce({ emitter }: IterationFrame, { position, context: { nudges } }: IterationInput): void {
+function announce({ emitter }: IterationFrame, { position, context, steered }: IterationInput): void {
+  const { iteration, budget, nudges } = context;
   emitter.iteration = position + 1;
+  emitter.send({ type: "iteration_started", used: Math.min(iteration, budget), budget });
+  for (const text of steered) emitter.send({ type: "steered", text });
   if (nudges.length > 0) emitter.send({ type: "nudge", lines: nudges });
 }
 

@@ -25,6 +25,7 @@ import { runBefore } from "./runs/newest_run.ts";
 import { searchRows } from "./conversations/search.ts";
 import { readSentMessages } from "./queries/sent_messages.ts";
 import { SqliteConnection } from "./sqlite/connection.ts";
+import { addSteered } from "./queries/steered.ts";
 import { sweepLost } from "./queries/sweep.ts";
 import { toStoreError } from "./sqlite/store_error.ts";
 import { setTitle, suggestTitle } from "./conversations/titles.ts";
@@ -118,6 +119,7 @@ function queryStore({ db, now, isAlive: isAliveHere }: Parts): QueryStore {
     beginQuery: (query) => queries.begin(query),
     runBefore: (queryId) => runBefore(db, queryId),
     keyedQuery: (branchId, key) => findRequestKey(db, { branchId, key, now: now() }),
+    addSteered: (queryId, sent) => db.write((tx) => addSteered(tx, { queryId, sent, now: now() })),
     endQuery: (queryId, end) => db.write((tx) => endQuery(tx, { queryId, end, now: now() })),
     query: (queryId) => queries.byId(queryId),
     queryExtras: (queryId) => readExtras(db, queryId),

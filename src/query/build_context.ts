@@ -9,7 +9,6 @@ import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { Log } from "../logging/log.ts";
 import { clip } from "../domain/text/clip.ts";
 import type { QueryState } from "./query_state.ts";
-import type { Steering } from "./steering.ts";
 
 const STEERING_CHARS = 2_000;
 
@@ -20,7 +19,8 @@ export interface ContextSource {
   readonly repetition: Repetition;
   readonly caps: ContextCaps;
   readonly handover: ContextParts["handover"];
-  readonly steering: Steering | null;
+  /** What the user has sent since the last call. */
+  readonly steered: readonly string[];
   readonly log: Log;
   /** No block runs any more. */
   readonly last: boolean;
@@ -28,10 +28,9 @@ export interface ContextSource {
 
 /** The parts of the next context message. Takes the notes that are due, since each is shown once. */
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
-  const { environment, state, caps } = source;
-  const said = source.steering?.take() ?? [];
+  const { environment, state, caps, steered } = source;
   const notes = [
-    ...said.map((text) => `The user says meanwhile: ${clip(text, STEERING_CHARS)}`),
+    ...steered.map((text) => `The user says meanwhile: ${clip(text, STEERING_CHARS)}`),
     ...state.notes.splice(0),
     ...environment.takeNotes(),
   ];

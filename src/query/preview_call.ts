@@ -28,7 +28,7 @@ export async function previewCall(
     repetition: new Repetition(),
     caps: settings.caps,
     handover: handoverOf(before),
-    steering: null,
+    steered: [],
     log,
     last: false,
   });

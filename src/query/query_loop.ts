@@ -70,6 +70,7 @@ export class QueryLoop {
     const { state, frame, active, handover, parts, request, ledger } = this.#prepared;
     const { environment, log } = frame;
     const { caps } = parts.settings;
+    const steered = await this.#steered();
     const context = await buildContext({
       environment,
       active,
@@ -77,7 +78,7 @@ export class QueryLoop {
       repetition: this.#repetition,
       caps,
       handover,
-      steering: parts.steering ?? null,
+      steered,
       log,
       last,
     });
@@ -85,6 +86,7 @@ export class QueryLoop {
     const input: IterationInput = {
       position: state.position,
       context,
+      steered,
       reasoning: reasoningLevel({
         configured: parts.settings.reasoning ?? null,
         asked: state.next.reasoning,
@@ -103,6 +105,16 @@ export class QueryLoop {
     this.#stored = stored;
     stored.catch(() => this.#unstored.abort()); // whoever ends the query receives the error
     return result;
+  }
+
+  /** What the user has sent since the last call; stored before the next one shows it. */
+  async #steered(): Promise<readonly string[]> {
+    const { parts, frame, state } = this.#prepared;
+    const steered = parts.steering?.take() ?? [];
+    if (steered.length > 0) {
+      await parts.store.addSteered(frame.queryId, { iteration: state.position + 1, texts: steered });
+    }
+    return steered;
   }
 
   /** Takes an iteration's result into the state. Returns the reason if the query ends. */

@@ -45,6 +45,7 @@ export function recordedQuery(fields: Partial<RecordedQuery> = {}): RecordedQuer
     notes: [],
     images: [],
     answerSchema: null,
+    steered: [],
     context: null,
     iterations: [recordedIteration()],
     createdAt: 0,

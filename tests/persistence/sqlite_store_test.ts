@@ -257,7 +257,7 @@ Deno.test("a reference without its content is an error of kind corrupt, not an e
   };
   await assert.rejects(store.iterations(queryId), corrupt);
   db.exec(
-    "DROP TRIGGER search_answer_update; PRAGMA ignore_check_constraints = 1; UPDATE query_state SET metadata = '{'",
+    "DROP TRIGGER search_answer_update; DROP TRIGGER search_steered_update; PRAGMA ignore_check_constraints = 1; UPDATE query_state SET metadata = '{'",
   );
   await assert.rejects(store.query(queryId), corrupt);
   await store.close();

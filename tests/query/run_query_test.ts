@@ -266,3 +266,17 @@ Deno.test("runQuery() shows a long request head and tail and binds all of it to 
   const asked = engine.provider.requests[0]?.texts[1] ?? "";
   assert.ok(asked.length < 25_000 && asked.startsWith("start") && asked.endsWith("end"));
 });
+
+Deno.test("each iteration begins with an event that says how much of the budget is used, which is never more than all", async () => {
+  const bad = { text: "{" };
+  const replies = [bad, bad, replyJson("requestMoreIterations(2)"), replyJson("2"), replyJson("3"), replyJson("4")];
+  await using engine = await startEngine([...replies, replyJson([], { final: "Best: 4" })], {
+    settings: { budget: 2 },
+  });
+  await engine.ask("count");
+  const told = engine.events.filter((event) => event.type === "iteration_started");
+  assert.deepEqual(told.map(({ iteration, used, budget }) => [iteration, `${used}/${budget}`]), [
+    ...[[1, "1/2"], [2, "1/2"], [3, "1/2"]],
+    ...[[4, "2/4"], [5, "3/4"], [6, "4/4"], [7, "4/4"]],
+  ]);
+});

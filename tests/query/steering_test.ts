@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { conversationText } from "../../src/channels/cli/output/conversation_text.ts";
+import { archiveText } from "../../src/conversation/archive/archive_text.ts";
+import { exportHtml } from "../../src/conversation/export/html.ts";
+import { exportMarkdown } from "../../src/conversation/export/markdown.ts";
 import { Steering } from "../../src/query/steering.ts";
-import { startEngine } from "../helpers/engine.ts";
+import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
 Deno.test("take() gives each message once, oldest first, and says that it is shown", async () => {
@@ -57,4 +61,70 @@ Deno.test("steer() reaches the query of its own branch only, and its text cannot
   assert.doesNotMatch(context, /not for you|^\[iter 9/m);
   assert.equal(context.split("</notes>").length, 2);
   assert.ok(context.length < 4_000);
+});
+
+/** A query whose second call shows a message of the user. */
+async function steeredQuery(): Promise<Engine> {
+  const engine = await startEngine([
+    () => {
+      void engine.conversations.steer(engine.branch, "skip the zeppelins");
+      return replyJson("1");
+    },
+    replyJson([], { final: "It is done: 1" }),
+  ]);
+  await engine.ask("count");
+  return engine;
+}
+
+Deno.test("what the user sent while a query ran is an event, and stored with the iteration that showed it", async () => {
+  await using engine = await steeredQuery();
+  const { conversations, branch, events } = engine;
+  const sent = events.filter((event) => event.type === "steered");
+  assert.deepEqual(sent.map(({ text, iteration }) => [text, iteration]), [["skip the zeppelins", 2]]);
+  const [query] = await conversations.queries(branch);
+  assert.deepEqual(query?.steered.map(({ text, iteration }) => [text, iteration]), [["skip the zeppelins", 2]]);
+  const iterations = await conversations.iterations(query?.queryId ?? "");
+  assert.deepEqual(iterations.map(({ steered }) => steered), [[], ["skip the zeppelins"]]);
+  const fork = await conversations.fork({ queryId: query?.queryId ?? "", position: 0 });
+  assert.deepEqual((await conversations.queries(fork))[0]?.steered, []);
+});
+
+Deno.test("what the user sent while a query ran is shown, exported, imported and found", async () => {
+  await using engine = await steeredQuery();
+  const { conversations, branch } = engine;
+  const recording = await conversations.recording(branch);
+  for (const text of [conversationText(recording, { first: 1 }), exportMarkdown(recording), exportHtml(recording)]) {
+    assert.match(text, /(?:Step|Iteration) 1[^]*ent while running[^]*skip the zeppelins[^]*(?:Step|Iteration) 2/);
+  }
+  const archive = [...archiveText(await conversations.records.archive(branch))].join("");
+  const { conversationId } = await conversations.records.import(archive, { workspace: "/else", trust: async () => {} });
+  const [copied] = await conversations.queries(await conversations.byId(conversationId));
+  assert.equal(copied?.steered[0]?.text, "skip the zeppelins");
+  const hits = await conversations.archive.search("zeppelin", { limit: 10, kind: "request" });
+  assert.deepEqual(hits.map(({ kind, snippet }) => [kind, snippet]), [
+    ["request", "skip the [zeppelins]"],
+    ["request", "skip the [zeppelins]"],
+  ]);
+  assert.deepEqual(await engine.store.check(), []);
+});
+
+Deno.test("what the user sent is kept although the call that shows it is cut off", async () => {
+  const controller = new AbortController();
+  await using engine = await startEngine([
+    () => {
+      void engine.conversations.steer(engine.branch, "stop, please");
+      return replyJson("1");
+    },
+    () => {
+      controller.abort();
+      return replyJson("2");
+    },
+  ]);
+  await engine.ask("count", { signal: controller.signal });
+  const recording = await engine.conversations.recording(engine.branch);
+  assert.equal(recording.queries[0]?.iterations.length, 1);
+  assert.match(
+    conversationText(recording, { first: 1 }),
+    /Step 1[^]*sent while running:\n> stop, please\n\ninterrupted/,
+  );
 });

@@ -22,6 +22,11 @@ function event<T extends string, S extends z.ZodRawShape>(type: T, body: S) {
 /** One event of a query, as the data of a server-sent event and a line of `vis run --output jsonl`. */
 export const QueryEventSchema = z.discriminatedUnion("type", [
   event("started", { conversationId: z.string(), request: z.string(), model: z.string() }),
+  event("iteration_started", {
+    used: whole.describe("Iterations that count against the budget, this one included"),
+    budget: whole.describe("Iterations the query may use before it must ask for more"),
+  }),
+  event("steered", { text: z.string() }).describe("A message of the user that this iteration shows to the model"),
   event("thinking", { delta: z.string() }),
   event("code", { block, delta: z.string() }),
   event("block_started", { block, code: z.string() }),

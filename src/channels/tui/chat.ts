@@ -37,15 +37,14 @@ export interface ChatParts {
   readonly giveBack: (outgoing: Outgoing) => void;
 }
 
-/** What the session has spent in this conversation, and the facts of its newest iteration. */
+/** What the session has spent in this conversation, and the walls of its newest iteration. */
 export interface SessionSpend {
   readonly usage: Usage;
   readonly costUsd: number;
-  readonly budget: number | null;
   readonly walls: readonly string[] | null;
 }
 
-export const NOTHING_SPENT: SessionSpend = { usage: NO_USAGE, costUsd: 0, budget: null, walls: null };
+export const NOTHING_SPENT: SessionSpend = { usage: NO_USAGE, costUsd: 0, walls: null };
 
 /** The conversation on the screen: one query at a time; text typed meanwhile steers it or waits. None of its methods
  * throws: errors are shown in the transcript. */
@@ -135,7 +134,7 @@ export class ChatController {
   }
 
   #wait(outgoing: Outgoing): void {
-    const { transcript, shown, changed, session } = this.#parts;
+    const { changed, session } = this.#parts;
     const alone = Object.keys({ ...outgoing.variables, ...outgoing.images }).length === 0;
     const steers = this.#branch !== null && alone;
     const waiting: Waiting = { outgoing, steering: steers ? new AbortController() : null };
@@ -144,10 +143,8 @@ export class ChatController {
     const { signal } = waiting.steering;
     session().conversations.steer(this.#branch, outgoing.text, { signal }).then((read) => {
       waiting.steering = null;
-      if (read && !signal.aborted) {
-        this.#waiting = this.#waiting.filter((one) => one !== waiting);
-        transcript.add(new RequestEntry(outgoing.text, { label: "sent while running", shown }));
-      }
+      // An event of the query adds it to the transcript.
+      if (read && !signal.aborted) this.#waiting = this.#waiting.filter((one) => one !== waiting);
       if (this.#running === null) this.#next();
       changed();
     }, () => void (waiting.steering = null));
@@ -240,7 +237,7 @@ export class ChatController {
     this.#spent = { ...this.#spent, costUsd: this.#spent.costUsd + (costUsd ?? 0) };
   }
 
-  /** Reads what no event contains: the budget and the walls, from the row of the iteration. */
+  /** Reads what no event contains: the walls, from the row of the iteration. */
   async #readFacts(queryId: string, iteration: number): Promise<void> {
     const range = { after: iteration - 2, limit: 1 };
     const [row] = await this.#parts.session().conversations.iterations(queryId, range).catch(() => []);
@@ -250,14 +247,9 @@ export class ChatController {
   }
 }
 
-/** The budget and the walls in effect, from the row of an iteration. */
-function factsOf(
-  { budget, walls }: Readonly<Record<string, unknown>>,
-): Partial<Pick<SessionSpend, "budget" | "walls">> {
-  return {
-    ...(typeof budget === "number" ? { budget } : {}),
-    ...(typeof walls === "object" && walls !== null ? { walls: wallNames({ ...walls }) } : {}),
-  };
+/** The walls in effect, from the row of an iteration. */
+function factsOf({ walls }: Readonly<Record<string, unknown>>): Partial<Pick<SessionSpend, "walls">> {
+  return typeof walls === "object" && walls !== null ? { walls: wallNames({ ...walls }) } : {};
 }
 
 function wallNames(walls: Readonly<Record<string, unknown>>): readonly string[] {

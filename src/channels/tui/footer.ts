@@ -1,5 +1,6 @@
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import { visibleText } from "../../domain/text/visible_text.ts";
+import type { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { Session } from "../channel.ts";
 import type { SessionSpend } from "./chat.ts";
 import { amounts } from "./text/amounts.ts";
@@ -8,20 +9,20 @@ import type { Theme } from "./text/theme.ts";
 export interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;
   readonly spent: SessionSpend;
-  /** Of the running query; 0 if none is running. */
-  readonly iteration: number;
+  /** The steps of the running query that count, and its budget; null if none is running. */
+  readonly steps: QueryProgress["spent"];
   readonly home: string;
 }
 
 /** The last line: model, cost and walls in effect. What does not fit is dropped from the end. */
 export function footerLine(
-  { session, spent, iteration, home }: FooterFacts,
+  { session, spent, steps, home }: FooterFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
 ): string {
-  const { usage, costUsd, budget, walls } = spent;
+  const { usage, costUsd, walls } = spent;
   const parts = [
     `${session.provider} ${session.model}`,
-    ...(iteration > 0 ? [`iteration ${iteration}${budget === null ? "" : `/${budget}`}`] : []),
+    ...(steps === null ? [] : [`step ${steps.used}/${steps.budget}`]),
     ...(usage.input + usage.output > 0 ? [`↑${amounts.tokens(usage.input)} ↓${amounts.tokens(usage.output)}`] : []),
     ...(costUsd > 0 ? [amounts.dollars(costUsd)] : []),
     ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),

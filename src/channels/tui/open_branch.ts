@@ -36,6 +36,8 @@ export async function openBranch(
     return [
       new RequestEntry(query.text, { shown }),
       ...(count > 0 ? [new OlderEntry(query.queryId, { from: 0, to: count }, parts)] : []),
+      ...query.steered.filter(({ iteration }) => iteration > count)
+        .map(({ text }) => new RequestEntry(text, { label: "sent while running", shown })),
       ...endEntries(query, shown),
     ];
   });

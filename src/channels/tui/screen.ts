@@ -280,8 +280,8 @@ export class Screen {
 
   #facts(): FrameFacts {
     const { running, spent, waiting } = this.chat;
-    const iteration = running?.turn.progress.step?.number ?? 0;
-    const facts = { session: this.#session, spent, iteration, home: this.#parts.userHome };
+    const steps = running?.turn.progress.spent ?? null;
+    const facts = { session: this.#session, spent, steps, home: this.#parts.userHome };
     return {
       theme: this.#theme,
       status: {

@@ -3,6 +3,7 @@ import { oneLine } from "../../domain/text/clip.ts";
 import type { Image } from "../../domain/images/image.ts";
 import { imageMediaType } from "../../domain/images/media_type.ts";
 import type { RecordedIteration, RecordedQuery, Recording } from "../../domain/records/recording.ts";
+import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/steered_message.ts";
 import { answerHtml } from "./answer.ts";
 import { codeHtml } from "./code.ts";
 import { endFacts, minute, pageText, resultParts } from "./parts.ts";
@@ -78,12 +79,16 @@ ${queryBody(query)}
 }
 
 function queryBody(query: RecordedQuery): string {
-  const { text, images, context, iterations, answer, notes, status } = query;
+  const { text, images, context, iterations, answer, notes, status, steered } = query;
   return [
     `<div class="request">${pre(text)}${images.map(imageOf).join("")}${
       context === null ? "" : `<p class="facts">context from ${escaped(context.label)}</p>`
     }</div>`,
-    ...iterations.map(iterationPart),
+    ...iterations.flatMap((iteration) => [
+      ...steeredInto(steered, iteration.number).map(steeredPart),
+      iterationPart(iteration),
+    ]),
+    ...steeredAfter(steered, iterations).map(steeredPart),
     answer === ""
       ? ""
       : `<div class="answer ${status === "done" ? "" : "none"}" dir="auto"><h3>Answer</h3>${
@@ -92,6 +97,10 @@ function queryBody(query: RecordedQuery): string {
     `<p class="facts">${endFacts(query).map(escaped).join(" · ")}</p>`,
     ...notes.map((note) => `<p class="facts">note: ${escaped(note)}</p>`),
   ].filter((part) => part !== "").join("\n");
+}
+
+function steeredPart({ text }: SteeredMessage): string {
+  return `<div class="request"><p class="facts">sent while running</p>${pre(text)}</div>`;
 }
 
 function iterationPart(iteration: RecordedIteration): string {

@@ -1,4 +1,5 @@
 import type { RecordedIteration, RecordedQuery, Recording } from "../../domain/records/recording.ts";
+import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/steered_message.ts";
 import { endFacts, minute, pageText, resultParts } from "./parts.ts";
 
 /** A conversation as readable Markdown. Stored text is in quotes and fences that it cannot break out of; a request or
@@ -21,7 +22,7 @@ export function exportMarkdown(
 }
 
 function queryLines(query: RecordedQuery): string[] {
-  const { text, images, context, iterations, answer, notes } = query;
+  const { text, images, context, iterations, answer, notes, steered } = query;
   return [
     ...quotedOrFenced(pageText(text)),
     ...images.flatMap((image) => [
@@ -29,7 +30,11 @@ function queryLines(query: RecordedQuery): string[] {
       `> Image: ${image.kind === "url" ? code(image.url) : `${inline(image.mediaType)}, ${image.bytes.length} bytes`}`,
     ]),
     ...(context === null ? [] : [">", `> Context: ${code(context.label)}`]),
-    ...iterations.flatMap((iteration) => ["", ...iterationLines(iteration)]),
+    ...iterations.flatMap((iteration) => [
+      ...steeredLines(steeredInto(steered, iteration.number)),
+      ...["", ...iterationLines(iteration)],
+    ]),
+    ...steeredLines(steeredAfter(steered, iterations)),
     "",
     `### Answer`,
     "",
@@ -37,6 +42,10 @@ function queryLines(query: RecordedQuery): string[] {
     `*${endFacts(query).join(" · ")}*`,
     ...notes.map((note) => `\n*Note: ${inline(note)}*`),
   ];
+}
+
+function steeredLines(messages: readonly SteeredMessage[]): string[] {
+  return messages.flatMap(({ text }) => ["", "Sent while running:", "", ...quotedOrFenced(pageText(text))]);
 }
 
 function iterationLines(

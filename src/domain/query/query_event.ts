@@ -15,6 +15,15 @@ export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): Itera
 /** What happened, without the envelope that `Emitter` adds. Exactly one of the last three ends a query. */
 export type QueryEventBody =
   | { readonly type: "started"; readonly conversationId: string; readonly request: string; readonly model: string }
+  | {
+    /** Before everything else of an iteration. A stream that is rebuilt from stored iterations has none. */
+    readonly type: "iteration_started";
+    /** How many iterations count against the budget, this one included; never more than `budget`. */
+    readonly used: number;
+    readonly budget: number;
+  }
+  /** A message that the user sent while the query ran: the call of this iteration shows it to the model. */
+  | { readonly type: "steered"; readonly text: string }
   | { readonly type: "thinking"; readonly delta: string }
   | { readonly type: "code"; readonly block: number; readonly delta: string }
   | { readonly type: "block_started"; readonly block: number; readonly code: string }

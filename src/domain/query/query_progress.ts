@@ -31,6 +31,8 @@ export interface StepChild {
 export interface Step {
   /** 1-based. */
   readonly number: number;
+  /** What the user sent meanwhile, and this iteration showed to the model. */
+  readonly steered: string[];
   thinking: string;
   readonly blocks: StepBlock[];
   readonly children: StepChild[];
@@ -45,7 +47,7 @@ function newBlock(): StepBlock {
 }
 
 export function newStep(number: number): Step {
-  return { number, thinking: "", blocks: [], children: [], outcome: null, reason: null, ms: 0 };
+  return { number, steered: [], thinking: "", blocks: [], children: [], outcome: null, reason: null, ms: 0 };
 }
 
 /** The part of a result that can be displayed; the database has all of it. */
@@ -67,6 +69,8 @@ export class QueryProgress {
   phase: Phase = "waiting";
   /** The newest iteration, null before the first one. */
   step: Step | null = null;
+  /** Iterations that count against the budget, and the budget; null before the first iteration. */
+  spent: { readonly used: number; readonly budget: number } | null = null;
   /** So far. */
   answer = "";
   /** The question that waits for the user's answer, also of a child query. */
@@ -98,6 +102,7 @@ export class QueryProgress {
     this.queryId = event.queryId;
     if (event.iteration !== null && event.iteration !== this.step?.number) this.step = newStep(event.iteration);
     if (event.type === "started") this.#model = event.model;
+    else if (event.type === "iteration_started") this.spent = event;
     else if (event.type === "answer_delta") {
       this.phase = "answering";
       this.answer += event.delta;
@@ -112,6 +117,9 @@ export class QueryProgress {
 
   #change(step: Step, event: QueryEvent): void {
     switch (event.type) {
+      case "steered":
+        step.steered.push(event.text);
+        return;
       case "thinking":
         this.phase = "thinking";
         step.thinking += event.delta;

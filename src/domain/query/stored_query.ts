@@ -1,3 +1,4 @@
+import type { SteeredMessage } from "./steered_message.ts";
 import type { AnswerType, Confidence, QueryReason, QueryStatus } from "./query_result.ts";
 import type { Usage } from "./usage.ts";
 
@@ -22,6 +23,8 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly branchId: string;
   readonly text: string;
   readonly createdAt: number;
+  /** What the user sent while it ran, oldest first. */
+  readonly steered: readonly SteeredMessage[];
 }
 
 /** While it runs, in any process, its answer is "". */

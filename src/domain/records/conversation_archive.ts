@@ -50,6 +50,7 @@ const runMetadata = z.looseObject({
   costUsd: amount.nullable(),
   ms: amount,
   notes: words,
+  steered: z.array(z.looseObject({ text: z.string(), iteration: count, at: time })),
 }).partial();
 
 const trace = z.looseObject({

@@ -2,6 +2,7 @@ import type { BlockResult } from "../query/block_result.ts";
 import type { Image } from "../images/image.ts";
 import type { JsonValue } from "../text/json_value.ts";
 import type { Confidence, QueryReason, QueryStatus } from "../query/query_result.ts";
+import type { SteeredMessage } from "../query/steered_message.ts";
 import type { Usage } from "../query/usage.ts";
 
 /** A plain model call made by a block. */
@@ -62,6 +63,8 @@ export interface RecordedQuery {
   /** Null if there was no input, and for child queries. */
   readonly context: RecordedContext | null;
   readonly iterations: readonly RecordedIteration[];
+  /** What the user sent while it ran, oldest first. */
+  readonly steered: readonly SteeredMessage[];
   readonly createdAt: number;
 }
 

@@ -11,8 +11,17 @@ const MAX_WORD_CHARS = 200;
 /** Ranking reads every text that contains the words. If there are more, only the newest are ranked. */
 const MAX_RANKED = 5000;
 
-const KINDS: Readonly<Record<string, SearchKind>> = { query: "request", expr: "code", answer: "answer" };
-const FIELDS: Readonly<Record<SearchKind, string>> = { request: "query", code: "expr", answer: "answer" };
+const KINDS: Readonly<Record<string, SearchKind>> = {
+  query: "request",
+  steered: "request",
+  expr: "code",
+  answer: "answer",
+};
+const FIELDS: Readonly<Record<SearchKind, readonly string[]>> = {
+  request: ["query", "steered"],
+  code: ["expr"],
+  answer: ["answer"],
+};
 
 /** `Archive.search`. Nothing in the text is interpreted as query syntax. */
 export async function searchRows(
@@ -44,7 +53,7 @@ async function found(
     LEFT JOIN expression_state e ON s.field = 'expr' AND e.id = s.owner_id
     LEFT JOIN expression_soul v ON v.id = e.expression_soul_id
     LEFT JOIN iteration i ON i.id = e.iteration_id
-    LEFT JOIN query_state r ON r.id = CASE s.field WHEN 'answer' THEN s.owner_id ELSE i.query_state_id END
+    LEFT JOIN query_state r ON r.id = CASE WHEN s.field IN ('answer', 'steered') THEN s.owner_id ELSE i.query_state_id END
     LEFT JOIN query_soul q ON q.id = CASE s.field WHEN 'query' THEN s.owner_id ELSE r.query_soul_id END
     LEFT JOIN conversation_state b ON b.id = q.conversation_state_id
     WHERE search MATCH ${query} AND ${bound(query, filter)} AND ${conditions(filter)}
@@ -85,7 +94,7 @@ function conditions({ conversationId, kind, since, until }: SearchFilter) {
   return sql.join([
     sql`true`,
     ...(conversationId === undefined ? [] : [sql`b.conversation_soul_id = ${conversationId}`]),
-    ...(kind === undefined ? [] : [sql`s.field = ${FIELDS[kind]}`]),
+    ...(kind === undefined ? [] : [sql`s.field IN (${sql.join(FIELDS[kind])})`]),
     ...(since === undefined ? [] : [sql`${at} >= ${since}`]),
     ...(until === undefined ? [] : [sql`${at} < ${until}`]),
   ], sql` AND `);

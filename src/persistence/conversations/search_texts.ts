@@ -5,6 +5,7 @@ import { Content } from "../content/content.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { isIntact } from "../schema/intact.ts";
+import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { fromJson } from "../sqlite/json.ts";
 
 const SNIPPET_TOKENS = 16;
@@ -17,6 +18,12 @@ interface TextRow {
   readonly text: string | null;
   readonly metadata: string | null;
 }
+
+/** The rows of queries, with the rows above them. */
+const runs = (ids: readonly string[]) =>
+  sql`SELECT r.id, r.id AS query_id, NULL AS text, r.metadata, ${ABOVE} FROM query_state r
+  JOIN query_soul q ON q.id = r.query_soul_id JOIN conversation_state b ON b.id = q.conversation_state_id
+  WHERE r.id IN (${sql.join(ids)})`;
 
 const ABOVE = sql`${isIntact("queryState", "r")}, ${isIntact("querySoul", "q")}, ${isIntact("conversationState", "b")}`;
 
@@ -32,13 +39,8 @@ const SOURCES = {
       JOIN conversation_state b ON b.id = q.conversation_state_id
       WHERE e.id IN (${sql.join(ids)})`,
   },
-  answer: {
-    table: "query_state",
-    rows: (ids: readonly string[]) =>
-      sql`SELECT r.id, r.id AS query_id, NULL AS text, r.metadata, ${ABOVE} FROM query_state r
-      JOIN query_soul q ON q.id = r.query_soul_id JOIN conversation_state b ON b.id = q.conversation_state_id
-      WHERE r.id IN (${sql.join(ids)})`,
-  },
+  answer: { table: "query_state", rows: runs },
+  steered: { table: "query_state", rows: runs },
   query: {
     table: "query_soul",
     rows: (ids: readonly string[]) =>
@@ -64,11 +66,16 @@ export async function snippetsOf(
     const content = new Content(db);
     await content.load(found.map(({ metadata }) => metadata));
     for (const { id, queryId, text, metadata } of found) {
-      const answer = metadata === null ? "" : fromJson<{ answer: string }>(content.text(metadata)).answer ?? "";
-      texts.set(`${field} ${id} ${queryId}`, text ?? answer);
+      texts.set(`${field} ${id} ${queryId}`, text ?? partOf(content.text(metadata ?? "{}"), field));
     }
   }
   return marked(hits.map((hit) => texts.get(`${hit.field} ${hit.ownerId} ${hit.queryId}`) ?? lost()), query);
+}
+
+/** The answer of a query, or what the user sent while it ran, from its metadata. */
+function partOf(metadata: string, field: string): string {
+  const { answer = "", steered = [] } = fromJson<Pick<QueryMetadata, "answer" | "steered">>(metadata);
+  return field === "answer" ? answer : steered.map(({ text }) => text).join("\n");
 }
 
 /** Marks the words with an index of these texts alone, which matches as the large one does. */

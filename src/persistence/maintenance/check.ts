@@ -154,6 +154,10 @@ function searchIndex(db: DatabaseSync): string[] {
        UNION ALL SELECT 'expression_state', id, 'expr', expr FROM expression_state WHERE expr IS NOT NULL
        UNION ALL SELECT 'query_state', id, 'answer', json_extract(metadata, '$.answer') FROM query_state_full
        WHERE json_extract(metadata, '$.answer') <> ''
+       UNION ALL SELECT 'query_state', id, 'steered', (
+         SELECT group_concat(json_extract(m.value, '$.text'), char(10) ORDER BY m.key)
+         FROM json_each(metadata, '$.steered') m
+       ) FROM query_state_full WHERE json_extract(metadata, '$.steered[0].text') <> ''
      )
      SELECT (SELECT count(*) FROM search_entry) AS entries, count(*) AS texts,
        coalesce(sum(s.text IS NOT t.text OR s.owner_id IS NOT t.owner_id OR s.field IS NOT t.field), 0) AS lost

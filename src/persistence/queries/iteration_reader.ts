@@ -3,6 +3,7 @@ import type { VariableImage } from "../../domain/query/variable.ts";
 import { storedBlock } from "./block_row.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
+import { readSteered } from "./steered.ts";
 import { intact } from "../schema/intact.ts";
 import { lostStates, verifyIterations } from "../runs/iteration_tally.ts";
 import { fromJson } from "../sqlite/json.ts";
@@ -28,6 +29,7 @@ export async function readIterations(
   await content.load(
     rows.flatMap((row) => [row.llmThinking, row.llmResponse, row.llmError, row.llmTraces, row.metadata]),
   );
+  const steered = await readSteered(db, queryId);
   const { blocks, sums } = await readBlocks(content, { queryId, after, until: rows.at(-1)?.position ?? after });
   const lost = rows.find(({ id, states }) => states !== (sums.get(id) ?? 0));
   if (lost) throw lostStates(queryId, lost.position);
@@ -41,6 +43,7 @@ export async function readIterations(
     traces: tracesOf(content.text(row.llmTraces ?? "[]")),
     error: row.llmError === null ? null : content.text(row.llmError),
     blocks: blocks.get(row.id) ?? [],
+    steered: steered(row.position),
     metadata: fromJson<Record<string, unknown>>(content.text(row.metadata ?? "{}")),
     createdAt: row.createdAt,
   }));

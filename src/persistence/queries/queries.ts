@@ -210,6 +210,7 @@ export class Queries {
         costUsd: facts.costUsd ?? null,
         ms: facts.ms ?? 0,
         notes: facts.notes ?? [],
+        steered: facts.steered ?? [],
       };
       const { status } = row;
       if (status === "running") return { ...known, running: true, status, reason: null };
@@ -259,5 +260,15 @@ function cutAt(query: StoredQuery, { position }: ForkPoint): StoredQuery {
   const iterations = position + 1;
   if (!query.running && iterations >= query.iterations) return query;
   const notes = [`Forked after iteration ${iterations}`];
-  return { ...query, iterations, notes, running: false, status: "interrupted", reason: "cancelled", answer: "" };
+  const steered = query.steered.filter(({ iteration }) => iteration <= iterations);
+  return {
+    ...query,
+    iterations,
+    notes,
+    steered,
+    running: false,
+    status: "interrupted",
+    reason: "cancelled",
+    answer: "",
+  };
 }

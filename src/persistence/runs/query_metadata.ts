@@ -5,12 +5,14 @@ import type { Database } from "../sqlite/database.ts";
 import { fromJson, toJson } from "../sqlite/json.ts";
 import { updateRow } from "../sqlite/update_row.ts";
 import type { ModelTrace } from "../../domain/query/model_trace.ts";
+import type { SteeredMessage } from "../../domain/query/steered_message.ts";
 import type { QueryEnd } from "../../domain/query/stored_query.ts";
 
 /** `query_state.metadata`. */
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {
   /** Usage of all calls, failed ones included, by "provider/model". */
   readonly byModel: Readonly<Record<string, Usage>>;
+  readonly steered: readonly SteeredMessage[];
 }
 
 /** Changes the metadata of a query in the transaction `db`. */

@@ -67,6 +67,8 @@ export interface StoredIteration {
   readonly error: string | null;
   /** Empty while the iteration runs, and if it was interrupted before its end was stored. */
   readonly blocks: readonly StoredBlock[];
+  /** What the user sent while the query ran, and the call of this iteration showed. */
+  readonly steered: readonly string[];
   /** The metadata passed to `beginIteration` and `endIteration`. Until the end is stored, also `pendingBlocks`, the
    * source texts of the blocks. */
   readonly metadata: Readonly<Record<string, unknown>>;

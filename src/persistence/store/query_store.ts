@@ -64,6 +64,8 @@ export interface QueryStore {
   beginQuery(query: NewQuery): Promise<string>;
   /** The newest run of the branch at the time when this run began; null for the first run. */
   runBefore(queryId: string): Promise<string | null>;
+  /** Adds what the user sent while the query ran, before a call shows it. Throws if the query has ended. */
+  addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
   /** Ends a query once; a second call changes nothing. Refuses "done" if the last iteration has not ended, so that both
    * can be stored together. */
   endQuery(queryId: string, end: QueryEnd): Promise<void>;

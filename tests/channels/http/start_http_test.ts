@@ -14,7 +14,7 @@ Deno.test("startHttp() close() cancels what still runs after its time, stores it
   const response = await rig.post(`/api/v1/conversations/${id}/messages`, { request: "x" }, SSE);
   const events = allEvents(response);
   await rig.close();
-  assert.deepEqual((await events).map(({ event }) => event), ["started", "cancelled"]);
+  assert.deepEqual((await events).map(({ event }) => event), ["started", "iteration_started", "cancelled"]);
   await assert.rejects(rig.ask("/healthz"));
 });
 

@@ -10,6 +10,8 @@ type Described = z.infer<typeof QueryEventSchema>;
 const TYPES: Readonly<Record<QueryEvent["type"] & Described["type"], true>> & Record<QueryEvent["type"], true> = {
   ...{ started: true, thinking: true, code: true, block_started: true, block_finished: true, host_call: true },
   ...{
+    iteration_started: true,
+    steered: true,
     approval_requested: true,
     approval_answered: true,
     nudge: true,

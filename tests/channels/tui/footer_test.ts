@@ -7,15 +7,15 @@ const theme = { ...makeTheme({ color: false, dark: null }), dim: (text: string) 
 const usage = { input: 12_345, output: 678, cached: 0, reasoning: 0, calls: 2 };
 const facts = {
   session: { provider: "anthropic", model: "model-9", workspace: "/home/me/src/日本語" },
-  spent: { usage, costUsd: 0.0123, budget: 20, walls: ["realm", "process", "kernel"] },
-  iteration: 3,
+  spent: { usage, costUsd: 0.0123, walls: ["realm", "process", "kernel"] },
+  steps: { used: 3, budget: 20 },
   home: "/home/me",
 };
 
 Deno.test("footerLine() tells model, budget, tokens, cost, walls and folder", () => {
   assert.equal(
     footerLine(facts, { width: 120, theme }),
-    " anthropic model-9 · iteration 3/20 · ↑12k ↓678 · $0.0123 · walls: realm process kernel · ~/src/日本語",
+    " anthropic model-9 · step 3/20 · ↑12k ↓678 · $0.0123 · walls: realm process kernel · ~/src/日本語",
   );
 });
 
@@ -24,7 +24,7 @@ Deno.test("footerLine() leaves out what does not fit, and never more than a line
     const line = footerLine(facts, { width, theme });
     assert.ok(visibleWidth(line) <= width, `${width}: ${line}`);
   }
-  assert.match(footerLine(facts, { width: 60, theme }), /^ anthropic model-9 · iteration 3\/20/);
+  assert.match(footerLine(facts, { width: 60, theme }), /^ anthropic model-9 · step 3\/20/);
   const evil = { ...facts, session: { ...facts.session, model: "\x1b[2Jm" } };
   assert.ok(!footerLine(evil, { width: 80, theme }).includes("\x1b[2J"));
 });

@@ -22,6 +22,7 @@ export const storeIterationCases: readonly StoreCase[] = [
         response: `{"code":["x"]}`,
         error: null,
         blocks: [],
+        steered: [],
         metadata: { walls: 4, pendingBlocks: ["a()", "b()"] },
         createdAt: clock.now,
       }]);

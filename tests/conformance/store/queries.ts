@@ -39,6 +39,7 @@ export const storeQueryCases: readonly StoreCase[] = [
         text: "how many?",
         running: false,
         createdAt: clock.now,
+        steered: [],
       });
     },
   },

@@ -32,10 +32,10 @@ Deno.test("QueryEvent the events of a query come in the order in which it works"
   ], { extensions: [clock], settings: { budget: 20 } });
   const result = await engine.ask("time?");
   assert.deepEqual(outline(engine.events), [
-    ...["started", "1 thinking", "1 code", "1 usage"],
+    ...["started", "1 iteration_started", "1 thinking", "1 code", "1 usage"],
     ...["1 block_started", "1 host_call", "1 block_finished", "1 block_started", "1 block_finished"],
-    ...["1 iteration_finished", "2 usage", "2 iteration_finished"],
-    ...["3 thinking", "3 usage", "3 iteration_finished", "3 answer_delta", "final"],
+    ...["1 iteration_finished", "2 iteration_started", "2 usage", "2 iteration_finished"],
+    ...["3 iteration_started", "3 thinking", "3 usage", "3 iteration_finished", "3 answer_delta", "final"],
   ]);
   const finished = engine.events.filter((event) => event.type === "iteration_finished");
   assert.deepEqual(finished.map(({ outcome }) => outcome), ["executed", "failed", "final"]);

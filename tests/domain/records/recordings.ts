@@ -36,6 +36,7 @@ export function query(text: string, facts: Partial<RecordedQuery> = {}): Recorde
     notes: [],
     images: [],
     answerSchema: null,
+    steered: [],
     context: null,
     iterations: [iteration(1)],
     createdAt: Math.random(),

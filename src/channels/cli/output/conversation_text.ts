@@ -1,4 +1,5 @@
 import type { RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
+import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/steered_message.ts";
 import { clip } from "../../../domain/text/clip.ts";
 
 const SHOWN_CHARS = 4_000;
@@ -20,19 +21,27 @@ export function conversationText(
 }
 
 function queryLines(query: RecordedQuery): string[] {
-  const { text, images, context, iterations, answer, running, notes } = query;
+  const { text, images, context, iterations, answer, running, notes, steered } = query;
   return [
     ...quoted(text, "> "),
     ...images.flatMap((image) =>
       quoted(`[image ${image.kind === "url" ? image.url : `${image.mediaType}, ${image.bytes.length} bytes`}]`, "> ")
     ),
     ...(context === null ? [] : quoted(`[context from ${context.label}]`, "> ")),
-    ...iterations.flatMap((iteration) => ["", ...iterationLines(iteration)]),
+    ...iterations.flatMap((iteration) => [
+      ...steeredLines(steeredInto(steered, iteration.number)),
+      ...["", ...iterationLines(iteration)],
+    ]),
+    ...steeredLines(steeredAfter(steered, iterations)),
     "",
     running ? "still running" : endLine(query),
     ...notes.map((note) => `note: ${note}`),
     ...(answer === "" ? [] : quoted(answer, "  ")),
   ];
+}
+
+function steeredLines(messages: readonly SteeredMessage[]): string[] {
+  return messages.flatMap(({ text }) => ["", "sent while running:", ...quoted(text, "> ")]);
 }
 
 function endLine({ status, reason, confidence, usage, costUsd, ms, iterations }: RecordedQuery): string {

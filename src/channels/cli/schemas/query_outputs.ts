@@ -43,6 +43,9 @@ export const recordedQuery = QueryResultSchema.omit({ answerType: true, conversa
   answerSchema: z.unknown().describe("JSON Schema that the answer had to satisfy, or null"),
   context: z.object({ label: z.string(), json: z.boolean() }).nullable(),
   iterations: z.array(iteration),
+  steered: z.array(z.object({ text: z.string(), iteration: count.describe("1-based"), at: time })).describe(
+    "Messages that the user sent while it ran, and the iteration that showed them to the model",
+  ),
 });
 
 const result = QueryResultSchema.extend({

@@ -49,10 +49,10 @@ function iterations({ conversations }: HttpParts): HttpRoute {
 }
 
 function shownIteration({ position, blocks, ...rest }: StoredIteration) {
-  const { status, thinking, response, error, traces, metadata, createdAt } = rest;
+  const { status, thinking, response, error, steered, traces, metadata, createdAt } = rest;
   return {
     iteration: position + 1,
-    ...{ status, thinking, response, error },
+    ...{ status, thinking, response, error, steered },
     blocks: blocks.map(({ code, result, reads }) => ({ code, result, reads })),
     ...{ traces, metadata, createdAt },
   };

@@ -15,6 +15,9 @@ export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
   text: z.string(),
   running: z.boolean().describe("Whether it runs, in this server or in another process"),
   createdAt: time,
+  steered: z.array(z.object({ text: z.string(), iteration: z.number().int(), at: time })).describe(
+    "Messages that the user sent while it ran, each with the iteration (1-based) that showed it to the model",
+  ),
 });
 
 export const ConversationSchema = z.object({
@@ -166,6 +169,7 @@ export const IterationSchema = z.object({
   thinking: z.string(),
   response: z.string(),
   error: z.string().nullable(),
+  steered: z.array(z.string()).describe("Messages that the user sent meanwhile and this iteration showed to the model"),
   blocks: z.array(z.object({ code: z.string(), result: z.unknown(), reads: z.array(z.string()) })),
   traces: z.array(z.unknown()).describe("All attempts to call the model"),
   metadata: z.record(z.string(), z.unknown()),

@@ -30,6 +30,7 @@ export function storedEvents(
 }
 
 function sendIteration(iteration: StoredIteration, emitter: Emitter): void {
+  for (const text of iteration.steered) emitter.send({ type: "steered", text });
   if (iteration.thinking !== "") emitter.send({ type: "thinking", delta: iteration.thinking });
   for (const [block, { code, result }] of iteration.blocks.entries()) {
     emitter.send({ type: "block_started", block, code });

@@ -7,6 +7,7 @@ import { visibleText } from "../../../domain/text/visible_text.ts";
 import { brokenLine } from "../text/broken_line.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
 import { moreLines } from "../text/more_lines.ts";
+import { requestLines } from "./request_lines.ts";
 import type { DisplayOptions } from "./shown.ts";
 import { wrapped } from "../text/wrapped.ts";
 
@@ -15,7 +16,7 @@ const MOST = { thinking: 8, code: 16, result: 8, diff: 16 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
-/** One iteration: thinking, blocks with their results and durations. */
+/** One iteration: what the user sent meanwhile, thinking, blocks with their results and durations. */
 export class StepEntry extends DrawnEntry {
   readonly step: Step;
   readonly #shown: () => DisplayOptions;
@@ -28,7 +29,13 @@ export class StepEntry extends DrawnEntry {
 
   protected draw(width: number): readonly string[] {
     const shown = this.#shown();
-    if (!shown.prefs.iterations) return [];
+    const { step } = this;
+    const label = "sent while running";
+    const said = step.steered.flatMap((text) => requestLines(text, { label, width, shown }));
+    return shown.prefs.iterations ? [...said, ...this.#work(width, shown)] : said;
+  }
+
+  #work(width: number, shown: DisplayOptions): readonly string[] {
     const { step } = this;
     const number = `${step.number} `;
     const room = width - number.length;
