@@ -1,5 +1,6 @@
 import { clip } from "../domain/text/clip.ts";
 import type { QueryReason } from "../domain/query/query_result.ts";
+import { reasonAdvice } from "../domain/query/reason_text.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
 import type { Unusable } from "./faults.ts";
 
@@ -37,7 +38,7 @@ export function fallbackAnswer(facts: {
     lines.push(`Last reasoning: ${clip(thinking, 800)}`);
   }
   if (reason === "error_budget") lines.push(...errors.slice(-3).map((error) => `Error: ${clip(error, 300)}`));
-  const advice = ADVICE[reason];
+  const advice = reasonAdvice(reason);
   if (advice) lines.push(advice);
   return lines.join("\n");
 }
@@ -51,17 +52,6 @@ const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, strin
   text: "with plain text instead of the required format",
   json: "with JSON that does not have the required format",
   cut: "with an incomplete text",
-};
-
-const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
-  max_iterations: "Ask again with more steps (--max-iterations), or ask for less at once; all variables are kept.",
-  answer_schema: "Ask again with more steps (--max-iterations), or with a simpler schema; all variables are kept.",
-  error_budget: "Ask in another way, or ask for less at once; all variables are kept.",
-  unusable_replies: "Choose another model (--model NAME; vis models lists them); all variables are kept.",
-  unsupported_answer: "Ask again, or choose another model (--model NAME); all variables are kept.",
-  limit_cost: "Raise budget.costUsd (--max-cost), or ask for less at once; all variables are kept.",
-  limit_tokens: "Raise budget.tokens, or ask for less at once; all variables are kept.",
-  limit_time: "Raise budget.wallMs (--timeout), or ask for less at once; all variables are kept.",
 };
 
 function headline(

@@ -136,6 +136,7 @@ function compose(
     iterations: state.position,
     ...ledger.spent,
     ms: Math.max(0, now() - started),
+    ...(final?.answer || reason === "answered" ? {} : { noAnswer: true as const }),
     notes: [...final?.notes ?? [], ...changedFiles(state), ...endedPrograms(environment)],
     ...(final?.value === undefined ? {} : { value: final.value }),
   };

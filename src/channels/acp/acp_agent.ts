@@ -14,6 +14,7 @@ import { faultOf } from "../../domain/query/fault_of.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { QueryReason, QueryResult } from "../../domain/query/query_result.ts";
+import { stoppedText } from "../../domain/query/reason_text.ts";
 import { shownAnswer } from "../../domain/query/shown_answer.ts";
 import { askPermission } from "./ask_permission.ts";
 import { promptOf } from "./prompt_of.ts";
@@ -133,8 +134,12 @@ async function run(
         if (event.type === "started" && !isChild(event)) queue(() => tellTitle(entry, send));
       },
     });
-    const { reason, answer } = result;
-    if (STOPS[reason] && reason !== "cancelled" && progress.answer === "") queue(() => send(messageChunk(answer)));
+    const { reason } = result;
+    if (STOPS[reason] && reason !== "cancelled") {
+      const why = stoppedText(result);
+      const rest = progress.answer === "" ? shownAnswer(result) : why === "" ? "" : `\n\n${why}`;
+      if (rest !== "") queue(() => send(messageChunk(rest)));
+    }
     queue(() => tellTitle(entry, send));
     await sent;
     return result;

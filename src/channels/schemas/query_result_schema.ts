@@ -15,5 +15,6 @@ export const QueryResultSchema = z.object({
   costUsd: z.number().nullable().describe("Null if the price of the model is unknown"),
   ms: z.number(),
   notes: z.array(z.string()),
+  noAnswer: z.literal(true).optional().describe("Present if `answer` only says why there is none"),
   value: z.unknown().optional().describe("The answer as data, if a schema was given"),
 }).describe("Result of a query");

@@ -1,5 +1,6 @@
 import type { Conversation as Branch, Conversations } from "../../conversation/conversations.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import { stoppedText } from "../../domain/query/reason_text.ts";
 import { addUsage } from "../../domain/query/usage.ts";
 import { AnswerEntry } from "./entries/answer_entry.ts";
 import { NOTHING_SPENT, type SessionSpend } from "./chat.ts";
@@ -63,8 +64,10 @@ function endEntries(query: StoredQuery, shown: () => DisplayOptions): readonly T
   }
   const answer = new AnswerEntry(shown);
   answer.settle(query.answer, { plain: query.answerType === "text" });
+  const stopped = stoppedText(query);
   return [
     answer,
+    ...(stopped === "" ? [] : [new LineEntry(stopped, theme.warn)]),
     ...query.notes.map((note) => new LineEntry(note, theme.dim)),
     new LineEntry(endLine(query), query.status === "error" ? theme.bad : theme.dim),
   ];

@@ -1,4 +1,5 @@
 import { clip } from "../../domain/text/clip.ts";
+import { reasonText } from "../../domain/query/reason_text.ts";
 import type { RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
 
@@ -14,7 +15,13 @@ export function pageText(text: string): string {
 export function endFacts(query: RecordedQuery): readonly string[] {
   const { running, status, reason, confidence, usage, costUsd, ms, iterations } = query;
   return [
-    running ? "still running" : status === "done" ? `answered (${confidence} confidence)` : `${status}: ${reason}`,
+    running
+      ? "still running"
+      : status === "done"
+      ? `answered (${confidence} confidence)`
+      : reason === null
+      ? status
+      : reasonText(reason),
     `${iterations.length} ${iterations.length === 1 ? "iteration" : "iterations"}`,
     `${(ms / 1000).toFixed(1)} s`,
     `${usage.input} in + ${usage.output} out tokens`,

@@ -3,6 +3,7 @@ import type { BlockResult } from "./block_result.ts";
 import { clip, oneLine } from "../text/clip.ts";
 import { isChild, isEnd, type IterationOutcome, type QueryEvent } from "./query_event.ts";
 import type { QueryResult } from "./query_result.ts";
+import { reasonText } from "./reason_text.ts";
 import { type Delay, delayLine } from "./delay_line.ts";
 import { visibleText } from "../text/visible_text.ts";
 
@@ -171,7 +172,7 @@ export class QueryProgress {
     this.child.iteration = event.iteration ?? this.child.iteration;
     if (!isEnd(event)) return;
     const { status, reason, answer }: QueryResult = event.result;
-    this.child.done = { ok: status === "done", text: status === "done" ? answer : reason };
+    this.child.done = { ok: status === "done", text: status === "done" ? answer : reasonText(reason) };
     this.children.delete(event.queryId);
   }
 }

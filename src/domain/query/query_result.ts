@@ -41,6 +41,8 @@ export interface QueryResult {
   readonly costUsd: number | null;
   readonly ms: number;
   readonly notes: readonly string[];
+  /** `answer` only says why there is none; otherwise absent. */
+  readonly noAnswer?: true;
   /** The answer as data, if the caller gave a JSON Schema and the answer satisfies it; otherwise absent. */
   readonly value?: JsonValue;
 }
@@ -74,9 +76,9 @@ const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
   "defect",
 ]);
 
-/** False if `answer` only says what went wrong. A query that reached its budget or a limit has its best answer. */
-export function hasAnswer({ reason }: Pick<QueryResult, "reason">): boolean {
-  return !WITHOUT_ANSWER.has(reason);
+/** False if `answer` only says what went wrong. A query that reached its budget or a limit may have its best answer. */
+export function hasAnswer({ reason, noAnswer }: Pick<QueryResult, "reason" | "noAnswer">): boolean {
+  return !noAnswer && !WITHOUT_ANSWER.has(reason);
 }
 
 /** The stored status for a reason. */

@@ -14,6 +14,7 @@ export interface QueryEnd {
   readonly costUsd: number | null;
   readonly ms: number;
   readonly notes: readonly string[];
+  readonly noAnswer?: true;
 }
 
 interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {

@@ -211,6 +211,7 @@ export class Queries {
         ms: facts.ms ?? 0,
         notes: facts.notes ?? [],
         steered: facts.steered ?? [],
+        ...(facts.noAnswer ? { noAnswer: true as const } : {}),
       };
       const { status } = row;
       if (status === "running") return { ...known, running: true, status, reason: null };

@@ -17,7 +17,7 @@ Deno.test("a typed question is asked, its iterations and its answer are shown, a
     assert.match(text, /I add the numbers\./);
     assert.match(text, /│ const two = 1 \+ 1;/);
     assert.match(text, /✓ 2 +\d+ ms/);
-    await screen.until("2 iterations");
+    await screen.until("2 steps");
     screen.type(CTRL_D);
     assert.equal(await code, 0);
     await screen.settled();

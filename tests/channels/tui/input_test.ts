@@ -144,7 +144,7 @@ Deno.test("pasted sequences never reach the terminal: not from the history, not 
         screen.paste(evil);
         await screen.until("[paste #1 +12 lines]");
         screen.type(ENTER);
-        await screen.until("1 iteration ");
+        await screen.until("1 step ");
         screen.type(UP);
         await screen.until((text) => text.split("owned").length > 13);
         screen.type(`\x03wait${ENTER}`);

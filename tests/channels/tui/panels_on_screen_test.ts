@@ -33,7 +33,7 @@ Deno.test("/new begins another conversation, and the one before is still there",
   await withScreen([final("First: 1"), final("Second: 2")], {}, async ({ screen, engine }) => {
     screen.type(`one${ENTER}`);
     await screen.until("First: 1");
-    await screen.until("1 iteration ");
+    await screen.until("1 step ");
     screen.type(`/new${ENTER}`);
     await screen.until((text) => !text.includes("First: 1"));
     screen.type(`two${ENTER}`);
@@ -45,7 +45,7 @@ Deno.test("/new begins another conversation, and the one before is still there",
 Deno.test("/copy hands the last answer to the terminal's clipboard", async () => {
   await withScreen([final("Copy: this 日本")], {}, async ({ screen }) => {
     screen.type(`one${ENTER}`);
-    await screen.until("1 iteration ");
+    await screen.until("1 step ");
     screen.type("\x19");
     await screen.until("Copied 13 characters");
     const from = screen.raw.lastIndexOf("\x1b]52;c;") + 7;
@@ -90,7 +90,7 @@ Deno.test("/model goes on with another session and keeps the choice; the one bef
 Deno.test("what is dragged over with the mouse is copied", async () => {
   await withScreen([final("Drag: over these words")], {}, async ({ screen }) => {
     screen.type(`one${ENTER}`);
-    await screen.until("1 iteration ");
+    await screen.until("1 step ");
     const row = screen.lines().findIndex((line) => line.includes("Drag: over")) + 1;
     screen.type(`\x1b[<0;1;${row}M`);
     screen.type(`\x1b[<32;5;${row}M`);

@@ -16,7 +16,7 @@ Deno.test("a conversation that is opened again shows what was said and done, wit
   const before = async (engine: Engine): Promise<void> => void await engine.ask("How many?");
   await withScreen(replies, { before, place: { continue: true } }, async ({ screen, engine }) => {
     const text = await screen.until("✓ 3");
-    assert.match(text, /› How many\?[^]*I count them\.[^]*│ const seen[^]*There are three: 3[^]*2 iterations/);
+    assert.match(text, /› How many\?[^]*I count them\.[^]*│ const seen[^]*There are three: 3[^]*2 steps/);
     screen.type(`And now?${ENTER}`);
     await screen.until("Still three: 3");
     assert.equal((await engine.conversations.queries(engine.branch)).length, 2);

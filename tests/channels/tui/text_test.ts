@@ -17,7 +17,7 @@ Deno.test("nothing that a model writes commands the terminal", async () => {
   ];
   await withScreen(replies, { color: true, rows: 60 }, async ({ screen }) => {
     screen.type(`go${ENTER}`);
-    await screen.until("2 iterations");
+    await screen.until("2 steps");
     const { raw } = screen;
     for (const bad of ["\x1b]0;owned", "\x1b]52;", "\x9b", "\u202e"]) {
       assert.ok(!raw.includes(bad), JSON.stringify(bad));
@@ -33,7 +33,7 @@ Deno.test("wide characters and emoji take their cells at every width", async () 
     { columns: 60 },
     async ({ screen }) => {
       screen.type(`${text}${ENTER}`);
-      await screen.until("2 iterations");
+      await screen.until("2 steps");
       for (const columns of [41, 79, 20, 60]) {
         screen.resize(columns, 24);
         await screen.settled();
@@ -57,7 +57,7 @@ Deno.test("the screen changes its size while an answer streams, down to a few ce
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     await screen.until("item 199");
-    await screen.until("1 iteration ");
+    await screen.until("1 step ");
   });
 });
 

@@ -97,8 +97,12 @@ export function repliesSuite(launcher: Launcher): void {
       "it goes on and on": withUser(async (user) => {
         const ran = await user.run(["run", "x"]);
         assert.equal(ran.code, 1);
-        assert.match(ran.stdout, /budget of 4 steps[\s\S]*still counting[\s\S]*--max-iterations/);
-        assert.match(ran.stderr, /^error: max_iterations · 5 steps/m);
+        assert.equal(ran.stdout, "");
+        assert.match(
+          ran.stderr,
+          /^vis: No answer within the budget of 4 steps[^]*still counting[^]*--max-iterations[^]*\n5 steps · /m,
+        );
+        assert.doesNotMatch(ran.stderr, /max_iterations/);
         assert.match(user.mock.requests[4]?.context ?? "", /last call/);
         assert.equal(user.mock.requests.length, 5);
         const { queries } = await user.queries();
@@ -115,11 +119,19 @@ export function repliesSuite(launcher: Launcher): void {
           "low",
         ]);
       }, { reply: [replyJson("const got = 1"), final("Got to {{got}}")] }),
+      "it answers when told that it is over, in a pipe": withUser(async (user) => {
+        const ran = await user.run(["run", "--max-iterations", "1", "x"]);
+        assert.deepEqual([ran.code, ran.stdout], [1, "Got to 1\n"]);
+        assert.match(
+          ran.stderr,
+          /^vis: Stopped at the step limit; this is the best answer so far\. .*--max-iterations/m,
+        );
+      }, { reply: [replyJson("const got = 1"), final("Got to {{got}}")] }),
       "it never says anything usable": withUser(async (user) => {
         const ran = await user.run(["run", "x"]);
         assert.deepEqual([ran.code, ran.stdout], [1, ""]);
         assert.match(ran.stderr, /^vis: The model mock-1 replied 3 times in a row with plain text/m);
-        assert.match(ran.stderr, /^error: unusable_replies · 3 steps/m);
+        assert.match(ran.stderr, /^vis: The model mock-1 replied 3 times in a row [^]*\n3 steps · /m);
         assert.equal(user.mock.requests.length, 3);
       }, { handler: ({ index }) => `I will not, ${index} times` }),
       "its blocks never end": withUser(async (user) => {

@@ -43,7 +43,7 @@ export function screenSuite(launcher: Launcher): void {
     const pty = new Pty(user, []);
     await pty.until("mock-1");
     pty.type("What is 6 * 7?\r");
-    const text = await pty.until(/It makes 42[^]*2 iterations/);
+    const text = await pty.until(/It makes 42[^]*2 steps/);
     assert.match(text, /✓ 42/);
     pty.type("\x04");
     assert.equal((await pty.ended).code, 0);
@@ -109,7 +109,7 @@ export function screenSuite(launcher: Launcher): void {
     const pty = new Pty(user, []);
     await pty.until("mock-1");
     pty.type("Where is it?\r");
-    const screen = await pty.until(/unstored · 1 iteration/);
+    const screen = await pty.until(/1 step/);
     assert.match(screen, /It is here[^]*Cannot use database[^]*it was removed or renamed/);
     pty.type("And now?\r");
     await pty.until((text) => text.split("Cannot use database").length > 2);

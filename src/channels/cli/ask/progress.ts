@@ -4,6 +4,7 @@ import { oneLine } from "../../../domain/text/clip.ts";
 import { type Delay, delayLine } from "../../../domain/query/delay_line.ts";
 import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
 import { QueryProgress } from "../../../domain/query/query_progress.ts";
+import { reasonText } from "../../../domain/query/reason_text.ts";
 import type { Io } from "../../channel.ts";
 import { diffLines } from "../output/diff_lines.ts";
 import { LiveLine } from "./live_line.ts";
@@ -81,7 +82,7 @@ export class Progress {
     if (isEnd(event)) {
       const { status, reason, iterations, answer } = event.result;
       const mark = status === "done" ? this.#color.green("✓") : this.#color.red("✗");
-      const text = oneLine(visibleText(status === "done" ? answer : reason), 80);
+      const text = oneLine(visibleText(status === "done" ? answer : reasonText(reason)), 80);
       return this.painted(`    ${this.#color.dim(`↳ ${task} (${iterations})`)} ${mark} ${text}`);
     }
     const at = `↳ [${event.iteration ?? 0}] `;

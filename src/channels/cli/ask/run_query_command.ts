@@ -1,6 +1,7 @@
 import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { QueryEvent } from "../../../domain/query/query_event.ts";
 import { hasAnswer, type QueryResult } from "../../../domain/query/query_result.ts";
+import { stoppedText } from "../../../domain/query/reason_text.ts";
 import type { Io } from "../../channel.ts";
 import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "./progress.ts";
@@ -45,8 +46,8 @@ export async function runQueryCommand({ io, flags, schema, begin, traceOf }: Que
     const isAnswer = hasAnswer(result) && (!schema || result.value !== undefined);
     const traced = flags.trace && flags.output === "json" ? { trace: await traceOf?.(result) ?? null } : {};
     print({ ...result, ...traced }, { io, flags, isAnswer });
-    const failure = isAnswer ? result.reason === "unstored" && result.notes.at(-1) : result.answer;
-    if (failure) io.stderr(`vis: ${visibleText(failure)}\n`);
+    const failure = isAnswer ? besideAnswer(result) : result.answer;
+    if (failure !== "") io.stderr(`vis: ${visibleText(failure)}\n`);
     if (!flags.quiet) progress.line(summary(result));
     return exitCodeOf(result);
   } finally {
@@ -79,8 +80,13 @@ function print(
   }
 }
 
+/** What a reader of the answer must know: that it is not stored, or that the query was stopped. */
+function besideAnswer(result: QueryResult): string {
+  return result.reason === "unstored" ? result.notes.at(-1) ?? "" : stoppedText(result);
+}
+
 function summary(result: QueryResult): string {
-  const { iterations, usage, costUsd, ms, reason, status } = result;
+  const { iterations, usage, costUsd, ms, reason } = result;
   const parts = [
     `${iterations} step${iterations === 1 ? "" : "s"}`,
     `${(ms / 1000).toFixed(1)} s`,
@@ -88,7 +94,6 @@ function summary(result: QueryResult): string {
   ];
   if (costUsd === null) parts.push("price unknown");
   else if (costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
-  if (status !== "done") parts.unshift(`${status}: ${reason}`);
   const notes = reason === "unstored" ? result.notes.slice(0, -1) : result.notes;
   return [parts.join(" · "), ...notes].join("\n");
 }

@@ -3,6 +3,7 @@ import pc from "picocolors";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { ConfigError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
+import { reasonText } from "../../../domain/query/reason_text.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { interrupt } from "../input/interrupt.ts";
@@ -118,7 +119,7 @@ async function askAll(
     });
     io.stdout(`${color.bold(visibleText(result.answer.trimEnd()))}\n`);
     if (result.status !== "done") {
-      io.stderr(`vis: The demo failed: ${result.reason}\n`);
+      io.stderr(`vis: The demo failed: ${reasonText(result.reason)}\n`);
       return exitCodeOf(result);
     }
   }

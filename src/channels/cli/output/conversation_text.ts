@@ -1,5 +1,6 @@
 import type { RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/steered_message.ts";
+import { reasonText } from "../../../domain/query/reason_text.ts";
 import { clip } from "../../../domain/text/clip.ts";
 
 const SHOWN_CHARS = 4_000;
@@ -47,7 +48,7 @@ function steeredLines(messages: readonly SteeredMessage[]): string[] {
 function endLine({ status, reason, confidence, usage, costUsd, ms, iterations }: RecordedQuery): string {
   const cost = costUsd === null || costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`];
   return [
-    status === "done" ? `answer (${confidence})` : `${status}: ${reason}`,
+    status === "done" ? `answer (${confidence})` : reason === null ? status : reasonText(reason),
     `${iterations.length} ${iterations.length === 1 ? "step" : "steps"}`,
     `${(ms / 1000).toFixed(1)} s`,
     `${usage.input} in + ${usage.output} out tokens`,

@@ -1,14 +1,13 @@
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import { amounts } from "../text/amounts.ts";
 
-type Facts = Pick<QueryResult, "status" | "reason" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
+type Facts = Pick<QueryResult, "status" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
 
 /** How a query ended, in one line. */
-export function endLine({ status, reason, iterations, ms, usage, costUsd, confidence }: Facts): string {
+export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {
   const seconds = ms / 1_000;
   return [
-    ...(status === "error" ? [reason.replaceAll("_", " ")] : []),
-    `${iterations} ${iterations === 1 ? "iteration" : "iterations"}`,
+    `${iterations} ${iterations === 1 ? "step" : "steps"}`,
     seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} m ${Math.round(seconds % 60)} s`,
     ...(usage.input + usage.output > 0 ? [`↑${amounts.tokens(usage.input)} ↓${amounts.tokens(usage.output)}`] : []),
     ...(costUsd === null || costUsd === 0 ? [] : [amounts.dollars(costUsd)]),

@@ -3,6 +3,7 @@ import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_eve
 import { approvalTitle } from "../../../domain/query/approval_choices.ts";
 import { approvalSaid } from "../../../domain/query/approval_said.ts";
 import { QueryProgress, type Step } from "../../../domain/query/query_progress.ts";
+import { stoppedText } from "../../../domain/query/reason_text.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import { AnswerEntry } from "./answer_entry.ts";
 import { endLine } from "./end_line.ts";
@@ -98,6 +99,8 @@ export class RunningTurn {
     } else {
       this.#answerEntry().settle(result.answer, { plain: result.answerType === "text" });
     }
+    const stopped = stoppedText(result);
+    if (stopped !== "") this.#transcript.add(new LineEntry(stopped, theme.warn));
     for (const note of result.notes) this.#transcript.add(new LineEntry(note, theme.dim));
     this.#transcript.add(new LineEntry(endLine(result), result.status === "error" ? theme.bad : theme.dim));
   }

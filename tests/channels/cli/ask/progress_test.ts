@@ -141,7 +141,7 @@ Deno.test("Progress shows a child query as one line when it ends, and nothing of
   child({ type: "failed", result: { ...result, status: "error", reason: "limit_cost" } }, "b");
   const [first, second, ...rest] = io.err.trimEnd().split("\n");
   assert.match(first ?? "", /^ {4}↳ Count the rows \(2\) ✓ 12\S* rows$/);
-  assert.equal(second, "    ↳ Count the columns (2) ✗ limit_cost");
+  assert.equal(second, "    ↳ Count the columns (2) ✗ stopped at the cost limit");
   assert.deepEqual(rest, []);
   assert.ok(!io.err.includes("\x1b"));
 });

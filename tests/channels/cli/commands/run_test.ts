@@ -59,7 +59,7 @@ Deno.test("runCommand() says a provider's fault once", async () => {
   const { io, code } = await run([error]);
   const [, fault, summary, ...more] = io.err.trimEnd().split("\n");
   assert.deepEqual([code, fault, more], [1, "vis: Cannot sign in to the mock: check VIS_API_KEY", []]);
-  assert.match(summary ?? "", /^error: provider · /);
+  assert.match(summary ?? "", /^1 step · /);
 });
 
 Deno.test("runCommand() says why a reply could not be used before the one that could", async () => {
