@@ -55,7 +55,7 @@ export function movedSuite(launcher: Launcher): void {
         1,
         true,
       ], stderr);
-      assert.match(stderr, /^error: unstored · 1 step /m);
+      assert.match(stderr, /^1 step /m);
     }]);
     await together(t, {
       ...Object.fromEntries(steps),
