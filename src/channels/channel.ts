@@ -138,6 +138,8 @@ export interface ScreenRequest extends OpenRequest {
   readonly continue?: boolean | undefined;
   /** The conversation's id or a prefix of it. */
   readonly conversation?: string | undefined;
+  /** Sent at once. */
+  readonly request?: string | undefined;
 }
 
 export interface Peer {

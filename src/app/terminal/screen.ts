@@ -10,7 +10,7 @@ const NO_FOLDER = "/dev/null";
 /** Runs Vis on the terminal of this process until the user quits. Resolves with the exit code. Throws `ConfigError`,
  * `UsageError` and `StoreError` before anything is drawn. */
 export async function screen(
-  { continue: newest, conversation, ...request }: ScreenRequest,
+  { continue: newest, conversation, request: words, ...request }: ScreenRequest,
   { io, ...parts }: SessionParts & { readonly io: Io },
 ): Promise<number> {
   const { env } = parts;
@@ -39,6 +39,6 @@ export async function screen(
     color: io.stdoutColor,
   }, {
     session: note === "" ? session : { ...session, notes: [...session.notes ?? [], note] },
-    place: { continue: newest, conversation },
+    place: { continue: newest, conversation, request: words },
   });
 }

@@ -1,7 +1,9 @@
 import { type Command, CommanderError } from "commander";
 import type { Io, Services } from "../channel.ts";
 import { describeError } from "./output/exit_code.ts";
-import { buildProgram } from "./program/program.ts";
+import { isRequest } from "./input/is_request.ts";
+import { buildProgram, COMMANDS } from "./program/program.ts";
+import { spelled } from "./program/spelled.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
 import { jsonText } from "./output/json_text.ts";
 
@@ -20,19 +22,28 @@ const COMMON: readonly string[] = [...HELP, "-V", "--version"];
 /** Parses the command line and runs one command. Resolves with the exit code; throws only for defects. */
 export async function runCli(services: Services, io: Io): Promise<number> {
   let code = 0;
-  const args = HELP.includes(io.args[0] ?? "") ? ["help", ...io.args.slice(1)] : io.args;
+  const given = HELP.includes(io.args[0] ?? "") ? ["help", ...io.args.slice(1)] : io.args;
+  const args = spelled(given, COMMANDS);
   const [first = ""] = args;
   const only = first === "-V" || first === "--version" ? "version" : first;
   const program = buildProgram({ services, io, finish: (told) => code = told }, { only });
   try {
-    if (first === "" || first.startsWith("-") && !COMMON.includes(first)) {
+    const run = async (words: readonly string[]): Promise<number> => {
+      await program.parseAsync(words, { from: "user" });
+      return code;
+    };
+    const ask = async (): Promise<number> => {
       const { screenCommand } = await import("./commands/screen.ts");
-      return await screenCommand({ services, io, help: () => program.outputHelp() });
-    }
+      return await screenCommand({ services, io, args, help: () => program.outputHelp(), run });
+    };
+    if (first === "" || first.startsWith("-") && !COMMON.includes(first)) return await ask();
     const done = await extensionCommand(args, { program, services, io });
     if (done !== null) return done;
-    await program.parseAsync(withUsual(args), { from: "user" });
-    return code;
+    if (!COMMANDS.includes(first)) {
+      if (isRequest(args, COMMANDS)) return await ask();
+      program.showHelpAfterError('(to ask it: vis run "…")\n(vis help lists all commands)');
+    }
+    return await run(withUsual(args));
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const told = error instanceof CommanderError ? misused(error) : describeError(error);

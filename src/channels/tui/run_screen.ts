@@ -16,7 +16,10 @@ export async function runScreen(
     readonly terminal: (gone: () => void) => ScreenParts["terminal"];
     readonly io: Pick<Io, "stdout">;
   },
-  { session, place }: { readonly session: Session; readonly place: Pick<ScreenRequest, "continue" | "conversation"> },
+  { session, place }: {
+    readonly session: Session;
+    readonly place: Pick<ScreenRequest, "continue" | "conversation" | "request">;
+  },
 ): Promise<number> {
   const branch = await branchOf(session, place);
   const ended = Promise.withResolvers<number>();
@@ -29,6 +32,7 @@ export async function runScreen(
   const code = { value: 1 };
   try {
     await screen.start({ branch, notes: notesOf(session) });
+    if (place.request !== undefined) screen.chat.send({ text: place.request, variables: {}, images: {} });
     void screen.done.then(() => ended.resolve(0));
     code.value = await ended.promise;
   } finally {

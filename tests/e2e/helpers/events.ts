@@ -3,7 +3,18 @@ import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
 
 const ENDS: readonly string[] = ["final", "failed", "cancelled"];
 const TYPES: readonly string[] = [
-  ...["started", "thinking", "code", "block_started", "block_finished", "host_call", "nudge", "usage"],
+  ...[
+    "started",
+    "iteration_started",
+    "steered",
+    "thinking",
+    "code",
+    "block_started",
+    "block_finished",
+    "host_call",
+    "nudge",
+    "usage",
+  ],
   ...["iteration_finished", "answer_delta", ...ENDS],
 ];
 

@@ -47,6 +47,10 @@ export function runSuite(launcher: Launcher): void {
       "text: the answer and one line end": withUser(async (user) => {
         answered(await user.run(["run", "6 × 7?"]), "It is 42\n");
       }, { reply }),
+      "without run, in a pipe": withUser(async (user) => {
+        answered(await user.run(["6 × 7?"]), "It is 42\n");
+        answered(await user.run(["-c", "-p", "and", "once", "more?"]), "It is 42\n");
+      }, { reply: [...reply, final("It is {{n}}")] }),
       "text: an answer that ends its line keeps it": withUser(async (user) => {
         answered(await user.run(["run", "list"]), "a\nb\n");
       }, { reply: final("a\nb\n") }),

@@ -58,6 +58,14 @@ export function screenSuite(launcher: Launcher): void {
     assert.equal((await user.queries()).queries.length, 2);
   });
 
+  launched(launcher, "vis with words on a terminal asks them on the screen", async () => {
+    await using user = await User.make(launcher, { reply: [final("It makes 42")] });
+    const pty = new Pty(user, ["What", "is", "6", "*", "7?"]);
+    await pty.until(/› What is 6 \* 7\?[^]*It makes 42/);
+    pty.type("\x04");
+    assert.equal((await pty.ended).code, 0);
+  });
+
   launched(launcher, "vis on a terminal gives it back when it is told to end, also while it works", async (t) => {
     for (const [signal, code] of [["SIGTERM", 143], ["SIGHUP", 129], ["SIGINT", 130]] as const) {
       await t.step(signal, async () => {

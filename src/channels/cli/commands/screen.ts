@@ -14,18 +14,27 @@ export const SCREEN_FLAGS = [
   FLAGS.cwd,
 ] as const;
 
-/** `vis` without a command: the screen on a terminal, otherwise an overview. Resolves with the exit code. */
+/** `vis` without a command: the screen on a terminal, where the words of the command line are the first request. In a
+ * pipe, words are a request for `vis run`; without any, an overview. Resolves with the exit code. */
 export async function screenCommand(
-  { services, io, help }: { readonly services: Services; readonly io: Io; readonly help: () => void },
+  { services, io, args, help, run }: {
+    readonly services: Services;
+    readonly io: Io;
+    readonly args: readonly string[];
+    readonly help: () => void;
+    /** Runs a command of the program. */
+    readonly run: (args: readonly string[]) => Promise<number>;
+  },
 ): Promise<number> {
-  const request = parsed(io);
   const terminal = io.stdinIsTerminal && io.stdoutIsTerminal;
-  if (!terminal && io.args.length > 0) {
+  if (!terminal && args.length === 0) return await welcome({ services, io, help });
+  if (!terminal && args.some((arg) => !arg.startsWith("-"))) return await run(["run", ...args]);
+  const request = parsed(args, io);
+  if (!terminal) {
     throw new UsageError(
       "Cannot start interactive mode: stdin and stdout must be a terminal; without one, use vis run",
     );
   }
-  if (!terminal) return await welcome({ services, io, help });
   if (request.provider === undefined && request.model === undefined) {
     const admin = await services.providerAdmin(request);
     const { providers, problem } = await admin.providers({ check: false, signal: new AbortController().signal });
@@ -34,16 +43,17 @@ export async function screenCommand(
   return await services.screen(request);
 }
 
-function parsed(io: Io): ScreenRequest {
-  const command = new Command("vis").exitOverride().allowExcessArguments(false).showHelpAfterError(
+function parsed(args: readonly string[], io: Io): ScreenRequest {
+  const command = new Command("vis").argument("[words...]").exitOverride().showHelpAfterError(
     "(vis help lists all commands)",
   ).configureOutput({
     writeErr: io.stderr,
     outputError: (text, write) => write(text.replace(/^error: /, "vis: ")),
   });
   for (const [flags, doc] of SCREEN_FLAGS) command.option(flags, doc);
-  command.parse([...io.args], { from: "user" });
-  const request = command.opts<ScreenRequest>();
+  command.parse([...args], { from: "user" });
+  const words = command.args.join(" ").trim();
+  const request: ScreenRequest = { ...command.opts<ScreenRequest>(), ...(words === "" ? {} : { request: words }) };
   if (request.continue && request.conversation !== undefined) {
     throw new UsageError("Cannot continue two conversations: use only one of -c and --conversation");
   }

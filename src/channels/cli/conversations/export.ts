@@ -20,11 +20,13 @@ export type ExportFormat = "md" | "json" | "html";
 /** `vis conversations export`: JSON contains a whole conversation, other formats the branch of the id. Writes to
  * stdout, or atomically into a file that only its owner can read. */
 export async function exportCommand(
-  id: string,
+  id: string | undefined,
   { services, io, flags }: StoredCommand<{ readonly format: ExportFormat; readonly output?: string | undefined }>,
 ): Promise<number> {
   return await browse({ services, flags }, async (session) => {
-    const branch = await session.conversations.byId(id);
+    const { conversations, workspace } = session;
+    const branch = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
+    if (branch === null) throw new UsageError(`Cannot export: there is no conversation in ${workspace} yet`);
     const pieces = await piecesOf(session, { branch, format: flags.format });
     if (flags.output === undefined) { for (const piece of pieces) io.stdout(piece); }
     else await writeWhole(flags.output, pieces);

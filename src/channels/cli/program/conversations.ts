@@ -103,11 +103,11 @@ function addFiles(group: Command, { services, io, finish }: Context): void {
     .description(
       "export a conversation: Markdown or HTML for reading, JSON with everything for vis conversations import",
     )
-    .argument("<id>", "conversation or branch id; a unique prefix is enough; JSON has all branches")
+    .argument("[id]", "conversation or branch id (default: the latest here); JSON has all branches")
     .addOption(new Option("--format <format>", "export format").choices(["md", "json", "html"]).default("md"))
     .option("-o, --output <file>", "write to this file instead of stdout")
     .option(...FLAGS.storedDb)
-    .action(async (id: string, flags: { format: ExportFormat; output?: string; db?: string }) => {
+    .action(async (id: string | undefined, flags: { format: ExportFormat; output?: string; db?: string }) => {
       const { exportCommand } = await import("../conversations/export.ts");
       finish(await exportCommand(id, { services, io, flags }));
     });

@@ -22,13 +22,15 @@ const AFTER = `
 Getting started:
   vis demo                                      see Vis work, without an API key
   vis auth login                                choose a provider, save its key
-  vis run "What is in this folder?"             ask; vis run -c "…" continues
+  vis "What is in this folder?"                 ask; vis -c "…" continues
   git diff | vis run "Review this" > review.md  with piped input
   vis doctor                                    find problems and their fixes
 
 vis help COMMAND explains a command, with examples. vis without a command starts
 interactive mode on a terminal; its options are -c, --conversation ID, --model,
---provider, --db and --cwd. Extensions may add commands (vis extensions list).`;
+--provider, --db and --cwd. vis "…" asks there, in a pipe like vis run; -p means
+vis run everywhere. Also known: login, logout, history, export, resume [ID].
+Extensions may add commands (vis extensions list).`;
 
 interface Part {
   readonly group: string;
@@ -52,8 +54,11 @@ const PARTS: readonly Part[] = [
   { group: "Serve:", names: ["serve"], add: addServe },
   { group: "Serve:", names: ["telegram"], add: addTelegram },
   { group: "Serve:", names: ["mcp", "acp"], add: addProtocols },
-  { group: "Help:", names: ["doctor", "completions", "version"], add: addHelp },
+  { group: "Help:", names: ["doctor", "completions", "version", "update"], add: addHelp },
 ];
+
+/** The names of all commands. */
+export const COMMANDS: readonly string[] = [...PARTS.flatMap(({ names }) => names), "help", "__complete"];
 
 /** Builds the command line, the source of parsing, help, completions, manual and docs. With `only`, builds just the
  * part that has this command, if there is one: building all of them takes 5 ms at startup. */

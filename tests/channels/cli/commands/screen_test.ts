@@ -45,3 +45,20 @@ Deno.test("vis refuses flags and places that it does not know", async () => {
   assert.match(unknown.err, /^vis: unknown option '--verbos'/);
   assert.equal((await run(["-c", "--conversation", "abc"])).code, 2);
 });
+
+Deno.test("words that are no command are the first request of the screen", async () => {
+  assert.deepEqual((await run(["fix the tests"])).asked, [{ request: "fix the tests" }]);
+  assert.deepEqual((await run(["fix", "the", "tests", "--model", "m"])).asked, [{
+    model: "m",
+    request: "fix the tests",
+  }]);
+  assert.deepEqual((await run(["-c", "and now?"])).asked, [{ continue: true, request: "and now?" }]);
+  assert.deepEqual((await run(["resume"])).asked, [{ continue: true }]);
+  assert.deepEqual((await run(["resume", "01a20990"])).asked, [{ conversation: "01a20990" }]);
+  const typo = await run(["rnu", "it"]);
+  assert.deepEqual([typo.code, typo.asked], [2, []]);
+  assert.match(
+    typo.err,
+    /^vis: unknown command 'rnu'\n\(Did you mean run\?\)\n\(to ask it: vis run "…"\)\n\(vis help lists/,
+  );
+});

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { COMMANDS } from "../../../../src/channels/cli/program/program.ts";
+import { spelled } from "../../../../src/channels/cli/program/spelled.ts";
+
+Deno.test("spelled() gives the command that was meant", () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ["login anthropic", "auth login anthropic"],
+    ["history --limit 3", "conversations list --limit 3"],
+    ["export", "conversations export"],
+    ["resume", "-c"],
+    ["resume 01a20990-8048", "--conversation 01a20990-8048"],
+    ["resume go-on", "-c go-on"],
+    ["-p fix-it", "run fix-it"],
+    ["-c --print fix-it", "run -c fix-it"],
+    ["fix-it -p", "run fix-it"],
+    ["config list", "config list"],
+    ["run -p", "run -p"],
+    ["-- -p", "-- -p"],
+    ["toString", "toString"],
+  ];
+  for (const [typed, meant] of cases) assert.deepEqual(spelled(typed.split(" "), COMMANDS), meant.split(" "), typed);
+  assert.deepEqual(spelled([], COMMANDS), []);
+});
