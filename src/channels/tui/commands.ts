@@ -39,7 +39,7 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
     { name: "fork", detail: "continue from an earlier step", keys: "", run: () => act.open(new ForkPicker(panels)) },
     { name: "model", detail: "choose another model or provider", keys: "", run: (name) => model(name, panels) },
     { name: "vars", detail: "variables and versions", keys: "", run: () => act.open(new VariableBrowser(panels)) },
-    { name: "inspect", detail: "the exact messages sent", keys: "?", run: () => act.open(new Inspector(panels)) },
+    { name: "inspect", detail: "the exact messages sent", keys: "Alt-I", run: () => act.open(new Inspector(panels)) },
     { name: "copy", detail: "copy the last answer", keys: "Ctrl-Y", run: () => act.copy(lastAnswer()) },
     { name: "whole", detail: "full or shortened code and output", keys: "Ctrl-O", run: whole },
     { name: "thinking", detail: "show or hide thinking", keys: "Ctrl-T", run: turned("thinking") },
@@ -51,7 +51,7 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
       run: () => act.open(new SettingsPanel(panels, prefs)),
     },
     { name: "cancel", detail: "cancel the running request", keys: "Esc", run: cancel },
-    { name: "help", detail: "keys and commands", keys: "", run: () => say(helpText(all)) },
+    { name: "help", detail: "keys and commands", keys: "?", run: () => say(helpText(all)) },
     { name: "quit", detail: "quit", keys: "Ctrl-D", run: () => act.quit() },
   ];
   const found: PaletteCommand = {

@@ -9,8 +9,8 @@ import type { Theme } from "./text/theme.ts";
 export interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;
   readonly spent: SessionSpend;
-  /** The steps of the running query that count, and its budget; null if none is running. */
-  readonly steps: QueryProgress["spent"];
+  /** The steps of the running query that count, and its budget; absent if none is running. */
+  readonly steps?: QueryProgress["spent"] | undefined;
   readonly home: string;
 }
 
@@ -22,7 +22,7 @@ export function footerLine(
   const { usage, costUsd, walls } = spent;
   const parts = [
     `${session.provider} ${session.model}`,
-    ...(steps === null ? [] : [`step ${steps.used}/${steps.budget}`]),
+    ...(!steps ? [] : [`step ${steps.used}/${steps.budget}`]),
     ...(usage.input + usage.output > 0 ? [`↑${amounts.tokens(usage.input)} ↓${amounts.tokens(usage.output)}`] : []),
     ...(costUsd > 0 ? [amounts.dollars(costUsd)] : []),
     ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),

@@ -17,7 +17,8 @@ function rule<A extends string>(key: KeyId | "?", action: A, when: (where: Where
 
 const RULES = [
   rule("ctrl+k", "palette"),
-  rule("?", "inspect", ({ empty }) => empty),
+  rule("?", "help", ({ empty }) => empty),
+  rule("alt+i", "inspect", ({ empty }) => empty),
   rule("ctrl+c", "interrupt"),
   rule("ctrl+d", "quit", ({ empty }) => empty),
   rule("escape", "escape", ({ choosing }) => !choosing),

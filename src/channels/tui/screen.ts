@@ -10,6 +10,7 @@ import { completions } from "./input/completions.ts";
 import { footerLine } from "./footer.ts";
 import { type FrameFacts, ScreenFrame } from "./frame.ts";
 import { freshKeys } from "./fresh_keys.ts";
+import { Greeting } from "./greeting.ts";
 import { ImageReader } from "./input/image_reader.ts";
 import { InputBox } from "./input/input_box.ts";
 import { InputHistory } from "./input/input_history.ts";
@@ -79,11 +80,11 @@ export class Screen {
     this.#commands = this.#makeCommands();
     const cancel = (): void => void this.chat.cancel();
     this.#questions = new Questions({ panels: this.#panelParts(), open: () => this.#panel, cancel });
-    const submit = (outgoing: Outgoing): void => this.#submit(outgoing);
     this.#input = new InputBox(this.#tui, {
-      ...{ theme: this.#theme.editor, submit },
+      ...{ theme: this.#theme.editor, submit: (outgoing: Outgoing) => this.#submit(outgoing) },
       images: new ImageReader({ session: () => this.#session, userHome: parts.userHome }),
       chip: (text) => this.#theme.accent(text),
+      placeholder: () => this.#theme.dim(this.chat.running === null ? "Ask anything" : "Add to the running request"),
       tell: (text) => this.tell(text),
     });
     this.#keyboard = this.#makeKeyboard();
@@ -120,7 +121,7 @@ export class Screen {
     this.#take();
     void this.#askBackground();
     this.#input.complete(completions(this.#commands, this.#session.workspace));
-    if (branch !== null) await this.#show(branch);
+    await this.#show(branch);
     for (const note of notes) this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
     this.changed();
   }
@@ -206,14 +207,14 @@ export class Screen {
   }
 
   async #show(branch: Branch | null): Promise<void> {
-    const { conversations } = this.#session;
+    const shown = (): DisplayOptions => this.#shown();
     const replace: Transcript["replace"] = (entry, entries) => {
       this.#transcript.replace(entry, entries);
       this.changed();
     };
-    const opened = branch && await openBranch(branch, { conversations, shown: () => this.#shown(), replace });
+    const opened = branch && await openBranch(branch, { conversations: this.#session.conversations, shown, replace });
     this.#transcript.clear();
-    this.#transcript.add(...opened?.entries ?? []);
+    this.#transcript.add(...opened?.entries ?? [new Greeting({ session: () => this.#session, shown })]);
     this.chat.show(branch, opened ?? {});
     this.changed();
   }
@@ -280,8 +281,7 @@ export class Screen {
 
   #facts(): FrameFacts {
     const { running, spent, waiting } = this.chat;
-    const steps = running?.turn.progress.spent ?? null;
-    const facts = { session: this.#session, spent, steps, home: this.#parts.userHome };
+    const facts = { session: this.#session, spent, steps: running?.turn.progress.spent, home: this.#parts.userHome };
     return {
       theme: this.#theme,
       status: {

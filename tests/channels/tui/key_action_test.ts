@@ -7,7 +7,8 @@ Deno.test("keyAction() takes a key where it means something, and leaves it to th
   const rows: readonly (readonly [string, Partial<typeof WHERE>, string | null])[] = [
     ["\x0b", {}, "palette"],
     ["\x0b", { empty: false }, "palette"],
-    ["?", {}, "inspect"],
+    ["?", {}, "help"],
+    ["\x1bi", {}, "inspect"],
     ["?", { empty: false }, null],
     ["\x04", {}, "quit"],
     ["\x04", { empty: false }, null],

@@ -7,7 +7,21 @@ import { withScreen } from "./_rig.ts";
 /** What leaves the screen is not among them: Ctrl-D, Ctrl-Z, and two Ctrl-C. */
 const KEYS = [
   ...["\r", "\x1b\r", "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F", "\t", "\x7f"],
-  ...["\x0b", "?", "\x0f", "\x14", "\x19", "\x0c", "\x1b[1;5H", "\x1b[1;5F", "\x1b[1;2A", "\x1b[1;2B", "\x15", "\x17"],
+  ...[
+    "\x0b",
+    "?",
+    "\x1bi",
+    "\x0f",
+    "\x14",
+    "\x19",
+    "\x0c",
+    "\x1b[1;5H",
+    "\x1b[1;5F",
+    "\x1b[1;2A",
+    "\x1b[1;2B",
+    "\x15",
+    "\x17",
+  ],
   ...["a", "日", "😀", "/", " ", "word", "/help\r", "/vars\r", "/conversations\r", "/fork\r", "/settings\r", "/new\r"],
   ...["\x1b[<64;5;5M", "\x1b[<65;5;5M", "\x1b[<0;3;3M\x1b[<0;3;3m", "\x1b[<0;2;2M\x1b[<32;9;4M\x1b[<0;9;4m"],
   ...["\x1b[200~pasted\ntext\x1b[201~", `\x1b[200~${"x\n".repeat(40)}\x1b[201~`, "\x1b[O", "\x1b[I", "\x1b[?62;4c"],

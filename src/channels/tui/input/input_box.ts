@@ -6,6 +6,7 @@ import {
   type KeyId,
   matchesKey,
   type TUI,
+  visibleWidth,
 } from "@earendil-works/pi-tui";
 import { harmlessText } from "../../../domain/text/harmless_text.ts";
 import { type AtWord, atWords } from "./at_words.ts";
@@ -45,6 +46,8 @@ interface InputParts {
   readonly images: ImageReader;
   /** Styles the chip of an image. */
   readonly chip: (text: string) => string;
+  /** Shown dimmed while nothing is typed. */
+  readonly placeholder: () => string;
   /** Shows why something was not attached. */
   readonly tell: (text: string) => void;
 }
@@ -123,6 +126,9 @@ export class InputBox {
   /** Wider than requested if that is very narrow: the editor cannot break a wide character. */
   lines(width: number): readonly string[] {
     const lines = this.#editor.render(Math.max(width, NARROWEST));
+    if (this.empty && this.#editor.focused && lines.length === 3) {
+      return withPlaceholder(lines, this.#parts.placeholder());
+    }
     const chips = Object.keys(this.#chips.in(this.#editor.getText()));
     if (chips.length === 0) return lines;
     return lines.map((line) => chips.reduce((text, chip) => text.replaceAll(chip, () => this.#parts.chip(chip)), line));
@@ -275,4 +281,11 @@ function keepExact(editor: Editor, text: string): void {
   if (!(pastes instanceof Map)) return;
   const newest: unknown = [...pastes.keys()].at(-1);
   if (newest !== undefined) pastes.set(newest, text);
+}
+
+/** The empty line between the borders, with the text after its cursor if all of it fits. */
+function withPlaceholder([above = "", line = "", below = ""]: readonly string[], text: string): readonly string[] {
+  const typed = line.trimEnd();
+  const left = visibleWidth(line) - visibleWidth(typed) - visibleWidth(text);
+  return left < 0 ? [above, line, below] : [above, `${typed}${text}${" ".repeat(left)}`, below];
 }

@@ -36,7 +36,7 @@ Deno.test("panels on the screen: Ctrl+K finds a command by letters, its panel op
 
 Deno.test("panels on the screen: ? shows what was sent, on 40 columns too, and a resize while it is open", async () => {
   await withScreen(REPLIES, { ...BEGUN, columns: 40, rows: 16 }, async ({ screen, engine }) => {
-    screen.type("?");
+    screen.type("\x1bi");
     await screen.until(/╭─ What was sent ─+╮[^]*❯ {5}1 final/);
     screen.type(KEYS.enter);
     await screen.until(/╭─ Query 2 · iteration 1 of 1 ─[^]*Facts/);
@@ -183,7 +183,7 @@ Deno.test("panels on the screen: a click selects, a second one on the same row o
     await screen.until(/❯ Mouse +on/);
     screen.type(KEYS.esc);
     await screen.until((text) => !text.includes("╭─"));
-    screen.type("?");
+    screen.type("\x1bi");
     await screen.until(/❯ {5}1 final/);
     click("▸ 1 Find");
     await screen.until(/❯ ▸ 1 Find/);
