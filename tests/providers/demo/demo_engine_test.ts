@@ -90,3 +90,23 @@ Deno.test("the policies of the evaluation: grows a list over many iterations", a
     assert.equal(result.iterations, 13);
   }, evalProvider());
 });
+
+Deno.test("demoProvider() lists, counts, calculates and explains what is there", async () => {
+  const files = { "README.md": "# Till\n\nA cash register.\n", "src/a.ts": "export function total() {}\n" };
+  await withDemo(files, async ({ engine }) => {
+    const cases: readonly (readonly [string, RegExp])[] = [
+      ["List the files in this folder.", /^2 files:\n- README\.md\n- src\/a\.ts/],
+      ["How many files and lines are there?", /^2 files with 4 lines:\n- \.\w+: 1\n- \.\w+: 1/],
+      ["What is 12 * 34 + 5?", /^12 \* 34 \+ 5 = 413$/],
+      ["What does this project do?", /has 2 files\. Its README\.md begins:\n\n# Till/],
+      ["Explain src/a.ts", /^src\/a\.ts has 2 lines\. It defines:[^]*- total[^]*export function total/],
+      ["Explain src/missing.ts", /^The demo could not do that: /],
+      ["Write a poem", /^This is the demo/],
+    ];
+    for (const [request, answer] of cases) {
+      const result = await engine.ask(request);
+      assert.match(result.answer, answer, request);
+      assert.equal(result.status, "done", request);
+    }
+  });
+});

@@ -1,7 +1,11 @@
+import { compute } from "./compute.ts";
+import { countFiles } from "./count_files.ts";
 import { countMentions } from "./count_mentions.ts";
 import { defineFunction } from "./define_function.ts";
 import { editFile } from "./edit_file.ts";
+import { explain } from "./explain.ts";
 import { findNeedle } from "./find_needle.ts";
+import { listFiles } from "./list_files.ts";
 import { meanOfColumn } from "./mean_of_column.ts";
 import { reuseFunction } from "./reuse_function.ts";
 import type { Policy } from "./policy.ts";
@@ -14,4 +18,8 @@ export const POLICIES: readonly Policy[] = [
   editFile,
   findNeedle,
   countMentions,
+  countFiles,
+  listFiles,
+  compute,
+  explain,
 ];
