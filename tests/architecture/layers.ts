@@ -8,6 +8,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
   "src": {
     domain: 0,
     logging: 1,
+    markdown: 1,
     config: 2,
     persistence: 2,
     providers: 2,
@@ -145,6 +146,7 @@ export const WALLS: readonly Wall[] = [
       "src/conversation/",
       "src/domain/",
       "src/logging/",
+      "src/markdown/",
     ],
     types: ["src/config/"],
   })),

@@ -1,0 +1,50 @@
+/** A Markdown text as a tree. It contains no markup: HTML in a text is text. */
+export type MarkdownBlock =
+  | { readonly kind: "paragraph"; readonly inlines: readonly MarkdownInline[] }
+  | { readonly kind: "heading"; readonly level: number; readonly inlines: readonly MarkdownInline[] }
+  | { readonly kind: "code"; readonly language: string; readonly text: string }
+  | { readonly kind: "quote"; readonly blocks: readonly MarkdownBlock[] }
+  | MarkdownList
+  | MarkdownTable
+  | { readonly kind: "rule" };
+
+export interface MarkdownList {
+  readonly kind: "list";
+  /** The first number; null for bullets. */
+  readonly start: number | null;
+  /** Whether empty lines separate the items, so that each is shown as paragraphs. */
+  readonly loose: boolean;
+  readonly items: readonly MarkdownItem[];
+}
+
+export interface MarkdownItem {
+  /** Whether the task is done; null for an item that is no task. */
+  readonly done: boolean | null;
+  readonly blocks: readonly MarkdownBlock[];
+}
+
+export interface MarkdownTable {
+  readonly kind: "table";
+  /** One for each column. */
+  readonly sides: readonly ("left" | "center" | "right" | null)[];
+  readonly head: readonly (readonly MarkdownInline[])[];
+  /** Each row has as many cells as the head. */
+  readonly rows: readonly (readonly (readonly MarkdownInline[])[])[];
+}
+
+/** Within a text, "\n" is a line end that means no more than a blank. */
+export type MarkdownInline =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "code"; readonly text: string }
+  | { readonly kind: "break" }
+  | { readonly kind: "emphasis" | "strong" | "strikethrough"; readonly inlines: readonly MarkdownInline[] }
+  | MarkdownLink
+  | { readonly kind: "image"; readonly src: string; readonly title: string; readonly alt: string };
+
+/** `href` begins with http:, https: or mailto:. */
+export interface MarkdownLink {
+  readonly kind: "link";
+  readonly href: string;
+  readonly title: string;
+  readonly inlines: readonly MarkdownInline[];
+}
