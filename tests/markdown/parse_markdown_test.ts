@@ -108,7 +108,7 @@ Deno.test("parseMarkdown() bounds depth and leaves nothing out", () => {
 });
 
 Deno.test("parseMarkdown() keeps the words of any text", () => {
-  // Neither a table nor a reference, whose surplus cells and target Markdown leaves out.
+  // No table, reference or fence, whose surplus cells, target and further words Markdown leaves out.
   const piece = fc.constantFrom(
     ..."* ** _ __ ~~ ` `` # > - 1. [ ] ( ) ![ < > \\ & &amp; w. x y z https://e.org".split(" "),
     ...[" ", "    ", "\n", "\n\n"],
@@ -116,10 +116,11 @@ Deno.test("parseMarkdown() keeps the words of any text", () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
       const source = pieces.join("");
+      fc.pre(!/`{3}|~{3}/.test(source));
       const letters = (one: string) => one.replace(/https:\/\/e\.org|[^xyz]/g, "").length;
       assert.ok(letters(measured(parse(source)).text) >= letters(source), source);
     }),
-    { numRuns: 500 },
+    { numRuns: 500, maxSkipsPerRun: 1_000 },
   );
 });
 

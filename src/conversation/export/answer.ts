@@ -1,107 +1,106 @@
+import { visibleText } from "../../domain/text/visible_text.ts";
+import { parseMarkdown } from "../../markdown/parse_markdown.ts";
+import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { codeHtml } from "./code.ts";
 
 type Escaped = (text: string) => string;
 
-const ITEM = /^(\s*)(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/;
+/** The headings of the page come first. */
+const HEADINGS_ABOVE = 3;
+const TAGS = { emphasis: "em", strong: "strong", strikethrough: "del" } as const;
 
-/** An answer as HTML. Supports the Markdown that answers commonly use: headings, lists, tables, quotes, fences, code
- * and strong text; everything else, including links and HTML, appears as written. */
+/** A Markdown answer as HTML that loads nothing. Images are links; HTML appears as written. */
 export function answerHtml(answer: string, escaped: Escaped): string {
-  const lines = answer.split("\n");
-  const parts: string[] = [];
-  for (let at = 0; at < lines.length;) {
-    const [html, used] = blockAt(lines, { at, escaped });
-    parts.push(html);
-    at += used;
+  return blocksHtml(parseMarkdown(answer, { clean: visibleText }), escaped);
+}
+
+function blocksHtml(blocks: readonly MarkdownBlock[], escaped: Escaped): string {
+  return blocks.map((block) => blockHtml(block, escaped)).join("\n");
+}
+
+function blockHtml(block: MarkdownBlock, escaped: Escaped): string {
+  switch (block.kind) {
+    case "paragraph":
+      return `<p>${inlinesHtml(block.inlines, escaped)}</p>`;
+    case "heading": {
+      const level = Math.min(6, block.level + HEADINGS_ABOVE);
+      return `<h${level}>${inlinesHtml(block.inlines, escaped)}</h${level}>`;
+    }
+    case "code": {
+      const code = codeHtml(block.text, escaped, { language: block.language });
+      return `<pre class="code"><code dir="ltr">${code}</code></pre>`;
+    }
+    case "quote":
+      return `<blockquote>${blocksHtml(block.blocks, escaped)}</blockquote>`;
+    case "list":
+      return list(block, escaped);
+    case "table":
+      return table(block, escaped);
+    case "rule":
+      return "<hr>";
   }
-  return parts.join("\n");
 }
 
-/** The block that begins at a line, and its number of lines: at least one. */
-function blockAt(
-  lines: readonly string[],
-  { at, escaped }: { readonly at: number; readonly escaped: Escaped },
-): readonly [string, number] {
-  const line = lines[at] ?? "";
-  if (line.trim() === "") return ["", 1];
-  const fence = /^\s*(```+|~~~+)\s*(\w*)/.exec(line);
-  if (fence) return fenced(lines, { at, fence, escaped });
-  const heading = /^(#{1,6})\s+(.*)$/.exec(line);
-  if (heading) return [`<h4>${inline(heading[2] ?? "", escaped)}</h4>`, 1];
-  if (isRow(line) && /^[\s|:-]+$/.test(lines[at + 1] ?? "") && (lines[at + 1] ?? "").includes("-")) {
-    return table(lines, { at, escaped });
-  }
-  const run = runFrom(lines, at);
-  if (ITEM.test(line)) return [list(run(ITEM), escaped), run(ITEM).length];
-  if (line.startsWith(">")) {
-    const quoted = run(/^>/);
-    const text = quoted.map((one) => one.replace(/^>\s?/, "")).join("\n");
-    return [`<blockquote><p>${inline(text, escaped)}</p></blockquote>`, quoted.length];
-  }
-  const text = [
-    line,
-    ...runFrom(lines, at + 1)(/^(?!\s*$|\s*(?:```|~~~)|#{1,6}\s|>|\s*(?:[-*+]|\d{1,9}[.)])\s|\s*\|)/),
-  ];
-  return [`<p>${inline(text.join("\n"), escaped)}</p>`, text.length];
+function list({ start, loose, items }: MarkdownList, escaped: Escaped): string {
+  const tag = start === null ? "ul" : "ol";
+  const from = start === null || start === 1 ? "" : ` start="${start}"`;
+  return `<${tag}${from}>${items.map((item) => itemHtml(item, { loose, escaped })).join("")}</${tag}>`;
 }
 
-function runFrom(lines: readonly string[], at: number) {
-  return (pattern: RegExp): readonly string[] => {
-    let end = at;
-    while (end < lines.length && pattern.test(lines[end] ?? "")) end++;
-    return lines.slice(at, end);
-  };
-}
-
-function fenced(
-  lines: readonly string[],
-  { at, fence, escaped }: { readonly at: number; readonly fence: RegExpExecArray; readonly escaped: Escaped },
-): readonly [string, number] {
-  const [, mark = "", language = ""] = fence;
-  let end = at + 1;
-  while (end < lines.length && !(lines[end] ?? "").trimStart().startsWith(mark)) end++;
-  const text = lines.slice(at + 1, end).join("\n");
-  const code = /^(ts|tsx|typescript|js|jsx|javascript|json)$/i.test(language) ? codeHtml(text, escaped) : escaped(text);
-  return [`<pre class="code"><code dir="ltr">${code}</code></pre>`, end - at + 1];
-}
-
-/** Items keep their numbers and their indentation. */
-function list(lines: readonly string[], escaped: Escaped): string {
-  const items = lines.map((line) => {
-    const [, indent = "", number, text = ""] = ITEM.exec(line) ?? [];
-    const depth = Math.min(4, Math.floor(indent.replaceAll("\t", "    ").length / 2));
-    const mark = number === undefined ? "•" : `${number}.`;
-    return `<li class="depth-${depth}"><span class="mark">${mark}</span> ${inline(text, escaped)}</li>`;
+/** The paragraphs of a list without empty lines stand for themselves. */
+function itemHtml(
+  { done, blocks }: MarkdownItem,
+  { loose, escaped }: { readonly loose: boolean; readonly escaped: Escaped },
+): string {
+  const box = done === null ? "" : done ? "☑ " : "☐ ";
+  const content = blocks.map((block, at) => {
+    const mark = at === 0 ? box : "";
+    if (block.kind !== "paragraph") return blockHtml(block, escaped);
+    const text = `${mark}${inlinesHtml(block.inlines, escaped)}`;
+    return loose ? `<p>${text}</p>` : text;
   });
-  return `<ul>${items.join("")}</ul>`;
+  return `<li${done === null ? "" : ' class="task"'}>${content.join("\n")}</li>`;
 }
 
-function isRow(line: string): boolean {
-  return line.trim().startsWith("|") && line.includes("|", line.indexOf("|") + 1);
-}
-
-function table(
-  lines: readonly string[],
-  { at, escaped }: { readonly at: number; readonly escaped: Escaped },
-): readonly [string, number] {
-  let end = at + 2;
-  while (end < lines.length && isRow(lines[end] ?? "")) end++;
-  const row = (line: string, tag: "th" | "td"): string => {
-    const cells = line.trim().replace(/^\||\|$/g, "").split("|");
-    return `<tr>${cells.map((cell) => `<${tag}>${inline(cell.trim(), escaped)}</${tag}>`).join("")}</tr>`;
+function table({ sides, head, rows }: MarkdownTable, escaped: Escaped): string {
+  const row = (cells: MarkdownTable["head"], tag: "th" | "td"): string => {
+    const shown = cells.map((cell, at) => {
+      const side = sides[at] ?? null;
+      return `<${tag}${side === null ? "" : ` class="${side}"`}>${inlinesHtml(cell, escaped)}</${tag}>`;
+    });
+    return `<tr>${shown.join("")}</tr>`;
   };
-  const body = lines.slice(at + 2, end).map((line) => row(line, "td"));
-  return [`<table><thead>${row(lines[at] ?? "", "th")}</thead><tbody>${body.join("")}</tbody></table>`, end - at];
+  const body = rows.length === 0 ? "" : `<tbody>${rows.map((cells) => row(cells, "td")).join("")}</tbody>`;
+  return `<table><thead>${row(head, "th")}</thead>${body}</table>`;
 }
 
-function inline(text: string, escaped: Escaped): string {
-  const parts: string[] = [];
-  let end = 0;
-  for (const match of text.matchAll(/`([^`\n]+)`|\*\*([^*\n]+)\*\*/g)) {
-    const [all, code, strong] = match;
-    parts.push(escaped(text.slice(end, match.index)));
-    parts.push(code === undefined ? `<strong>${escaped(strong ?? "")}</strong>` : `<code>${escaped(code)}</code>`);
-    end = match.index + all.length;
+function inlinesHtml(inlines: readonly MarkdownInline[], escaped: Escaped): string {
+  return inlines.map((inline) => inlineHtml(inline, escaped)).join("");
+}
+
+function inlineHtml(inline: MarkdownInline, escaped: Escaped): string {
+  switch (inline.kind) {
+    case "text":
+      return escaped(inline.text);
+    case "code":
+      return `<code>${escaped(inline.text)}</code>`;
+    case "break":
+      return "<br>";
+    case "link":
+      return link(inlinesHtml(inline.inlines, escaped), { address: inline.href, title: inline.title, escaped });
+    case "image": {
+      const label = escaped(inline.alt === "" ? inline.src : inline.alt);
+      return link(label, { address: inline.src, title: inline.title, escaped });
+    }
+    default:
+      return `<${TAGS[inline.kind]}>${inlinesHtml(inline.inlines, escaped)}</${TAGS[inline.kind]}>`;
   }
-  return parts.join("") + escaped(text.slice(end));
+}
+
+function link(
+  label: string,
+  { address, title, escaped }: { readonly address: string; readonly title: string; readonly escaped: Escaped },
+): string {
+  const also = title === "" ? "" : ` title="${escaped(title)}"`;
+  return `<a href="${escaped(address)}"${also} rel="noopener noreferrer">${label}</a>`;
 }

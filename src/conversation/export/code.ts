@@ -1,9 +1,13 @@
-import { codeTokens } from "../../domain/text/code_tokens.ts";
+import { codeSpans } from "../../markdown/code_spans.ts";
 
-/** TypeScript as HTML: comments, strings, keywords and numbers in spans, all passed through `escaped`. */
-export function codeHtml(code: string, escaped: (text: string) => string): string {
+/** Code as HTML: comments, strings, keywords and other spans, all passed through `escaped`. */
+export function codeHtml(
+  code: string,
+  escaped: (text: string) => string,
+  { language = "ts" }: { readonly language?: string } = {},
+): string {
   const parts: string[] = [];
-  for (const { kind, text } of codeTokens(code)) {
+  for (const { kind, text } of codeSpans(code, language)) {
     parts.push(kind === "plain" ? escaped(text) : `<span class="${kind}">${escaped(text)}</span>`);
   }
   return parts.join("");

@@ -35,19 +35,20 @@ pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: i
   margin: 1rem 0 .5rem; }
 .answer.none { background: var(--card); border-color: var(--bad); }
 .answer.none h3 { color: var(--bad); }
-.answer > :last-child, .answer blockquote > p { margin-bottom: 0; }
+.answer > :last-child, .answer blockquote > :last-child, .answer li > :last-child { margin-bottom: 0; }
 .answer p { white-space: pre-wrap; margin: 0 0 .6rem; }
-.answer ul { list-style: none; margin: 0 0 .6rem; padding: 0; }
-.answer li { padding-left: 1.4rem; text-indent: -1.4rem; }
-.answer .mark { display: inline-block; min-width: 1.1rem; text-indent: 0; color: var(--soft); }
-.depth-1 { margin-left: 1.2rem; } .depth-2 { margin-left: 2.4rem; }
-.depth-3 { margin-left: 3.6rem; } .depth-4 { margin-left: 4.8rem; }
+.answer li { white-space: pre-wrap; }
+.answer ul, .answer ol { white-space: normal; margin: 0 0 .6rem; padding: 0 0 0 1.6rem; }
+.answer .task { list-style: none; margin-left: -1.2rem; }
+.answer h5, .answer h6 { font-size: 1rem; margin: .75rem 0 .25rem; }
+.answer hr { border: 0; border-top: 1px solid var(--line); margin: .9rem 0; }
 .answer blockquote { margin: 0 0 .6rem; padding-left: .8rem; border-left: 3px solid var(--line); color: var(--soft); }
 .answer :not(pre) > code { background: var(--code); border-radius: 4px; padding: .05rem .3rem; }
 .answer .code { margin-bottom: .6rem; }
 table { border-collapse: collapse; margin: 0 0 .6rem; display: block; overflow-x: auto; }
 th, td { border: 1px solid var(--line); padding: .25rem .6rem; text-align: start; vertical-align: top; }
 th { background: var(--code); }
+.left { text-align: left; } .center { text-align: center; } .right { text-align: right; }
 details { margin: .5rem 0; }
 summary { cursor: pointer; }
 summary:focus-visible, a:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
@@ -62,7 +63,8 @@ summary:focus-visible, a:focus-visible { outline: 2px solid var(--link); outline
 .block { margin: .75rem 0; }
 .code { background: var(--code); border-radius: 6px; padding: .6rem .8rem; tab-size: 2; }
 .comment { color: var(--comment); font-style: italic; } .string { color: var(--string); }
-.keyword { color: var(--keyword); } .number { color: var(--number); }
+.keyword { color: var(--keyword); } .number, .value { color: var(--number); }
+.added { color: var(--ok); } .removed { color: var(--bad); } .place, .file { color: var(--comment); }
 .end { margin: .3rem 0; font-size: .9rem; }
 .ok { color: var(--ok); }
 .bad, .bad pre { color: var(--bad); }

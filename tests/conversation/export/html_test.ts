@@ -117,22 +117,39 @@ Deno.test("codeHtml() names comments, strings, keywords and numbers, and gives t
   }
 });
 
-Deno.test("answerHtml() knows headings, lists, tables, quotes, fences and strong text, and escapes all of it", () => {
+Deno.test("answerHtml() shows what Markdown can say, and escapes all of it", () => {
   const shown = (text: string) => answerHtml(text, marked);
-  assert.equal(shown("## A <b>\ntext\nmore"), "<h4>A ¤b¤</h4>\n<p>text\nmore</p>");
-  assert.equal(
-    shown("1. **one**\n  - `two`"),
-    '<ul><li class="depth-0"><span class="mark">1.</span> <strong>one</strong></li>' +
-      '<li class="depth-1"><span class="mark">•</span> <code>two</code></li></ul>',
-  );
-  assert.equal(
-    shown("| a | b |\n|---|:-:|\n| <1> | 2 |"),
-    "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>¤1¤</td><td>2</td></tr></tbody></table>",
-  );
-  assert.equal(shown("> <i>\n> b"), "<blockquote><p>¤i¤\nb</p></blockquote>");
-  assert.equal(shown("```html\n<i>\n```\nend"), '<pre class="code"><code dir="ltr">¤i¤</code></pre>\n<p>end</p>');
-  assert.equal(shown("```\nnever closed"), '<pre class="code"><code dir="ltr">never closed</code></pre>');
-  assert.equal(shown("[x](javascript:alert(1)) ![y](https://z)"), "<p>[x](javascript:alert(1)) ![y](https://z)</p>");
+  for (
+    const [markdown, html] of [
+      ["# A <b>\ntext\nmore\\\nend", "<h4>A ¤b¤</h4>\n<p>text\nmore<br>end</p>"],
+      [
+        "2. **one *in***\n   - `two`",
+        "<ol start=¤2¤><li><strong>one <em>in</em></strong>\n<ul><li><code>two</code></li></ul></li></ol>"
+          .replaceAll("¤", '"'),
+      ],
+      ["- a\n\n- [x] b", '<ul><li><p>a</p></li><li class="task"><p>☑ b</p></li></ul>'],
+      [
+        "| a | b |\n|---|:-:|\n| <1> | 2 |",
+        '<table><thead><tr><th>a</th><th class="center">b</th></tr></thead>' +
+        '<tbody><tr><td>¤1¤</td><td class="center">2</td></tr></tbody></table>',
+      ],
+      ["> <i>\n> b\n> > c", "<blockquote><p>¤i¤\nb</p>\n<blockquote><p>c</p></blockquote></blockquote>"],
+      ["```text\n<i>\n```\nend", '<pre class="code"><code dir="ltr">¤i¤</code></pre>\n<p>end</p>'],
+      [
+        "```diff\n-a\n+b\n```",
+        '<pre class="code"><code dir="ltr"><span class="removed">-a\n</span><span class="added">+b</span></code></pre>',
+      ],
+      ["```\nnever closed", '<pre class="code"><code dir="ltr">never closed</code></pre>'],
+      [
+        "~~x~~ https://e.org",
+        '<p><del>x</del> <a href="https://e.org" rel="noopener noreferrer">https://e.org</a></p>',
+      ],
+      [
+        '[x](javascript:alert(1)) ![y"](https://z "<")',
+        '<p>x (javascript:alert(1)) <a href="https://z" title="¤" rel="noopener noreferrer">y¤</a></p>',
+      ],
+    ] as const
+  ) assert.equal(shown(markdown), html, markdown);
   for (const odd of ["|", "|\n|-", "- ", "#", "**", "`".repeat(7), "> ", "1.", "\r\n\t|x", "***"]) {
     const text = `${odd}\n`.repeat(5000);
     const start = cpuMs();

@@ -1,5 +1,5 @@
 import type { EditorTheme, MarkdownTheme } from "@earendil-works/pi-tui";
-import { type CodeToken, codeTokens } from "../../../domain/text/code_tokens.ts";
+import { type CodeSpan, codeSpans } from "../../../markdown/code_spans.ts";
 
 type Paint = (text: string) => string;
 
@@ -15,7 +15,7 @@ export interface Theme {
   readonly warn: Paint;
   /** Background of the user's requests. */
   readonly said: Paint;
-  readonly code: (code: string) => readonly string[];
+  readonly code: (code: string, language?: string) => readonly string[];
   readonly markdown: MarkdownTheme;
   readonly editor: EditorTheme;
 }
@@ -32,8 +32,12 @@ export function makeTheme({ color, dark }: { readonly color: boolean; readonly d
   const [bold, dim, italic] = [weight(1, 22), weight(2, 22), weight(3, 23)];
   const [cyan, green, yellow] = [hue("36"), hue("32"), hue("33")];
   const [red, magenta, blue] = [hue("31"), hue("35"), hue("34")];
-  const kinds = { comment: dim, string: green, keyword: magenta, number: yellow, plain: same };
-  const code = (text: string): readonly string[] => codeLines(text, kinds);
+  const kinds = {
+    ...{ comment: dim, string: green, keyword: magenta, number: yellow, value: yellow, call: same, plain: same },
+    ...{ added: green, removed: red, place: dim, file: bold },
+  };
+  const code = (text: string, language = "ts"): readonly string[] =>
+    text.length > COLOURED_CHARS ? text.split("\n") : codeLines(codeSpans(text, language), kinds);
   const markdown: MarkdownTheme = {
     heading: (text) => bold(cyan(text)),
     link: (text) => blue(weight(4, 24)(text)),
@@ -49,12 +53,7 @@ export function makeTheme({ color, dark }: { readonly color: boolean; readonly d
     italic,
     strikethrough: weight(9, 29),
     underline: weight(4, 24),
-    highlightCode: (text, language) => {
-      if (isScript(language)) return [...code(text)];
-      return language === "diff"
-        ? text.split("\n").map((line) => diffLine(line, { green, red, dim }))
-        : text.split("\n");
-    },
+    highlightCode: (text, language = "") => [...code(text, language)],
   };
   const selectList = {
     selectedPrefix: cyan,
@@ -70,20 +69,13 @@ export function makeTheme({ color, dark }: { readonly color: boolean; readonly d
   };
 }
 
-function diffLine(line: string, { green, red, dim }: Readonly<Record<"green" | "red" | "dim", Paint>>): string {
-  if (line.startsWith("@@")) return dim(line);
-  return line.startsWith("+") ? green(line) : line.startsWith("-") ? red(line) : line;
-}
-
-function isScript(language = ""): boolean {
-  return /^(?:ts|tsx|js|jsx|mjs|typescript|javascript|json|jsonc)$/i.test(language);
-}
-
-/** A token that spans several lines is coloured on each of them. */
-function codeLines(code: string, kinds: Readonly<Record<CodeToken["kind"], Paint>>): readonly string[] {
-  if (code.length > COLOURED_CHARS) return code.split("\n");
+/** A span of several lines is coloured on each of them. */
+function codeLines(
+  spans: readonly CodeSpan[],
+  kinds: Readonly<Record<CodeSpan["kind"], Paint>>,
+): readonly string[] {
   const lines = [""];
-  for (const { kind, text } of codeTokens(code)) {
+  for (const { kind, text } of spans) {
     for (const [index, part] of text.split("\n").entries()) {
       if (index > 0) lines.push("");
       lines[lines.length - 1] += part === "" ? "" : kinds[kind](part);

@@ -37,10 +37,21 @@ Deno.test("renderMarkdown() shows emphasis, code and links as styles", () => {
       ["<https://e.org>", "<text_link=https://e.org>https://e.org</text_link>"],
       ["# Title #", "<bold>Title</bold>"],
       ["- a\n  - [x] b\n1. c", "• a\n  ☑ b\n1. c"],
-      ["> q\n> r", "<blockquote>q</blockquote><blockquote>\n</blockquote><blockquote>r</blockquote>"],
+      ["> q\n> r", "<blockquote>q\nr</blockquote>"],
       ["```ts\nconst a = **1**;\n```\nx", "<pre=ts>const a = **1**;</pre>\nx"],
       ["```\nopen to the end", "<pre>open to the end</pre>"],
       ["---", "———"],
+      ["a\n\n- b\n\n- c\n  - d\n\ne", "a\n\n• b\n\n• c\n\n  • d\n\ne"],
+      [
+        "> a\n> > b\n> > c",
+        "<blockquote>a</blockquote><blockquote>\n</blockquote><blockquote>> </blockquote>" +
+        "<blockquote>b\n> c</blockquote>",
+      ],
+      ["10. a\n    ```\n    b\n    c\n    ```\n    d", "10. a\n<pre>b\nc</pre>\n    d"],
+      ["|a|bb|\n|-:|:-:|\n|100|c|", "<pre>  a  bb\n───  ──\n100  c</pre>"],
+      ["Title\n===\na\\\nb", "<bold>Title</bold>\n\na\nb"],
+      ["    indented\n    code", "<pre>indented\ncode</pre>"],
+      ["see www.e.org", "see <text_link=http://www.e.org>www.e.org</text_link>"],
       ["| a | b |\n|---|:-:|\n| 1 | **22** |", "<pre>a  b\n─  ──\n1  22</pre>"],
     ] as const
   ) assert.equal(marked(markdown), expected, markdown);
