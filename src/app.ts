@@ -4,7 +4,8 @@ import type { SessionParts } from "./app/session/open_session.ts";
 import { respawn } from "./app/terminal/respawn.ts";
 import { PROCESS_LIMITS } from "./app/session/process_limits.ts";
 import type { Settings } from "./app/settings/settings.ts";
-import type { OpenRequest, Services, VersionFacts } from "./channels/channel.ts";
+import type { OpenRequest, Services } from "./channels/channel.ts";
+import type { VersionFacts } from "./domain/reports/version_facts.ts";
 import { messageOf } from "./domain/kit/message_of.ts";
 import { logLevelOf } from "./domain/records/log_entry.ts";
 

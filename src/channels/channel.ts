@@ -14,8 +14,11 @@ import type {
   KeyTrial,
   LoginChoice,
   ModelsReport,
+  NewServer,
   ProvidersReport,
+  ServerTrial,
 } from "../domain/reports/provider_report.ts";
+import type { VersionFacts } from "../domain/reports/version_facts.ts";
 import type { ReplayPlace, ReplayRequest } from "../domain/records/replay_place.ts";
 
 /** Options that a channel sets; everything else comes from the configuration. */
@@ -149,14 +152,6 @@ export interface Peer {
   close(): Promise<void>;
 }
 
-export interface VersionFacts {
-  readonly vis: string;
-  readonly deno: string;
-  readonly v8: string;
-  readonly compiled: boolean;
-  readonly target: string;
-}
-
 export interface CheckResult {
   readonly name: string;
   readonly state: "ok" | "warn" | "fail";
@@ -181,6 +176,11 @@ export interface ProviderAdmin {
    * `UsageError` for an invalid key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
+  /** The page where the service hands out keys; "" if it is not known. */
+  keyPage(provider: string): string;
+  /** Lists the models of a server and saves nothing; `addServer` saves it and resolves with its name. */
+  tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
+  addServer(server: NewServer): Promise<string>;
   /** Resolves with the file that now holds the key. Rejects with `UsageError` for an invalid key. */
   saveKey(provider: string, key: string): Promise<string>;
   /** Passes a code to `onCode` and waits until the user has entered it. Rejects with `ProviderError` and

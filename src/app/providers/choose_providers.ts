@@ -9,6 +9,7 @@ import {
   type ResolveParts,
   resolveProvider,
 } from "./resolve_provider.ts";
+import { serverName } from "./server_name.ts";
 
 /** The chosen providers, the root first, and notes about the choice. */
 export interface ChosenProviders {
@@ -31,7 +32,9 @@ export interface ChooseParts extends ResolveParts {
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;
-  const plain = provider === null ? baseUrl !== null : provider === "openai" && (baseUrl !== null || apiKey !== null);
+  const plain = provider === null
+    ? baseUrl !== null
+    : provider === "openai" && (baseUrl !== null || apiKey !== null) || provider === hostOf(baseUrl);
   if (plain && !providers.some(({ name }) => name === provider)) return only(plainProvider(parts), model);
   if (provider !== null) {
     const named = await withKey(await resolveProvider(provider, { ...parts, sole: true }));
@@ -51,10 +54,14 @@ function only(provider: ResolvedProvider, model: string | null): ChosenProviders
   return { providers: [provider], model, notes: [] };
 }
 
+function hostOf(baseUrl: string | null): string | null {
+  return baseUrl === null ? null : serverName(baseUrl);
+}
+
 /** The provider that VIS_BASE_URL and VIS_API_KEY describe: any server that speaks OpenAI's chat completions. */
 function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts): ResolvedProvider {
   return {
-    name: "openai",
+    name: hostOf(config.baseUrl) ?? "openai",
     title: config.baseUrl === null ? "OpenAI" : "OpenAI-compatible server",
     preset: config.baseUrl === null ? "openai" : null,
     protocol: "openai-chat",

@@ -18,11 +18,15 @@ export async function loginChoices(
     const count = `${models.length} model${models.length === 1 ? "" : "s"}`;
     return { name: preset, title: `${title} at ${new URL(baseUrl).host}, ${count}`, need: "optional" };
   });
+  const stopped = Object.entries(PRESETS).flatMap(([name, { title, start }]): LoginChoice[] => {
+    if (start === undefined || !localServers || [...found, ...providers].some((one) => one.name === name)) return [];
+    return [{ name, title: `${title}, which does not run here`, need: "optional", start }];
+  });
   const others = names.filter((name) => !found.some((one) => one.name === name)).map((name): LoginChoice => {
     if (name === BOT_LOGIN) return { name, title: "the token of a bot, for vis telegram", need: "required" };
     const entry = providers.find((one) => one.name === name);
     const preset = PRESETS[entry?.preset ?? name];
     return { name, title: preset?.title ?? "of your configuration", need: preset?.key ?? "required" };
   });
-  return [...found, ...others];
+  return [...found, ...others, ...stopped];
 }

@@ -15,14 +15,15 @@ import type { CopilotEndpoints } from "../../providers/copilot/endpoints.ts";
 import type { Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
 import { PRESETS } from "../../providers/models/presets.ts";
+import { addServer } from "./add_server.ts";
 import { credentialsOf } from "./build_router.ts";
 import { chooseProviders, type ChosenProviders, keyedNames } from "./choose_providers.ts";
-import { capabilitiesOf, makeProvider } from "./make_provider.ts";
+import { capabilitiesOf } from "./make_provider.ts";
 import { loginChoices } from "./login_choices.ts";
+import { served, serviceReach } from "./served.ts";
 import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
 import type { Settings } from "../settings/settings.ts";
 
-const REACH_MS = 5_000;
 const TRY_MS = 8_000;
 /** Shorter keys are masked completely. */
 const SHOWN_FROM = 16;
@@ -68,7 +69,7 @@ export class AppProviderAdmin implements ProviderAdmin {
       const root = resolved === chosen[0];
       const { name, title, protocol, baseUrl, defaultModel } = resolved;
       const model = (root ? choice?.model : null) ?? defaultModel;
-      const reach = options.check ? await reachOf(resolved, options.signal) : null;
+      const reach = options.check ? await serviceReach(resolved, options.signal) : null;
       return { name, title, protocol, baseUrl: bare(baseUrl), model, root, key: keyReport(resolved), reach };
     }));
     return {
@@ -124,7 +125,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     const resolved = await resolveProvider(provider, { ...this.#parts, sole: true });
     const own = { ...resolved, key: { ...resolved.key, value: key, from: "typed" } };
     try {
-      const { length } = await served(own, signal, TRY_MS);
+      const { length } = await served(own, { signal, withinMs: TRY_MS });
       return { state: "works", found: `it offers ${length} model${length === 1 ? "" : "s"}` };
     } catch (error) {
       const isRefused = error instanceof ProviderError && error.code === "auth";
@@ -136,6 +137,32 @@ export class AppProviderAdmin implements ProviderAdmin {
     if (provider === BOT_LOGIN) return "key";
     const { need } = await resolveProvider(provider, { ...this.#parts, sole: true });
     return need === "device-login" ? "device-login" : "key";
+  }
+
+  keyPage(provider: string): string {
+    const preset = this.#settings.config.providers.find(({ name }) => name === provider)?.preset ?? provider;
+    return Object.hasOwn(PRESETS, preset) ? PRESETS[preset]?.keyPage ?? "" : "";
+  }
+
+  async tryServer(
+    ...[{ baseUrl, key }, signal]: Parameters<ProviderAdmin["tryServer"]>
+  ): ReturnType<ProviderAdmin["tryServer"]> {
+    const config = { ...this.#settings.config, provider: null, model: null, baseUrl };
+    const settings = { ...this.#settings, config, apiKey: key === "" ? null : key };
+    const { providers: [server] } = await chooseProviders({ ...this.#parts, settings });
+    try {
+      return { models: await served(server, { signal, withinMs: TRY_MS }), problem: "" };
+    } catch (error) {
+      if (signal.aborted) throw new Cancelled("Cancelled");
+      return { models: [], problem: messageOf(error) };
+    }
+  }
+
+  async addServer({ key, ...server }: Parameters<ProviderAdmin["addServer"]>[0]): Promise<string> {
+    if (key !== "") checkKey(key);
+    const name = await addServer(server, this.#settings);
+    if (key !== "") await this.#credentials.set(name, { type: "key", key });
+    return name;
   }
 
   async saveKey(provider: string, key: string): Promise<string> {
@@ -225,34 +252,6 @@ function bare(baseUrl: string): string {
   return url === null ? "" : `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-async function reachOf(resolved: ResolvedProvider, signal: AbortSignal): Promise<ProviderReport["reach"]> {
-  try {
-    const models = await served(resolved, signal);
-    return { ok: true, found: `${models.length} model${models.length === 1 ? "" : "s"}` };
-  } catch (error) {
-    if (signal.aborted) throw new Cancelled("Cancelled");
-    return { ok: false, found: messageOf(error) };
-  }
-}
-
-async function served(
-  resolved: ResolvedProvider,
-  signal: AbortSignal,
-  withinMs = REACH_MS,
-): Promise<readonly string[]> {
-  if (resolved.need !== "optional" && resolved.key.value === null) {
-    throw new ConfigError(`No key: ${keyAdvice(resolved)}`);
-  }
-  const { provider } = await makeProvider(resolved, resolved.defaultModel ?? "");
-  const timeout = AbortSignal.timeout(withinMs);
-  try {
-    return await provider.models({ signal: AbortSignal.any([signal, timeout]) });
-  } catch (error) {
-    if (timeout.aborted && !signal.aborted) throw new ConfigError(`No answer for ${withinMs / 1000} s`);
-    throw error;
-  }
-}
-
 async function listModels(
   resolved: ResolvedProvider,
   { root, signal }: { readonly root: string | null; readonly signal: AbortSignal },
@@ -260,7 +259,7 @@ async function listModels(
   const data = resolved.data === null ? null : await loadModelData(resolved.data);
   const describe = (name: string): ModelReport => describeModel(name, { resolved, data, root });
   try {
-    const names = await served(resolved, signal);
+    const names = await served(resolved, { signal });
     return { provider: resolved.name, source: "service", detail: "", models: names.map(describe) };
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");

@@ -1,4 +1,5 @@
-import type { RunningServer, ServeRequest, Session, VersionFacts } from "../../channels/channel.ts";
+import type { RunningServer, ServeRequest, Session } from "../../channels/channel.ts";
+import type { VersionFacts } from "../../domain/reports/version_facts.ts";
 import { startHttp } from "../../channels/http/start_http.ts";
 import { usedTokens } from "../../channels/http/auth/used_tokens.ts";
 import type { Config } from "../../config/schema.ts";

@@ -1,4 +1,5 @@
-import type { OpenRequest, Peer, Session, SpeakRequest, VersionFacts } from "../../channels/channel.ts";
+import type { OpenRequest, Peer, Session, SpeakRequest } from "../../channels/channel.ts";
+import type { VersionFacts } from "../../domain/reports/version_facts.ts";
 import { createLog } from "../../logging/log.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { openTraced } from "../session/open_traced.ts";

@@ -19,12 +19,27 @@ export interface LoginChoice {
   readonly title: string;
   /** "optional" for a local server, which needs no key. */
   readonly need: KeyReport["need"];
+  /** How to start a local server that does not run; absent if it runs. */
+  readonly start?: string;
 }
 
 /** How a service responds to a key before it is saved; "unknown" if it could not be reached. */
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;
+}
+
+/** A server with OpenAI's chat format; `key` is "" if it needs none. */
+export interface NewServer {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly model: string;
+}
+
+export interface ServerTrial {
+  readonly models: readonly string[];
+  /** Why there are none; "" if there are. */
+  readonly problem: string;
 }
 
 export interface ProviderReport {

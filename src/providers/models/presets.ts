@@ -20,6 +20,10 @@ export interface Preset {
   readonly data: ModelDataSet | null;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Where the service hands out keys. */
+  readonly keyPage?: string;
+  /** How to get a local server to run. */
+  readonly start?: string;
   /** Default port of the server on this machine. */
   readonly localPort?: number;
 }
@@ -29,6 +33,7 @@ const LOCAL = { protocol: "openai-chat", key: "optional", byKey: false, defaultM
 const OPENAI = {
   title: "OpenAI",
   baseUrl: "https://api.openai.com/v1",
+  keyPage: "https://platform.openai.com/api-keys",
   keyNames: ["OPENAI_API_KEY"],
   key: "required",
   defaultModel: null,
@@ -43,6 +48,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "Anthropic",
     protocol: "anthropic",
     baseUrl: "https://api.anthropic.com/v1",
+    keyPage: "https://console.anthropic.com/settings/keys",
     keyNames: ["ANTHROPIC_API_KEY"],
     key: "required",
     byKey: true,
@@ -53,6 +59,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "Google Gemini",
     protocol: "google",
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    keyPage: "https://aistudio.google.com/apikey",
     keyNames: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     key: "required",
     byKey: true,
@@ -63,6 +70,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ...CHAT,
     title: "OpenRouter",
     baseUrl: "https://openrouter.ai/api/v1",
+    keyPage: "https://openrouter.ai/keys",
     keyNames: ["OPENROUTER_API_KEY"],
     defaultModel: "openrouter/auto",
     slashes: true,
@@ -73,6 +81,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ...CHAT,
     title: "Z.ai",
     baseUrl: "https://api.z.ai/api/paas/v4",
+    keyPage: "https://z.ai/manage-apikey/apikey-list",
     keyNames: ["ZAI_API_KEY"],
     defaultModel: "glm-5.2",
     data: "zai",
@@ -82,6 +91,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     byKey: false,
     title: "Z.ai coding plan",
     baseUrl: "https://api.z.ai/api/coding/paas/v4",
+    keyPage: "https://z.ai/manage-apikey/apikey-list",
     keyNames: ["ZAI_CODING_API_KEY", "ZAI_API_KEY"],
     defaultModel: "glm-5.2",
     data: "zai",
@@ -98,6 +108,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ...CHAT,
     title: "GitHub Models",
     baseUrl: "https://models.github.ai/inference",
+    keyPage: "https://github.com/settings/tokens",
     // This variable often serves other purposes, so it applies only if the provider is named.
     keyNames: ["GITHUB_MODELS_TOKEN", "GITHUB_TOKEN"],
     byKey: false,
@@ -115,7 +126,14 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     defaultModel: "gpt-5-mini",
     data: "github-copilot",
   },
-  "ollama": { ...LOCAL, title: "Ollama", baseUrl: "http://127.0.0.1:11434/v1", keyNames: [], localPort: 11434 },
+  "ollama": {
+    ...LOCAL,
+    title: "Ollama",
+    baseUrl: "http://127.0.0.1:11434/v1",
+    keyNames: [],
+    localPort: 11434,
+    start: "install it from https://ollama.com/download, then run: ollama serve, and: ollama pull MODEL",
+  },
   "lmstudio": {
     ...LOCAL,
     title: "LM Studio",

@@ -19,7 +19,9 @@ Deno.test("loginChoices() has servers on this machine first, then services by th
       "anthropic required",
       "github-copilot device-login",
       "telegram required",
+      "ollama optional",
     ]);
+    assert.match(found.at(-1)?.start ?? "", /ollama serve/);
     assert.deepEqual(found.slice(1, 4).map(({ title }) => title), [
       "of your configuration",
       "Anthropic",

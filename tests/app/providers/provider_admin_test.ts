@@ -136,7 +136,7 @@ Deno.test("AppProviderAdmin shows what VIS_* and the demo amount to", async () =
   const [key] = await admin.keys();
   assert.deepEqual([key?.from, key?.shown], ["VIS_API_KEY", "••••4711"]);
   const { providers: [plain] } = await admin.providers({ check: false, signal: ALWAYS });
-  assert.deepEqual([plain?.name, plain?.model, plain?.baseUrl], ["openai", "m", "http://127.0.0.1:9/v1"]);
+  assert.deepEqual([plain?.name, plain?.model, plain?.baseUrl], ["127.0.0.1-9", "m", "http://127.0.0.1:9/v1"]);
   const demo = await adminOf({ config: { provider: "demo" } });
   const report = await demo.providers({ check: true, signal: ALWAYS });
   assert.deepEqual([report.problem, report.providers.map(({ name, root }) => [name, root])], ["", [["demo", true]]]);

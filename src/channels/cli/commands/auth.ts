@@ -44,16 +44,28 @@ export class AuthCommand {
     if (!this.#io.stdinIsTerminal || !this.#io.stderrIsTerminal) {
       throw new UsageError(`Cannot log in: specify a provider, one of ${admin.loginNames().join(", ")}`);
     }
-    const { chooseLogin } = await import("./choose_login.ts");
-    const { name, need } = await chooseLogin(await admin.loginChoices(), this.#io);
+    const { ANOTHER, chooseLogin } = await import("./choose_login.ts");
+    const { name, need, start } = await chooseLogin([...await admin.loginChoices(), ANOTHER], this.#io);
+    if (name === ANOTHER.name) return await this.#addServer(admin);
+    if (start !== undefined) throw new ConfigError(`Cannot use ${name}: it does not run; ${start}, then log in again`);
     if (need !== "optional") return name;
     this.#io.stderr(`vis: ${name} needs no key\n`);
     await this.#sayNext(name, admin);
     return null;
   }
 
+  async #addServer(admin: ProviderAdmin): Promise<null> {
+    const { promptServer } = await import("./prompt_server.ts");
+    const name = await promptServer(this.#io, admin);
+    this.#io.stderr(`vis: added ${visibleText(name)}\n`);
+    await this.#sayNext(name, await this.#services.providerAdmin({}));
+    return null;
+  }
+
   /** Prompts for a key until the service does not refuse it. */
   async #askKey(provider: string, admin: ProviderAdmin): Promise<string> {
+    const page = admin.keyPage(provider);
+    if (page !== "") this.#io.stderr(`Create a key at ${page}\n`);
     for (let time = 1;; time++) {
       const key = (await this.#io.askSecret(`Key of ${provider}: `)).trim();
       using interrupted = interrupt(this.#io);

@@ -5,12 +5,21 @@ import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const TRIES = 3;
 
+/** The choice of a server that is not in the list. */
+export const ANOTHER: LoginChoice = { name: "other", title: "another OpenAI-compatible server", need: "optional" };
+
 /** Lists the choices and prompts for a number or a name; a unique prefix is enough. Rejects with `Cancelled` like
  * `Io.askLine`, and with `UsageError` after three invalid answers. */
 export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Promise<LoginChoice> {
   const width = Math.max(...choices.map(({ name }) => name.length));
-  const lines = choices.map(({ name, title, need }, at) => {
-    const key = need === "optional" ? " (no key needed)" : need === "device-login" ? " (in the browser)" : "";
+  const lines = choices.map(({ name, title, need, start }, at) => {
+    const key = start !== undefined || name === ANOTHER.name
+      ? ""
+      : need === "optional"
+      ? " (no key needed)"
+      : need === "device-login"
+      ? " (in the browser)"
+      : "";
     return `${String(at + 1).padStart(3)}  ${name.padEnd(width)}  ${title}${key}`;
   });
   io.stderr(`Which provider do you want to use?\n\n${lines.map(visibleText).join("\n")}\n\n`);

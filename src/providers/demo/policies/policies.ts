@@ -5,7 +5,7 @@ import { defineFunction } from "./define_function.ts";
 import { editFile } from "./edit_file.ts";
 import { explain } from "./explain.ts";
 import { findNeedle } from "./find_needle.ts";
-import { listFiles } from "./list_files.ts";
+import { listFolder } from "./list_folder.ts";
 import { meanOfColumn } from "./mean_of_column.ts";
 import { reuseFunction } from "./reuse_function.ts";
 import type { Policy } from "./policy.ts";
@@ -19,7 +19,7 @@ export const POLICIES: readonly Policy[] = [
   findNeedle,
   countMentions,
   countFiles,
-  listFiles,
+  listFolder,
   compute,
   explain,
 ];

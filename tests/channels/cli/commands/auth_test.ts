@@ -182,3 +182,42 @@ Deno.test("AuthCommand.logout() says what it did, and where a key still is", asy
   await none.auth.logout("zai");
   assert.equal(none.io.err, "vis: no key is saved for zai\n");
 });
+
+Deno.test("AuthCommand.login() says where a key is made", async () => {
+  const { admin } = keeping();
+  const { auth, io } = rig({ ...admin, keyPage: () => "https://zai.example/keys" }, {
+    askSecret: () => Promise.resolve("sk-4711"),
+  });
+  await auth.login("zai", FLAGS);
+  assert.match(io.err, /^Create a key at https:\/\/zai\.example\/keys\n/);
+});
+
+Deno.test("AuthCommand.login() adds another server with its address, key and model, and says what to do next", async () => {
+  const added: unknown[] = [];
+  const answers = ["other", "127.0.0.1", "http://127.0.0.1:8080/v1/", "m-2"];
+  const { auth, io } = rig({
+    loginChoices: () => Promise.resolve([]),
+    tryServer: () => Promise.resolve({ models: ["m-1", "m-2"], problem: "" }),
+    addServer: (server) => Promise.resolve(`${added.push(server) && "127.0.0.1-8080"}`),
+    providers: () => Promise.resolve({ providers: [], problem: "", notes: [] }),
+  }, {
+    stdinIsTerminal: true,
+    stderrIsTerminal: true,
+    askLine: () => Promise.resolve(answers.shift() ?? ""),
+    askSecret: () => Promise.resolve(""),
+  });
+  assert.equal(await auth.login(undefined, FLAGS), 0);
+  assert.deepEqual(added, [{ baseUrl: "http://127.0.0.1:8080/v1", key: "", model: "m-2" }]);
+  assert.match(io.err, /other {2}another OpenAI-compatible server\n[^]*that is not an address/);
+  assert.match(io.err, /It offers m-1, m-2\nvis: added 127\.0\.0\.1-8080\nvis: next: vis run "/);
+});
+
+Deno.test("AuthCommand.login() says how to start a server that does not run", async () => {
+  const choice = { name: "ollama", title: "Ollama, which does not run here", need: "optional", start: "run: serve" };
+  const { auth } = rig({ loginChoices: () => Promise.resolve([choice as LoginChoice]) }, {
+    stdinIsTerminal: true,
+    stderrIsTerminal: true,
+    askLine: () => Promise.resolve("ollama"),
+  });
+  await assert.rejects(auth.login(undefined, FLAGS), /Cannot use ollama: it does not run; run: serve, then/);
+});

@@ -2,7 +2,7 @@ import { atOnce } from "./at_once.ts";
 import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 
 /** Lists the files of the workspace. */
-export const listFiles: Policy = {
+export const listFolder: Policy = {
   example: "List the files in this folder.",
   takes:
     /\b(?:list|show|which|what)\b[^]*\bfiles?\b|\bwhat(?:'s| is) (?:in )?(?:this|the) (?:folder|directory)\b|^\s*ls\s*$/i,
