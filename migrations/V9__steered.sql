@@ -7,7 +7,7 @@ BEGIN
   WHERE id = new.id AND json_extract(metadata, '$.steered[0].text') <> '';
   INSERT INTO search (rowid, owner_table, owner_id, field, text)
   SELECT e.id, e.owner_table, e.owner_id, e.field, (
-    SELECT group_concat(json_extract(m.value, '$.text'), char(10) ORDER BY m.key)
+    SELECT group_concat(json_extract(m.value, '$.text'), char(10))
     FROM json_each(f.metadata, '$.steered') m
   )
   FROM search_entry e JOIN query_state_full f ON f.id = e.owner_id
@@ -23,7 +23,7 @@ BEGIN
   WHERE id = new.id AND json_extract(metadata, '$.steered[0].text') <> '';
   INSERT INTO search (rowid, owner_table, owner_id, field, text)
   SELECT e.id, e.owner_table, e.owner_id, e.field, (
-    SELECT group_concat(json_extract(m.value, '$.text'), char(10) ORDER BY m.key)
+    SELECT group_concat(json_extract(m.value, '$.text'), char(10))
     FROM json_each(f.metadata, '$.steered') m
   )
   FROM search_entry e JOIN query_state_full f ON f.id = e.owner_id

@@ -27,5 +27,5 @@ export const migrations: readonly Migration[] = [
   { version: 6, name: "V6__order_and_leases.sql", sql: v6, schema: -523825364 },
   { version: 7, name: "V7__checksums.sql", sql: v7, schema: -1627414488 },
   { version: 8, name: "V8__views.sql", sql: v8, schema: 1902271878 },
-  { version: 9, name: "V9__steered.sql", sql: v9, schema: 595209562 },
+  { version: 9, name: "V9__steered.sql", sql: v9, schema: 606454140 },
 ];

@@ -154,7 +154,7 @@ export interface Peer {
 
 export interface CheckResult {
   readonly name: string;
-  readonly state: "ok" | "warn" | "fail";
+  readonly state: "ok" | "warn" | "fail" | "off";
   readonly found: string;
   /** Suggested fix; "" if none is needed. */
   readonly mend: string;

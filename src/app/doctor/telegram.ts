@@ -10,7 +10,7 @@ export async function diagnoseTelegram(settings: Settings): Promise<readonly Che
   try {
     const token = await telegramToken({}, settings);
     if (token === null) {
-      if (allow.length === 0) return [{ name, state: "ok", found: "not set up (vis auth login telegram)", mend: "" }];
+      if (allow.length === 0) return [{ name, state: "off", found: "not set up (vis auth login telegram)", mend: "" }];
       const mend = "Save the token from @BotFather with vis auth login telegram";
       return [{ name, state: "warn", found: "no token, although telegram.allow lists users", mend }];
     }

@@ -48,6 +48,8 @@ export interface ConversationFilter {
   readonly limit: number;
   /** Only those of this channel. */
   readonly channel?: string | undefined;
+  /** Only those of this workspace. */
+  readonly workspace?: string | undefined;
   /** Only those after this place. */
   readonly after?: number | undefined;
 }

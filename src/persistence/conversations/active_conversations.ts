@@ -34,11 +34,12 @@ export class ActiveConversations {
   }
 
   /** `Store.listConversations`. */
-  list({ limit, after, channel }: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]> {
+  list({ limit, after, channel, workspace }: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]> {
     return this.#db.read(async (tx) => {
       await this.#verifyOrder(tx);
       const all = byActivity(tx).limit(Math.max(0, Math.floor(limit)));
-      const rows = channel === undefined ? all : all.where(has("c", { channel }));
+      const mine = channel === undefined ? all : all.where(has("c", { channel }));
+      const rows = workspace === undefined ? mine : mine.where(has("c", { workspace }));
       const found = await (after === undefined ? rows : rows.where("c.activity", "<", after)).execute();
       const listed = await branchesWithQueries(tx, found.map(({ id }) => id));
       return found.map(({ id, activity }) => {

@@ -2,6 +2,7 @@ import type { SearchHit, SearchKind } from "../../../domain/records/archive.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { browse } from "../conversations/browse.ts";
+import { foundLines } from "../output/found_lines.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";
 
@@ -15,7 +16,7 @@ export interface SearchFlags {
   readonly json: boolean;
 }
 
-/** `vis search`: two lines per match, best first. Resolves with 1 if there are no matches. */
+/** `vis search`: two lines per match, best first; on a terminal by conversation. Resolves with 1 if there are no matches. */
 export async function searchCommand(
   text: string,
   { services, io, flags }: CommandInput<SearchFlags>,
@@ -26,7 +27,9 @@ export async function searchCommand(
     const filter = { kind, since, until, limit, conversationId: within?.conversationId };
     const hits = await conversations.archive.search(text, filter);
     if (flags.json) io.stdout(jsonText(hits, { indent: 2 }));
-    else for (const hit of hits) io.stdout(`${visibleText(lines(hit))}\n`);
+    else if (io.stdoutIsTerminal) {
+      for (const line of foundLines(hits, { text, io, now: Date.now() })) io.stdout(`${line}\n`);
+    } else for (const hit of hits) io.stdout(`${visibleText(lines(hit))}\n`);
     if (hits.length === 0) io.stderr("No results\n");
     return hits.length === 0 ? 1 : 0;
   });

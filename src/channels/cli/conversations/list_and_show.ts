@@ -5,6 +5,7 @@ import type { Recording } from "../../../domain/records/recording.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { branchLines } from "../output/branch_lines.ts";
 import { browse } from "./browse.ts";
+import { conversationLine } from "../output/conversation_line.ts";
 import { conversationText } from "../output/conversation_text.ts";
 import { printableQuery } from "../output/printable_query.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
@@ -17,10 +18,10 @@ export interface ConversationsFlags {
 
 /** `vis conversations list`: one line each, by newest query first. */
 export async function printConversations(
-  { services, io, flags }: CommandInput<ConversationsFlags & { readonly limit: number }>,
+  { services, io, flags }: CommandInput<ConversationsFlags & { readonly limit: number; readonly here?: boolean }>,
 ): Promise<number> {
-  const found = await browse({ services, flags }, async ({ conversations }) => {
-    const listed = await conversations.list({ limit: flags.limit });
+  const found = await browse({ services, flags }, async ({ conversations, workspace }) => {
+    const listed = await conversations.list({ limit: flags.limit, ...(flags.here ? { workspace } : {}) });
     return await Promise.all(listed.map(async (one) => ({
       ...one,
       branches: await conversations.branches(one.conversationId),
@@ -33,7 +34,13 @@ export async function printConversations(
     io.stdout(jsonText(listed, { indent: 2 }));
     return 0;
   }
-  for (const { conversationId, createdAt, queries, running, title, branches } of found) {
+  for (const one of found) {
+    const { conversationId, createdAt, queries, running, title, branches } = one;
+    if (io.stdoutIsTerminal) {
+      io.stdout(`${conversationLine(one, { io, now: Date.now(), here: flags.here === true })}\n`);
+      for (const line of branchLines(branches)) io.stdout(`  ${visibleText(line)}\n`);
+      continue;
+    }
     const when = new Date(createdAt).toISOString().slice(0, 16).replace("T", " ");
     const count = `${queries} ${queries === 1 ? "request" : "requests"}`;
     const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;

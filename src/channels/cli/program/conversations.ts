@@ -14,9 +14,10 @@ export function addConversations(program: Command, { services, io, finish }: Con
   group.command("list")
     .description("list the latest conversations of all workspaces")
     .option("--limit <n>", "at most N conversations", positiveInteger, 20)
+    .option("--here", "only those of this workspace", false)
     .addOption(output())
     .option(...FLAGS.storedDb)
-    .action(async (flags: { limit: number; output: "text" | "json"; db?: string }) => {
+    .action(async (flags: { limit: number; here: boolean; output: "text" | "json"; db?: string }) => {
       const { printConversations: listConversations } = await import("../conversations/list_and_show.ts");
       finish(await listConversations({ services, io, flags }));
     });

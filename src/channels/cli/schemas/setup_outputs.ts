@@ -115,7 +115,7 @@ export const setupOutputs = {
   "extensions trust": z.array(trust),
   "doctor": z.array(z.object({
     name: z.string(),
-    state: z.enum(["ok", "warn", "fail"]),
+    state: z.enum(["ok", "warn", "fail", "off"]).describe("off: not set up, which is no fault"),
     found: z.string(),
     mend: z.string().describe('Suggested fix; "" if none is needed'),
   })),

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { ago } from "../widgets/ago.ts";
+import { ago } from "../../../domain/text/ago.ts";
 import { amounts } from "../text/amounts.ts";
 import { fitted } from "../widgets/fitted.ts";
 import { flat } from "../widgets/flat.ts";

@@ -4,7 +4,7 @@ import type { Records, ShownVersion } from "../../../conversation/records.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { versionText } from "../../../conversation/version_text.ts";
 import type { PanelParts } from "../widgets/panel.ts";
-import { ago } from "../widgets/ago.ts";
+import { ago } from "../../../domain/text/ago.ts";
 import { fitted } from "../widgets/fitted.ts";
 import { flat } from "../widgets/flat.ts";
 import { paint } from "../widgets/paint.ts";

@@ -98,3 +98,16 @@ Deno.test("showConversation() refuses a query or conversation that there is not"
   await assert.rejects(showConversation(id, { services, io, flags: { output: "text", query: 1 } }), UsageError);
   await assert.rejects(showConversation("00000000", { services, io, flags: { output: "text" } }), /Cannot find/);
 });
+
+Deno.test("listConversations() --here has those of the workspace, on a terminal with short ids and no folder", async () => {
+  await using engine = await startEngine([replyJson([], { final: "a" })]);
+  await engine.conversations.create({ title: "elsewhere", channel: "cli", workspace: "/other" });
+  await engine.ask("One");
+  const { services } = given(engine);
+  const io = fakeIo({ stdoutIsTerminal: true });
+  await printConversations({ services, io, flags: { limit: 5, output: "text", here: true } });
+  assert.equal(io.out, `${engine.branch.conversationId.slice(0, 13)}         now     1 request  test\n`);
+  const all = fakeIo({ stdoutIsTerminal: true });
+  await printConversations({ services, io: all, flags: { limit: 5, output: "text" } });
+  assert.match(all.out, /elsewhere {2}other\n/);
+});
