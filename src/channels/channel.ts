@@ -2,12 +2,7 @@ import type { Conversations } from "../conversation/conversations.ts";
 import type { ApprovalAdmin } from "../domain/query/approval.ts";
 import type { Playback } from "../domain/records/playback.ts";
 import type { DatabaseMaintenance } from "../domain/records/database_maintenance.ts";
-import type {
-  ExtensionCheck,
-  ExtensionCommandFacts,
-  ExtensionFacts,
-  TrustFacts,
-} from "../domain/reports/extension_report.ts";
+import type { ExtensionAdmin } from "./extension_admin.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/reports/setting_facts.ts";
 import type {
   KeyReport,
@@ -192,34 +187,6 @@ export interface ProviderAdmin {
   }): Promise<string>;
   /** False if no key was saved. */
   logout(provider: string): Promise<boolean>;
-}
-
-/** Extensions of this workspace. Every method rejects with `UsageError` if what was requested does not exist, and with
- * `ConfigError` if settings or folders cannot be used. */
-export interface ExtensionAdmin {
-  list(): Promise<readonly ExtensionFacts[]>;
-  /** What the model reads about an extension, including all of its functions. */
-  show(name: string): Promise<ExtensionFacts & { readonly text: string }>;
-  /** Checks one folder; with null, everything that is found. */
-  check(path: string | null): Promise<readonly ExtensionCheck[]>;
-  /** Gives the turn each time files below the folder were changed, until the process ends. */
-  changes(path: string): AsyncIterable<void>;
-  /** Writes a working extension; resolves with its folder. */
-  create(name: string): Promise<string>;
-  /** Copies a folder, an archive or a package (npm:name@version) to the user's extensions; resolves with the new
-   * folder. */
-  add(from: string, options: { readonly replace: boolean }): Promise<string>;
-  /** Deletes one of the user's extensions; resolves with its folder. */
-  remove(name: string): Promise<string>;
-  /** Extension folders of this project, or the named one. None of their code is run. */
-  trustable(path: string | null): Promise<readonly TrustFacts[]>;
-  /** Rejects if the content of the folder has changed since. */
-  trust(facts: TrustFacts): Promise<void>;
-  distrust(path: string): Promise<boolean>;
-  /** Commands that extensions add to the program, from a cached list if nothing has changed. */
-  commands(): Promise<readonly ExtensionCommandFacts[]>;
-  /** Runs a command of an extension; null if no extension has it. */
-  run(args: readonly string[], print: (text: string) => void): Promise<number | null>;
 }
 
 /** The configuration. Methods that need all of it reject with `ConfigError` if a file cannot be used. An unknown key or

@@ -125,6 +125,6 @@ Deno.test("what the user sent is kept although the call that shows it is cut off
   assert.equal(recording.queries[0]?.iterations.length, 1);
   assert.match(
     conversationText(recording, { first: 1 }),
-    /Step 1[^]*sent while running:\n> stop, please\n\ninterrupted/,
+    /Step 1[^]*sent while running:\n> stop, please\n\ncancelled/,
   );
 });

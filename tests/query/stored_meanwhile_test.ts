@@ -42,6 +42,7 @@ Deno.test("runQuery() asks the model while the iteration before is stored, and s
   const shown = engine.events.map(({ type, iteration }) => `${iteration} ${type}`);
   const last = shown.slice(shown.indexOf("1 iteration_finished") + 1);
   assert.deepEqual([...new Set(last)].filter((line) => line !== "2 nudge"), [
+    "2 iteration_started",
     "2 thinking",
     "2 usage",
     "2 iteration_finished",

@@ -1,4 +1,5 @@
-import type { ExtensionAdmin, Io, Services } from "../../../src/channels/channel.ts";
+import type { Io, Services } from "../../../src/channels/channel.ts";
+import type { ExtensionAdmin } from "../../../src/channels/extension_admin.ts";
 
 export interface FakeIo extends Io {
   readonly out: string;
