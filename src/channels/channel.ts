@@ -2,7 +2,7 @@ import type { Conversations } from "../conversation/conversations.ts";
 import type { ApprovalAdmin } from "../domain/query/approval.ts";
 import type { Playback } from "../domain/records/playback.ts";
 import type { DatabaseMaintenance } from "../domain/records/database_maintenance.ts";
-import type { ExtensionAdmin } from "./extension_admin.ts";
+import type { ExtensionAdmin } from "../domain/reports/extension_admin.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/reports/setting_facts.ts";
 import type {
   KeyReport,

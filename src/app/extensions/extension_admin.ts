@@ -1,7 +1,7 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import type { ExtensionAdmin } from "../../channels/extension_admin.ts";
+import type { ExtensionAdmin } from "../../domain/reports/extension_admin.ts";
 import type {
   ExtensionCheck,
   ExtensionCommandFacts,

@@ -1,6 +1,6 @@
 import type { ExtensionFacts, TrustFacts } from "../../../domain/reports/extension_report.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import type { ExtensionAdmin } from "../../extension_admin.ts";
+import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";

@@ -1,7 +1,7 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
 import type { Log } from "../../../logging/log.ts";
 import type { ProviderAdmin } from "../../channel.ts";
-import type { ExtensionAdmin } from "../../extension_admin.ts";
+import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts";
 import type { Rate } from "../auth/rate_limit.ts";
 import type { TokenSource } from "../auth/token_grant.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
-import type { ExtensionAdmin } from "../../../../src/channels/extension_admin.ts";
+import type { ExtensionAdmin } from "../../../../src/domain/reports/extension_admin.ts";
 import type { TrustFacts } from "../../../../src/domain/reports/extension_report.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 

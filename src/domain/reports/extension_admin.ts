@@ -1,9 +1,4 @@
-import type {
-  ExtensionCheck,
-  ExtensionCommandFacts,
-  ExtensionFacts,
-  TrustFacts,
-} from "../domain/reports/extension_report.ts";
+import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts } from "./extension_report.ts";
 
 /** Extensions of this workspace. Every method rejects with `UsageError` if what was requested does not exist, and with
  * `ConfigError` if settings or folders cannot be used. */
