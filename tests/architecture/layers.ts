@@ -69,6 +69,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
   "src/domain": { ".": 0, grants: 0, reports: 0, kit: 1, text: 2, images: 3, query: 3, records: 4 },
   "src/environment": { history: 0, input: 0, sandbox: 0, variables: 1, ".": 2 },
   "src/extension": { ".": 0, registry: 1, loading: 2 },
+  "src/markdown": { ".": 0, terminal: 1 },
   "src/persistence": {
     schema: 0,
     store: 0,

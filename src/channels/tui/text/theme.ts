@@ -1,5 +1,6 @@
-import type { EditorTheme, MarkdownTheme } from "@earendil-works/pi-tui";
+import { type EditorTheme, getCapabilities } from "@earendil-works/pi-tui";
 import { type CodeSpan, codeSpans } from "../../../markdown/code_spans.ts";
+import { type TerminalPaint, terminalPaint } from "../../../markdown/terminal/paint.ts";
 
 type Paint = (text: string) => string;
 
@@ -16,7 +17,7 @@ export interface Theme {
   /** Background of the user's requests. */
   readonly said: Paint;
   readonly code: (code: string, language?: string) => readonly string[];
-  readonly markdown: MarkdownTheme;
+  readonly markdown: TerminalPaint;
   readonly editor: EditorTheme;
 }
 
@@ -31,30 +32,10 @@ export function makeTheme({ color, dark }: { readonly color: boolean; readonly d
     color ? (text) => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m` : same;
   const [bold, dim, italic] = [weight(1, 22), weight(2, 22), weight(3, 23)];
   const [cyan, green, yellow] = [hue("36"), hue("32"), hue("33")];
-  const [red, magenta, blue] = [hue("31"), hue("35"), hue("34")];
-  const kinds = {
-    ...{ comment: dim, string: green, keyword: magenta, number: yellow, value: yellow, call: same, plain: same },
-    ...{ added: green, removed: red, place: dim, file: bold },
-  };
+  const red = hue("31");
+  const markdown = terminalPaint({ color, links: getCapabilities().hyperlinks });
   const code = (text: string, language = "ts"): readonly string[] =>
-    text.length > COLOURED_CHARS ? text.split("\n") : codeLines(codeSpans(text, language), kinds);
-  const markdown: MarkdownTheme = {
-    heading: (text) => bold(cyan(text)),
-    link: (text) => blue(weight(4, 24)(text)),
-    linkUrl: dim,
-    code: color ? cyan : bold,
-    codeBlock: same,
-    codeBlockBorder: dim,
-    quote: italic,
-    quoteBorder: dim,
-    hr: dim,
-    listBullet: cyan,
-    bold,
-    italic,
-    strikethrough: weight(9, 29),
-    underline: weight(4, 24),
-    highlightCode: (text, language = "") => [...code(text, language)],
-  };
+    text.length > COLOURED_CHARS ? text.split("\n") : codeLines(codeSpans(text, language), markdown.spans);
   const selectList = {
     selectedPrefix: cyan,
     selectedText: (text: string) => bold(cyan(text)),

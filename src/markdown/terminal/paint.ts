@@ -1,0 +1,49 @@
+import type { CodeSpan } from "../code_spans.ts";
+
+type Paint = (text: string) => string;
+
+/** How a terminal shows the parts of Markdown. */
+export interface TerminalPaint {
+  readonly heading: Paint;
+  readonly strong: Paint;
+  readonly emphasis: Paint;
+  readonly strikethrough: Paint;
+  readonly code: Paint;
+  readonly link: Paint;
+  /** Marks, borders and addresses. */
+  readonly mark: Paint;
+  readonly spans: Readonly<Record<CodeSpan["kind"], Paint>>;
+  /** Makes a text open an address; null for terminals that cannot, where the address is shown. */
+  readonly open: ((text: string, href: string) => string) | null;
+}
+
+/** Foregrounds are the terminal's own sixteen colours, so that they fit its background; without colours only weights
+ * are left, and without weights nothing. */
+export function terminalPaint(
+  { color, weights = true, links = false }: {
+    readonly color: boolean;
+    readonly weights?: boolean;
+    readonly links?: boolean;
+  },
+): TerminalPaint {
+  const same: Paint = (text) => text;
+  const code = (on: number, off: number): Paint => (text) => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
+  const weight = (on: number, off: number): Paint => weights ? code(on, off) : same;
+  const hue = (on: number): Paint => color ? code(on, 39) : same;
+  const [bold, dim, underline] = [weight(1, 22), weight(2, 22), weight(4, 24)];
+  const [red, green, yellow, blue, magenta, cyan] = [hue(31), hue(32), hue(33), hue(34), hue(35), hue(36)];
+  return {
+    heading: (text) => bold(cyan(text)),
+    strong: bold,
+    emphasis: weight(3, 23),
+    strikethrough: weight(9, 29),
+    code: color ? cyan : bold,
+    link: (text) => blue(underline(text)),
+    mark: dim,
+    spans: {
+      ...{ comment: dim, string: green, keyword: magenta, number: yellow, value: yellow, call: same, plain: same },
+      ...{ added: green, removed: red, place: dim, file: bold },
+    },
+    open: links ? (text, href) => `\x1b]8;;${href}\x1b\\${text}\x1b]8;;\x1b\\` : null,
+  };
+}
