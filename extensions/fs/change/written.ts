@@ -25,7 +25,7 @@ export async function written(
   const [old, now] = [textOf(before), textOf(after)];
   const diff = old === undefined || now === undefined
     ? `Binary file ${named} ${now === null ? "removed" : "replaced"}\n`
-    : await unifiedDiff(named, { before: old, after: now, signal: context.signal });
+    : await unifiedDiff(named, { before: old, after: now });
   return { path: named, bytes: bytes?.length ?? 0, diff };
 }
 

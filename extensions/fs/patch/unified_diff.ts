@@ -9,12 +9,11 @@ export interface DiffTexts {
   /** Null if there is no such file. */
   readonly before: string | null;
   readonly after: string | null;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** A unified diff with three lines of context; "" if nothing changed. Bounded in time and length: if the texts differ
  * too much, the changed region is shown as a whole, and a last line says what was left out. */
-export async function unifiedDiff(path: string, { before, after, signal }: DiffTexts): Promise<string> {
+export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [
     `--- ${before === null ? "/dev/null" : `a/${path}`}`,
@@ -24,7 +23,7 @@ export async function unifiedDiff(path: string, { before, after, signal }: DiffT
     return `${head.join("\n")}\n… the diff is left out: the texts have over ${MAX_LINES} lines\n`;
   }
   const [a, b] = [linesOf(before ?? ""), linesOf(after ?? "")];
-  const changes = await lineChanges(a.lines, b.lines, { signal });
+  const changes = await lineChanges(a.lines, b.lines);
   if (changes.length === 0 && a.ended === b.ended) return `${head.join("\n")}\n`;
   const shown = changes.length > 0 ? changes : lastLine(a.lines);
   const text = [...head, ...hunksOf(shown).flatMap((hunk) => hunkLines(hunk, a, b)), ""].join("\n");

@@ -40,7 +40,7 @@ Deno.test("lineChanges() are the least: as many lines as the longest common subs
   const lines = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(lines, lines, async (a, b) => {
-      const changes = await lineChanges(a, b, { signal });
+      const changes = await lineChanges(a, b);
       const total = changes.reduce((sum, one) => sum + one.to - one.from + one.newTo - one.newFrom, 0);
       assert.equal(total, a.length + b.length - 2 * lcs(a, b));
       const made = changes.reduceRight<string[]>(
