@@ -4,6 +4,7 @@ import { oneLine } from "../../../domain/text/clip.ts";
 import { durationText } from "../../../domain/text/duration_text.ts";
 import type { Step, StepBlock, StepChild } from "../../../domain/query/query_progress.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+import { diffSpans } from "../../../markdown/diff_spans.ts";
 import { brokenLine } from "../text/broken_line.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
 import { moreLines } from "../text/more_lines.ts";
@@ -99,10 +100,19 @@ function codeLines(code: string, { width, shown }: Place): readonly string[] {
 }
 
 function diffLines(diff: string, { width, shown: { theme, whole } }: Place): readonly string[] {
-  return wrapped(diff.trimEnd(), width, { most: whole ? WHOLE : MOST.diff }).map((line) => {
-    const paint = line.startsWith("+") ? theme.ok : line.startsWith("-") ? theme.bad : theme.dim;
-    return `  ${paint(line)}`;
-  });
+  const most = whole ? WHOLE : MOST.diff;
+  const lines: string[] = [];
+  const spans = diffSpans(diff.trimEnd());
+  for (const [at, { kind, text }] of spans.entries()) {
+    if (lines.length >= most) {
+      return [...lines, `  ${theme.dim(moreLines(spans.length - at, { most }).slice(0, width))}`];
+    }
+    const paint = kind === "plain" ? theme.dim : theme.markdown.spans[kind];
+    lines.push(
+      ...wrapped(text.replace(/\n$/, ""), width, { most: most - lines.length }).map((line) => `  ${paint(line)}`),
+    );
+  }
+  return lines;
 }
 
 function resultLines(
