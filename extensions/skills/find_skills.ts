@@ -62,8 +62,18 @@ function field(head: string, key: string): string {
     if (!/^\s+\S/.test(line)) break;
     rest.push(line.trim());
   }
-  const text = /^[>|][-+]?$/.test(first) ? rest.join(" ") : [first, ...rest].join(" ");
-  return text.replace(/^(["'])(.*)\1$/s, "$2").trim();
+  return /^[>|][-+]?$/.test(first) ? rest.join(" ").trim() : unquoted([first, ...rest].join(" ").trim());
+}
+
+/** What is not quoted as YAML asks for stays as it is. */
+function unquoted(text: string): string {
+  if (/^'(?:[^']|'')*'$/s.test(text)) return text.slice(1, -1).replaceAll("''", "'").trim();
+  if (!/^"(?:[^"\\]|\\.)*"$/s.test(text)) return text;
+  try {
+    return String(JSON.parse(text)).trim();
+  } catch {
+    return text.slice(1, -1).trim();
+  }
 }
 
 function oneLine(text: string, max: number): string {

@@ -60,6 +60,27 @@ Deno.test("skills are listed by name and description, and read on demand", () =>
     assert.equal((await call("list") as unknown[]).length, 3);
   }));
 
+Deno.test("a skill's description is read as its author quoted it", () =>
+  withFolder(async (folder) => {
+    const descriptions = {
+      double: '"Say \\"hi\\": now"',
+      single: "'It''s \"here\"'",
+      plain: "Use it when: the user says 'go'",
+      odd: '"a" or "b"',
+    };
+    await write(
+      folder,
+      Object.fromEntries(
+        Object.entries(descriptions).map(([name, text]) => [`skills/${name}/SKILL.md`, skillText(name, text)]),
+      ),
+    );
+    const { block } = await activeIn(folder);
+    assert.match(
+      block,
+      /- double: Say "hi": now\n- odd: "a" or "b"\n- plain: Use it when: the user says 'go'\n- single: It's "here"\n/,
+    );
+  }));
+
 Deno.test("skills: nothing outside is read, by no link and no path", () =>
   withFolder(async (folder) => {
     await write(folder, { "secret": "SECRET", "ws/.vis/skills/a/SKILL.md": skillText("a", "A") });
