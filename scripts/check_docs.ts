@@ -15,7 +15,7 @@ async function pages(folder = ""): Promise<string[]> {
 
 /** Relative link targets of a page, without their fragments. */
 export function linksOf(markdown: string): string[] {
-  const text = markdown.replace(/```[\s\S]*?```/g, "");
+  const text = markdown.replace(/```[\s\S]*?```|`[^`\n]*`/g, "");
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => (match[1] ?? "").split("#")[0] ?? "")
     .filter((target) => target !== "" && !/^[a-z]+:/.test(target));
 }

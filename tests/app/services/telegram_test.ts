@@ -57,7 +57,7 @@ Deno.test("diagnoseTelegram() says whether the bot could be used, and asks nobod
       );
       return [found?.state, found?.mend.replace(/[;,].*/, "")];
     };
-    assert.deepEqual(await check(), ["ok", ""]);
+    assert.deepEqual(await check(), ["off", ""]);
     assert.deepEqual(await check(TOKEN), ["warn", "vis telegram allow ID"]);
     assert.deepEqual(await check("nonsense"), ["fail", "vis auth login telegram"]);
     await configure({ telegram: { allow: [1], apiUrl: "http://127.0.0.1:9" } });
