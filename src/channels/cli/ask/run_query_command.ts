@@ -3,6 +3,7 @@ import type { QueryEvent } from "../../../domain/query/query_event.ts";
 import { hasAnswer, type QueryResult } from "../../../domain/query/query_result.ts";
 import { stoppedText } from "../../../domain/query/reason_text.ts";
 import type { Io } from "../../channel.ts";
+import { answerText } from "../output/answer_text.ts";
 import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "./progress.ts";
 import { interrupt } from "../input/interrupt.ts";
@@ -45,7 +46,7 @@ export async function runQueryCommand({ io, flags, schema, begin, traceOf }: Que
     progress.clear();
     const isAnswer = hasAnswer(result) && (!schema || result.value !== undefined);
     const traced = flags.trace && flags.output === "json" ? { trace: await traceOf?.(result) ?? null } : {};
-    print({ ...result, ...traced }, { io, flags, isAnswer });
+    await print({ ...result, ...traced }, { io, flags, isAnswer });
     const failure = isAnswer ? besideAnswer(result) : result.answer;
     if (failure !== "") io.stderr(`vis: ${visibleText(failure)}\n`);
     if (!flags.quiet) progress.line(summary(result));
@@ -69,15 +70,12 @@ function show(
   if (!flags.quiet) progress.show(event);
 }
 
-function print(
+async function print(
   result: QueryResult,
   { io, flags, isAnswer }: { readonly io: Io; readonly flags: QueryCommandFlags; readonly isAnswer: boolean },
-): void {
+): Promise<void> {
   if (flags.output === "json") io.stdout(jsonText(result, { indent: 2 }));
-  if (flags.output === "text" && isAnswer) {
-    const answer = io.stdoutIsTerminal ? visibleText(result.answer) : result.answer;
-    io.stdout(answer.endsWith("\n") ? answer : `${answer}\n`);
-  }
+  if (flags.output === "text" && isAnswer) io.stdout(await answerText(result, io));
 }
 
 /** What a reader of the answer must know: that it is not stored, or that the query was stopped. */
