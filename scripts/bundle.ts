@@ -1,5 +1,5 @@
-/** `deno task build`: bundles the sandbox's child and its worker, each into one self-contained file. The confined
- * worker cannot read files, and analysing the modules of an unbundled child costs 60 ms at every start. */
+/** `deno task build`: bundles the sandbox's child and its worker, each into one self-contained file, and the page. The
+ * confined worker cannot read files, and analysing the modules of an unbundled child costs 60 ms at every start. */
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { ROOT } from "./_project.ts";
@@ -14,6 +14,11 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "sucrase.js": "src/sandbox/child/prepare/sucrase.ts",
   "exec.js": "src/sandbox/exec/main.ts",
 };
+
+/** The folder of the page's scripts, and the one of them that the page names. */
+export const PAGE_FOLDER = "build/page";
+export const PAGE_SCRIPT = `${PAGE_FOLDER}/app.js`;
+const PAGE_ENTRY = "src/page/app.tsx";
 
 /** Evaluated as scripts, each of which is one function of `require` (script_value.ts). */
 export const SANDBOX_SCRIPTS: readonly string[] = ["worker_script.js", "relay.js", "sucrase.js"];
@@ -31,16 +36,29 @@ async function sameBytes(a: string, b: string): Promise<boolean> {
   return one.length === other.length && one.every((byte, at) => byte === other[at]);
 }
 
+async function bundle(entry: string, options: readonly string[]): Promise<void> {
+  const { code, stderr } = await run(["bundle", "--quiet", "--minify", ...options, entry], { cwd: ROOT });
+  if (code !== 0) throw new Error(`Cannot bundle ${entry}: ${stderr.trim()}`);
+}
+
 async function bundleFile(entry: string, output: string): Promise<void> {
   // Halves the text to parse at every start. Names that a block or a message shows are therefore set explicitly, never
   // inferred.
   const isScript = SANDBOX_SCRIPTS.includes(basename(output));
   const format = isScript ? "cjs" : "esm";
-  const { code, stderr } = await run(["bundle", "--quiet", "--minify", "--format", format, "-o", output, entry], {
-    cwd: ROOT,
-  });
-  if (code !== 0) throw new Error(`Cannot bundle ${entry}: ${stderr.trim()}`);
+  await bundle(entry, ["--format", format, "-o", output]);
   if (isScript) await Deno.writeTextFile(output, `(require) => {${await Deno.readTextFile(output)}\n}`);
+}
+
+/** Bundles the page into `fresh`, and replaces what was built before. What is loaded later has files of its own. */
+async function bundlePage(fresh: string): Promise<void> {
+  await bundle(PAGE_ENTRY, ["--platform", "browser", "--code-splitting", "--outdir", fresh]);
+  const output = join(ROOT, PAGE_FOLDER);
+  const names = await Array.fromAsync(Deno.readDir(fresh), ({ name }) => name);
+  for (const name of names) await replace(join(fresh, name), join(output, name));
+  for await (const { name } of Deno.readDir(output)) {
+    if (!names.includes(name)) await Deno.remove(join(output, name));
+  }
 }
 
 /** Replaces a file by renaming, so that a reader sees either the old or the new one; does nothing if they are equal. */
@@ -52,10 +70,10 @@ async function stampTime(): Promise<number> {
   return await Deno.stat(join(ROOT, STAMP)).then((info) => info.mtime?.getTime() ?? 0, () => 0);
 }
 
-/** Builds the bundles, one build at a time. Skips the build if another process finished one while this one waited. */
-export async function bundleSandbox(): Promise<void> {
+/** Builds the bundles of the sandbox and of the page, one build at a time. Skips the build if another process finished one while this one waited. */
+export async function bundleAll(): Promise<void> {
   const asked = Date.now();
-  await Deno.mkdir(join(ROOT, "build/sandbox"), { recursive: true });
+  for (const folder of ["build/sandbox", PAGE_FOLDER]) await Deno.mkdir(join(ROOT, folder), { recursive: true });
   using lock = await Deno.open(join(ROOT, "build/.lock"), { create: true, write: true });
   await lock.lock(true);
   if (await stampTime() >= asked) return;
@@ -64,6 +82,7 @@ export async function bundleSandbox(): Promise<void> {
     await Deno.writeTextFile(join(fresh, "stamp"), "");
     // Sequential: with an empty cache, two bundlers would unpack the same files over each other.
     for (const [file, entry] of Object.entries(SANDBOX_ENTRIES)) await bundleFile(entry, join(fresh, file));
+    await bundlePage(join(fresh, "page"));
     for (const file of Object.keys(SANDBOX_ENTRIES)) {
       await replace(join(fresh, file), join(ROOT, "build/sandbox", file));
     }
@@ -83,7 +102,7 @@ if (import.meta.main) {
   const { values } = parseArgs({ options: { packages: { type: "boolean", default: false } } });
   try {
     if (values.packages) await fetchPackages();
-    await bundleSandbox();
+    await bundleAll();
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     Deno.exit(1);

@@ -10,7 +10,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { baseRuntimeFor } from "./base_runtime_for.ts";
-import { bundleSandbox, SANDBOX_SCRIPTS } from "./bundle.ts";
+import { bundleAll, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.ts";
 import { compact } from "./compact.ts";
 import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
 import { namePackages } from "./name_packages.ts";
@@ -66,7 +66,7 @@ async function entries(): Promise<readonly string[]> {
 
 /** Builds the JavaScript that is embedded. Returns its folder. */
 export async function bundleProgram(): Promise<string> {
-  await bundleSandbox();
+  await bundleAll();
   const folder = join(ROOT, BUNDLE);
   await Deno.remove(folder, { recursive: true }).catch(() => {});
   await step("bundle the program", ["bundle", "--quiet", "--code-splitting", "--outdir", folder, ...await entries()]);
@@ -82,6 +82,10 @@ export async function bundleProgram(): Promise<string> {
   // The files that the child loads by path: all must be next to the chunk that contains its main module.
   for (const file of ["child.js", "worker.js", "exec.js", ...SANDBOX_SCRIPTS]) {
     await Deno.copyFile(join(ROOT, "build/sandbox", file), join(folder, file));
+  }
+  await Deno.mkdir(join(folder, "page"));
+  for await (const { name } of Deno.readDir(join(ROOT, PAGE_FOLDER))) {
+    await Deno.copyFile(join(ROOT, PAGE_FOLDER, name), join(folder, "page", name));
   }
   return folder;
 }

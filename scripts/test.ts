@@ -1,6 +1,6 @@
 /** `deno task test [paths or flags of deno test]`: builds what the tests need, runs them, and ends with one line of
  * counts. Exits with 1 if a test failed, the run broke off or there were no tests. */
-import { bundleSandbox } from "./bundle.ts";
+import { bundleAll } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";
 import { ROOT } from "./_project.ts";
 import { type Counts, parseSummary, summaryLine } from "./test_summary.ts";
@@ -37,7 +37,7 @@ export async function runTests(args: readonly string[]): Promise<Counts> {
 /** Builds and runs; a failed build or a run without tests counts as a failure. */
 export async function testAll(args: readonly string[]): Promise<Counts> {
   try {
-    await bundleSandbox();
+    await bundleAll();
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     return { passed: 0, failed: 1, skipped: 0 };

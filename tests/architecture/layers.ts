@@ -23,6 +23,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
     conversation: 7,
     channels: 8,
     app: 9,
+    page: 9,
   },
   "extensions/fs": { tree: 0, checkpoints: 1, patch: 1, walk: 1, workspace: 2, search: 3, read: 4, change: 5, ".": 6 },
   "extensions/git": { output: 0, program: 1, commands: 2, ".": 3 },
@@ -70,6 +71,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
   "src/environment": { history: 0, input: 0, sandbox: 0, variables: 1, ".": 2 },
   "src/extension": { ".": 0, registry: 1, loading: 2 },
   "src/markdown": { ".": 0, terminal: 1 },
+  "src/page": { text: 0, store: 1, parts: 2, viewing: 3, views: 4, ".": 5 },
   "src/persistence": {
     schema: 0,
     store: 0,
@@ -138,6 +140,8 @@ export const WALLS: readonly Wall[] = [
     types: ["src/domain/"],
   },
   { of: "src/sandbox/protocol.ts", may: [] },
+  // It runs in a browser.
+  { of: "src/page/", may: ["src/page/", "src/domain/", "src/markdown/"], types: ["src/channels/"] },
   ...CHANNELS.map((name): Wall => ({
     of: `src/channels/${name}/`,
     may: [
@@ -167,6 +171,9 @@ export const OWNERS: Readonly<Record<string, string>> = {
   "node:sqlite": "src/persistence/",
   "kysely": "src/persistence/",
   "hono": "src/channels/http/",
+  "preact": "src/page/",
+  "preact/": "src/page/",
+  "@preact/": "src/page/",
   "@hono/": "src/channels/http/",
   "grammy": "src/channels/telegram/",
   "commander": "src/channels/cli/",

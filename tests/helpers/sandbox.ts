@@ -1,12 +1,12 @@
 /** Real children for tests: built if out of date, with small limits, closed by `using`. */
-import { bundleSandbox, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
+import { bundleAll, PAGE_SCRIPT, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
 import { type Grants, NO_GRANTS } from "../../src/sandbox/grants.ts";
 import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host/open_sandbox.ts";
 import { CHILD_ARGUMENT } from "../../src/sandbox/launch/program.ts";
 import type { BlockRun, FailedModule, HostCall, RunReport, Sandbox, SandboxLimits } from "../../src/sandbox/sandbox.ts";
 
 const ROOT = new URL("../../", import.meta.url);
-const SOURCES = ["src/sandbox/", "src/domain/"];
+const SOURCES = ["src/sandbox/", "src/domain/", "src/markdown/", "src/page/"];
 
 export const LIMITS: SandboxLimits = {
   memoryBytes: 256 << 20,
@@ -27,6 +27,7 @@ function newest(folder: URL): number {
 function isStale(): boolean {
   try {
     for (const file of Object.keys(SANDBOX_ENTRIES)) Deno.statSync(new URL(`build/sandbox/${file}`, ROOT));
+    Deno.statSync(new URL(PAGE_SCRIPT, ROOT));
     const built = Deno.statSync(new URL(STAMP, ROOT)).mtime?.getTime() ?? 0;
     return SOURCES.some((folder) => newest(new URL(folder, ROOT)) > built);
   } catch {
@@ -38,7 +39,7 @@ let building: Promise<void> | null = null;
 
 /** Builds the bundles of the child if a source is newer. */
 export function buildSandbox(): Promise<void> {
-  return building ??= isStale() ? bundleSandbox() : Promise.resolve();
+  return building ??= isStale() ? bundleAll() : Promise.resolve();
 }
 
 type Functions = Readonly<Record<string, (call: HostCall) => unknown>>;

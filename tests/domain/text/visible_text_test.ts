@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { clean } from "../../../src/channels/http/page/dom.js";
+import { clean } from "../../../src/page/text/clean.ts";
 import { visibleText } from "../../../src/domain/text/visible_text.ts";
 
 Deno.test("visibleText() shows what commands a terminal or turns text around as escapes, and keeps the rest", () => {

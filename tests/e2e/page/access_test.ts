@@ -128,6 +128,10 @@ inBrowser(
     assert.equal(await inPage(page, MARKED), 1);
     const names = "[...performance.getEntriesByType('resource')].map((one) => one.name)";
     const files = (await inPage<string[]>(page, names)).filter((name) => name.includes("/assets/"));
-    assert.ok(files.length > 10 && files.every((name) => name.startsWith(rig.url)), files.join("\n"));
+    assert.ok(
+      files.some((name) => name.endsWith("/app.js")) && files.length > 6 &&
+        files.every((name) => name.startsWith(rig.url)),
+      files.join("\n"),
+    );
   },
 );

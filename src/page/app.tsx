@@ -1,0 +1,89 @@
+import { render } from "preact";
+import { dropToken, keepToken, REFUSED, takeToken } from "./store/api.ts";
+import { conversationList } from "./store/conversation_list.ts";
+import { drawn } from "./store/drawn.ts";
+import { elements } from "./store/elements.ts";
+import { askToken, entry, guarded } from "./store/entry.ts";
+import { thread } from "./store/thread_shown.ts";
+import { cleanElements } from "./text/clean_elements.ts";
+import { showKeys } from "./viewing/keys.tsx";
+import { loadMarkdown } from "./views/answer.tsx";
+import { Page } from "./views/page.tsx";
+import { loadServer } from "./views/sidebar.tsx";
+import { applyTheme } from "./views/theme.ts";
+import { reveal } from "./views/thread_view.tsx";
+
+const WRONG =
+  "The server rejected this token: it is wrong or has expired. vis serve prints the name of the token file at start.";
+
+function refused(): void {
+  dropToken();
+  elements.viewer.current?.close();
+  elements.ask.current?.close();
+  askToken(WRONG);
+}
+
+async function enter(): Promise<void> {
+  await loadServer();
+  entry.value = { shows: "page", why: "" };
+  await Promise.all([conversationList.load(), route({ anew: true })]);
+  if (matchMedia("(hover: hover)").matches) elements.request.current?.focus(); // a phone would open its keyboard
+  performance.mark("vis-usable");
+  await loadMarkdown();
+}
+
+/** `#c=<conversation or branch>`, with `q` and `s` for the query and the step to show. `anew`: also reloads what is
+ * open. */
+async function route({ anew = false } = {}): Promise<void> {
+  const at = new URLSearchParams(location.hash.slice(1));
+  const id = at.get("c");
+  const query = at.get("q");
+  if (id === null) return thread.blank();
+  const place = async (): Promise<void> => {
+    if (query !== null) await reveal(query, Number(at.get("s")));
+  };
+  if (anew || id !== thread.id.value) void guarded(() => thread.open(id, place));
+  else await place();
+}
+
+function fresh(): void {
+  if (location.hash !== "") history.pushState(null, "", location.pathname);
+  thread.blank();
+  elements.request.current?.focus();
+}
+
+function onKey(event: KeyboardEvent): void {
+  const command = event.ctrlKey || event.metaKey;
+  const isOver = elements.viewer.current?.open || elements.ask.current?.open;
+  if (event.key === "Escape" && !isOver && conversationList.isOpen.value) return conversationList.show(false);
+  if (event.key === "Escape" && !isOver && thread.running.value) void guarded(() => thread.cancel());
+  if (command && event.key === "k") {
+    event.preventDefault();
+    elements.viewer.current?.close();
+    conversationList.show(true);
+  }
+  if (command && event.key === "/") {
+    event.preventDefault();
+    void showKeys();
+  }
+  if (command && event.shiftKey && event.key.toLowerCase() === "o") {
+    event.preventDefault();
+    fresh();
+  }
+}
+
+function enterWith(token: string): void {
+  keepToken(token);
+  void guarded(enter);
+}
+
+applyTheme();
+cleanElements();
+render(<Page enter={enterWith} fresh={fresh} />, document.body);
+thread.listen();
+for (const name of ["hashchange", "popstate"]) addEventListener(name, () => void guarded(() => route()));
+addEventListener(REFUSED, refused);
+addEventListener("keydown", onKey);
+await drawn();
+if (takeToken()) void guarded(enter);
+else askToken();

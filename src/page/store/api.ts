@@ -1,0 +1,86 @@
+const KEY = "vis-token";
+/** Event sent to the window when any request's token is refused. */
+export const REFUSED = "vis-refused";
+/** Reads that are rate-limited for up to this long are retried automatically. */
+const SOON_S = 10;
+
+interface RequestOptions {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An error response of the server: `status` and a sentence. */
+export class Refused extends Error {
+  constructor(readonly status: number, message: string) {
+    super(message);
+    this.name = "Refused";
+  }
+}
+
+/** Takes the token from the fragment, which no server sees, and keeps it in this tab. */
+export function takeToken(): string | null {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const found = given.get("token");
+  if (found) {
+    keepToken(found);
+    given.delete("token");
+    history.replaceState(null, "", given.size > 0 ? `#${given}` : location.pathname);
+  }
+  return sessionStorage.getItem(KEY);
+}
+
+export function keepToken(token: string): void {
+  sessionStorage.setItem(KEY, token);
+}
+
+export function dropToken(): void {
+  sessionStorage.removeItem(KEY);
+}
+
+/** Sends a request to the API. Throws `Refused`, and another error if the server cannot be reached. */
+export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
+  const { method = "GET", body, headers = {} } = options;
+  const init = {
+    method,
+    headers: {
+      authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+  for (let tries = 0;; tries++) {
+    const response = await reach(path, init);
+    if (response.ok) return response;
+    if (response.status === 401) dispatchEvent(new Event(REFUSED));
+    const wait = Number(response.headers.get("retry-after") ?? 0);
+    const { detail = `The server responded with status ${response.status}` } = await problemOf(response);
+    const soon = response.status === 429 && wait > 0 && wait <= SOON_S;
+    if (!soon || method !== "GET" || tries === 2) {
+      throw new Refused(response.status, soon ? `${detail}. Try again in ${wait} s` : detail);
+    }
+    await new Promise((resolve) => setTimeout(resolve, wait * 1000));
+  }
+}
+
+async function problemOf(response: Response): Promise<{ readonly detail?: string }> {
+  return await response.json().catch(() => ({}));
+}
+
+async function reach(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, init);
+  } catch {
+    throw new Error("Cannot reach the server: it has stopped, or there is no network connection");
+  }
+}
+
+/** The response as data; `T` is what the schema of that route says. */
+export async function json<T>(path: string, options?: RequestOptions): Promise<T> {
+  return await (await request(path, options)).json();
+}
+
+export function inApi(...parts: readonly string[]): string {
+  return `/api/v1/${parts.map(encodeURIComponent).join("/")}`;
+}

@@ -1,0 +1,64 @@
+/** What the API returns, as far as the page reads it: the schemas of the server and the types behind them. */
+import type { z } from "zod";
+import type { BlockResult } from "../../domain/query/block_result.ts";
+import type { ModelTrace } from "../../domain/query/model_trace.ts";
+import type { QueryReason } from "../../domain/query/query_result.ts";
+import type { Usage } from "../../domain/query/usage.ts";
+import type { SearchHitSchema } from "../../channels/schemas/search_hit_schema.ts";
+import type * as schema from "../../channels/http/api/schemas.ts";
+
+export type ApiConversationList = z.infer<typeof schema.ConversationListSchema>;
+export type ApiListedConversation = ApiConversationList["items"][number];
+export type ConversationDetail = z.infer<typeof schema.ConversationDetailSchema>;
+export type ApiConversation = z.infer<typeof schema.ConversationSchema>;
+export type ApiQuery = z.infer<typeof schema.QuerySchema>;
+export type Graph = z.infer<typeof schema.GraphSchema>;
+export type GraphNode = Graph["nodes"][number];
+export type GraphEdge = Graph["edges"][number];
+export type ApiSearchHit = z.infer<typeof SearchHitSchema>;
+export type ApiMessage = z.infer<typeof schema.MessagesSchema>["messages"][number];
+export type ApiVersion = z.infer<typeof schema.VersionSchema>;
+export type Variable = z.infer<typeof schema.VariableSchema> & { readonly summary: { readonly shape?: string } };
+
+/** How a query ended, from its row or from its last event. */
+export interface TurnEnd {
+  readonly status: string;
+  readonly reason: QueryReason | null;
+  readonly answer: string;
+  readonly answerType: string;
+  readonly confidence: string;
+  readonly iterations: number;
+  readonly usage: Pick<Usage, "input" | "output">;
+  readonly costUsd: number | null;
+  readonly ms: number;
+  readonly notes: readonly string[];
+}
+
+export interface StepMetadata {
+  readonly outcome?: string;
+  readonly walls?: {
+    readonly realm: boolean;
+    readonly permissions: boolean;
+    readonly process: boolean;
+    readonly kernel: { readonly landlock: number; readonly seccomp: boolean };
+    readonly failed: readonly string[];
+  } | null;
+  readonly grants?: Readonly<Record<string, readonly string[]>>;
+  readonly extensions?: readonly { readonly namespace: string; readonly version: string }[];
+  readonly notes?: readonly string[];
+  readonly costUsd?: number | null;
+  readonly requestBytes?: number;
+  readonly budget?: unknown;
+}
+
+type Stored = z.infer<typeof schema.IterationSchema>;
+
+export interface Iteration extends Omit<Stored, "blocks" | "traces" | "metadata"> {
+  readonly blocks: readonly {
+    readonly code: string;
+    readonly result: BlockResult;
+    readonly reads: readonly string[];
+  }[];
+  readonly traces: readonly ModelTrace[];
+  readonly metadata: StepMetadata;
+}

@@ -1,0 +1,12 @@
+import { createRef } from "preact";
+
+/** The elements that are focused, scrolled or opened from elsewhere. */
+export const elements = {
+  actions: createRef<HTMLDetailsElement>(),
+  ask: createRef<HTMLDialogElement>(),
+  filter: createRef<HTMLInputElement>(),
+  request: createRef<HTMLTextAreaElement>(),
+  thread: createRef<HTMLElement>(),
+  token: createRef<HTMLInputElement>(),
+  viewer: createRef<HTMLDialogElement>(),
+};

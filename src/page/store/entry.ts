@@ -1,0 +1,28 @@
+import { signal } from "@preact/signals";
+import { Refused } from "./api.ts";
+import { drawn } from "./drawn.ts";
+import { elements } from "./elements.ts";
+import { say } from "./status.ts";
+
+/** Whether the page is shown or asks for a token, with the reason if it is not the first time. */
+export const entry = signal<{ readonly shows: "nothing" | "token" | "page"; readonly why: string }>({
+  shows: "nothing",
+  why: "",
+});
+
+export function askToken(why = ""): void {
+  entry.value = { shows: "token", why };
+  void drawn().then(() => elements.token.current?.focus());
+}
+
+/** Reports every error; a refused token is handled separately. */
+export async function guarded<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) return;
+    const message = error instanceof Error ? error.message : String(error);
+    if (entry.value.shows === "page") say(message, { bad: true });
+    else askToken(message);
+  }
+}

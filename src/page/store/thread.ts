@@ -1,0 +1,271 @@
+import { batch, signal } from "@preact/signals";
+import type { ApprovalAnswer } from "../../domain/query/approval.ts";
+import { inApi, json, Refused, request } from "./api.ts";
+import type { ApiConversation, ApiQuery, ConversationDetail } from "./api_types.ts";
+import { conversationList } from "./conversation_list.ts";
+import { drawn } from "./drawn.ts";
+import { guarded } from "./entry.ts";
+import { queryEvents } from "./query_events.ts";
+import { say } from "./status.ts";
+import { Turn } from "./turn.ts";
+
+/** Turns shown at first; more on demand. */
+const TURNS = 30;
+const SSE = { accept: "text/event-stream" };
+
+interface Facts extends ApiConversation {
+  readonly branches?: ConversationDetail["branches"];
+}
+
+interface QueryPage {
+  readonly items: readonly ApiQuery[];
+  /** Earlier ones. */
+  readonly before: number;
+}
+
+/** Where the thread is scrolled; the view of it says how. */
+export interface Scroller {
+  readonly node: HTMLElement;
+  toEnd(): void;
+  keepEnd(): void;
+}
+
+/** The open conversation. */
+export class Thread {
+  readonly id = signal<string | null>(null);
+  /** Null for a new conversation, and for one that could not be fetched. */
+  readonly facts = signal<Facts | null>(null);
+  readonly title = signal("New conversation");
+  readonly shows = signal<"nothing" | "loading" | "fault" | "turns">("nothing");
+  readonly turns = signal<readonly Turn[]>([]);
+  /** The number of earlier requests that are not shown. */
+  readonly earlier = signal(0);
+  readonly running = signal(false);
+  /** Set while it is drawn. */
+  scroller: Scroller | null = null;
+  /** Other tabs of this server. */
+  readonly #tabs = new BroadcastChannel("vis");
+  #shown = 0;
+  #newest: string | null = null;
+  #branch: string | null = null;
+
+  /** Follows what other tabs and programs do. */
+  listen(): void {
+    this.#tabs.addEventListener("message", () => void guarded(() => this.#changedElsewhere()));
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden && this.id.value !== null) void guarded(() => this.#changedElsewhere());
+    });
+  }
+
+  blank(): void {
+    this.#forget("nothing");
+    this.id.value = null;
+    this.#opened("New conversation", null);
+  }
+
+  /** Resolves with false if something else was opened meanwhile. */
+  async open(id: string, placed: () => Promise<void> = async () => {}): Promise<void> {
+    const shown = this.#forget("loading");
+    this.id.value = id;
+    const found = await Promise.all([this.#look(), this.#queries()]).catch((error: unknown) =>
+      shown === this.#shown ? this.#notOpened(error) : null
+    );
+    if (shown !== this.#shown || found === null) return;
+    const [facts, { items, before }] = found;
+    const running = items.find(({ queryId }) => queryId === facts.running);
+    batch(() => {
+      this.#opened(facts.title, facts);
+      this.shows.value = "turns";
+      this.earlier.value = before;
+      this.turns.value = items.filter((query) => query !== running).map((query) => Turn.ended(id, query));
+    });
+    this.#newest = items.at(-1)?.queryId ?? null;
+    await drawn();
+    this.scroller?.toEnd();
+    await placed();
+    if (running) await this.#follow(running.text, { queryId: running.queryId });
+  }
+
+  /** Fetches earlier requests; what is read stays where it is. */
+  async more(): Promise<void> {
+    const shown = this.#shown;
+    const before = this.earlier.value;
+    const page = await this.#queries(TURNS, before);
+    if (shown !== this.#shown || before !== this.earlier.value) return;
+    const node = this.scroller?.node;
+    const height = node?.scrollHeight ?? 0;
+    batch(() => {
+      this.earlier.value = page.before;
+      const found = page.items.map((query) => Turn.ended(this.id.value ?? "", query));
+      this.turns.value = [...found, ...this.turns.value];
+    });
+    await drawn();
+    if (node) node.scrollTop += node.scrollHeight - height;
+  }
+
+  /** `taken` is called once the server has accepted it. */
+  async send(text: string, taken: () => void = () => {}): Promise<void> {
+    const id = this.id.value ?? await this.#create(text);
+    const path = inApi("conversations", id, "messages");
+    if (this.running.value) {
+      await request(path, { method: "POST", body: { request: text, whenBusy: "steer" } });
+      return taken();
+    }
+    const headers = { ...SSE, "idempotency-key": unique() };
+    await this.#run(text, async () => {
+      const response = await request(path, { method: "POST", body: { request: text, approvals: "ask" }, headers });
+      taken();
+      return response;
+    });
+  }
+
+  async cancel(): Promise<void> {
+    const id = this.id.value;
+    if (id !== null) await request(inApi("conversations", id, "cancel"), { method: "POST" });
+  }
+
+  /** Makes a branch that continues from a query, or from one of its steps. */
+  async fork({ queryId }: Turn, iteration?: number): Promise<void> {
+    const body = { queryId, ...(iteration === undefined ? {} : { iteration }) };
+    const made = await json<ApiConversation>(this.#path("fork"), { method: "POST", body });
+    location.hash = `c=${made.branchId}`;
+    this.#changed();
+  }
+
+  /** Runs a request again. The previous run stays in the database. */
+  async again(turn: Turn): Promise<void> {
+    if (this.running.value) return;
+    const body = { queryId: turn.queryId, approvals: "ask" };
+    await this.#run(turn.request, async () => {
+      const response = await request(this.#path("retry"), { method: "POST", body, headers: SSE });
+      this.turns.value = this.turns.value.filter((other) => other !== turn);
+      return response;
+    });
+  }
+
+  async answer({ conversation }: Turn, id: string, body: ApprovalAnswer): Promise<void> {
+    await request(inApi("conversations", conversation, "approvals", id), { method: "POST", body });
+  }
+
+  #path(...parts: readonly string[]): string {
+    return inApi("conversations", this.id.value ?? "", ...parts);
+  }
+
+  #changed(): void {
+    void guarded(() => conversationList.load());
+  }
+
+  /** Returns the number of what is shown from now on. */
+  #forget(shows: "nothing" | "loading"): number {
+    batch(() => {
+      this.turns.value = [];
+      this.earlier.value = 0;
+      this.shows.value = shows;
+      this.#busy(false);
+    });
+    this.#newest = null;
+    return ++this.#shown;
+  }
+
+  #opened(title: string, facts: Facts | null): void {
+    this.title.value = title;
+    this.facts.value = facts;
+    const branch = facts?.branchId ?? null;
+    if (branch !== this.#branch) conversationList.show(false);
+    this.#branch = branch;
+  }
+
+  #notOpened(error: unknown): never {
+    if (error instanceof Refused && error.status === 404) {
+      history.replaceState(null, "", location.pathname);
+      this.blank();
+      throw new Error("This conversation does not exist: it was deleted or belongs to another database");
+    }
+    this.#opened("Conversation", null);
+    this.shows.value = "fault";
+    throw error;
+  }
+
+  async #create(text: string): Promise<string> {
+    const made = await json<ApiConversation>(inApi("conversations"), { method: "POST", body: {} });
+    this.id.value = made.conversationId;
+    this.shows.value = "turns";
+    history.pushState(null, "", `#c=${made.conversationId}`);
+    const title = text.slice(0, 100); // until it has one
+    this.#opened(title, { ...made, title });
+    this.#changed();
+    return made.conversationId;
+  }
+
+  async #run(text: string, ask: () => Promise<Response>): Promise<void> {
+    this.#busy(true);
+    const shown = this.#shown;
+    try {
+      const response = await ask();
+      this.#tabs.postMessage({ changed: true });
+      this.#changed();
+      await this.#follow(text, { response });
+      this.#tabs.postMessage({ changed: true });
+      this.#changed();
+      if (shown !== this.#shown) return;
+      const facts = await this.#look();
+      if (shown === this.#shown) this.#opened(facts.title, facts);
+    } finally {
+      if (shown === this.#shown) this.#busy(false);
+    }
+  }
+
+  /** Another tab or another program may have added a request. */
+  async #changedElsewhere(): Promise<void> {
+    this.#changed();
+    if (this.id.value === null || this.running.value) return;
+    const shown = this.#shown;
+    const [{ running }, { items }] = await Promise.all([this.#look(), this.#queries(1)]);
+    const query = items.at(-1);
+    const newest = query?.queryId ?? null;
+    if (shown !== this.#shown || this.running.value || newest === this.#newest) return;
+    if (query && newest === running) return await this.#follow(query.text, { queryId: query.queryId });
+    await this.open(this.id.value);
+  }
+
+  async #look(): Promise<ConversationDetail> {
+    return await json(this.#path());
+  }
+
+  async #queries(limit = TURNS, before: number | null = null): Promise<QueryPage> {
+    return await json(`${this.#path("queries")}?limit=${limit}${before === null ? "" : `&before=${before}`}`);
+  }
+
+  async #follow(text: string, from: { readonly queryId: string } | { readonly response: Response }): Promise<void> {
+    const shown = this.#shown;
+    const conversation = this.id.value ?? "";
+    const turn = new Turn(conversation, text);
+    turn.begin();
+    this.turns.value = [...this.turns.value, turn];
+    this.#busy(true);
+    await drawn();
+    this.scroller?.toEnd();
+    try {
+      const wants = () => shown === this.#shown;
+      const lost = (is: boolean) => wants() && say(is ? "Connection lost. Reconnecting…" : "Working…", { bad: is });
+      for await (const events of queryEvents({ conversation, wants, lost, ...from })) {
+        if (!wants()) return; // another conversation is open; this one continues
+        batch(() => events.forEach((event) => turn.take(event)));
+        this.#newest = turn.queryId;
+        this.scroller?.keepEnd();
+      }
+    } finally {
+      if (shown === this.#shown) this.#busy(false);
+    }
+  }
+
+  #busy(running: boolean): void {
+    this.running.value = running;
+    say(running ? "Working…" : "");
+  }
+}
+
+/** Browsers offer no UUIDs away from loopback without TLS. */
+function unique(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

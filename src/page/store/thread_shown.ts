@@ -1,0 +1,4 @@
+import { Thread } from "./thread.ts";
+
+/** The thread of this tab. */
+export const thread = new Thread();

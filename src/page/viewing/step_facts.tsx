@@ -1,0 +1,95 @@
+import type { JSX } from "preact";
+import type { BlockCall } from "../../domain/query/block_result.ts";
+import type { ModelTrace } from "../../domain/query/model_trace.ts";
+import { FactList } from "../parts/fact_list.tsx";
+import { plural } from "../text/plural.ts";
+import { seconds } from "../text/seconds.ts";
+import type { Iteration, StepMetadata } from "../store/api_types.ts";
+
+/** What an iteration used, and its context. */
+export function StepFacts({ iteration }: { readonly iteration: Iteration }): JSX.Element {
+  const { traces, blocks, metadata, createdAt, error } = iteration;
+  const { extensions = [], notes = [] } = metadata;
+  const ran = blocks.map(({ result: { ms, outcome, calls } }, at) =>
+    `${at + 1}: ${outcome} · ${seconds(ms)}${called(calls)}`
+  );
+  return (
+    <>
+      <FactList title="Tokens and cost" rows={{ ...tokens(traces), Cost: cost(metadata.costUsd) }} />
+      <FactList
+        title="Time"
+        rows={{
+          Started: new Date(createdAt).toLocaleString(),
+          Model: traces.map(modelCall).join("\n") || "not called",
+          Blocks: ran.join("\n") || "none",
+          "Request size in bytes": metadata.requestBytes?.toLocaleString() ?? "unknown",
+        }}
+      />
+      <FactList title="Sandbox walls" rows={wallFacts(metadata)} />
+      <FactList title="Grants" rows={grantFacts(metadata)} />
+      <FactList
+        title="Context"
+        rows={{
+          Extensions: extensions.map(({ namespace, version }) => `${namespace} ${version}`).join(", ") || "none",
+          Budget: metadata.budget === undefined ? "unknown" : valueText(metadata.budget),
+          Repairs: traces.flatMap(({ repairs }) => repairs).join("; ") || "none",
+          ...(notes.length > 0 ? { Notes: notes.join("\n") } : {}),
+          ...(error ? { Reason: error } : {}),
+        }}
+      />
+    </>
+  );
+}
+
+function modelCall({ provider, model, ok, ms, status, error }: ModelTrace): string {
+  return `${provider} ${model} · ${seconds(ms)} · ${ok ? "ok" : error ?? status ?? "failed"}`;
+}
+
+function called(calls: readonly BlockCall[]): string {
+  if (calls.length === 0) return "";
+  const names = calls.slice(0, 5).map(({ name, ms }) => `${name} ${seconds(ms)}`).join(", ");
+  return ` · ${plural(calls.length, "call")}: ${names}${calls.length > 5 ? " …" : ""}`;
+}
+
+function tokens(traces: readonly ModelTrace[]): Readonly<Record<string, string>> {
+  const { usage } = traces.findLast(({ ok }) => ok) ?? {};
+  if (!usage) return { Tokens: "unknown" };
+  return {
+    Input: usage.input.toLocaleString(),
+    "Input, cached": usage.cached.toLocaleString(),
+    "Input, written to cache": (usage.cacheWrite ?? 0).toLocaleString(),
+    Output: usage.output.toLocaleString(),
+    "Output, reasoning": usage.reasoning.toLocaleString(),
+  };
+}
+
+function cost(usd: number | null | undefined): string {
+  return usd === null || usd === undefined ? "price unknown" : `$${usd.toFixed(6)}`;
+}
+
+function active(is: boolean): string {
+  return is ? "✓ active" : "✗ inactive";
+}
+
+function wallFacts({ walls }: StepMetadata): Readonly<Record<string, string>> {
+  if (!walls) return { Sandbox: "no code ran" };
+  const { landlock, seccomp } = walls.kernel;
+  return {
+    Realm: active(walls.realm),
+    Permissions: active(walls.permissions),
+    Process: active(walls.process),
+    "Kernel (files)": landlock > 0 ? `✓ active (Landlock ${landlock})` : active(false),
+    "Kernel (system calls)": active(seccomp),
+    ...(walls.failed.length > 0 ? { Problems: walls.failed.join("\n") } : {}),
+  };
+}
+
+function grantFacts({ grants }: StepMetadata): Readonly<Record<string, string>> {
+  const given = Object.entries(grants ?? {}).filter(([, list]) => list.length > 0);
+  if (given.length === 0) return { Granted: "nothing" };
+  return Object.fromEntries(given.map(([name, list]) => [name, list.join("\n")]));
+}
+
+function valueText(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

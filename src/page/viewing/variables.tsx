@@ -1,0 +1,85 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
+import { plural } from "../text/plural.ts";
+import { inApi, json } from "../store/api.ts";
+import type { ApiVersion, Variable } from "../store/api_types.ts";
+import { view } from "../store/viewer.ts";
+import { Version } from "./version.tsx";
+
+/** Most rows listed at once. */
+const ROWS = 200;
+
+/** Shows the variables of a conversation, each with its versions. */
+export async function showVariables(conversation: string): Promise<void> {
+  await view("Variables", async () => {
+    const path = inApi("conversations", conversation, "variables");
+    const { items } = await json<{ readonly items: readonly Variable[] }>(path);
+    const isSystem = ({ scope }: Variable): boolean => scope === "system";
+    const sorted = [...items.filter((one) => !isSystem(one)), ...items.filter(isSystem)];
+    return sorted.length === 0 ? <p>No variables yet</p> : <List conversation={conversation} items={sorted} />;
+  });
+}
+
+/** Shows one variable with all its versions. */
+export async function showVariable(conversation: string, name: string): Promise<void> {
+  await view(name, async () => await versions(conversation, name));
+}
+
+function List(
+  { conversation, items }: { readonly conversation: string; readonly items: readonly Variable[] },
+): JSX.Element {
+  const [shown, show] = useState({ words: "", limit: ROWS });
+  const wanted = shown.words.trim().toLowerCase();
+  const found = items.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const left = found.length - shown.limit;
+  return (
+    <>
+      <input
+        type="search"
+        placeholder="Filter"
+        aria-label="Filter variables"
+        onInput={({ currentTarget }) => show({ words: currentTarget.value, limit: ROWS })}
+      />
+      <div>
+        {found.slice(0, shown.limit).map((one) => <Row key={one.name} conversation={conversation} variable={one} />)}
+        {left > 0 && (
+          <Button class="more" run={() => show({ ...shown, limit: shown.limit * 4 })}>{`Show ${left} more`}</Button>
+        )}
+        {found.length === 0 && <p>No matching variables</p>}
+      </div>
+    </>
+  );
+}
+
+function Row(
+  { conversation, variable }: { readonly conversation: string; readonly variable: Variable },
+): JSX.Element {
+  const { name, kind, scope, summary, reason } = variable;
+  const [history, show] = useState<JSX.Element | null>(null);
+  const facts = [summary.shape || kind, plural(variable.versions, "version"), scope === "live" ? "" : scope, reason];
+  const load = async (): Promise<void> => {
+    if (history !== null) return;
+    try {
+      show(await versions(conversation, name));
+    } catch (error) {
+      show(<p class="reason">{error instanceof Error ? error.message : String(error)}</p>);
+    }
+  };
+  return (
+    <details class="variable" onToggle={() => void load()}>
+      <summary>
+        <code>{name}</code>
+        <span>{facts.filter(Boolean).join(" · ")}</span>
+      </summary>
+      <div class="versions">{history}</div>
+    </details>
+  );
+}
+
+/** Newest first. */
+async function versions(conversation: string, name: string): Promise<JSX.Element> {
+  const path = inApi("conversations", conversation, "variables", name);
+  const { items } = await json<{ readonly items: readonly ApiVersion[] }>(path);
+  return <>{items.toReversed().map((one) => <Version path={path} version={one} />)}</>;
+}

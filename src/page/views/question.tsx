@@ -1,0 +1,29 @@
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import type { ApprovalAnswer, ApprovalQuestion, Decision } from "../../domain/query/approval.ts";
+import { Button } from "../parts/button.tsx";
+
+/** What an extension asks; `answer` receives the decision and the reason. */
+export function Question({ question: { what, why, scope }, answer }: {
+  readonly question: ApprovalQuestion;
+  readonly answer: (given: ApprovalAnswer) => void;
+}): JSX.Element {
+  const reason = useRef<HTMLInputElement>(null);
+  const choose = (decision: Decision) => (): void =>
+    answer({ decision, reason: decision === "no" ? reason.current?.value.trim() ?? "" : "" });
+  return (
+    <section class="question" aria-label="Vis asks">
+      <p class="plain">{`Allow Vis to ${what}?`}</p>
+      {why !== "" && <p class="plain why">{why}</p>}
+      <p class="choices">
+        <Button class="primary" run={choose("once")}>Yes, this time</Button>
+        <Button run={choose("conversation")}>{`Yes, and ${scope} in this conversation`}</Button>
+        <Button run={choose("workspace")}>{`Yes, and ${scope} in this workspace from now on`}</Button>
+      </p>
+      <p class="choices">
+        <Button class="danger" run={choose("no")}>No</Button>
+        <input type="text" maxLength={1000} aria-label="Why not" placeholder="Why not (optional)" ref={reason} />
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,65 @@
+import type { JSX } from "preact";
+import { LongText } from "../parts/long_text.tsx";
+import { plural } from "../text/plural.ts";
+import { guarded } from "../store/entry.ts";
+import { thread } from "../store/thread_shown.ts";
+import type { Turn } from "../store/turn.ts";
+import { Answer } from "./answer.tsx";
+import { Question } from "./question.tsx";
+import { Steps } from "./steps.tsx";
+import { TurnFooter } from "./turn_footer.tsx";
+
+/** One request and its result. The last one of a conversation can be run again, or continued if it was interrupted. */
+export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: boolean }): JSX.Element {
+  const kinds = ["turn", turn.running.value && "running", last && "last"];
+  return (
+    <article class={kinds.filter(Boolean).join(" ")} ref={(node) => void (turn.node = node)}>
+      <h2 class="unseen">Request</h2>
+      <div class="asked">
+        <LongText text={turn.request} />
+      </div>
+      <div class="done">
+        <Work turn={turn} />
+        <Asking turn={turn} />
+        <Answer turn={turn} />
+        <TurnFooter turn={turn} />
+      </div>
+    </article>
+  );
+}
+
+function Work({ turn }: { readonly turn: Turn }): JSX.Element {
+  const end = turn.end.value;
+  return (
+    <details
+      class="work"
+      open={turn.open.value}
+      hidden={end !== null && end.iterations === 0}
+      onToggle={({ currentTarget }) => turn.showSteps(currentTarget.open)}
+    >
+      <summary>{end === null ? working(turn) : plural(end.iterations, "step")}</summary>
+      <Steps turn={turn} />
+    </details>
+  );
+}
+
+function working({ count, tokens }: Turn): string {
+  if (count.value === 0 && tokens.value === null) return "Working…";
+  const spent = tokens.value === null ? "" : ` · ${plural(tokens.value, "token")}`;
+  return `Working · step ${count.value}${spent}`;
+}
+
+function Asking({ turn }: { readonly turn: Turn }): JSX.Element {
+  const question = turn.question.value;
+  return (
+    <div aria-live="polite">
+      {question && (
+        <Question
+          key={question.id}
+          question={question}
+          answer={(given) => void guarded(() => thread.answer(turn, question.id, given))}
+        />
+      )}
+    </div>
+  );
+}
