@@ -83,13 +83,13 @@ Deno.test("extensionSource() loads no extension before its first call for settin
     const shell = { enabled: true, network: true, read: ["/usr"], deny: [] };
     const settings = await settingsIn(folder, { "vis.shell": shell, "vis.mcp": {}, "vis.web": { hosts: [] } });
     const { loads, parts } = counted();
-    const { source } = await extensionSource(settings, parts);
+    const { source } = await extensionSource(settings, parts, NOT_YET);
     const { functions, untimed } = await source.activate(view(folder));
     assert.deepEqual(loads, []);
     assert.ok(functions.includes("shell.run") && untimed.includes("shell.run") && untimed.includes("rlm.ask"));
     assert.ok(!untimed.some((name) => name.startsWith("fs.")));
     const strict = await settingsIn(folder, { "vis.shell": { ...shell, deny: ["rm *"] } });
-    await extensionSource(strict, parts);
+    await extensionSource(strict, parts, NOT_YET);
     assert.deepEqual(loads, ["shell"]);
   }));
 
@@ -97,7 +97,7 @@ Deno.test("extensionSource() takes servers of a client without settings of its o
   withFolder(async (folder) => {
     const { loads, parts } = counted();
     const offered = { mcpServers: { hub: { command: "x" } } };
-    const { source } = await extensionSource({ ...await settingsIn(folder, {}), offered }, parts);
+    const { source } = await extensionSource({ ...await settingsIn(folder, {}), offered }, parts, NOT_YET);
     assert.match((await source.activate(view(folder))).blocks.join(), /MCP servers: hub\./);
     assert.deepEqual(loads, ["mcp"]);
   }));

@@ -1,3 +1,4 @@
+import { gated } from "../../e2e/page/_gate.ts";
 import assert from "node:assert/strict";
 import { oneToken } from "../../../src/channels/http/auth/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
@@ -47,7 +48,8 @@ Deno.test("startHttp() close() sends all of an answer to a client without a stre
 });
 
 Deno.test("startHttp() refuses new queries and is not ready while it ends", async () => {
-  const rig = await startRig([{ text: final("It is here"), delayMs: 50 }], { limits: { shutdownMs: 10_000 } });
+  const gate = gated([final("It is here")], { at: 0 });
+  const rig = await startRig([], { engine: { provider: gate.provider }, limits: { shutdownMs: 60_000 } });
   const id = await rig.conversation();
   const events = sseEvents(await rig.post(`/api/v1/conversations/${id}/messages`, { request: "x" }, SSE));
   await events.next();
@@ -55,6 +57,7 @@ Deno.test("startHttp() refuses new queries and is not ready while it ends", asyn
   assert.equal((await rig.ask("/readyz")).status, 503);
   const refused = await rig.post("/v1/chat/completions", { model: "vis", messages: [{ role: "user", content: "x" }] });
   assert.equal(refused.status, 503);
+  gate.open();
   assert.equal((await Array.fromAsync(events)).at(-1)?.event, "final");
   await closing;
 });
