@@ -3,7 +3,7 @@ import type { QueryEvent } from "../../../domain/query/query_event.ts";
 import { hasAnswer, type QueryResult } from "../../../domain/query/query_result.ts";
 import { stoppedText } from "../../../domain/query/reason_text.ts";
 import type { Io } from "../../channel.ts";
-import { answerText } from "../output/answer_text.ts";
+import { printedAnswer } from "../output/printed_answer.ts";
 import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "./progress.ts";
 import { interrupt } from "../input/interrupt.ts";
@@ -75,7 +75,7 @@ async function print(
   { io, flags, isAnswer }: { readonly io: Io; readonly flags: QueryCommandFlags; readonly isAnswer: boolean },
 ): Promise<void> {
   if (flags.output === "json") io.stdout(jsonText(result, { indent: 2 }));
-  if (flags.output === "text" && isAnswer) io.stdout(await answerText(result, io));
+  if (flags.output === "text" && isAnswer) io.stdout(await printedAnswer(result, io));
 }
 
 /** What a reader of the answer must know: that it is not stored, or that the query was stopped. */

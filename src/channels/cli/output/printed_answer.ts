@@ -11,7 +11,7 @@ const MAX_WIDTH = 120;
 
 /** An answer as it is written to stdout: drawn on a terminal if it is Markdown, exactly as it is elsewhere. Ends its
  * line. */
-export async function answerText(
+export async function printedAnswer(
   { answer, answerType }: Pick<QueryResult, "answer" | "answerType">,
   { stdoutIsTerminal, stdoutColor, columns }: Pick<Io, "stdoutIsTerminal" | "stdoutColor" | "columns">,
 ): Promise<string> {

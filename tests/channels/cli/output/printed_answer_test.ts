@@ -1,30 +1,30 @@
 import assert from "node:assert/strict";
-import { answerText } from "../../../../src/channels/cli/output/answer_text.ts";
+import { printedAnswer } from "../../../../src/channels/cli/output/printed_answer.ts";
 
 const MARKDOWN = "# Sizes\n\n| file | lines |\n| --- | ---: |\n| a.ts | 12 |\n\n- **one**\n  - two\n";
 const terminal = { stdoutIsTerminal: true, stdoutColor: true, columns: () => 60 };
 const markdown = { answer: MARKDOWN, answerType: "markdown" } as const;
 
-Deno.test("answerText() gives a pipe the answer exactly as it is, with the end of its line", async () => {
+Deno.test("printedAnswer() gives a pipe the answer exactly as it is, with the end of its line", async () => {
   const pipe = { ...terminal, stdoutIsTerminal: false };
-  assert.equal(await answerText(markdown, pipe), MARKDOWN);
-  assert.equal(await answerText({ answer: "\u001b[2Jx", answerType: "text" }, pipe), "\u001b[2Jx\n");
+  assert.equal(await printedAnswer(markdown, pipe), MARKDOWN);
+  assert.equal(await printedAnswer({ answer: "\u001b[2Jx", answerType: "text" }, pipe), "\u001b[2Jx\n");
 });
 
-Deno.test("answerText() draws Markdown on a terminal, with colours if it has some, within its width", async () => {
-  const drawn = await answerText(markdown, terminal);
+Deno.test("printedAnswer() draws Markdown on a terminal, with colours if it has some, within its width", async () => {
+  const drawn = await printedAnswer(markdown, terminal);
   assert.ok(drawn.includes("\u001b[1m") && drawn.includes("Sizes"));
   assert.match(drawn, /a\.ts/);
   assert.ok(!drawn.includes("---:") && !drawn.includes("**one**"));
-  const plain = await answerText(markdown, { ...terminal, stdoutColor: false });
+  const plain = await printedAnswer(markdown, { ...terminal, stdoutColor: false });
   assert.ok(!plain.includes("\u001b") && plain.includes("Sizes") && plain.endsWith("\n"));
   const long = { answer: `# x\n\n${"word ".repeat(60)}`, answerType: "markdown" } as const;
-  const lines = (await answerText(long, { ...terminal, stdoutColor: false })).split("\n");
+  const lines = (await printedAnswer(long, { ...terminal, stdoutColor: false })).split("\n");
   assert.ok(lines.length > 4 && lines.every((line) => line.length <= 60));
 });
 
-Deno.test("answerText() leaves other text on a terminal as it is, but for what would move the cursor", async () => {
+Deno.test("printedAnswer() leaves other text on a terminal as it is, but for what would move the cursor", async () => {
   const code = { answer: "  a_b_c * d_e_f\n\u001b[2J\ttwo  blanks", answerType: "text" } as const;
-  const shown = await answerText(code, terminal);
+  const shown = await printedAnswer(code, terminal);
   assert.ok(shown.startsWith("  a_b_c * d_e_f\n") && !shown.includes("\u001b") && shown.includes("two  blanks"));
 });
