@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { dropToken, keepToken, REFUSED, takeToken } from "./store/api.ts";
+import { dropToken, heldToken, keepToken, REFUSED, takeToken } from "./store/api.ts";
 import { conversationList } from "./store/conversation_list.ts";
 import { drawn } from "./store/drawn.ts";
 import { elements } from "./store/elements.ts";
@@ -72,6 +72,12 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
+/** A link with a token may be opened in a tab that has the page already. */
+function onAddress(): void {
+  const before = heldToken();
+  void guarded(takeToken() === before ? route : enter);
+}
+
 function enterWith(token: string): void {
   keepToken(token);
   void guarded(enter);
@@ -81,7 +87,7 @@ applyTheme();
 cleanElements();
 render(<Page enter={enterWith} fresh={fresh} />, document.body);
 thread.listen();
-for (const name of ["hashchange", "popstate"]) addEventListener(name, () => void guarded(() => route()));
+for (const name of ["hashchange", "popstate"]) addEventListener(name, onAddress);
 addEventListener(REFUSED, refused);
 addEventListener("keydown", onKey);
 await drawn();

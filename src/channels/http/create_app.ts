@@ -1,33 +1,27 @@
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { methodNotAllowed } from "hono/method-not-allowed";
+import { requestId } from "hono/request-id";
 import { newId } from "../../domain/kit/id.ts";
-import type { Leaving } from "./routing/client_leaving.ts";
-import { conditional } from "./response/conditional.ts";
-import { approvalRoutes } from "./api/approval_routes.ts";
-import { conversationRoutes } from "./api/conversation_routes.ts";
-import { Authenticator } from "./request/authenticator.ts";
-import { guard } from "./request/guard.ts";
-import { healthRoutes } from "./api/health_routes.ts";
-import type { HttpParts } from "./routing/http_parts.ts";
-import { infoRoutes } from "./api/info_routes.ts";
-import { jsonResponse } from "./response/json_response.ts";
-import { messageRoutes } from "./api/message_routes.ts";
+import { conversations } from "./api/conversations.ts";
+import { messages } from "./api/messages.ts";
+import { operations } from "./api/operations.ts";
+import { queries } from "./api/queries.ts";
+import { server } from "./api/server.ts";
+import { documents } from "./docs/documents.ts";
 import type { Metrics } from "./metrics/metrics.ts";
-import { metricsRoutes } from "./metrics/metrics_routes.ts";
-import { openAiError } from "./openai/error.ts";
-import { openAiRoutes } from "./openai/chat_routes.ts";
-import { openDocuments } from "./docs/open_documents.ts";
-import { pageFile } from "./page_file.ts";
+import { chat } from "./openai/chat.ts";
+import { openAiErrorBody, openAiHeaders } from "./openai/error.ts";
+import { responses } from "./openai/responses.ts";
+import { pageFiles } from "./page_file.ts";
+import { Authenticator } from "./request/authenticator.ts";
+import type { Env, HttpConnection, ServerParts } from "./request/env.ts";
+import { guard } from "./request/guard.ts";
+import { Idempotency } from "./request/idempotency.ts";
 import { Problem, problemOf } from "./response/problem.ts";
-import { queryRoutes } from "./api/query_routes.ts";
-import { readCall } from "./request/read_call.ts";
-import { recordRoutes } from "./api/record_routes.ts";
-import { requireScope, scopeOf } from "./request/require_scope.ts";
-import { responsesRoutes } from "./openai/responses_routes.ts";
-import type { HttpRoute } from "./routing/route.ts";
-import type { Runs } from "./stream/runs.ts";
 import { SECURE_HEADERS } from "./response/secure_headers.ts";
-import type { TokenGrant } from "./auth/token_grant.ts";
-import { tokenRoutes } from "./api/token_routes.ts";
+import { tagged } from "./response/tagged.ts";
+import type { HttpParts } from "./routing/http_parts.ts";
+import type { Runs } from "./stream/runs.ts";
 
 export interface AppParts {
   readonly parts: HttpParts;
@@ -37,24 +31,11 @@ export interface AppParts {
   readonly hosts: ReadonlySet<string>;
 }
 
-/** Where a request came from, and the callback that receives its route. */
-export interface HttpConnection {
-  /** The peer's address. */
-  readonly remote: string;
-  readonly routed: (route: string) => void;
-  readonly leaving: Leaving;
-}
-
-interface Env {
-  Bindings: HttpConnection;
-  Variables: { requestId: string; caller: TokenGrant; route: string; address: string };
-}
-
 /** Other methods would let callers choose labels of metrics. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
 /** The caller of routes that need no token. */
-const ANYONE: TokenGrant = {
+const ANYONE: Env["Variables"]["caller"] = {
   name: "",
   digest: new Uint8Array(),
   scope: "read",
@@ -65,139 +46,106 @@ const ANYONE: TokenGrant = {
 /** Paths that need no token: they reveal nothing about any conversation. */
 const OPEN = /^\/($|assets\/|healthz$|readyz$|openapi\.json$|docs$|docs\/style\.css$|favicon\.ico$)/;
 
+const CONVERSATION = "/api/v1/conversations/:id";
+
 /** Handles everything between a request and its response. Never rejects. */
 export function createApp(all: AppParts): (request: Request, from: HttpConnection) => Promise<Response> {
   const { parts, runs, hosts, metrics } = all;
   const app = new Hono<Env>();
-  const authenticator = new Authenticator(parts);
-  const hooks = new Map(Object.entries(parts.hooks ?? {}));
-  app.use(async (c, next) => {
-    const begun = parts.now();
-    c.set("requestId", requestIdOf(c.req.raw));
-    c.set("address", authenticator.address(c.req.raw.headers, c.env.remote));
-    c.set("caller", ANYONE);
-    await next();
-    finish(c, { parts, begun, metrics });
-  });
-  app.use(async (c, next) => {
-    guard(c.req.raw, { limits: parts.limits, hosts });
-    const address = c.get("address");
-    authenticator.limit(address);
-    if (!OPEN.test(c.req.path) && !hooks.has(c.req.path)) {
-      c.set("caller", await authenticator.authenticate(c.req.raw.headers, address));
-    }
-    await next();
-  });
-  const routes = [...apiRoutes(parts, runs), ...metricsRoutes({ metrics, runs })];
-  for (const route of routes) add(app, { route, parts });
-  const documents = openDocuments(routes, parts);
-  for (const [path, answer] of Object.entries(documents)) {
-    app.get(path, (c) => conditional(answer(), c.req.raw.headers));
-  }
+  const hooks = Object.entries(parts.hooks ?? {});
+  app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS);
+  app.use(admission({ parts, hosts, open: (path) => OPEN.test(path) || hooks.some(([hook]) => hook === path) }));
+  app.use(methodNotAllowed({ app, onMethodNotAllowed }));
+  app.use(tagged);
+  app.route("/", operations);
+  app.route("/", pageFiles);
+  app.route("/", documents(app, parts));
+  app.route("/api/v1", server);
+  app.route("/api/v1/conversations", conversations);
+  app.route(CONVERSATION, messages);
+  app.route(CONVERSATION, queries);
+  app.route("/v1", chat);
+  app.route("/v1", responses);
   for (const [path, answer] of hooks) {
     app.post(path, async (c) => {
       c.set("route", "hook");
       return await answer(c.req.raw);
     });
-    app.all(path, () => notAllowed(["POST"]));
   }
-  app.get("/", (c) => conditional(pageFile("index.html"), c.req.raw.headers));
-  app.get("/assets/:name", (c) => conditional(pageFile(c.req.param("name")), c.req.raw.headers));
-  for (const path of [...Object.keys(documents), "/", "/assets/:name"]) app.all(path, () => notAllowed(["GET"]));
-  for (const path of new Set(routes.map(({ path }) => path))) {
-    const methods = routes.filter((route) => route.path === path).map(({ method }) => method.toUpperCase());
-    app.all(honoPath(path), () => notAllowed(methods));
-  }
-  app.notFound((c) => failed(c, { error: new Problem("Cannot find this path", { kind: "not-found" }), parts }));
-  app.onError((error, c) => failed(c, { error, parts }));
-  return async (request, from) => await app.fetch(request, from);
+  app.notFound((c) => failed(c, new Problem("Cannot find this path", { kind: "not-found" })));
+  app.onError((error, c) => failed(c, error));
+  const shared: ServerParts = { parts, runs, metrics, once: new Idempotency() };
+  return async (request, from) => await app.fetch(request, { ...shared, ...from });
 }
 
-function apiRoutes(parts: HttpParts, runs: Runs): readonly HttpRoute[] {
-  return [
-    ...infoRoutes(parts),
-    ...tokenRoutes({ parts, runs }),
-    ...conversationRoutes({ parts, runs }),
-    ...messageRoutes({ parts, runs }),
-    ...approvalRoutes({ parts, runs }),
-    ...queryRoutes(parts),
-    ...recordRoutes({ parts, runs }),
-    ...openAiRoutes({ parts, runs }),
-    ...responsesRoutes({ parts, runs }),
-    ...healthRoutes({ parts, runs }),
-  ];
+/** Refuses what must not be served before any route sees it, and sets `caller`. */
+function admission({ parts, hosts, open }: Pick<AppParts, "parts" | "hosts"> & {
+  readonly open: (path: string) => boolean;
+}): MiddlewareHandler<Env> {
+  const authenticator = new Authenticator(parts);
+  return async (c, next) => {
+    const { headers } = c.req.raw;
+    const address = authenticator.address(headers, c.env.remote);
+    c.set("address", address);
+    guard(c.req.raw, { limits: parts.limits, hosts });
+    authenticator.limit(address);
+    if (!open(c.req.path)) c.set("caller", await authenticator.authenticate(headers, address));
+    await next();
+  };
 }
 
-function add(app: Hono<Env>, { route, parts }: { readonly route: HttpRoute; readonly parts: HttpParts }): void {
-  app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
-    c.set("route", route.path);
-    c.env.routed(route.path);
-    const caller = c.get("caller");
-    if (caller !== ANYONE) requireScope(scopeOf(route), caller);
-    const { leaving } = c.env;
-    const facts = { params: c.req.param(), requestId: c.get("requestId"), caller, leaving, limits: parts.limits };
-    const response = await route.handle(await readCall(c.req.raw, { route, ...facts }));
-    return route.method === "get" ? await conditional(response, c.req.raw.headers) : response;
-  });
-}
-
-function honoPath(path: string): string {
-  return path.replace(/\{(\w+)\}/g, ":$1");
-}
-
-function notAllowed(methods: readonly string[]): never {
-  const headers = { allow: methods.join(", ") };
-  throw new Problem(`Cannot use this method: allowed are ${methods.join(" and ")}`, {
-    kind: "method-not-allowed",
-    headers,
-  });
-}
-
-function requestIdOf(request: Request): string {
-  const requested = request.headers.get("x-request-id") ?? "";
-  return /^[\w.-]{1,64}$/.test(requested) ? requested : newId();
+function onMethodNotAllowed(c: Context, methods: readonly string[]): Response {
+  const allowed = methods.filter((method) => method !== "HEAD");
+  return failed(
+    c,
+    new Problem(`Cannot use this method: allowed are ${allowed.join(" and ")}`, {
+      kind: "method-not-allowed",
+      headers: { allow: allowed.join(", ") },
+    }),
+  );
 }
 
 /** Problem details; in OpenAI's format for its clients. */
-function failed(
-  c: Context<Env>,
-  { error, parts }: { readonly error: unknown; readonly parts: HttpParts },
-): Response {
-  const requestId = c.get("requestId");
+function failed(c: Context<Env>, error: unknown): Response {
+  const { requestId } = c.var;
   const known = problemOf(error);
   if (known === null) {
-    parts.log.error("request_defect", { requestId, stack: error instanceof Error ? error.stack : String(error) });
+    const stack = error instanceof Error ? error.stack : String(error);
+    c.env.parts.log.error("request_defect", { requestId, stack });
   }
   const problem = known ??
     new Problem("Cannot answer: an unexpected error occurred; see the log of the server", { kind: "defect" });
-  if (c.req.path.startsWith("/v1/")) return openAiError(problem);
-  return jsonResponse(problem.details(requestId), {
-    status: problem.status,
-    headers: { ...problem.facts.headers, "content-type": "application/problem+json; charset=utf-8" },
+  const { status, facts: { headers } } = problem;
+  const [body, more] = c.req.path.startsWith("/v1/")
+    ? [openAiErrorBody(problem), openAiHeaders(problem)]
+    : [problem.details(requestId), { "content-type": "application/problem+json; charset=utf-8" }];
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", ...headers, ...more },
   });
 }
 
-function finish(
-  c: Context<Env>,
-  { parts, begun, metrics }: Pick<AppParts, "parts" | "metrics"> & { readonly begun: number },
-): void {
-  const requestId = c.get("requestId");
-  for (const [name, value] of Object.entries(SECURE_HEADERS)) c.res.headers.set(name, value);
-  c.res.headers.set("x-request-id", requestId);
+/** Completes, counts and logs every response. */
+const observed: MiddlewareHandler<Env> = async (c, next) => {
+  const { parts, metrics } = c.env;
+  const begun = parts.now();
+  c.set("caller", ANYONE);
+  await next();
+  const { headers, status } = c.res;
+  const { requestId, address, caller } = c.var;
+  headers.set("x-request-id", requestId);
+  if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
   // The runtime hides a Content-Length after Transfer-Encoding: what follows on the connection may be no request.
-  if (c.req.raw.headers.has("transfer-encoding")) c.res.headers.set("connection", "close");
+  if (c.req.raw.headers.has("transfer-encoding")) headers.set("connection", "close");
   const { method, path } = c.req;
   const ms = parts.now() - begun;
   const route = c.get("route") ?? (OPEN.test(path) ? "page" : "other");
-  metrics.request({ method: METHODS.has(method) ? method : "other", route, status: c.res.status, ms });
+  metrics.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
   // Only the path: a query string may contain what must not be logged.
-  parts.log.info("request", {
-    requestId,
-    address: c.get("address"),
-    token: c.get("caller").name,
-    method,
-    path: path.slice(0, 200),
-    status: c.res.status,
-    ms,
-  });
+  parts.log.info("request", { requestId, address, token: caller.name, method, path: path.slice(0, 200), status, ms });
+};
+
+function requestIdOf(c: Context): string {
+  const given = c.req.header("x-request-id") ?? "";
+  return /^[\w.-]{1,64}$/.test(given) ? given : newId();
 }

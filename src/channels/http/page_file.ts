@@ -1,5 +1,6 @@
+import { Hono } from "hono";
 import { PAGE_FILES } from "./page/files.ts";
-import { fileResponse } from "./response/json_response.ts";
+import type { Env } from "./request/env.ts";
 import { Problem } from "./response/problem.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -9,9 +10,15 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-/** Serves a file of the page from within the program: no request path reaches a disk. Throws `Problem` (404). */
-export function pageFile(name: string): Response {
+/** The web page, from within the program: no request path reaches a disk. */
+export const pageFiles = new Hono<Env>()
+  .get("/", () => pageFile("index.html"))
+  .get("/assets/:name", (c) => pageFile(c.req.param("name")));
+
+function pageFile(name: string): Response {
   const text = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
   if (text === undefined) throw new Problem("Cannot find this file", { kind: "not-found" });
-  return fileResponse(text, TYPES[name.split(".").at(-1) ?? ""] ?? "text/plain; charset=utf-8");
+  const type = TYPES[name.split(".").at(-1) ?? ""] ?? "text/plain; charset=utf-8";
+  // Clients ask each time whether it has changed.
+  return new Response(text, { headers: { "content-type": type, "cache-control": "no-cache" } });
 }

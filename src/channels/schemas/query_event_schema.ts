@@ -35,8 +35,11 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     block,
     name: z.string(),
     phase: z.enum(["start", "end"]),
+    action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
+      .describe("What the call does, in words: reading, read, files, src/app.ts"),
     ms: z.number().optional(),
     ok: z.boolean().optional(),
+    outcome: z.string().optional().describe("How it turned out, in a few words: 12 passed"),
     diffs: z.array(z.string()).optional().describe("File changes, a unified diff each"),
   }),
   event("approval_requested", {

@@ -27,6 +27,10 @@ export function takeToken(): string | null {
     given.delete("token");
     history.replaceState(null, "", given.size > 0 ? `#${given}` : location.pathname);
   }
+  return heldToken();
+}
+
+export function heldToken(): string | null {
   return sessionStorage.getItem(KEY);
 }
 
@@ -44,7 +48,7 @@ export async function request(path: string, options: RequestOptions = {}): Promi
   const init = {
     method,
     headers: {
-      authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}`,
+      authorization: `Bearer ${heldToken() ?? ""}`,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...headers,
     },

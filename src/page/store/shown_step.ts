@@ -75,7 +75,7 @@ export class LiveStep {
     this.#waits = waits;
     if (event.type === "block_started" || event.type === "block_finished") this.#whole.add(event.block);
     if (event.type === "block_finished") this.#line = "";
-    if (event.type === "host_call" && event.phase === "start") this.#line = `${event.name} …`;
+    if (event.type === "host_call" && event.phase === "start") this.#line = `${progress.doing} …`;
     if (event.type === "nudge") this.#nudges.push(event.lines.join("\n").replaceAll("[system_nudge] ", ""));
     if (event.type === "iteration_finished") this.#line = endOf(event.outcome, event.ms);
   }

@@ -108,7 +108,9 @@ export class Thread {
     const id = this.id.value ?? await this.#create(text);
     const path = inApi("conversations", id, "messages");
     if (this.running.value) {
-      await request(path, { method: "POST", body: { request: text, whenBusy: "steer" } });
+      const turn = this.turns.value.at(-1);
+      const response = await request(path, { method: "POST", body: { request: text, whenBusy: "steer" } });
+      if (response.status === 202) turn?.sent(text);
       return taken();
     }
     const headers = { ...SSE, "idempotency-key": unique() };

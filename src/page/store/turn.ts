@@ -3,7 +3,7 @@ import type { ApprovalQuestion } from "../../domain/query/approval.ts";
 import { isChild, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import { QueryProgress } from "../../domain/query/query_progress.ts";
 import { inApi, json } from "./api.ts";
-import type { Iteration, TurnEnd } from "./api_types.ts";
+import type { ApiQuery, Iteration, TurnEnd } from "./api_types.ts";
 import { LiveStep } from "./shown_step.ts";
 import { BOX_STEPS, StepBox } from "./step_box.ts";
 
@@ -11,6 +11,13 @@ import { BOX_STEPS, StepBox } from "./step_box.ts";
 const STEP_PX = 180;
 
 const made = { count: 0 };
+
+/** A message sent while the query ran. */
+export interface SentMeanwhile {
+  readonly text: string;
+  /** The step that read it; null until one has. */
+  readonly step: number | null;
+}
 
 /** One request and its result: what the events of its query, or its row, say. */
 export class Turn {
@@ -20,6 +27,8 @@ export class Turn {
   /** The number of steps so far. */
   readonly count = signal(0);
   readonly tokens = signal<number | null>(null);
+  /** In the order in which they were sent. */
+  readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
   /** The answer as it arrives. */
   readonly answer = signal("");
@@ -42,10 +51,11 @@ export class Turn {
   /** For a query that has ended; its steps are fetched when they are opened. */
   static ended(
     conversation: string,
-    query: TurnEnd & { readonly text: string; readonly queryId: string },
+    query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered">,
   ): Turn {
     const turn = new Turn(conversation, query.text);
     turn.queryId = query.queryId;
+    turn.steered.value = query.steered.map(({ text, iteration }) => ({ text, step: iteration }));
     turn.#finish(query);
     return turn;
   }
@@ -55,12 +65,18 @@ export class Turn {
     this.open.value = true;
   }
 
+  /** A message was sent to it, and no step has read it yet. */
+  sent(text: string): void {
+    this.steered.value = [...this.steered.value, { text, step: null }];
+  }
+
   /** Takes one event. `started` starts over: after a lost connection events may come again, from rows. */
   take(event: QueryEvent): void {
     if (event.type === "started" && !isChild(event)) this.#restart(event.queryId);
     this.#progress.take(event);
     this.question.value = this.#progress.question;
     if (isChild(event)) return this.live.value.at(-1)?.take(event, this.#progress);
+    if (event.type === "steered") this.#read(event.text, event.iteration);
     if (event.iteration !== null) this.#liveStep()?.take(event, this.#progress);
     if (event.type === "usage") this.tokens.value = event.usage.input + event.usage.output;
     if (event.type === "answer_delta") this.answer.value = this.#progress.answer;
@@ -88,6 +104,13 @@ export class Turn {
     this.boxes.value = [...this.boxes.value, this.#box(from, height)];
   }
 
+  /** A step reads messages in the order in which they were sent; another tab may have sent this one. */
+  #read(text: string, step: number | null): void {
+    const all = this.steered.value;
+    const at = all.findIndex((one) => one.step === null && one.text === text);
+    this.steered.value = at < 0 ? [...all, { text, step }] : all.with(at, { text, step });
+  }
+
   #box(from: number, height: number): StepBox {
     return new StepBox(from, { height, load: (after, limit) => this.#load(after, limit) });
   }
@@ -98,6 +121,7 @@ export class Turn {
     this.live.value = [];
     this.boxes.value = [];
     this.answer.value = "";
+    this.steered.value = this.steered.value.filter(({ step }) => step === null);
     this.tokens.value = null;
     this.count.value = 0;
   }

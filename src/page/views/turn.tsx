@@ -18,6 +18,12 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
       <div class="asked">
         <LongText text={turn.request} />
       </div>
+      {turn.steered.value.map((one, at) => (
+        <div key={at} class="asked meanwhile">
+          <LongText text={one.text} />
+          <small>{one.step === null ? "waits for the next step" : `read by step ${one.step}`}</small>
+        </div>
+      ))}
       <div class="done">
         <Work turn={turn} />
         <Asking turn={turn} />

@@ -2,6 +2,7 @@ import axe from "axe-core";
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { replyJson } from "../../helpers/scripted_provider.ts";
+import { TOKEN } from "../../channels/http/_rig.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 
 const replies = [
@@ -135,3 +136,17 @@ inBrowser(
     );
   },
 );
+
+inBrowser("takes a new token from a link opened in its tab", {}, async ({ page, rig, faults }) => {
+  await inPage(page, "sessionStorage.clear(), location.reload()");
+  const field = page.locator("input[type=password]");
+  await field.waitFor();
+  await inPage(page, `location.hash = "token=${TOKEN}"`);
+  await page.locator("#frame").waitFor();
+  assert.equal(new URL(page.url()).hash, "", "the token does not stay in the address");
+  await page.goto(`${rig.url}#token=${"x".repeat(43)}`);
+  await page.getByText("The server rejected this token").waitFor();
+  assert.equal(await inPage(page, "sessionStorage.length"), 0);
+  assert.ok(faults.every((fault) => fault.includes("401")), faults.join("\n"));
+  (faults as string[]).length = 0;
+});

@@ -69,6 +69,11 @@ inBrowser("tells a running query what is sent meanwhile", {
   await page.locator(".answer", { hasText: "1 and more" }).waitFor();
   assert.match(rig.engine.context(1), /Mind the second part/);
   assert.equal(await page.locator(".turn").count(), 1);
+  const meanwhile = page.locator(".meanwhile", { hasText: "Mind the second part" });
+  await meanwhile.getByText("read by step 2").waitFor();
+  await page.reload();
+  await meanwhile.getByText("read by step 2").waitFor();
+  assert.equal(await meanwhile.count(), 1);
 });
 
 inBrowser("forks at a step, shows both branches, and goes back", {

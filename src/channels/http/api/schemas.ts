@@ -44,6 +44,22 @@ export const ConversationDetailSchema = ConversationSchema.extend({
   })),
 });
 
+export const QueryListSchema = z.object({
+  items: z.array(QuerySchema),
+  before: z.number().int().describe("Number of earlier queries; pass it as before to get them"),
+});
+
+export const ServerSchema = z.object({
+  version: z.string(),
+  provider: z.string(),
+  model: z.string(),
+  workspace: z.string(),
+});
+
+export const ModelListSchema = z.object({
+  items: z.array(z.object({ provider: z.string(), source: z.string(), models: z.array(z.unknown()) }).loose()),
+});
+
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().max(200).optional().describe("The value of next from the previous page"),
@@ -176,6 +192,11 @@ export const IterationSchema = z.object({
   createdAt: time,
 });
 
+export const IterationListSchema = z.object({
+  items: z.array(IterationSchema),
+  next: z.number().int().nullable().describe("Pass it as after to get the next page; null at the end"),
+});
+
 export const VariableSchema = z.object({
   name: z.string(),
   kind: z.string(),
@@ -197,6 +218,8 @@ export const VersionSchema = z.object({
   code: z.string(),
   createdAt: time,
 });
+
+export const VersionListSchema = z.object({ name: z.string(), items: z.array(VersionSchema) });
 
 export const ProblemSchema = z.object({
   type: z.string(),

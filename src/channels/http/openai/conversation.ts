@@ -1,19 +1,18 @@
+import type { Context } from "hono";
 import type { AskTarget } from "../../../conversation/send_options.ts";
-import { findConversation } from "../request/find_conversation.ts";
+import type { Env } from "../request/env.ts";
+import { findConversation } from "../request/in_conversation.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
-import type { RouteCall } from "../routing/route.ts";
 
 /** Names the conversation, in requests and in responses. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 /** The conversation that a client wants to continue; null for none. */
 export function namedConversation(
-  { headers, body }: {
-    readonly headers: RouteCall["headers"];
-    readonly body: { readonly metadata?: Readonly<Record<string, unknown>> | null | undefined };
-  },
+  c: Context<Env>,
+  { metadata }: { readonly metadata?: Readonly<Record<string, unknown>> | null | undefined },
 ): string | null {
-  const id = headers.get(CONVERSATION_HEADER) ?? body.metadata?.["conversation"];
+  const id = c.req.header(CONVERSATION_HEADER) ?? metadata?.["conversation"];
   return id === undefined || id === null || id === "" ? null : String(id);
 }
 

@@ -1,4 +1,3 @@
-import { jsonResponse } from "../response/json_response.ts";
 import type { Problem, ProblemKind } from "../response/problem.ts";
 
 const TYPES: Partial<Record<ProblemKind, string>> = {
@@ -30,15 +29,7 @@ export function openAiErrorBody(
   return { error: { message, type: TYPES[kind] ?? "invalid_request_error", param, code } };
 }
 
-export function openAiError(problem: Problem): Response {
-  return jsonResponse(openAiErrorBody(problem), {
-    status: problem.status,
-    headers: {
-      ...problem.facts.headers,
-      // Clients must not automatically retry a request that has already begun here.
-      ...(problem.status >= 500 || problem.status === 409 || problem.kind === "quota"
-        ? { "x-should-retry": "false" }
-        : {}),
-    },
-  });
+/** Headers that keep clients from retrying by themselves a request that has already begun here. */
+export function openAiHeaders({ kind, status }: Problem): Readonly<Record<string, string>> {
+  return status >= 500 || status === 409 || kind === "quota" ? { "x-should-retry": "false" } : {};
 }

@@ -2,7 +2,7 @@ import type { AskOptions } from "../../../conversation/send_options.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
 import { inputSource } from "../request/input_source.ts";
 import type { ChatMessage } from "./chat_request.ts";
-import { unfitField } from "../response/unfit_field.ts";
+import { unfitField } from "../response/problem.ts";
 
 export type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions">;
 

@@ -1,6 +1,6 @@
 import type { ChatMessage } from "./chat_request.ts";
 import type { ResponseItem, ResponseRequest } from "./responses_request.ts";
-import { unfitField } from "../response/unfit_field.ts";
+import { unfitField } from "../response/problem.ts";
 
 type Message = Extract<ResponseItem, { readonly role: string }>;
 

@@ -1,13 +1,7 @@
 import { Problem } from "../response/problem.ts";
-import type { HttpRoute } from "../routing/route.ts";
 import type { TokenGrant, TokenScope } from "../auth/token_grant.ts";
 
 const RANK: Readonly<Record<TokenScope, number>> = { read: 0, write: 1, admin: 2 };
-
-/** The scope that a route requires. */
-export function scopeOf({ scope, method }: Pick<HttpRoute, "scope" | "method">): TokenScope {
-  return scope ?? (method === "get" ? "read" : "write");
-}
 
 /** Throws `Problem` (403) if the token lacks the scope. */
 export function requireScope(scope: TokenScope, { scope: has }: Pick<TokenGrant, "scope">): void {

@@ -1,49 +1,28 @@
 import { type FaultKind, faultOf } from "../../../domain/query/fault_of.ts";
 
-/** Titles of the kinds of problems; the kind is the last part of `type` in the problem details. */
-const TITLES = {
-  "bad-request": "The request is invalid",
-  "unauthorized": "A valid bearer token is required",
-  "forbidden": "The request comes from another origin",
-  "insufficient-scope": "The token lacks the required scope",
-  "not-found": "Not found",
-  "method-not-allowed": "Method not allowed",
-  "timeout": "The request took too long to arrive",
-  "conflict": "The conversation is busy",
-  "too-large": "The request is too large",
-  "unsupported-media-type": "Unsupported content type",
-  "key-reused": "The idempotency key was used for another request",
-  "changed": "The resource has changed",
-  "rate-limited": "Too many requests",
-  "quota": "The quota of the token is exhausted",
-  "misdirected": "The server does not answer to this host name",
-  "provider": "The model is unavailable",
-  "unavailable": "The server is unavailable",
-  "defect": "Internal server error",
+/** Status and title of each kind of problem; the kind is the last part of `type` in the problem details. */
+const KINDS = {
+  "bad-request": [400, "The request is invalid"],
+  unauthorized: [401, "A valid bearer token is required"],
+  forbidden: [403, "The request comes from another origin"],
+  "insufficient-scope": [403, "The token lacks the required scope"],
+  "not-found": [404, "Not found"],
+  "method-not-allowed": [405, "Method not allowed"],
+  timeout: [408, "The request took too long to arrive"],
+  conflict: [409, "The conversation is busy"],
+  "too-large": [413, "The request is too large"],
+  "unsupported-media-type": [415, "Unsupported content type"],
+  "key-reused": [422, "The idempotency key was used for another request"],
+  changed: [412, "The resource has changed"],
+  "rate-limited": [429, "Too many requests"],
+  quota: [429, "The quota of the token is exhausted"],
+  misdirected: [421, "The server does not answer to this host name"],
+  provider: [502, "The model is unavailable"],
+  unavailable: [503, "The server is unavailable"],
+  defect: [500, "Internal server error"],
 } as const;
 
-const STATUS: Readonly<Record<ProblemKind, number>> = {
-  "bad-request": 400,
-  "unauthorized": 401,
-  "forbidden": 403,
-  "insufficient-scope": 403,
-  "not-found": 404,
-  "method-not-allowed": 405,
-  "timeout": 408,
-  "conflict": 409,
-  "too-large": 413,
-  "unsupported-media-type": 415,
-  "key-reused": 422,
-  "misdirected": 421,
-  "changed": 412,
-  "rate-limited": 429,
-  "quota": 429,
-  "provider": 502,
-  "unavailable": 503,
-  "defect": 500,
-};
-
-export type ProblemKind = keyof typeof TITLES;
+export type ProblemKind = keyof typeof KINDS;
 
 /** A request that is answered with problem details (RFC 9457). `message` is for the caller and contains no secret. */
 export class Problem extends Error {
@@ -63,20 +42,25 @@ export class Problem extends Error {
   ) {
     super(detail);
     this.kind = facts.kind;
-    this.status = facts.status ?? STATUS[facts.kind];
+    this.status = facts.status ?? KINDS[facts.kind][0];
   }
 
   /** The problem details object of RFC 9457. */
   details(requestId: string): Readonly<Record<string, unknown>> {
     return {
       type: `urn:vis:problem:${this.kind}`,
-      title: TITLES[this.kind],
+      title: KINDS[this.kind][1],
       status: this.status,
       detail: this.message,
       instance: `urn:vis:request:${requestId}`,
       ...(this.facts.errors ? { errors: this.facts.errors } : {}),
     };
   }
+}
+
+/** The problem for a field with an invalid value. */
+export function unfitField(path: string, message: string): Problem {
+  return new Problem(message, { kind: "bad-request", errors: [{ path, message }] });
 }
 
 const OF_FAULTS: Readonly<Record<FaultKind, ProblemKind>> = {

@@ -193,6 +193,24 @@ Deno.test("followQuery rebuilds from rows what another process ran, from where a
   assert.equal(anew[0]?.event, "started");
 });
 
+Deno.test("followQuery answers 204 to a client that has the last event, so that an EventSource ends", async () => {
+  await using rig = await startRig([final("1"), final("2")]);
+  const id = await rig.conversation();
+  const live = await allEvents(await rig.post(messages(id), { request: "x" }, SSE));
+  const elsewhere = await rig.engine.ask("x");
+  const last = async (path: string): Promise<readonly [string, string | undefined]> => {
+    return [path, (await allEvents(await rig.ask(path))).at(-1)?.id];
+  };
+  const paths = [
+    [`/api/v1/conversations/${id}/queries/${live[0]?.data.queryId}/events`, live.at(-1)?.id],
+    await last(`/api/v1/conversations/${elsewhere.conversationId}/queries/${elsewhere.queryId}/events`),
+  ] as const;
+  for (const [path, lastId = ""] of paths) {
+    const ended = await rig.ask(path, { headers: { ...SSE, "last-event-id": lastId } });
+    assert.deepEqual([ended.status, await ended.text()], [204, ""], lastId);
+  }
+});
+
 Deno.test("messages: an idempotency key runs a request once, also for clients at the same time", async () => {
   await using rig = await startRig([{ text: final("once"), delayMs: 20 }, final("other")]);
   const id = await rig.conversation();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Idempotency } from "../../../../src/channels/http/api/idempotency.ts";
+import { Idempotency } from "../../../../src/channels/http/request/idempotency.ts";
 import { final } from "../../../helpers/scripted_provider.ts";
 import { withDatabase } from "../../../helpers/with_database.ts";
 import { allEvents, SSE, sseEvents, startRig } from "../_rig.ts";

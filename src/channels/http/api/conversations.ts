@@ -1,0 +1,194 @@
+import { Hono } from "hono";
+import { z } from "zod";
+import type { Conversation } from "../../../conversation/conversations.ts";
+import { content, describe } from "../request/describe.ts";
+import type { Env } from "../request/env.ts";
+import { findQuery, inConversation } from "../request/in_conversation.ts";
+import { validJson, validQuery } from "../request/valid.ts";
+import { entityTag } from "../response/entity_tag.ts";
+import { conversationDetail } from "./conversation_detail.ts";
+import { ifMatch } from "./if_match.ts";
+import { cursorText, readCursor } from "./list_cursor.ts";
+import * as schema from "./schemas.ts";
+
+/** The default of the schema: the first request becomes the title. */
+const UNTITLED = "New conversation";
+const BASE = "/api/v1/conversations";
+const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
+const tag = "conversations";
+
+/** Conversations and their branches. */
+export const conversations = new Hono<Env>();
+
+conversations.get(
+  "/",
+  describe("listConversations", {
+    tag,
+    summary: "List conversations, most recently used first",
+    responses: { 200: content("A page of conversations", schema.ConversationListSchema) },
+  }),
+  validQuery(schema.PageQuery),
+  async (c) => {
+    const { limit, cursor } = c.req.valid("query");
+    const after = cursor === undefined ? undefined : readCursor(cursor);
+    const found = await c.env.parts.conversations.list({ limit: limit + 1, after });
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    const items = page.map((one) => ({ ...shown(one), queries: one.queries, running: one.running }));
+    return c.json({ items, next: last ? cursorText(last.place) : null });
+  },
+);
+
+conversations.post(
+  "/",
+  describe("createConversation", {
+    tag,
+    summary: "Create a conversation in the server's workspace",
+    scope: "write",
+    responses: { 201: content("The new conversation", schema.ConversationSchema) },
+  }),
+  validJson(schema.NewConversationBody),
+  async (c) => {
+    const { workspace } = c.env.parts;
+    const { title } = c.req.valid("json");
+    const untitled = title === UNTITLED;
+    const made = await c.env.parts.conversations.create({ title, channel: "http", workspace, untitled });
+    return c.json(shown(made), 201, { location: `${BASE}/${made.conversationId}` });
+  },
+);
+
+conversations.get(
+  "/:id",
+  describe("getConversation", {
+    tag,
+    summary: "Get a conversation and its branches",
+    responses: { 200: content("The conversation", schema.ConversationDetailSchema) },
+  }),
+  inConversation,
+  async (c) => c.json(await conversationDetail(c.var.conversation, c.env.parts)),
+);
+
+conversations.patch(
+  "/:id",
+  describe("renameConversation", {
+    tag,
+    summary: "Rename the branch",
+    scope: "write",
+    headers: MATCH,
+    responses: { 200: content("The conversation with its new title", schema.ConversationDetailSchema) },
+    errors: [412],
+  }),
+  validJson(schema.RenameBody),
+  ifMatch,
+  async (c) => {
+    const { conversation } = c.var;
+    const title = await c.env.parts.conversations.records.rename(conversation, c.req.valid("json").title);
+    const detail = await conversationDetail({ ...conversation, title }, c.env.parts);
+    return c.json(detail, 200, { etag: entityTag(JSON.stringify(detail)) });
+  },
+);
+
+conversations.delete(
+  "/:id",
+  describe("deleteConversation", {
+    tag,
+    summary: "Delete the conversation with all its branches; 409 while a query is running",
+    scope: "admin",
+    headers: MATCH,
+    responses: { 204: { description: "The conversation was deleted" } },
+    errors: [409, 412],
+  }),
+  ifMatch,
+  async (c) => {
+    await c.env.parts.conversations.delete(c.var.conversation);
+    return c.body(null, 204);
+  },
+);
+
+conversations.get(
+  "/:id/queries",
+  describe("listQueries", {
+    tag,
+    summary: "List the queries of a branch with their answers, oldest first",
+    responses: { 200: content("A page of queries", schema.QueryListSchema) },
+  }),
+  validQuery(schema.QueriesQuery),
+  inConversation,
+  async (c) => {
+    const { before, limit } = c.req.valid("query");
+    const found = (await c.env.parts.conversations.queries(c.var.conversation)).slice(0, before);
+    const from = Math.max(0, found.length - limit);
+    return c.json({ items: found.slice(from), before: from });
+  },
+);
+
+conversations.post(
+  "/:id/fork",
+  describe("forkConversation", {
+    tag,
+    summary: "Create a branch that continues from an earlier point; its branchId can be used as a conversation id",
+    scope: "write",
+    responses: { 201: content("The new branch", schema.ConversationSchema) },
+  }),
+  validJson(schema.ForkBody),
+  inConversation,
+  async (c) => {
+    const { queryId, iteration, title } = c.req.valid("json");
+    await findQuery(c, queryId);
+    const position = iteration === undefined ? null : iteration - 1;
+    const made = await c.env.parts.conversations.fork({ queryId, position, ...(title === undefined ? {} : { title }) });
+    return c.json(shown(made), 201, { location: `${BASE}/${made.branchId}` });
+  },
+);
+
+conversations.post(
+  "/:id/cancel",
+  describe("cancel", {
+    tag,
+    summary: "Cancel what this server runs in the conversation; completed steps are kept",
+    scope: "write",
+    responses: { 200: content("Number of queries being cancelled", z.object({ cancelled: z.number().int() })) },
+  }),
+  inConversation,
+  (c) => {
+    const found = c.env.runs.of(c.var.conversation.conversationId);
+    for (const run of found) run.cancel();
+    return c.json({ cancelled: found.length });
+  },
+);
+
+conversations.get(
+  "/:id/export",
+  describe("exportConversation", {
+    tag,
+    summary: "Export the conversation as an archive, or the branch as Markdown or HTML",
+    responses: {
+      200: content("The exported file", ["application/json", "text/markdown", "text/html"]),
+    },
+  }),
+  validQuery(schema.ExportQuery),
+  inConversation,
+  async (c) => {
+    const { format } = c.req.valid("query");
+    const { conversation } = c.var;
+    const { conversations } = c.env.parts;
+    c.header("content-disposition", `attachment; filename="vis-${conversation.conversationId}.${format}"`);
+    if (format === "html") {
+      const { exportHtml } = await import("../../../conversation/export/html.ts");
+      return c.html(exportHtml(await conversations.recording(conversation)));
+    }
+    if (format === "md") {
+      const { exportMarkdown } = await import("../../../conversation/export/markdown.ts");
+      const text = exportMarkdown(await conversations.recording(conversation), { branches: [] });
+      return c.body(text, 200, { "content-type": "text/markdown; charset=utf-8" });
+    }
+    const { archiveText } = await import("../../../conversation/archive/archive_text.ts");
+    const pieces = archiveText(await conversations.records.archive(conversation));
+    const body = ReadableStream.from(pieces).pipeThrough(new TextEncoderStream());
+    return c.body(body, 200, { "content-type": "application/json; charset=utf-8" });
+  },
+);
+
+function shown({ conversationId, branchId, title, workspace, createdAt }: Conversation) {
+  return { conversationId, branchId, title, workspace, createdAt };
+}

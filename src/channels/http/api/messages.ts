@@ -1,0 +1,274 @@
+import { type Context, Hono } from "hono";
+import type { z } from "zod";
+import type { AskOptions } from "../../../conversation/send_options.ts";
+import type { Conversation } from "../../../conversation/conversations.ts";
+import { Cancelled } from "../../../domain/errors.ts";
+import { readImage } from "../../../domain/images/read_image.ts";
+import type { Approve } from "../../../domain/query/approval.ts";
+import type { QueryResult } from "../../../domain/query/query_result.ts";
+import type { RequestKey } from "../../../domain/query/request_key.ts";
+import type { StoredQuery } from "../../../domain/query/stored_query.ts";
+import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
+import { callerLabel } from "../auth/caller_label.ts";
+import { content, describe, events } from "../request/describe.ts";
+import type { Env } from "../request/env.ts";
+import type { OnceOptions, StartedQuery } from "../request/idempotency.ts";
+import { findQuery, inConversation, inQuery } from "../request/in_conversation.ts";
+import { inputSource } from "../request/input_source.ts";
+import { validJson } from "../request/valid.ts";
+import { Problem } from "../response/problem.ts";
+import type { Leaving } from "../routing/client_leaving.ts";
+import { eventStream, runTexts } from "../stream/event_stream.ts";
+import { followTexts } from "../stream/follow_texts.ts";
+import { nextChange } from "../stream/next_change.ts";
+import { resultStream } from "../stream/result_stream.ts";
+import { resultOf } from "../stream/stored_events.ts";
+import * as schema from "./schemas.ts";
+
+const KEY_HEADER = {
+  "Idempotency-Key": "Requests with the same key and body run once; keys are remembered for a day",
+};
+const RESUME_HEADER = {
+  "X-Vis-Resume":
+    "true: if the query that the key started was interrupted, resume it; from then on the key refers to " +
+    "the resumed query",
+};
+const RESULT = events(
+  "The result, once the query has ended in any process; with Accept: text/event-stream, its events as they happen",
+  QueryResultSchema,
+);
+const tag = "messages";
+
+type Message = z.infer<typeof schema.MessageBody>;
+
+/** Requests: send a message, run a query again, follow a query, answer its questions. */
+export const messages = new Hono<Env>();
+
+messages.post(
+  "/messages",
+  describe("sendMessage", {
+    tag,
+    summary: "Send a message and run a query",
+    scope: "write",
+    headers: { ...KEY_HEADER, ...RESUME_HEADER },
+    responses: { 200: RESULT, 202: content("The message was passed to the running query", schema.SteeredSchema) },
+    errors: [409, 422],
+  }),
+  validJson(schema.MessageBody),
+  inConversation,
+  async (c) => {
+    const body = c.req.valid("json");
+    const { conversation } = c.var;
+    const sent = await c.env.once.once(c.req.header("idempotency-key") ?? null, {
+      ...onceFor(c, "send"),
+      work: (requestKey) => begin(c, { body, conversation, requestKey }),
+      ...(c.req.header("x-vis-resume") === "true" ? { resume: (sent, key) => resume(c, { body, sent, key }) } : {}),
+    });
+    if (sent === null) return c.json({ steered: true }, 202);
+    return await answer(c, { queryId: sent.queryId, cancelOnDisconnect: body.cancelOnDisconnect === true });
+  },
+);
+
+messages.post(
+  "/retry",
+  describe("retryQuery", {
+    tag,
+    summary: "Run a query again from the state before it; the previous run can still be read",
+    scope: "write",
+    headers: KEY_HEADER,
+    responses: { 200: RESULT },
+    errors: [409, 422],
+  }),
+  validJson(schema.RetryBody),
+  inConversation,
+  async (c) => {
+    const { queryId, maxIterations, approvals } = c.req.valid("json");
+    const { caller } = c.var;
+    const work = async (requestKey: RequestKey | undefined): Promise<StartedQuery> => {
+      await findQuery(c, queryId);
+      const more = { requestKey, label: callerLabel("http", caller), ...(maxIterations ? { maxIterations } : {}) };
+      const begun = await c.env.runs.begin(
+        (options, approve) =>
+          c.env.parts.conversations.retry(queryId, { ...options, ...more, ...asking(approvals, approve) }),
+        { caller, leaving: leavingOf(c) },
+      );
+      return { queryId: begun.queryId };
+    };
+    const sent = await c.env.once.once(c.req.header("idempotency-key") ?? null, { ...onceFor(c, "retry"), work });
+    return await answer(c, { queryId: sent?.queryId ?? "" });
+  },
+);
+
+messages.get(
+  "/queries/:queryId/events",
+  describe("followQuery", {
+    tag,
+    summary:
+      "Stream the events of a query, from where a client lost them; a stream that begins with started starts over",
+    headers: { "Last-Event-ID": "Id of the last event received" },
+    responses: { 200: events("The events"), 204: { description: "The query has ended and the client has all events" } },
+  }),
+  inQuery,
+  (c) => followed(c, { query: c.var.query, lastId: c.req.header("last-event-id") ?? "" }),
+);
+
+messages.get(
+  "/approvals",
+  describe("listApprovals", {
+    tag,
+    summary: "List the questions that wait for an answer in the queries that this server runs",
+    responses: { 200: content("The questions", schema.ApprovalListSchema) },
+  }),
+  inConversation,
+  (c) => {
+    const runs = c.env.runs.of(c.var.conversation.conversationId);
+    return c.json({ items: runs.flatMap(({ questions }) => questions.all) });
+  },
+);
+
+messages.post(
+  "/approvals/:approvalId",
+  describe("answerApproval", {
+    tag,
+    summary: "Answer a question; the first answer counts",
+    scope: "write",
+    responses: { 200: content("The answer was taken", schema.ApprovalBody) },
+  }),
+  validJson(schema.ApprovalBody),
+  inConversation,
+  (c) => {
+    const body = c.req.valid("json");
+    const id = c.req.param("approvalId");
+    const runs = c.env.runs.of(c.var.conversation.conversationId);
+    if (runs.some(({ questions }) => questions.answer(id, body))) return c.json(body);
+    throw new Problem(`Cannot answer question ${id.slice(0, 100)}: no such question waits here`, {
+      kind: "not-found",
+    });
+  },
+);
+
+function onceFor(c: Context<Env>, what: string): Omit<OnceOptions, "work"> {
+  const { conversation, bodyText: body } = c.var;
+  const stored = (key: string) => c.env.parts.conversations.records.keyedQuery(conversation, key);
+  // Uses the name in the address, not the branch it refers to now: a retry may have made a newer one.
+  return { conversation, what: `${what} ${c.req.param("id")}`, body, stored };
+}
+
+/** Continues an interrupted query: the same request, with the results it has stored. */
+async function resume(
+  c: Context<Env>,
+  { body, sent, key }: { readonly body: Message; readonly sent: StartedQuery; readonly key: RequestKey },
+): Promise<StartedQuery> {
+  const { conversations } = c.env.parts;
+  const query = sent && await conversations.records.query(sent.queryId);
+  if (query?.status !== "interrupted") return sent;
+  const conversation = await conversations.byId(query.branchId);
+  // Its context is stored with its first iteration.
+  const { context, ...rest } = body;
+  return await begin(c, {
+    body: query.iterations > 0 ? rest : { ...rest, context },
+    conversation,
+    requestKey: { ...key, replaces: query.queryId },
+  });
+}
+
+/** Null if a running query received the message. */
+async function begin(
+  c: Context<Env>,
+  { body, conversation, requestKey }: {
+    readonly body: Message;
+    readonly conversation: Conversation;
+    readonly requestKey: RequestKey | undefined;
+  },
+): Promise<StartedQuery> {
+  const { conversations } = c.env.parts;
+  const { caller } = c.var;
+  const given = optionsOf(body);
+  if (body.whenBusy === "steer") {
+    await conversations.check(given);
+    if (await conversations.steer(conversation, body.request)) return null;
+  }
+  const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
+  const begun = await c.env.runs.begin(
+    (options, approve) =>
+      conversations.ask(conversation, body.request, { ...options, ...more, ...asking(body.approvals, approve) }),
+    { caller, leaving: body.cancelOnDisconnect === false ? null : leavingOf(c) },
+  );
+  return { queryId: begun.queryId };
+}
+
+/** When to cancel the query of a client that waits for its result only. With a key the client can request the result
+ * again, and a stream can be resumed where it stopped. */
+function leavingOf(c: Context<Env>): Leaving | null {
+  return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;
+}
+
+/** Nobody is asked unless the client says that it answers. */
+function asking(approvals: Message["approvals"], approve: Approve): Pick<AskOptions, "approve"> {
+  return approvals === "ask" ? { approve } : {};
+}
+
+function optionsOf(
+  { images = [], context, responseSchema, maxIterations }: Message,
+): Pick<AskOptions, "images" | "context" | "responseSchema" | "maxIterations"> {
+  return {
+    images: images.map((image, at) => readImage(image, `${at + 1}`)),
+    ...(context === undefined ? {} : { context: inputSource("context", context) }),
+    ...(responseSchema === undefined ? {} : { responseSchema }),
+    ...(maxIterations === undefined ? {} : { maxIterations }),
+  };
+}
+
+/** The result, or the stream of events, of a query. Reads rows if its run is no longer known or belongs to another
+ * process. */
+async function answer(
+  c: Context<Env>,
+  { queryId, cancelOnDisconnect = false }: { readonly queryId: string; readonly cancelOnDisconnect?: boolean },
+): Promise<Response> {
+  const run = c.env.runs.byQuery(queryId);
+  const { heartbeatMs } = c.env.parts.limits;
+  if (!run) return await storedAnswer(c, queryId);
+  const left = (): void => cancelOnDisconnect ? run.cancel() : undefined;
+  if (wantsEvents(c)) {
+    const after = Number(/^\d{1,9}$/.exec(c.req.header("last-event-id") ?? "")?.[0] ?? 0);
+    return eventStream(runTexts(run, after), { heartbeatMs, left });
+  }
+  if (cancelOnDisconnect) return resultStream(run.ended, { heartbeatMs, left });
+  return c.json(await run.ended satisfies QueryResult);
+}
+
+async function storedAnswer(c: Context<Env>, queryId: string): Promise<Response> {
+  const { parts } = c.env;
+  const query = await parts.conversations.records.query(queryId);
+  if (!query) throw new Problem(`Cannot find query: ${queryId}`, { kind: "not-found" });
+  if (wantsEvents(c)) return await followed(c, { query, lastId: "" });
+  if (!query.running) return c.json(resultOf(query));
+  const leaving = new AbortController();
+  const ended = endOf(query, { parts, signal: leaving.signal });
+  return resultStream(ended, { heartbeatMs: parts.limits.heartbeatMs, left: () => leaving.abort() });
+}
+
+/** The result of a query that another process runs. Rejects if the client leaves. */
+async function endOf(query: StoredQuery, waiting: Parameters<typeof nextChange>[1]): Promise<QueryResult> {
+  for (let now: StoredQuery | null = query; now; now = await nextChange(now, waiting)) {
+    if (!now.running) return resultOf(now);
+  }
+  throw new Cancelled("Cancelled");
+}
+
+/** 204 tells an `EventSource` that reconnects after the end that there is no more. */
+async function followed(
+  c: Context<Env>,
+  { query, lastId }: { readonly query: StoredQuery; readonly lastId: string },
+): Promise<Response> {
+  const { parts, runs } = c.env;
+  const run = runs.byQuery(query.queryId);
+  const leaving = new AbortController();
+  const follow = () => followTexts(query, { parts, run, lastId, signal: leaving.signal });
+  if (lastId !== "" && !query.running && !run?.running && (await follow().next()).done) return c.body(null, 204);
+  return eventStream(follow(), { heartbeatMs: parts.limits.heartbeatMs, left: () => leaving.abort() });
+}
+
+function wantsEvents(c: Context<Env>): boolean {
+  return /text\/event-stream/i.test(c.req.header("accept") ?? "");
+}

@@ -1,0 +1,58 @@
+import { Hono } from "hono";
+import { z } from "zod";
+import { content, describe } from "../request/describe.ts";
+import type { Env } from "../request/env.ts";
+import { Problem } from "../response/problem.ts";
+
+const StatusSchema = z.object({ status: z.literal("ok") });
+const ReadySchema = StatusSchema.extend({ checks: z.record(z.string(), z.literal("ok")) });
+
+/** For operators: liveness, readiness, metrics. */
+export const operations = new Hono<Env>();
+
+operations.get(
+  "/healthz",
+  describe("health", {
+    tag: "operations",
+    summary: "Liveness: the process responds",
+    scope: null,
+    responses: { 200: content("The process responds", StatusSchema) },
+  }),
+  (c) => c.json({ status: "ok" }),
+);
+
+operations.get(
+  "/readyz",
+  describe("readiness", {
+    tag: "operations",
+    summary: "Readiness: the database responds and its file exists, a sandbox starts, the disk has space",
+    scope: null,
+    responses: { 200: content("The server can run queries", ReadySchema) },
+  }),
+  async (c) => {
+    const { parts, runs } = c.env;
+    if (runs.closing) throw new Problem("Cannot start a query: the server is shutting down", { kind: "unavailable" });
+    await parts.conversations.list({ limit: 1 });
+    const found = await parts.ready?.() ?? {};
+    const errors = Object.entries(found).filter(([, fault]) => fault !== "")
+      .map(([path, message]) => ({ path, message }));
+    const [first] = errors;
+    if (first) throw new Problem(`Cannot run queries: ${first.path}`, { kind: "unavailable", errors });
+    return c.json({
+      status: "ok",
+      checks: Object.fromEntries(["database", ...Object.keys(found)].map((name) => [name, "ok"])),
+    });
+  },
+);
+
+// It requires a token, since the numbers reveal activity.
+operations.get(
+  "/metrics",
+  describe("metrics", {
+    tag: "server",
+    summary: "Get the metrics of the server in the Prometheus text format",
+    responses: { 200: content("The metrics", ["text/plain"]) },
+  }),
+  (c) =>
+    c.body(c.env.metrics.text(c.env.runs.size), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }),
+);

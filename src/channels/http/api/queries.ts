@@ -1,0 +1,149 @@
+import { Hono } from "hono";
+import { z } from "zod";
+import type { Conversations } from "../../../conversation/conversations.ts";
+import type { ShownVersion } from "../../../conversation/records.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import { readable } from "../../../domain/text/readable.ts";
+import { content, describe } from "../request/describe.ts";
+import type { Env } from "../request/env.ts";
+import { inConversation, inQuery } from "../request/in_conversation.ts";
+import { validQuery } from "../request/valid.ts";
+import { Problem } from "../response/problem.ts";
+import * as schema from "./schemas.ts";
+
+const VALUE_CHARS = 20_000;
+
+type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
+
+/** The details of queries: iterations, their prompts, variables and their versions. */
+export const queries = new Hono<Env>();
+
+queries.get(
+  "/queries/:queryId/iterations",
+  describe("listIterations", {
+    tag: "queries",
+    summary: "List the iterations of a query with their blocks and results, in order",
+    responses: { 200: content("A page of iterations", schema.IterationListSchema) },
+  }),
+  validQuery(schema.IterationsQuery),
+  inQuery,
+  async (c) => {
+    const { after, limit } = c.req.valid("query");
+    const { queryId } = c.var.query;
+    const found = await c.env.parts.conversations.iterations(queryId, { after: after - 1, limit: limit + 1 });
+    const items = found.slice(0, limit).map(shownIteration);
+    return c.json({ items, next: found.length > limit ? items.at(-1)?.iteration ?? null : null });
+  },
+);
+
+function shownIteration({ position, blocks, ...rest }: StoredIteration) {
+  const { status, thinking, response, error, steered, traces, metadata, createdAt } = rest;
+  return {
+    iteration: position + 1,
+    ...{ status, thinking, response, error, steered },
+    blocks: blocks.map(({ code, result, reads }) => ({ code, result, reads })),
+    ...{ traces, metadata, createdAt },
+  };
+}
+
+queries.get(
+  "/queries/:queryId/iterations/:iteration/messages",
+  describe("getSentMessages", {
+    tag: "queries",
+    summary: "Get the messages sent to the model for an iteration (1-based)",
+    responses: { 200: content("The messages", schema.MessagesSchema) },
+  }),
+  inQuery,
+  async (c) => {
+    const iteration = c.req.param("iteration");
+    const number = Number(/^\d{1,6}$/.exec(iteration)?.[0] ?? 0);
+    const { queryId } = c.var.query;
+    const messages = number < 1 ? null : await c.env.parts.conversations.sentMessages(queryId, number - 1);
+    if (messages) return c.json({ messages });
+    throw new Problem(`Cannot find iteration: ${iteration.slice(0, 20)}`, { kind: "not-found" });
+  },
+);
+
+queries.get(
+  "/variables",
+  describe("listVariables", {
+    tag: "variables",
+    summary: "List all variables of the branch, newest first, including system ones",
+    responses: { 200: content("All variables", z.object({ items: z.array(schema.VariableSchema) })) },
+  }),
+  inConversation,
+  async (c) => c.json({ items: await c.env.parts.conversations.records.variables(c.var.conversation) }),
+);
+
+queries.get(
+  "/variables/:name",
+  describe("getVariableHistory", {
+    tag: "variables",
+    summary: "List the latest versions of a variable, oldest first",
+    responses: { 200: content("The versions", schema.VersionListSchema) },
+  }),
+  validQuery(schema.VersionsQuery),
+  inConversation,
+  async (c) => {
+    const name = c.req.param("name");
+    const { newest } = c.req.valid("query");
+    const { records } = c.env.parts.conversations;
+    const versions = await found(name, () => records.versions(c.var.conversation, { name, newest }));
+    return c.json({ name, items: versions.map(shownVersion) });
+  },
+);
+
+function shownVersion({ version, kind, shape, reason, code, createdAt, shown }: ShownVersion) {
+  const text = shown === null ? null : readable(shown.value);
+  const value = text?.slice(0, VALUE_CHARS) ?? null;
+  return { ...{ version, kind, shape, reason, code, createdAt }, value, chars: text?.length ?? null };
+}
+
+queries.get(
+  "/variables/:name/diff",
+  describe("getVariableDiff", {
+    tag: "variables",
+    summary: "Compare two versions of a variable",
+    responses: { 200: content("The difference", z.object({ diff: z.unknown() })) },
+  }),
+  validQuery(schema.DiffQuery),
+  inConversation,
+  async (c) => {
+    const name = c.req.param("name");
+    const { from, to } = c.req.valid("query");
+    const { records } = c.env.parts.conversations;
+    return c.json({ diff: await found(name, () => records.diff(c.var.conversation, { name, from, to })) });
+  },
+);
+
+/** A missing record is a 404, not a bad request. */
+async function found<T>(name: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new Problem(`Cannot find variable or version: ${name.slice(0, 100)}`, { kind: "not-found" });
+  }
+}
+
+queries.get(
+  "/graph",
+  describe("getGraph", {
+    tag: "variables",
+    summary: "Get the variables of the branch and which of them each was computed from",
+    responses: { 200: content("The graph", schema.GraphSchema) },
+  }),
+  inConversation,
+  async (c) => {
+    const { records } = c.env.parts.conversations;
+    const heads = await records.variables(c.var.conversation);
+    const names = new Set(heads.map(({ name }) => name));
+    const edges = await records.dependencies(c.var.conversation);
+    return c.json({
+      nodes: heads.map(({ name, kind, scope, versions, summary }) => {
+        return { name, kind, scope, versions, shape: summary.shape };
+      }),
+      edges: edges.filter(({ name, reads }) => names.has(name) && names.has(reads)),
+    });
+  },
+);

@@ -1,0 +1,115 @@
+import { type Context, Hono } from "hono";
+import { z } from "zod";
+import { readImage } from "../../../domain/images/read_image.ts";
+import { SearchHitSchema } from "../../schemas/search_hit_schema.ts";
+import { content, describe } from "../request/describe.ts";
+import type { Env } from "../request/env.ts";
+import type { HttpParts } from "../routing/http_parts.ts";
+import { inConversation } from "../request/in_conversation.ts";
+import { validJson, validQuery } from "../request/valid.ts";
+import * as schema from "./schemas.ts";
+
+type PreviewTarget = Parameters<HttpParts["conversations"]["preview"]>[1];
+
+const tag = "server";
+
+/** The server itself: its models, extensions and tokens, what a request would send, and the search. */
+export const server = new Hono<Env>();
+
+server.get(
+  "/",
+  describe("about", {
+    tag,
+    summary: "Get version, model and workspace of the server",
+    responses: { 200: content("The server", schema.ServerSchema) },
+  }),
+  ({ env: { parts: { version, provider, model, workspace } }, json }) => json({ version, provider, model, workspace }),
+);
+
+server.get(
+  "/models",
+  describe("listModels", {
+    tag,
+    summary: "List the providers in use and their models",
+    responses: { 200: content("Models by provider", schema.ModelListSchema) },
+  }),
+  async (c) => {
+    const items = await c.env.parts.admin.models({ provider: null, signal: AbortSignal.timeout(20_000) });
+    return c.json({ items });
+  },
+);
+
+server.get(
+  "/extensions",
+  describe("listExtensions", {
+    tag,
+    summary: "List the extensions of the workspace, and why any is not loaded",
+    responses: { 200: content("All extensions", z.object({ items: z.array(schema.ListedExtensionSchema) })) },
+  }),
+  // The paths of their folders are private to the operator.
+  async (c) => c.json({ items: (await c.env.parts.extensions.list()).map(({ path: _, ...facts }) => facts) }),
+);
+
+server.get(
+  "/tokens",
+  describe("listTokens", {
+    tag,
+    summary: "List tokens by name, with their scopes and today's usage; the tokens themselves are never shown",
+    scope: "admin",
+    responses: { 200: content("All tokens", z.object({ items: z.array(schema.TokenSchema) })) },
+  }),
+  async (c) => {
+    const grants = await c.env.parts.tokens.grants();
+    const items = grants.map(({ name, scope, expiresAt, quota }) => {
+      return { name, scope, expiresAt, quota, today: c.env.runs.used({ name }) };
+    });
+    return c.json({ items });
+  },
+);
+
+const PREVIEW = {
+  tag,
+  summary: "Preview the messages that a request would send; sends and stores nothing",
+  responses: { 200: content("The messages", schema.MessagesSchema) },
+};
+
+server.post(
+  "/prompt",
+  describe("previewPrompt", PREVIEW),
+  validJson(schema.PromptBody),
+  (c) => preview(c, { body: c.req.valid("json"), target: { workspace: c.env.parts.workspace } }),
+);
+
+server.post(
+  "/conversations/:id/prompt",
+  describe("previewPromptIn", PREVIEW),
+  validJson(schema.PromptBody),
+  inConversation,
+  (c) => preview(c, { body: c.req.valid("json"), target: { branch: c.var.conversation } }),
+);
+
+async function preview(
+  c: Context<Env>,
+  { body, target }: { readonly body: z.infer<typeof schema.PromptBody>; readonly target: PreviewTarget },
+): Promise<Response> {
+  const { request, images = [], responseSchema } = body;
+  const messages = await c.env.parts.conversations.preview(request, target, {
+    images: images.map((image, at) => readImage(image, `${at + 1}`)),
+    ...(responseSchema === undefined ? {} : { responseSchema }),
+  });
+  return c.json({ messages: messages.map(({ role, text }) => ({ role, text })) });
+}
+
+server.get(
+  "/search",
+  describe("search", {
+    tag: "conversations",
+    summary: "Search requests, code and answers for all words, best matches first; matches are enclosed in [ and ]",
+    responses: { 200: content("The results", z.object({ items: z.array(SearchHitSchema) })) },
+  }),
+  validQuery(schema.SearchQuery),
+  async (c) => {
+    const { q, conversation: conversationId, ...filter } = c.req.valid("query");
+    return c.json({ items: await c.env.parts.conversations.archive.search(q, { ...filter, conversationId }) });
+  },
+);

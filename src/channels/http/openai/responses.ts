@@ -1,0 +1,122 @@
+import { type Context, Hono } from "hono";
+import { z } from "zod";
+import type { Conversation } from "../../../conversation/conversations.ts";
+import type { AskTarget } from "../../../conversation/send_options.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import type { StoredQuery } from "../../../domain/query/stored_query.ts";
+import { content, describe, events } from "../request/describe.ts";
+import type { Env } from "../request/env.ts";
+import { validJson, validQuery } from "../request/valid.ts";
+import { Problem, unfitField } from "../response/problem.ts";
+import type { HttpParts } from "../routing/http_parts.ts";
+import type { Begun } from "../stream/run.ts";
+import { resultOf } from "../stream/stored_events.ts";
+import { ResponseSchema } from "./answers.ts";
+import { openAiAsk } from "./ask.ts";
+import { namedConversation, openAiTarget } from "./conversation.ts";
+import { openAiInput } from "./input.ts";
+import { servedModel } from "./models.ts";
+import { responseEvents } from "./response_events.ts";
+import { responseMessages } from "./response_messages.ts";
+import { type ResponseFacts, responseObject } from "./response_object.ts";
+import { ResponseBody, type ResponseRequest } from "./responses_request.ts";
+
+const tag = "openai";
+
+/** The agent as a model for clients that use OpenAI's Responses API. */
+export const responses = new Hono<Env>();
+
+responses.post(
+  "/responses",
+  describe("openaiCreateResponse", {
+    tag,
+    summary: "Run a query as a response; disconnecting cancels it",
+    scope: "write",
+    headers: { "X-Vis-Conversation": "The conversation to continue; a new one by default" },
+    responses: { 200: events("The response; with stream, its events", ResponseSchema) },
+    errors: [409],
+  }),
+  validJson(ResponseBody),
+  async (c) => {
+    const body = c.req.valid("json");
+    const { parts } = c.env;
+    const { id: model } = servedModel(parts, body.model ?? undefined);
+    const { messages, schema } = responseMessages(body);
+    const isNew = named(c, body) === null && !body.previous_response_id;
+    const known = { ...factsOf(body), model, at: parts.now() };
+    const facts = ({ queryId, branchId }: Begun) => ({ ...known, queryId, conversationId: branchId });
+    return await openAiAsk(c, {
+      ...openAiInput(messages, { isNew, schema, field: "input" }),
+      target: await targetOf(c, body),
+      stream: body.stream === true,
+      events: (run, begun) => responseEvents(run, facts(begun)),
+      whole: async (result, begun) =>
+        responseObject(facts(begun), { result, thinking: await thinkingOf(parts, begun.queryId) }),
+    });
+  },
+);
+
+responses.get(
+  "/responses/:response",
+  describe("openaiGetResponse", {
+    tag,
+    summary: "Get an earlier response",
+    responses: { 200: content("The response", ResponseSchema) },
+  }),
+  validQuery(z.object({ stream: z.string().optional().describe("Only false is supported") })),
+  async (c) => {
+    const { stream = "false" } = c.req.valid("query");
+    if (stream !== "false") throw unfitField("stream", "Cannot stream a stored response: omit stream");
+    const { parts } = c.env;
+    const { branch, query } = await findResponse(parts, c.req.param("response"));
+    const nothing = { instructions: null, previousId: null, metadata: {} };
+    const { queryId, createdAt: at } = query;
+    const facts = { ...nothing, queryId, at, model: servedModel(parts).id, conversationId: branch.branchId };
+    const result = query.running ? null : resultOf(query);
+    return c.json(responseObject(facts, { result, thinking: await thinkingOf(parts, queryId) }));
+  },
+);
+
+function factsOf(
+  { instructions, previous_response_id: previousId, metadata }: ResponseRequest,
+): Pick<ResponseFacts, "instructions" | "previousId" | "metadata"> {
+  return { instructions: instructions ?? null, previousId: previousId ?? null, metadata: metadata ?? {} };
+}
+
+function named(c: Context<Env>, body: ResponseRequest): string | null {
+  const { conversation } = body;
+  const id = typeof conversation === "string" ? conversation : conversation?.id;
+  return namedConversation(c, body) ?? (id || null);
+}
+
+/** The branch that ends with the previous response, a branch that begins at it, or the named conversation. */
+async function targetOf(c: Context<Env>, body: ResponseRequest): Promise<AskTarget> {
+  const { parts } = c.env;
+  const { previous_response_id: previous } = body;
+  if (!previous) return await openAiTarget(named(c, body), parts);
+  const { branch, query } = await findResponse(parts, previous);
+  const last = (await parts.conversations.queries(branch)).at(-1);
+  return last?.queryId === query.queryId ? branch : { queryId: query.queryId, position: null };
+}
+
+async function findResponse(
+  { conversations }: Pick<HttpParts, "conversations">,
+  id: string,
+): Promise<{ readonly branch: Conversation; readonly query: StoredQuery }> {
+  const missing = new Problem(`Cannot find response: ${id.slice(0, 100)}`, { kind: "not-found" });
+  const [, queryId = null] = /^resp_([0-9a-f-]{36})$/.exec(id) ?? [];
+  if (queryId === null) throw missing;
+  try {
+    const { branch } = await conversations.records.point(queryId);
+    const query = (await conversations.queries(branch)).find((one) => one.queryId === queryId);
+    if (query) return { branch, query };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+  }
+  throw missing;
+}
+
+async function thinkingOf({ conversations }: Pick<HttpParts, "conversations">, queryId: string): Promise<string> {
+  const thinkings = (await conversations.iterations(queryId)).map(({ thinking }) => thinking);
+  return thinkings.filter((text) => text !== "").join("\n");
+}

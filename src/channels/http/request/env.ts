@@ -1,0 +1,44 @@
+import type { Conversation } from "../../../conversation/conversations.ts";
+import type { StoredQuery } from "../../../domain/query/stored_query.ts";
+import type { TokenGrant } from "../auth/token_grant.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import type { Leaving } from "../routing/client_leaving.ts";
+import type { HttpParts } from "../routing/http_parts.ts";
+import type { Runs } from "../stream/runs.ts";
+import type { Idempotency } from "./idempotency.ts";
+
+/** What all requests of a server share. */
+export interface ServerParts {
+  readonly parts: HttpParts;
+  readonly runs: Runs;
+  readonly metrics: Metrics;
+  readonly once: Idempotency;
+}
+
+/** Where a request came from, and the callback that receives its route. */
+export interface HttpConnection {
+  /** The peer's address. */
+  readonly remote: string;
+  readonly routed: (route: string) => void;
+  /** Reports a client that leaves before the response. */
+  readonly leaving: Leaving;
+}
+
+/** The environment of every Hono app here. */
+export interface Env {
+  Bindings: ServerParts & HttpConnection;
+  Variables: {
+    requestId: string;
+    /** The client's address, as known proxies report it. */
+    address: string;
+    /** The token of the request. */
+    caller: TokenGrant;
+    /** The path with parameter names. */
+    route: string;
+    /** The text that the JSON body was parsed from. */
+    bodyText: string;
+    /** After `inConversation` and `inQuery`. */
+    conversation: Conversation;
+    query: StoredQuery;
+  };
+}
