@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs vis: fetches the archive for this machine, checks it against SHA256SUMS, tries it, then puts it in place in
-# one step. Nothing is changed where any of that fails.
+# one step. Nothing is changed where any of that fails. A signed release is also checked by minisign, where that is
+# installed.
 #
 #   sh install.sh [--to DIR] [--from URL]
 #
@@ -9,6 +10,7 @@
 set -eu
 
 version='@VERSION@'
+key='@PUBLIC_KEY@'
 from=${VIS_RELEASE_URL:-'@BASE_URL@'}
 to=${VIS_INSTALL_DIR:-${HOME:-}/.local/bin}
 
@@ -18,7 +20,7 @@ fail() {
 }
 
 usage() {
-  sed -n '2,9s/^# \{0,1\}//p' "$0" 2>/dev/null || echo 'usage: sh install.sh [--to DIR] [--from URL]'
+  sed -n '2,10s/^# \{0,1\}//p' "$0" 2>/dev/null || echo 'usage: sh install.sh [--to DIR] [--from URL]'
   exit "$1"
 }
 
@@ -80,6 +82,10 @@ sum() {
 }
 
 fetch "$from/SHA256SUMS" "$work/SHA256SUMS"
+if [ -n "$key" ] && command -v minisign >/dev/null 2>&1; then
+  fetch "$from/SHA256SUMS.minisig" "$work/SHA256SUMS.minisig"
+  minisign -Vqm "$work/SHA256SUMS" -P "$key" >/dev/null || fail 'the signature of SHA256SUMS is wrong: nothing was installed'
+fi
 wanted=$(awk -v name="$archive" '$2 == name { print $1 }' "$work/SHA256SUMS")
 [ -n "$wanted" ] || fail "the release has no $archive"
 fetch "$from/$archive" "$work/$archive"

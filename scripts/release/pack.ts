@@ -1,8 +1,14 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { gzipSync, zipSync } from "fflate";
-import { createTar } from "nanotar";
+import { zipSync } from "fflate";
+import { completionScript } from "../../src/channels/cli/completion/script.ts";
 import { ROOT } from "../_project.ts";
+import { publicKeyOf, signature, type SigningKey } from "./minisign.ts";
+import { debOf } from "./packages/deb.ts";
+import { formulaOf } from "./packages/formula.ts";
+import { npmPackages } from "./packages/npm.ts";
+import { type TarEntry, tarOf } from "./tar.ts";
+import { billOfMaterials, licenceText, type ThirdParty } from "./third_party.ts";
 
 export interface Program {
   /** Like `deno compile --target`. */
@@ -20,76 +26,119 @@ export interface PackOptions {
   readonly baseUrl: string;
   /** Modification time of every entry, in milliseconds since the epoch: the same input produces the same archive. */
   readonly modifiedAt: number;
+  /** Packages in the executables. */
+  readonly packages: readonly ThirdParty[];
+  /** Signs every file; without one there are no signatures. */
+  readonly key?: SigningKey | null;
 }
 
 /** What an archive contains besides the executable, by its name there. */
 const DOCS: Readonly<Record<string, string>> = {
   "LICENSE": "LICENSE",
-  "LICENSE-third-party": "LICENSE-third-party",
   "README.md": "README.md",
   "CHANGELOG.md": "CHANGELOG.md",
   "vis.1": "docs/generated/vis.1",
 };
 
-/** Two blocks of zeros end an archive; nanotar fills up to a whole record, which may leave room for one or none. */
-const END_OF_TAR = 1024;
-
-interface Entry {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  readonly executable: boolean;
-}
-
-/** Writes an archive for each program, `SHA256SUMS` and `install.sh`. Resolves with the names of the files. */
+/** Writes an archive and packages for each program, a formula, a bill of materials, `install.sh`, `SHA256SUMS` and
+ * signatures. Resolves with the names of the files. */
 export async function packRelease(options: PackOptions): Promise<readonly string[]> {
-  const { version, output, programs } = options;
+  const { version, output, modifiedAt, key } = options;
   if (!/^\d+\.\d+\.\d+[\w.-]*$/.test(version)) throw new Error(`Cannot release version: ${version}`);
   await Deno.mkdir(output, { recursive: true });
-  const files = new Map<string, Uint8Array>();
-  for (const program of programs) {
-    const windows = program.target.includes("windows");
-    const entries = await entriesOf(program, { folder: `vis-${version}`, windows });
-    const name = `vis-${version}-${program.target}${windows ? ".zip" : ".tar.gz"}`;
-    files.set(name, (windows ? zipped : tarred)(entries, options.modifiedAt));
+  const files = new Map([
+    ...await archivesOf(options),
+    ...await packagesOf(options),
+    ["sbom.cdx.json", encoded(billOfMaterials(options.packages, options))] as const,
+    ["install.sh", encoded(await installer(options))] as const,
+  ]);
+  files.set("SHA256SUMS", encoded(sums(files)));
+  for (const [name, bytes] of key ? [...files] : []) {
+    const comment = `timestamp:${Math.floor(modifiedAt / 1000)} file:${name} vis ${version}`;
+    files.set(`${name}.minisig`, encoded(signature(bytes, { key: key!, comment })));
   }
-  files.set("install.sh", new TextEncoder().encode(await installer(options)));
   for (const [name, bytes] of files) await Deno.writeFile(join(output, name), bytes);
-  await Deno.writeTextFile(join(output, "SHA256SUMS"), sums(files));
-  return [...files.keys(), "SHA256SUMS"].sort();
+  return [...files.keys()].sort();
+}
+
+/** An archive for each program, and the formula that names them. */
+async function archivesOf(options: PackOptions): Promise<ReadonlyMap<string, Uint8Array>> {
+  const { version, programs, baseUrl, modifiedAt } = options;
+  const files = new Map<string, Uint8Array>();
+  const archives: { readonly target: string; readonly name: string; readonly sha256: string }[] = [];
+  for (const { target, path } of programs) {
+    const windows = target.includes("windows");
+    const entries = await entriesOf(path, { folder: `vis-${version}`, windows, options });
+    const name = `vis-${version}-${target}${windows ? ".zip" : ".tar.gz"}`;
+    const bytes = (windows ? zipped : tarOf)(entries, modifiedAt);
+    files.set(name, bytes);
+    archives.push({ target, name, sha256: createHash("sha256").update(bytes).digest("hex") });
+  }
+  const url = baseUrl.replace(/\/+$/, "");
+  if (url !== "") files.set("vis-agent.rb", encoded(formulaOf({ version, baseUrl: url, archives })));
+  return files;
+}
+
+/** Packages for npm and Debian. */
+async function packagesOf(options: PackOptions): Promise<ReadonlyMap<string, Uint8Array>> {
+  const { version, modifiedAt } = options;
+  const programs = await Promise.all(
+    options.programs.map(async ({ target, path }) => ({ target, program: await Deno.readFile(path) })),
+  );
+  const licences = encoded(await licencesOf(options));
+  const completions = { bash: completionScript("bash"), zsh: completionScript("zsh"), fish: completionScript("fish") };
+  const docs = {
+    "README.md": await inRoot("README.md"),
+    "LICENSE": await inRoot("LICENSE"),
+    "LICENSE-third-party": licences,
+  };
+  const launcher = new TextDecoder().decode(await inRoot("scripts/release/packages/npm_launcher.js"));
+  const files = new Map(npmPackages({ version, programs, docs, launcher, modifiedAt }));
+  const manual = await inRoot("docs/generated/vis.1");
+  for (const { target, program } of programs) {
+    const deb = debOf({ target, version, program, manual, licences, completions, modifiedAt });
+    if (deb !== null) files.set(deb.name, deb.bytes);
+  }
+  return files;
+}
+
+async function licencesOf({ packages }: PackOptions): Promise<string> {
+  return licenceText(new TextDecoder().decode(await inRoot("LICENSE-third-party")), packages);
+}
+
+async function inRoot(path: string): Promise<Uint8Array> {
+  return await Deno.readFile(join(ROOT, path));
+}
+
+function encoded(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
 }
 
 async function entriesOf(
-  { path }: Program,
-  { folder, windows }: { readonly folder: string; readonly windows: boolean },
-): Promise<readonly Entry[]> {
-  const entries: Entry[] = [];
+  path: string,
+  { folder, windows, options }: { readonly folder: string; readonly windows: boolean; readonly options: PackOptions },
+): Promise<readonly TarEntry[]> {
+  const entries: TarEntry[] = [];
   for (const [name, source] of Object.entries(DOCS)) {
-    entries.push({ name: `${folder}/${name}`, bytes: await Deno.readFile(join(ROOT, source)), executable: false });
+    entries.push({ name: `${folder}/${name}`, bytes: await inRoot(source), executable: false });
   }
+  const licences = encoded(await licencesOf(options));
+  entries.push({ name: `${folder}/LICENSE-third-party`, bytes: licences, executable: false });
   const name = `${folder}/${windows ? "vis.exe" : "vis"}`;
   entries.push({ name, bytes: await Deno.readFile(path), executable: true });
   return entries.sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
-function tarred(entries: readonly Entry[], mtime: number): Uint8Array {
-  const files = entries.map(({ name, bytes: data, executable }) => {
-    return { name, data, attrs: { mode: executable ? "755" : "644" } };
-  });
-  const tar = createTar(files, { attrs: { mtime, uid: 0, gid: 0 } });
-  const ended = new Uint8Array(tar.length + END_OF_TAR);
-  ended.set(tar);
-  return gzipSync(ended, { mtime: 0 });
-}
-
-function zipped(entries: readonly Entry[], mtime: number): Uint8Array {
+function zipped(entries: readonly TarEntry[], mtime: number): Uint8Array {
   return zipSync(Object.fromEntries(entries.map(({ name, bytes }) => [name, bytes])), { mtime });
 }
 
-async function installer({ version, baseUrl }: PackOptions): Promise<string> {
+async function installer({ version, baseUrl, key }: PackOptions): Promise<string> {
   if (baseUrl !== "" && !URL.canParse(baseUrl)) throw new Error(`Cannot use address: ${baseUrl}`);
   if (/'/.test(baseUrl)) throw new Error(`Cannot use address with a quote: ${baseUrl}`);
   const template = await Deno.readTextFile(join(ROOT, "scripts/release/install.sh"));
-  return template.replace("@VERSION@", version).replace("@BASE_URL@", baseUrl.replace(/\/+$/, ""));
+  return template.replace("@VERSION@", version).replace("@BASE_URL@", baseUrl.replace(/\/+$/, ""))
+    .replace("@PUBLIC_KEY@", key ? publicKeyOf(key) : "");
 }
 
 /** In the format that `sha256sum --check` reads. */

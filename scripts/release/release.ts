@@ -2,7 +2,7 @@
  * platform or the given ones ("all": every release target), each in an archive, with checksums and an `install.sh` that
  * verifies them. An executable that exceeds its size budget is an error.
  *
- * SOURCE_DATE_EPOCH, in seconds, sets the time of every archive entry; the default is the time of the newest commit. */
+ * VIS_RELEASE_KEY_FILE names an unencrypted secret key of minisign, which signs every file. SOURCE_DATE_EPOCH, in seconds, sets the time of every archive entry; the default is the time of the newest commit. */
 import { createHash } from "node:crypto";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -11,6 +11,8 @@ import { ROOT } from "../_project.ts";
 import { run } from "../_run.ts";
 import { compile, embedEmpty } from "../compile.ts";
 import { TARGETS } from "../_targets.ts";
+import { type SigningKey, signingKey } from "./minisign.ts";
+import { thirdParties } from "./third_party.ts";
 import { packRelease, type Program } from "./pack.ts";
 
 /** Maximum size that the program may add to the runtime: below 100 MB with a runtime of 92.2 MB. */
@@ -47,6 +49,14 @@ async function committedAt(): Promise<number> {
   return Number(new TextDecoder().decode((await git.output()).stdout)) * 1000;
 }
 
+/** The secret key that VIS_RELEASE_KEY_FILE names, or null. */
+async function keyOf(): Promise<SigningKey | null> {
+  const path = Deno.env.get("VIS_RELEASE_KEY_FILE");
+  if (path) return signingKey(await Deno.readTextFile(path));
+  console.log("Nothing is signed: VIS_RELEASE_KEY_FILE names no secret key of minisign");
+  return null;
+}
+
 async function checkInstaller(path: string): Promise<void> {
   const found = await run(["-s", "sh", path], { cwd: ROOT, program: "shellcheck" }).catch(() => null);
   if (found === null) console.log("install.sh was not checked: shellcheck is not on the PATH");
@@ -76,7 +86,9 @@ try {
   for (const target of targets) programs.push(await make(target));
   const { version } = project;
   const modifiedAt = await committedAt();
-  const names = await packRelease({ version, programs, output, baseUrl: values["base-url"], modifiedAt });
+  const baseUrl = values["base-url"];
+  const packages = await thirdParties();
+  const names = await packRelease({ version, programs, output, baseUrl, modifiedAt, packages, key: await keyOf() });
   await checkInstaller(join(output, "install.sh"));
   await listEmbedded(join(output, "EMBEDDED"));
   for (const name of [...names, "EMBEDDED"]) {

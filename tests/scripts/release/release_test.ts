@@ -7,6 +7,7 @@ import { withFolder } from "../../helpers/with_folder.ts";
 
 const HERE = "x86_64-unknown-linux-gnu";
 const WINDOWS = "x86_64-pc-windows-msvc";
+const PACKAGES = [{ name: "@scope/part", version: "1.2.3", licence: "MIT", texts: ["Permission is granted."] }];
 const PROGRAM = "#!/bin/sh\necho vis 9.8.7\n";
 const shellcheck = await new Deno.Command("sh", { args: ["-c", "command -v shellcheck"] }).output();
 const onLinux = Deno.build.target === HERE;
@@ -33,7 +34,14 @@ async function withRelease(work: (release: Release) => Promise<void>, { program 
       const path = join(folder, "program");
       await Deno.writeTextFile(path, program);
       const programs = [HERE, WINDOWS].map((target) => ({ target, path }));
-      await packRelease({ version: "9.8.7", programs, output, baseUrl: `${url}/`, modifiedAt: 1_000_000_000_000 });
+      await packRelease({
+        version: "9.8.7",
+        programs,
+        output,
+        baseUrl: `${url}/`,
+        modifiedAt: 1_000_000_000_000,
+        packages: PACKAGES,
+      });
       const to = join(folder, "home/.local/bin/vis");
       await work({
         folder: output,
@@ -59,16 +67,29 @@ async function withRelease(work: (release: Release) => Promise<void>, { program 
 Deno.test("packRelease() writes archives that hold the executable, and checksums of all files", () =>
   withRelease(async ({ folder }) => {
     const names = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
-    assert.deepEqual(names, ["SHA256SUMS", "install.sh", `vis-9.8.7-${WINDOWS}.zip`, `vis-9.8.7-${HERE}.tar.gz`]);
+    assert.deepEqual(names, [
+      "SHA256SUMS",
+      "install.sh",
+      "sbom.cdx.json",
+      `vis-9.8.7-${WINDOWS}.zip`,
+      `vis-9.8.7-${HERE}.tar.gz`,
+      "vis-agent-9.8.7.tgz",
+      "vis-agent-linux-x64-9.8.7.tgz",
+      "vis-agent-win32-x64-9.8.7.tgz",
+      "vis-agent.rb",
+      "vis-agent_9.8.7_amd64.deb",
+    ]);
     const tar = await parseTarGzip(await Deno.readFile(join(folder, `vis-9.8.7-${HERE}.tar.gz`)));
     const [program] = tar.filter(({ name }) => name === "vis-9.8.7/vis");
     assert.deepEqual([program?.text, program?.attrs?.mode, program?.attrs?.uid], [PROGRAM, "0000755", 0]);
     assert.ok(tar.some(({ name, size }) => name === "vis-9.8.7/LICENSE" && size > 500));
+    const licences = tar.find(({ name }) => name === "vis-9.8.7/LICENSE-third-party");
+    assert.match(licences?.text ?? "", /pi-ai[^]*@scope\/part 1\.2\.3 \(MIT\)\n\nPermission is granted\./);
     const zip = unzipSync(await Deno.readFile(join(folder, `vis-9.8.7-${WINDOWS}.zip`)));
     assert.equal(new TextDecoder().decode(zip["vis-9.8.7/vis.exe"]), PROGRAM);
     const check = new Deno.Command("sha256sum", { args: ["--check", "--strict", "SHA256SUMS"], cwd: folder });
     const { code, stdout } = await check.output();
-    assert.deepEqual([code, new TextDecoder().decode(stdout).split("\n").length], [0, 4]);
+    assert.deepEqual([code, new TextDecoder().decode(stdout).split("\n").length], [0, names.length]);
   }));
 
 Deno.test("packRelease() makes the same bytes of the same input", async () => {
@@ -76,7 +97,7 @@ Deno.test("packRelease() makes the same bytes of the same input", async () => {
   for (let i = 0; i < 2; i++) {
     await withRelease(async ({ folder, url }) => {
       const text = await Deno.readTextFile(join(folder, "SHA256SUMS"));
-      sums.push(text.split("\n").filter((line) => !line.endsWith("install.sh")).join("\n"));
+      sums.push(text.split("\n").filter((line) => !/(?:install\.sh|vis-agent\.rb)$/.test(line)).join("\n"));
       assert.ok((await Deno.readTextFile(join(folder, "install.sh"))).includes(`'${url}'`));
     });
   }
@@ -85,7 +106,7 @@ Deno.test("packRelease() makes the same bytes of the same input", async () => {
 
 Deno.test("packRelease() refuses a version and an address that it cannot write", () =>
   withFolder(async (output) => {
-    const made = { version: "1.0.0", programs: [], output, baseUrl: "", modifiedAt: 0 };
+    const made = { version: "1.0.0", programs: [], output, baseUrl: "", modifiedAt: 0, packages: [] };
     await assert.rejects(packRelease({ ...made, version: "1.0'" }), /Cannot release version/);
     await assert.rejects(packRelease({ ...made, baseUrl: "nowhere" }), /Cannot use address/);
     await assert.rejects(packRelease({ ...made, baseUrl: "https://a/'$(x)" }), /Cannot use address with a quote/);

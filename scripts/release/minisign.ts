@@ -1,0 +1,48 @@
+import { Buffer } from "node:buffer";
+import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
+
+/** DER of an Ed25519 key (RFC 8410) up to its 32 bytes. */
+const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** An unencrypted secret key as `minisign -G -W` writes it. */
+export interface SigningKey {
+  readonly id: Uint8Array;
+  readonly seed: Uint8Array;
+}
+
+/** Reads a secret key of minisign. Throws Error if the text is none, or is encrypted. */
+export function signingKey(text: string): SigningKey {
+  const bytes = Buffer.from(text.split("\n")[1] ?? "", "base64");
+  if (bytes.length !== 158 || bytes.toString("latin1", 0, 2) !== "Ed") {
+    throw new Error("Cannot read the signing key: it is no secret key of minisign");
+  }
+  if (bytes[2] !== 0 || bytes[3] !== 0) {
+    throw new Error("Cannot read the signing key: it is encrypted; make one without a password by minisign -G -W");
+  }
+  return { id: bytes.subarray(54, 62), seed: bytes.subarray(62, 94) };
+}
+
+/** The public key, as minisign takes it after `-P`. */
+export function publicKeyOf({ id, seed }: SigningKey): string {
+  const der = createPublicKey(privateKey(seed)).export({ format: "der", type: "spki" });
+  return Buffer.concat([Buffer.from("Ed"), id, der.subarray(-32)]).toString("base64");
+}
+
+/** The text of a `.minisig` file (https://jedisct1.github.io/minisign/#signature-format): the signature of the file's
+ * BLAKE2b hash, and one of that signature with the trusted comment. */
+export function signature(
+  bytes: Uint8Array,
+  { key, comment }: { readonly key: SigningKey; readonly comment: string },
+): string {
+  const secret = privateKey(key.seed);
+  const signed = sign(null, createHash("blake2b512").update(bytes).digest(), secret);
+  const both = sign(null, Buffer.concat([signed, Buffer.from(comment)]), secret);
+  const own = Buffer.concat([Buffer.from("ED"), key.id, signed]).toString("base64");
+  return `untrusted comment: verify with minisign -P ${publicKeyOf(key)}\n${own}\ntrusted comment: ${comment}\n${
+    both.toString("base64")
+  }\n`;
+}
+
+function privateKey(seed: Uint8Array): ReturnType<typeof createPrivateKey> {
+  return createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
+}

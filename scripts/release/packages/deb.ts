@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "fflate";
+import { type TarEntry, tarOf } from "../tar.ts";
+
+/** Architectures of Debian by target. */
+const ARCHITECTURES: Readonly<Record<string, string>> = {
+  "x86_64-unknown-linux-gnu": "amd64",
+  "aarch64-unknown-linux-gnu": "arm64",
+};
+
+/** Debian has another program of the name vis, with the same path. */
+const NAME = "vis-agent";
+
+export interface DebParts {
+  readonly target: string;
+  readonly version: string;
+  readonly program: Uint8Array;
+  readonly manual: Uint8Array;
+  readonly licences: Uint8Array;
+  readonly completions: Readonly<Record<"bash" | "zsh" | "fish", string>>;
+  readonly modifiedAt: number;
+}
+
+/** A package for dpkg (https://manpages.debian.org/deb.5) and its name; null if Debian does not run on the target. */
+export function debOf(parts: DebParts): { readonly name: string; readonly bytes: Uint8Array } | null {
+  const { target, version, program, manual, licences, completions, modifiedAt } = parts;
+  const architecture = ARCHITECTURES[target];
+  if (architecture === undefined) return null;
+  const text = (given: string): Uint8Array => new TextEncoder().encode(given);
+  const files: readonly TarEntry[] = [
+    { name: "usr/bin/vis", bytes: program, executable: true },
+    { name: "usr/share/man/man1/vis.1.gz", bytes: gzipSync(manual, { mtime: 0 }), executable: false },
+    { name: `usr/share/doc/${NAME}/copyright`, bytes: licences, executable: false },
+    { name: "usr/share/bash-completion/completions/vis", bytes: text(completions.bash), executable: false },
+    { name: "usr/share/zsh/vendor-completions/_vis", bytes: text(completions.zsh), executable: false },
+    { name: "usr/share/fish/vendor_completions.d/vis.fish", bytes: text(completions.fish), executable: false },
+  ];
+  const control = [
+    { name: "control", bytes: text(controlOf({ version, architecture, files })), executable: false },
+    { name: "md5sums", bytes: text(files.map(md5Line).join("")), executable: false },
+  ];
+  const members = {
+    "debian-binary": text("2.0\n"),
+    "control.tar.gz": tarOf(control.map((one) => ({ ...one, name: `./${one.name}` })), modifiedAt),
+    "data.tar.gz": tarOf(files.map((one) => ({ ...one, name: `./${one.name}` })), modifiedAt),
+  };
+  return { name: `${NAME}_${version}_${architecture}.deb`, bytes: archive(members, modifiedAt) };
+}
+
+function controlOf(
+  { version, architecture, files }: {
+    readonly version: string;
+    readonly architecture: string;
+    readonly files: readonly TarEntry[];
+  },
+): string {
+  const size = Math.ceil(files.reduce((sum, { bytes }) => sum + bytes.length, 0) / 1024);
+  return `Package: ${NAME}
+Version: ${version}
+Architecture: ${architecture}
+Maintainer: The Vis authors <vis@localhost>
+Installed-Size: ${size}
+Depends: libc6 (>= 2.31), libgcc-s1
+Recommends: git
+Conflicts: vis
+Section: devel
+Priority: optional
+Description: agent that writes and runs TypeScript in a sandbox
+ The model writes TypeScript, a sandbox that starts with no permissions runs it,
+ and state is kept in variables and SQLite.
+`;
+}
+
+function md5Line({ name, bytes }: TarEntry): string {
+  return `${createHash("md5").update(bytes).digest("hex")}  ${name}\n`;
+}
+
+/** The common format of ar: a line of fixed columns before each member, which begins at an even position. */
+function archive(members: Readonly<Record<string, Uint8Array>>, modifiedAt: number): Uint8Array {
+  const encoder = new TextEncoder();
+  const parts: Uint8Array[] = [encoder.encode("!<arch>\n")];
+  for (const [name, bytes] of Object.entries(members)) {
+    const columns = [name.padEnd(16), String(Math.floor(modifiedAt / 1000)).padEnd(12), "0     ", "0     "];
+    parts.push(encoder.encode(`${columns.join("")}${"100644".padEnd(8)}${String(bytes.length).padEnd(10)}\`\n`), bytes);
+    if (bytes.length % 2 === 1) parts.push(encoder.encode("\n"));
+  }
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
