@@ -5,8 +5,6 @@ import { descendants, messageQueueLimit, type ProcessFacts } from "./_process_ta
 const PR_SET_CHILD_SUBREAPER = 36, WAIT4 = 61, WNOHANG = 1n; // x86-64
 /** Below the kernel's default of 819 200, so that a lower limit identifies our processes. */
 const FIRST_TAG = 600_000, LAST_TAG = 800_000;
-/** Number of tags per wall if several share a process. */
-const SHARE = 500;
 const ROUNDS = 400, PAUSE_MS = 5;
 /** Number of rounds within which all programs must be suspended. */
 const FREEZE_ROUNDS = 100;
@@ -17,16 +15,15 @@ export class Reaper {
   readonly #libc = new Libc();
   /** The running programs: their tags and the processes that the runtime itself waits for. */
   readonly #running = new Map<number, number>();
-  readonly #first: number;
-  readonly #last: number;
-  #next: number;
+  /** Tags of programs that have ended while processes of theirs may be left. */
+  readonly #over = new Set<number>();
+  readonly #shared: boolean;
+  #next = FIRST_TAG;
 
-  /** Throws Error if the process cannot become the parent of orphans. With `shared`, other tags than its own may belong
-   * to another wall. */
+  /** Throws Error if the process cannot become the parent of orphans. With `shared`, other walls in this process give
+   * tags at the same time. */
   constructor({ shared }: { readonly shared: boolean }) {
-    const share = Math.floor(Math.random() * (LAST_TAG - FIRST_TAG) / SHARE);
-    this.#first = this.#next = shared ? FIRST_TAG + share * SHARE : FIRST_TAG;
-    this.#last = shared ? this.#first + SHARE : LAST_TAG;
+    this.#shared = shared;
     if (this.#libc.prctl(PR_SET_CHILD_SUBREAPER, 1n) !== 0) {
       throw new Error(`Cannot become the parent of orphans: errno ${this.#libc.errno()}`);
     }
@@ -34,12 +31,13 @@ export class Reaper {
 
   /** A tag for a program that is about to start. */
   newTag(): number {
-    const tag = this.#next;
-    this.#next = tag + 1 < this.#last ? tag + 1 : this.#first;
+    const tag = this.#shared ? FIRST_TAG + Math.floor(Math.random() * (LAST_TAG - FIRST_TAG)) : this.#next;
+    this.#next = this.#next + 1 < LAST_TAG ? this.#next + 1 : FIRST_TAG;
     return this.#running.has(tag) ? this.newTag() : tag;
   }
 
   begun(tag: number, pid: number): void {
+    this.#over.delete(tag);
     this.#running.set(tag, pid);
   }
 
@@ -109,11 +107,12 @@ export class Reaper {
     }
   }
 
-  /** Call it when the program has ended: kills and reaps all that is left of it, and everything that belongs to no
-   * running program. Returns the number of these processes. */
+  /** Call it when the program has ended: kills and reaps all that is left of it and of others that have ended. Returns
+   * the number of these processes. */
   async ended(tag: number): Promise<number> {
     const leader = this.#running.get(tag);
     this.#running.delete(tag);
+    this.#over.add(tag);
     const killed = new Set<number>();
     for (let round = 0; round < ROUNDS; round++) {
       const left = this.#strays();
@@ -125,7 +124,10 @@ export class Reaper {
         signal(pid);
       }
       for (const { pid, parent, ended } of left) if (ended && parent === Deno.pid) this.#bury(pid);
-      if (left.every(({ ended, parent }) => ended && parent === Deno.pid)) break;
+      if (left.every(({ ended, parent }) => ended && parent === Deno.pid)) {
+        this.#over.delete(tag);
+        break;
+      }
       await REAL_CLOCK.sleep(PAUSE_MS);
     }
     return killed.size;
@@ -137,7 +139,7 @@ export class Reaper {
       if (running.has(pid)) return false;
       const tag = messageQueueLimit(pid);
       if (tag === null || this.#running.has(tag)) return false;
-      return tag < FIRST_TAG || (tag >= this.#first && tag < this.#last);
+      return tag < FIRST_TAG || this.#over.has(tag);
     });
   }
 
