@@ -81,7 +81,9 @@ export class DenoIo implements Io {
   }
 
   async askSecret(question: string): Promise<string> {
-    if (!this.stdinIsTerminal) throw new UsageError("Cannot ask for a key: there is no terminal, use --key-stdin");
+    if (!this.stdinIsTerminal) {
+      throw new UsageError("Cannot prompt for a key: no terminal; pipe the key in with --key-stdin");
+    }
     const { readSecret } = await import("./read_secret.ts");
     return await readSecret(question, { stdin: Deno.stdin, write: this.stderr });
   }

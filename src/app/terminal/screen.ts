@@ -35,6 +35,10 @@ export async function screen(
       const { AppConfigAdmin } = await import("../settings/config_admin.ts");
       return await AppConfigAdmin.open(request, parts);
     },
+    extensions: async () => {
+      const { AppExtensionAdmin } = await import("../extensions/extension_admin.ts");
+      return new AppExtensionAdmin(await readSettings(request, env, parts), parts);
+    },
     userHome: env["HOME"] ?? "",
     color: io.stdoutColor,
   }, {

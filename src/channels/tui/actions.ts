@@ -3,6 +3,8 @@ import { Buffer } from "node:buffer";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { BranchPoint } from "../../domain/records/new_fork.ts";
 import type { Session } from "../channel.ts";
+import { exportBranch } from "./export_branch.ts";
+import { undoLast } from "./undo_changes.ts";
 import type { ChatController } from "./chat.ts";
 import type { Panel, PanelActions } from "./widgets/panel.ts";
 import type { Screen } from "./screen.ts";
@@ -86,6 +88,22 @@ export class Actions implements PanelActions {
     if (bytes.byteLength > COPIED_BYTES) return this.tell("It is too large for the terminal's clipboard");
     this.#parts.screenParts.terminal.write(`\x1b]52;c;${bytes.toString("base64")}\x07`);
     this.tell(`Copied ${text.length} characters`);
+  }
+
+  async undo(): Promise<void> {
+    await this.#idle("undo", async () => {
+      const { chat, screenParts } = this.#parts;
+      if (chat.branch === null) return this.tell("Nothing to undo");
+      this.tell(await undoLast(await screenParts.extensions(), chat.branch.conversationId));
+    });
+  }
+
+  async export(name: string): Promise<void> {
+    await this.#idle("export", async () => {
+      const { chat, screen } = this.#parts;
+      if (chat.branch === null) return this.tell("This conversation has no request yet");
+      this.tell(`Wrote ${await exportBranch(chat.branch, { session: screen.session, name })}`);
+    });
   }
 
   /** Does the work only while no query runs. */

@@ -16,6 +16,8 @@ import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/turn.ts";
 
 const CHANNEL = "tui";
+/** Nobody looks away from a shorter request. */
+const RUNG_MS = 10_000;
 /** Iterations of a query that stay on the screen once another one runs. */
 const FOLDED = 40;
 
@@ -33,6 +35,8 @@ export interface ChatParts {
   /** Requests a redraw. */
   readonly changed: () => void;
   readonly approve: Approve;
+  /** Draws attention to the terminal. */
+  readonly ring: () => void;
   /** Returns what could not be sent to the input; text already there stays. */
   readonly giveBack: (outgoing: Outgoing) => void;
 }
@@ -83,6 +87,18 @@ export class ChatController {
 
   get lastAnswer(): string {
     return this.#lastAnswer;
+  }
+
+  /** For the line above the input. */
+  get status(): { readonly phase: string; readonly ms: number; readonly title: string } {
+    const running = this.#running;
+    const ms = running ? Date.now() - running.since : 0;
+    return { phase: running?.turn.phase ?? "", ms, title: this.#branch?.title ?? "" };
+  }
+
+  /** What the last request of this session changed in files, as unified diffs. */
+  get changes(): readonly string[] {
+    return this.#last?.changes ?? [];
   }
 
   /** Resolves when none of its work is running. */
@@ -217,6 +233,7 @@ export class ChatController {
       transcript.add(new LineEntry(messageOf(error), shown().theme.bad));
       if (turn.progress.queryId === null) refused(); // otherwise its request is stored
     } finally {
+      if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring();
       this.#running = null;
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
       changed();

@@ -1,3 +1,7 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import type { ChatController } from "./chat.ts";
+import type { PromptFile } from "./input/prompt_files.ts";
+import type { TextPart } from "./widgets/text_view.ts";
 import type { PaletteCommand } from "./input/command.ts";
 import type { PanelParts } from "./widgets/panel.ts";
 import { ConversationList } from "./panels/conversation_list.ts";
@@ -5,62 +9,98 @@ import { ForkPicker } from "./panels/fork_picker.ts";
 import { Inspector } from "./panels/inspector.ts";
 import { ModelPicker } from "./panels/model_picker.ts";
 import { Palette } from "./panels/palette.ts";
-import type { PrefsKeeper } from "./prefs/prefs.ts";
+import { type PrefsKeeper, THEMES } from "./prefs/prefs.ts";
+import { TextPanel } from "./panels/text_panel.ts";
 import { SettingsPanel } from "./panels/settings_panel.ts";
 import { VariableBrowser } from "./panels/variable_browser.ts";
 
 export interface CommandParts {
   readonly panels: PanelParts;
   readonly prefs: PrefsKeeper;
-  readonly lastAnswer: () => string;
-  readonly cancel: () => void;
+  readonly chat: Pick<ChatController, "lastAnswer" | "changes" | "cancel" | "send">;
   readonly retry: () => Promise<void>;
   /** Toggles between whole blocks and results and their first lines. */
   readonly whole: () => void;
-  /** Shows text in the conversation, to the user only. */
-  readonly say: (text: string) => void;
+  /** Requests that the user keeps in files. */
+  readonly prompts: readonly PromptFile[];
 }
 
-/** Everything that can be done by name; the palette and `/help` show the same list. */
+/** Everything that can be done by name; the palette and the help show the same list. */
 export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
-  const { panels, prefs, lastAnswer, cancel, retry, whole, say } = parts;
+  const { panels } = parts;
+  const all = [...workCommands(parts), ...displayCommands(parts)];
+  all.push(
+    item("help", "keys and commands", () => {
+      panels.act.open(new TextPanel(panels, { title: "Keys and commands", texts: helpTexts(all) }));
+    }, { keys: "?" }),
+    item("quit", "quit", () => panels.act.quit(), { keys: "Ctrl-D" }),
+  );
+  const taken = new Set(all.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
+  const own = parts.prompts.filter(({ name }) => !taken.has(name)).map(({ name, detail, request }) =>
+    item(name, detail, (words, typed) => parts.chat.send({ variables: {}, images: {}, ...typed, text: request(words) }))
+  );
+  const named = [...all, ...own];
+  const palette = (): Palette => new Palette(panels, named.map((one) => ({ ...one, run: () => one.run("") })));
+  return [...named, item("palette", "all commands", () => panels.act.open(palette()), { keys: "Ctrl-K" })];
+}
+
+function item(
+  name: string,
+  detail: string,
+  run: PaletteCommand["run"],
+  { keys = "", aliases = [] }: Partial<Pick<PaletteCommand, "keys" | "aliases">> = {},
+): PaletteCommand {
+  return { name, detail, keys, aliases, run };
+}
+
+function workCommands(parts: CommandParts): PaletteCommand[] {
+  const { panels, chat, retry } = parts;
+  const { act } = panels;
+  const resume = { aliases: ["resume"] };
+  return [
+    item("new", "start a new conversation", () => act.show(null)),
+    item("conversations", "open, search, rename or delete them", () => act.open(new ConversationList(panels)), resume),
+    item("retry", "run the last request again", retry, { keys: "Alt-R" }),
+    item("fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
+    item("diff", "what the last request changed in files", () => showChanges(parts)),
+    item("undo", "undo the file changes of the last request", () => act.undo()),
+    item("model", "choose another model or provider", (name) => model(name, panels)),
+    item("vars", "variables and versions", () => act.open(new VariableBrowser(panels))),
+    item("inspect", "the exact messages sent", () => act.open(new Inspector(panels)), { keys: "Alt-I" }),
+    item("copy", "copy the last answer", () => act.copy(chat.lastAnswer), { keys: "Ctrl-Y" }),
+    item("export", "write the conversation to a file: /export notes.md, or .html", (name) => act.export(name)),
+    item("cancel", "cancel the running request", () => void chat.cancel(), { keys: "Esc" }),
+  ];
+}
+
+function displayCommands(parts: CommandParts): PaletteCommand[] {
+  const { panels, prefs, whole } = parts;
   const { act } = panels;
   const turned = (key: "thinking" | "iterations") => (): Promise<void> =>
-    prefs.set({ [key]: !prefs.get()[key] }).catch((error: unknown) => act.tell(String(error)));
-  const all: PaletteCommand[] = [
-    { name: "new", detail: "start a new conversation", keys: "", run: () => act.show(null) },
-    {
-      name: "conversations",
-      detail: "open, search, rename or delete conversations",
-      keys: "",
-      run: () => act.open(new ConversationList(panels)),
-    },
-    { name: "retry", detail: "run the last request again", keys: "Alt-R", run: retry },
-    { name: "fork", detail: "continue from an earlier step", keys: "", run: () => act.open(new ForkPicker(panels)) },
-    { name: "model", detail: "choose another model or provider", keys: "", run: (name) => model(name, panels) },
-    { name: "vars", detail: "variables and versions", keys: "", run: () => act.open(new VariableBrowser(panels)) },
-    { name: "inspect", detail: "the exact messages sent", keys: "Alt-I", run: () => act.open(new Inspector(panels)) },
-    { name: "copy", detail: "copy the last answer", keys: "Ctrl-Y", run: () => act.copy(lastAnswer()) },
-    { name: "whole", detail: "full or shortened code and output", keys: "Ctrl-O", run: whole },
-    { name: "thinking", detail: "show or hide thinking", keys: "Ctrl-T", run: turned("thinking") },
-    { name: "iterations", detail: "show or hide steps", keys: "", run: turned("iterations") },
-    {
-      name: "settings",
-      detail: "display settings",
-      keys: "",
-      run: () => act.open(new SettingsPanel(panels, prefs)),
-    },
-    { name: "cancel", detail: "cancel the running request", keys: "Esc", run: cancel },
-    { name: "help", detail: "keys and commands", keys: "?", run: () => say(helpText(all)) },
-    { name: "quit", detail: "quit", keys: "Ctrl-D", run: () => act.quit() },
+    prefs.set({ [key]: !prefs.get()[key] }).catch((error: unknown) => act.tell(messageOf(error)));
+  return [
+    item("expand", "full or shortened code and output", whole, { keys: "Ctrl-O", aliases: ["whole"] }),
+    item("thinking", "show or hide thinking", turned("thinking"), { keys: "Ctrl-T" }),
+    item("steps", "show or hide steps", turned("iterations"), { aliases: ["iterations"] }),
+    item("theme", `colours: ${THEMES.join(", ")}`, (name) => theme(name, parts)),
+    item("settings", "display settings", () => act.open(new SettingsPanel(panels, prefs))),
   ];
-  const found: PaletteCommand = {
-    name: "palette",
-    detail: "all commands",
-    keys: "Ctrl-K",
-    run: () => act.open(new Palette(panels, all.map((one) => ({ ...one, run: () => one.run("") })))),
-  };
-  return [...all, found];
+}
+
+function showChanges({ chat: { changes }, panels }: CommandParts): void {
+  if (changes.length === 0) return panels.act.tell("The last request changed no files");
+  const texts = changes.map((text) => ({ text, look: "diff" } as const));
+  panels.act.open(new TextPanel(panels, { title: "Changes of the last request", texts }));
+}
+
+/** The named theme, or the next one. */
+async function theme(name: string, { prefs, panels }: CommandParts): Promise<void> {
+  const next = name === ""
+    ? THEMES[(THEMES.indexOf(prefs.get().theme) + 1) % THEMES.length]
+    : THEMES.find((one) => one === name);
+  if (next === undefined) return panels.act.tell(`Unknown theme ${name}. Choose ${THEMES.join(", ")}`);
+  await prefs.set({ theme: next }).catch((error: unknown) => panels.act.tell(messageOf(error)));
+  panels.act.tell(`Theme: ${next}`);
 }
 
 /** NAME or PROVIDER/NAME; opens the picker if nothing is named. */
@@ -85,10 +125,11 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Shift and the mouse", "select text in the terminal"],
 ];
 
-function helpText(commands: readonly PaletteCommand[]): string {
-  const rows = [
-    ...KEYS,
-    ...commands.map(({ name, detail, keys }) => [`/${name}`, keys === "" ? detail : `${detail} (${keys})`] as const),
-  ];
-  return rows.map(([key, what]) => `${key}: ${what}`).join("\n");
+function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
+  const rows = (of: readonly (readonly [string, string])[]): string =>
+    of.map(([key, what]) => `${key}: ${what}`).join("\n");
+  const named = commands.map(({ name, detail, keys }) =>
+    [`/${name}`, keys === "" ? detail : `${detail} (${keys})`] as const
+  );
+  return [{ head: "Keys", text: rows(KEYS) }, { head: "Commands", text: rows(named) }];
 }

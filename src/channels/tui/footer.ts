@@ -14,7 +14,7 @@ export interface FooterFacts {
   readonly home: string;
 }
 
-/** The last line: model, cost and walls in effect. What does not fit is dropped from the end. */
+/** The last line: model, cost, folder and walls in effect. What does not fit is dropped from the end. */
 export function footerLine(
   { session, spent, steps, home }: FooterFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
@@ -25,8 +25,8 @@ export function footerLine(
     ...(!steps ? [] : [`step ${steps.used}/${steps.budget}`]),
     ...(usage.input + usage.output > 0 ? [`↑${amounts.tokens(usage.input)} ↓${amounts.tokens(usage.output)}`] : []),
     ...(costUsd > 0 ? [amounts.dollars(costUsd)] : []),
-    ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),
     folder(session.workspace, home),
+    ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),
   ].map(visibleText);
   let line = parts[0] ?? "";
   for (const part of parts.slice(1)) {

@@ -30,7 +30,7 @@ const RULES = [
   rule("ctrl+home", "start"),
   rule("ctrl+end", "end"),
   rule("end", "end", ({ empty, following }) => empty && !following),
-  rule("ctrl+o", "whole"),
+  rule("ctrl+o", "expand"),
   rule("ctrl+t", "thinking"),
   rule("ctrl+y", "copy", ({ empty }) => empty),
   rule("alt+r", "retry", ({ empty }) => empty),
@@ -38,10 +38,15 @@ const RULES = [
   rule("ctrl+z", "suspend"),
 ];
 
+function pressed(data: string, key: string): boolean {
+  return key.length === 1 ? data === key : matchesKey(data, key as KeyId);
+}
+
 /** What a key does on the screen itself; all other keys go to the input. */
 export type KeyAction = typeof RULES[number]["action"];
 
-export function keyAction(data: string, where: Where): KeyAction | null {
-  const hit = RULES.find(({ key, when }) => (key === "?" ? data === "?" : matchesKey(data, key)) && when(where));
+/** `keys`: the user's own key for an action, in place of the usual one. */
+export function keyAction(data: string, where: Where, keys: Readonly<Record<string, string>> = {}): KeyAction | null {
+  const hit = RULES.find(({ key, action, when }) => pressed(data, keys[action] ?? key) && when(where));
   return hit?.action ?? null;
 }

@@ -18,6 +18,8 @@ interface KeyboardParts {
   readonly panel: () => Panel | null;
   /** Gives the keyboard to a question that waits, or takes it back; false if there is none. */
   readonly answer: () => boolean;
+  /** The user's own keys. */
+  readonly keys: () => Readonly<Record<string, string>>;
   readonly tell: (text: string) => void;
   readonly quit: () => void;
   /** Redraws everything. */
@@ -47,7 +49,7 @@ export class Keyboard {
       choosing: input.choosing,
       waiting: chat.waiting.length > 0,
       following: transcript.following,
-    });
+    }, this.#parts.keys());
     if (action !== "interrupt") this.#interrupted = -Infinity;
     if (action === null) input.key(data);
     else this.#act(action);

@@ -9,6 +9,8 @@ interface QuestionsParts {
   readonly open: () => Panel | null;
   /** Cancels the running query. */
   readonly cancel: () => void;
+  /** Draws attention to the terminal. */
+  readonly ring: () => void;
 }
 
 /** What extensions ask while a query of this screen runs. A question is shown at once, but gets the keyboard only with
@@ -36,12 +38,13 @@ export class Questions {
   }
 
   readonly approve: Approve = async (question, signal) => {
-    const { panels, open, cancel } = this.#parts;
+    const { panels, open, cancel, ring } = this.#parts;
     const answered = Promise.withResolvers<ApprovalAnswer>();
     const active = (): boolean => open() === panel;
     const panel = new ApprovalPanel({ ...panels, question, active, answer: answered.resolve, cancel });
     this.#panel = panel;
     panels.act.redraw();
+    ring();
     try {
       return await abortable(answered.promise, signal);
     } finally {

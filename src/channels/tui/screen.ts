@@ -1,6 +1,5 @@
 import { setKeybindings, TuiAltScreen } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
-import { nearestName } from "../../domain/kit/nearest_name.ts";
 import type { Session } from "../channel.ts";
 import { Actions } from "./actions.ts";
 import { ChatController } from "./chat.ts";
@@ -14,6 +13,8 @@ import { Greeting } from "./greeting.ts";
 import { ImageReader } from "./input/image_reader.ts";
 import { InputBox } from "./input/input_box.ts";
 import { InputHistory } from "./input/input_history.ts";
+import { isDark } from "./is_dark.ts";
+import { submitted } from "./input/submitted.ts";
 import { Keyboard } from "./keyboard.ts";
 import { LineEntry } from "./entries/line_entry.ts";
 import { openBranch } from "./open_branch.ts";
@@ -21,16 +22,15 @@ import type { Outgoing } from "./input/outgoing.ts";
 import { Painter } from "./painter.ts";
 import type { Panel, PanelParts } from "./widgets/panel.ts";
 import type { Prefs, PrefsKeeper } from "./prefs/prefs.ts";
+import { type PromptFile, promptFiles } from "./input/prompt_files.ts";
 import { Questions } from "./questions.ts";
 import type { ScreenParts, ScreenStart } from "./screen_parts.ts";
 import type { DisplayOptions } from "./entries/shown.ts";
 import { suspend } from "./suspend.ts";
-import { makeTheme, type Theme } from "./text/theme.ts";
+import { TERMINAL_CODES } from "./terminal_codes.ts";
+import { chosenTheme, type Theme } from "./text/theme.ts";
 import { Transcript } from "./entries/transcript.ts";
 import { typedText } from "./input/typed_text.ts";
-
-const MOUSE_ON = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
-const MOUSE_OFF = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l";
 
 /** The terminal's screen: messages, input and panels. The caller that opened the session closes it, after `ended`. */
 export class Screen {
@@ -45,7 +45,8 @@ export class Screen {
   readonly #keyboard: Keyboard;
   readonly #questions: Questions;
   readonly #frame: ScreenFrame;
-  readonly #commands: readonly PaletteCommand[];
+  #prompts: readonly PromptFile[] = [];
+  #commands: readonly PaletteCommand[] = [];
   readonly #done = Promise.withResolvers<void>();
   #session: Session;
   #panel: Panel | null = null;
@@ -70,6 +71,7 @@ export class Screen {
       shown: () => this.#shown(),
       changed: () => this.changed(),
       approve: (question, signal) => this.#questions.approve(question, signal),
+      ring: () => this.#ring(),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
     });
     this.#actions = new Actions({
@@ -77,9 +79,10 @@ export class Screen {
       show: (branch) => this.#show(branch),
       use: (session) => void (this.#session = session),
     });
-    this.#commands = this.#makeCommands();
     const cancel = (): void => void this.chat.cancel();
-    this.#questions = new Questions({ panels: this.#panelParts(), open: () => this.#panel, cancel });
+    this.#questions = new Questions({
+      ...{ panels: this.#panelParts(), open: () => this.#panel, cancel, ring: () => this.#ring() },
+    });
     this.#input = new InputBox(this.#tui, {
       ...{ theme: this.#theme.editor, submit: (outgoing: Outgoing) => this.#submit(outgoing) },
       images: new ImageReader({ session: () => this.#session, userHome: parts.userHome }),
@@ -116,11 +119,16 @@ export class Screen {
       return { consume: true };
     });
     this.#tui.setFocus(this.#input.component);
-    this.#history = await InputHistory.at(this.#parts.home, this.#session.workspace);
+    const [{ home }, { workspace }] = [this.#parts, this.#session];
+    [this.#history, this.#prompts] = await Promise.all([
+      InputHistory.at(home, workspace),
+      promptFiles({ workspace, home }),
+    ]);
+    this.#commands = this.#makeCommands();
     this.#input.remember(await this.#history?.read() ?? []); // before the first key
     this.#take();
     void this.#askBackground();
-    this.#input.complete(completions(this.#commands, this.#session.workspace));
+    this.#input.complete(completions(this.#commands, workspace));
     await this.#show(branch);
     for (const note of notes) this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
     this.changed();
@@ -167,7 +175,7 @@ export class Screen {
     this.#on = true;
     this.#tui.start();
     this.#tui.requestRender(true); // a render requested before a stop never happened
-    if (!this.#prefs.get().mouse) this.#parts.terminal.write(MOUSE_OFF);
+    if (!this.#prefs.get().mouse) this.#parts.terminal.write(TERMINAL_CODES.mouseOff);
   }
 
   #giveUp(): void {
@@ -175,31 +183,33 @@ export class Screen {
     this.#on = false;
   }
 
-  #repaint(): void {
+  #repaint(whole = this.#whole): void {
+    this.#whole = whole;
     this.#theme = this.#makeTheme();
     this.#transcript.invalidate();
     this.changed();
   }
 
   #makeTheme(): Theme {
-    const { theme } = this.#prefs.get();
-    return makeTheme({ color: this.#parts.color, dark: theme === "auto" ? this.#dark : theme === "dark" });
+    return chosenTheme(this.#prefs.get().theme, { color: this.#parts.color, dark: this.#dark });
   }
 
   async #setPrefs(change: Partial<Prefs>): Promise<void> {
     const before = this.#prefs.get().mouse;
     const kept = this.#parts.prefs.set(change);
     const { mouse } = this.#prefs.get();
-    if (before !== mouse) this.#parts.terminal.write(mouse ? MOUSE_ON : MOUSE_OFF);
+    if (before !== mouse) this.#parts.terminal.write(TERMINAL_CODES[mouse ? "mouseOn" : "mouseOff"]);
     this.#repaint();
     await kept;
   }
 
   async #askBackground(): Promise<void> {
-    const rgb = await this.#tui.queryTerminalBackgroundColor({ timeoutMs: 500 });
-    if (rgb === undefined) return;
-    this.#dark = 0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b < 128;
-    this.#repaint();
+    this.#dark = await isDark(this.#tui);
+    if (this.#dark !== null) this.#repaint();
+  }
+
+  #ring(): void {
+    if (this.#on && this.#prefs.get().bell) this.#parts.terminal.write(TERMINAL_CODES.bell);
   }
 
   #shown(): DisplayOptions {
@@ -225,31 +235,22 @@ export class Screen {
     const typed = typedText(outgoing);
     this.#history?.add(typed);
     this.#input.remember([typed]);
-    const [, name, argument = ""] = /^\/([a-z]+)(?:\s+([^]*))?$/.exec(text) ?? [];
-    if (name === undefined) return this.chat.send(outgoing);
-    const command = this.#commands.find((one) => one.name === name);
-    if (command) return void command.run(argument.trim());
-    this.#input.giveBack(outgoing);
-    const near = nearestName(name, this.#commands.map((one) => one.name));
-    this.tell(`Unknown command /${name}. ${near === null ? "/help lists all commands" : `Did you mean /${near}?`}`);
+    submitted(outgoing, {
+      commands: this.#commands,
+      send: (one) => this.chat.send(one),
+      giveBack: (one) => this.#input.giveBack(one),
+      tell: (told) => this.tell(told),
+    });
   }
 
   #makeCommands(): readonly PaletteCommand[] {
     return commandsOf({
       panels: this.#panelParts(),
       prefs: this.#prefs,
-      lastAnswer: () => this.chat.lastAnswer,
-      cancel: () => void this.chat.cancel(),
       retry: () => this.#actions.retry(),
-      whole: () => {
-        this.#whole = !this.#whole;
-        this.#repaint();
-      },
-      say: (text) => {
-        this.#transcript.add(new LineEntry(text, (line) => this.#theme.dim(line)));
-        this.#transcript.toEnd();
-        this.changed();
-      },
+      whole: () => this.#repaint(!this.#whole),
+      chat: this.chat,
+      prompts: this.#prompts,
     });
   }
 
@@ -272,6 +273,7 @@ export class Screen {
       commands: () => this.#commands,
       panel: () => this.#panel,
       answer: () => this.#questions.turn(),
+      keys: () => this.#prefs.get().keys,
       tell: (text) => this.tell(text),
       quit: () => this.quit(),
       redraw: () => this.#tui.requestRender(true),
@@ -285,11 +287,9 @@ export class Screen {
     return {
       theme: this.#theme,
       status: {
-        phase: running?.turn.phase ?? "",
-        ms: running ? Date.now() - running.since : 0,
+        ...this.chat.status,
         told: this.#told,
         following: this.#transcript.following,
-        title: this.chat.branch?.title ?? "",
       },
       waiting,
       panel: this.#panel ?? this.#questions.panel,

@@ -1,5 +1,6 @@
 import type { Terminal } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
+import type { ExtensionAdmin } from "../../domain/reports/extension_admin.ts";
 import type { ConfigAdmin, OpenRequest, ProviderAdmin, Session } from "../channel.ts";
 import type { PrefsKeeper } from "./prefs/prefs.ts";
 
@@ -11,6 +12,7 @@ export interface ScreenParts {
   readonly open: (request: OpenRequest) => Promise<Session>;
   readonly providers: () => Promise<ProviderAdmin>;
   readonly config: () => Promise<ConfigAdmin>;
+  readonly extensions: () => Promise<Pick<ExtensionAdmin, "run">>;
   readonly prefs: PrefsKeeper;
   /** The folder of Vis; null if the machine has no home folder. */
   readonly home: string | null;

@@ -87,7 +87,13 @@ export async function withScreen(
   };
   const code = runScreen({
     ...{ io: { stdout: (text) => void out.push(text) }, request: {}, prefs, userHome: "", open: never },
-    ...{ providers: never, config: never, home: options.home ?? null, color: options.color ?? false },
+    ...{
+      providers: never,
+      config: never,
+      extensions: never,
+      home: options.home ?? null,
+      color: options.color ?? false,
+    },
     ...options.parts,
     terminal: (gone) => {
       told.gone = gone;

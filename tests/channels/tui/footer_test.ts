@@ -15,7 +15,7 @@ const facts = {
 Deno.test("footerLine() tells model, budget, tokens, cost, walls and folder", () => {
   assert.equal(
     footerLine(facts, { width: 120, theme }),
-    " anthropic model-9 · step 3/20 · ↑12k ↓678 · $0.0123 · walls: realm process kernel · ~/src/日本語",
+    " anthropic model-9 · step 3/20 · ↑12k ↓678 · $0.0123 · ~/src/日本語 · walls: realm process kernel",
   );
 });
 

@@ -8,6 +8,8 @@ Deno.test("a new conversation begins with what Vis is and what to type, and ? sh
     screen.type("a");
     assert.ok(!(await screen.until(/^ a/m)).includes("Ask anything"));
     screen.type("\x7f?");
+    await screen.until("Keys and commands");
+    screen.type("\x1b[F");
     await screen.until("/quit: quit");
   });
 });

@@ -15,8 +15,8 @@ Deno.test("a conversation that is opened again shows what was said and done, wit
   ];
   const before = async (engine: Engine): Promise<void> => void await engine.ask("How many?");
   await withScreen(replies, { before, place: { continue: true } }, async ({ screen, engine }) => {
-    const text = await screen.until("✓ 3");
-    assert.match(text, /› How many\?[^]*I count them\.[^]*│ const seen[^]*There are three: 3[^]*2 steps/);
+    const text = await screen.until("seen.length → 3");
+    assert.match(text, /› How many\?[^]*I count them\.[^]*✓ const seen[^]*There are three: 3[^]*2 steps/);
     screen.type(`And now?${ENTER}`);
     await screen.until("Still three: 3");
     assert.equal((await engine.conversations.queries(engine.branch)).length, 2);
@@ -73,11 +73,11 @@ Deno.test("iterations can be hidden and shown, thinking as well", async () => {
   const replies = [replyJson("41 + 1", { thinking: "Aloud." }), replyJson([], { final: "It is 42: yes" })];
   const before = async (engine: Engine): Promise<void> => void await engine.ask("What?");
   await withScreen(replies, { before, place: { continue: true } }, async ({ screen, prefs }) => {
-    await screen.until("✓ 42");
+    await screen.until("→ 42");
     screen.type("\x14");
-    await screen.until((text) => !text.includes("Aloud.") && text.includes("✓ 42"));
+    await screen.until((text) => !text.includes("Aloud.") && text.includes("→ 42"));
     screen.type(`/iterations${ENTER}`);
-    await screen.until((text) => !text.includes("✓ 42") && text.includes("It is 42: yes"));
+    await screen.until((text) => !text.includes("→ 42") && text.includes("It is 42: yes"));
     assert.deepEqual([prefs.get().thinking, prefs.get().iterations], [false, false]);
   });
 });

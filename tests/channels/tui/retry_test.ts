@@ -58,11 +58,11 @@ Deno.test("a conversation that is opened again can be asked again, with its iter
   const replies = [replyJson("1 + 41"), final("Before: 42"), final("After: 42")];
   const before = async (engine: Engine): Promise<void> => void await engine.ask("How many?");
   await withScreen(replies, { before, place: { continue: true } }, async ({ screen, engine }) => {
-    await screen.until("✓ 42");
+    await screen.until("→ 42");
     screen.type(AGAIN);
     const text = await screen.until("After: 42");
     assert.match(text, /asked again\n› How many\?/);
-    assert.ok(!/✓ 42|Before: 42/.test(text), text);
+    assert.ok(!/→ 42|Before: 42/.test(text), text);
     assert.equal((await engine.conversations.queries(engine.branch)).length, 1);
   });
 });

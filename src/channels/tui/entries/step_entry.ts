@@ -1,5 +1,6 @@
 import { truncateToWidth } from "@earendil-works/pi-tui";
 import type { BlockResult } from "../../../domain/query/block_result.ts";
+import { blockFailure, blockLine } from "../../../domain/query/block_line.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { durationText } from "../../../domain/text/duration_text.ts";
 import type { Step, StepBlock, StepChild } from "../../../domain/query/query_progress.ts";
@@ -13,7 +14,7 @@ import type { DisplayOptions } from "./shown.ts";
 import { wrapped } from "../text/wrapped.ts";
 
 /** Most lines of each part, unless whole parts are shown. */
-const MOST = { thinking: 8, code: 16, result: 8, diff: 16 } as const;
+const MOST = { thinking: 8, code: 16, result: 8, diff: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
@@ -59,10 +60,12 @@ export class StepEntry extends DrawnEntry {
   }
 
   #block(
-    { code, result, calling, diffs }: StepBlock,
+    block: StepBlock,
     { width, shown }: { readonly width: number; readonly shown: DisplayOptions },
   ): readonly string[] {
     const { theme, whole } = shown;
+    const { code, result, calling, diffs } = block;
+    if (result !== null && this.step.outcome !== null && !whole) return foldedBlock(block, { result, width, shown });
     const lines = codeLines(code, { width: width - 2, shown }).map((line) => `${theme.dim("│")} ${line}`);
     const changed = diffs.flatMap((diff) => diffLines(diff, { width: width - 2, shown }));
     if (result === null) {
@@ -85,6 +88,25 @@ export class StepEntry extends DrawnEntry {
     const cut = outcome === "executed" && reason !== null ? wrapped(oneLine(reason, 400), width).map(theme.warn) : [];
     return outcome === "empty" ? [theme.dim("an empty reply"), ...cut] : cut;
   }
+}
+
+/** A block of a step that is done: one line, its changes and its error. */
+function foldedBlock(
+  block: StepBlock,
+  { result, width, shown }: Place & { readonly result: BlockResult },
+): readonly string[] {
+  const { theme } = shown;
+  const { text, isCode } = blockLine(block);
+  const time = durationText(result.ms);
+  const line = oneLine(visibleText(text), Math.max(1, width - time.length - 3));
+  const mark = result.ok ? theme.ok("✓") : theme.bad("✗");
+  const why = result.ok ? [] : wrapped(blockFailure(result), width - 2, { most: MOST.failure });
+  const changed = block.diffs.flatMap((diff) => diffLines(diff, { width: width - 2, shown }));
+  return [
+    `${mark} ${isCode ? theme.code(line).join(" ") : line} ${theme.dim(time)}`,
+    ...why.map((one) => `  ${theme.bad(one)}`),
+    ...changed,
+  ];
 }
 
 type Place = { readonly width: number; readonly shown: DisplayOptions };

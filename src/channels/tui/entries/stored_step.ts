@@ -1,7 +1,7 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { clip } from "../../../domain/text/clip.ts";
 import { outcomeOf } from "../../../domain/query/query_event.ts";
-import { boundedResult, newStep, type Step } from "../../../domain/query/query_progress.ts";
+import { boundedResult, newBlock, newStep, type Step } from "../../../domain/query/query_progress.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
@@ -17,12 +17,11 @@ export function storedStep({ position, steered, thinking, blocks, error, metadat
     thinking: clip(thinking, MOST_CHARS),
     blocks: [
       ...blocks.map(({ code, result }) => ({
+        ...newBlock(),
         code: clip(code, MOST_CHARS),
-        calling: "",
-        diffs: [],
         result: boundedResult(result),
       })),
-      ...pending.map((code) => ({ code: clip(String(code), MOST_CHARS), calling: "", diffs: [], result: null })),
+      ...pending.map((code) => ({ ...newBlock(), code: clip(String(code), MOST_CHARS) })),
     ],
     outcome,
     reason: error,

@@ -15,6 +15,7 @@ import type { Transcript } from "./transcript.ts";
 
 /** Iterations of a running query that are kept; others are in the database. */
 const MOST_STEPS = 200;
+const MOST_CHANGES = 1_000;
 
 interface TurnParts {
   readonly shown: () => DisplayOptions;
@@ -31,6 +32,8 @@ export class RunningTurn {
   #older: OlderEntry | null = null;
   #answer: AnswerEntry | null = null;
   readonly progress = new QueryProgress();
+  /** What it changed in files so far, as unified diffs. */
+  readonly changes: string[] = [];
   /** The user has cancelled it. */
   cancelling = false;
 
@@ -67,6 +70,7 @@ export class RunningTurn {
     const { progress } = this;
     const { question } = progress;
     progress.take(event);
+    if (event.type === "host_call" && this.changes.length < MOST_CHANGES) this.changes.push(...event.diffs ?? []);
     if (question !== null && event.type === "approval_answered") {
       const said = `${approvalTitle(question)} ${approvalSaid(question, event)}`;
       this.#transcript.add(new LineEntry(said, this.#parts.shown().theme.dim));

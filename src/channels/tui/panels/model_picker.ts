@@ -33,7 +33,7 @@ const DEADLINE_MS = 8_000;
 interface Listed {
   readonly name: string;
   /** What to do before it can be used; "" if it is ready. */
-  readonly mend: string;
+  readonly fix: string;
 }
 
 type Item =
@@ -69,10 +69,10 @@ export class ModelPicker extends BasePanel {
         return { admin, report: await admin.providers({ check: false, signal }) };
       },
       then: ({ admin, report: { providers, problem, notes } }) => {
-        this.#providers = providers.map(({ name, key: { mend } }) => ({ name, mend }));
+        this.#providers = providers.map(({ name, key: { fix } }) => ({ name, fix }));
         this.#notes = [...problem === "" ? [] : [problem], ...notes];
         this.#offer(admin.loginNames());
-        for (const { name, mend } of this.#providers) if (mend === "") this.#ask(name, admin);
+        for (const { name, fix } of this.#providers) if (fix === "") this.#ask(name, admin);
         this.#fill();
         this.#look(admin);
       },
@@ -105,7 +105,7 @@ export class ModelPicker extends BasePanel {
       work: () => admin.loginChoices(),
       then: (choices) => {
         const found = choices.filter((choice) => isServer(choice) && !this.#has(choice.name));
-        this.#providers = [...this.#providers, ...found.map(({ name }) => ({ name, mend: "" }))];
+        this.#providers = [...this.#providers, ...found.map(({ name }) => ({ name, fix: "" }))];
         this.#offer(choices.map(({ name }) => name));
         for (const { name } of found) this.#ask(name, admin);
         this.#fill();
@@ -143,12 +143,12 @@ export class ModelPicker extends BasePanel {
 
   #fill(): void {
     const typed = this.#input.value.trim();
-    const items = this.#providers.flatMap(({ name, mend }): Item[] => {
+    const items = this.#providers.flatMap(({ name, fix }): Item[] => {
       const list = this.#lists.get(name);
       const models = list !== undefined && "models" in list ? list.models : [];
       const found = fuzzyFilter([...models], typed, (model) => `${name} ${model.name}`);
       if (typed !== "" && found.length === 0) return [];
-      const told = mend !== "" ? `no key: ${mend}` : list === undefined ? "…" : toldOf(list);
+      const told = fix !== "" ? `no key: ${fix}` : list === undefined ? "…" : toldOf(list);
       return [
         { kind: "provider", name, told },
         ...found.map((model): Item => ({ kind: "model", provider: name, model })),

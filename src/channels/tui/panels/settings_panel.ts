@@ -4,7 +4,7 @@ import { BasePanel } from "../widgets/base_panel.ts";
 import { List } from "../widgets/list.ts";
 import { movement } from "../widgets/movement.ts";
 import { paint } from "../widgets/paint.ts";
-import type { Prefs, PrefsKeeper } from "../prefs/prefs.ts";
+import { type Prefs, type PrefsKeeper, THEMES } from "../prefs/prefs.ts";
 import { row } from "../widgets/row.ts";
 
 interface Setting {
@@ -15,7 +15,6 @@ interface Setting {
   step(prefs: Prefs, by: 1 | -1): Partial<Prefs>;
 }
 
-const THEMES: readonly Prefs["theme"][] = ["auto", "dark", "light"];
 const FORWARD = ["space", "enter", "right"] as const;
 const onOff = (on: boolean): string => on ? "on" : "off";
 
@@ -27,14 +26,14 @@ const SETTINGS: readonly Setting[] = [
     step: ({ thinking }) => ({ thinking: !thinking }),
   },
   {
-    label: "Iterations",
+    label: "Steps",
     doc: "code and results of each step; off leaves requests and answers",
     shown: ({ iterations }) => onOff(iterations),
     step: ({ iterations }) => ({ iterations: !iterations }),
   },
   {
     label: "Theme",
-    doc: "colours for a dark or a light terminal; auto asks the terminal",
+    doc: "dark, light or high contrast; auto asks the terminal",
     shown: ({ theme }) => theme,
     step: ({ theme }, by) => {
       const next = THEMES[(THEMES.indexOf(theme) + by + THEMES.length) % THEMES.length];
@@ -46,6 +45,12 @@ const SETTINGS: readonly Setting[] = [
     doc: "wheel and clicks; hold Shift to select text in the terminal",
     shown: ({ mouse }) => onOff(mouse),
     step: ({ mouse }) => ({ mouse: !mouse }),
+  },
+  {
+    label: "Bell",
+    doc: "rings when a request of more than 10 s ends, or asks something",
+    shown: ({ bell }) => onOff(bell),
+    step: ({ bell }) => ({ bell: !bell }),
   },
 ];
 

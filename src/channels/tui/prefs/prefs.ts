@@ -2,15 +2,22 @@ import { messageOf } from "../../../domain/kit/message_of.ts";
 import { dirname } from "node:path";
 import { replaceFile } from "../../../domain/kit/replace_file.ts";
 
+export const THEMES = ["auto", "dark", "light", "contrast"] as const;
+
 /** Display settings of the terminal: the user's preferences, which no query depends on. */
 export interface Prefs {
   /** Shows the model's thinking in every iteration. */
   readonly thinking: boolean;
   /** Shows iterations with their code and results; otherwise only requests and answers. */
   readonly iterations: boolean;
-  readonly theme: "auto" | "dark" | "light";
+  /** "contrast" dims nothing. */
+  readonly theme: typeof THEMES[number];
   /** Whether Vis handles wheel and clicks; selecting text in the terminal then needs Shift. */
   readonly mouse: boolean;
+  /** Rings the terminal's bell when a long request ends or asks something. */
+  readonly bell: boolean;
+  /** Action of the screen to the key that does it, such as `{"retry": "ctrl+r"}`; changed in the file only. */
+  readonly keys: Readonly<Record<string, string>>;
 }
 
 /** Stores the settings. */
@@ -20,13 +27,21 @@ export interface PrefsKeeper {
   set(change: Partial<Prefs>): Promise<void>;
 }
 
-export const DEFAULT_PREFS: Prefs = { thinking: true, iterations: true, theme: "auto", mouse: true };
+export const DEFAULT_PREFS: Prefs = {
+  thinking: true,
+  iterations: true,
+  theme: "auto",
+  mouse: true,
+  bell: true,
+  keys: {},
+};
 
-const CHOICES: Readonly<Record<keyof Prefs, readonly unknown[]>> = {
+const CHOICES: Readonly<Record<Exclude<keyof Prefs, "keys">, readonly unknown[]>> = {
   thinking: [true, false],
   iterations: [true, false],
-  theme: ["auto", "dark", "light"],
+  theme: THEMES,
   mouse: [true, false],
+  bell: [true, false],
 };
 
 type Kept = Readonly<Record<string, unknown>>;
@@ -88,8 +103,13 @@ async function read(path: string): Promise<Kept> {
   throw new Error(`Cannot read ${path}: it is not a JSON object`);
 }
 
+function keysOf(kept: unknown): Prefs["keys"] {
+  const entries = typeof kept === "object" && kept !== null ? Object.entries(kept) : [];
+  return Object.fromEntries(entries.filter(([, key]) => typeof key === "string"));
+}
+
 /** Reads each setting separately: an invalid value leaves its default. */
 function prefsOf(kept: Kept): Prefs {
   const fits = Object.entries(CHOICES).filter(([key, choices]) => choices.includes(kept[key]));
-  return { ...DEFAULT_PREFS, ...Object.fromEntries(fits.map(([key]) => [key, kept[key]])) };
+  return { ...DEFAULT_PREFS, ...Object.fromEntries(fits.map(([key]) => [key, kept[key]])), keys: keysOf(kept["keys"]) };
 }

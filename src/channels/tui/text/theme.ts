@@ -26,11 +26,18 @@ const COLOURED_CHARS = 20_000;
 const same: Paint = (text) => text;
 
 /** `dark`: whether the terminal's background is dark; null if unknown. */
-export function makeTheme({ color, dark }: { readonly color: boolean; readonly dark: boolean | null }): Theme {
+export function makeTheme(
+  { color, dark, contrast = false }: {
+    readonly color: boolean;
+    readonly dark: boolean | null;
+    /** Dims nothing: some terminals show dim text too faintly to be read. */
+    readonly contrast?: boolean;
+  },
+): Theme {
   const weight = (on: number, off: number): Paint => (text) => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
   const hue = (on: string, off = 39): Paint =>
     color ? (text) => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m` : same;
-  const [bold, dim, italic] = [weight(1, 22), weight(2, 22), weight(3, 23)];
+  const [bold, dim, italic] = [weight(1, 22), contrast ? same : weight(2, 22), weight(3, 23)];
   const [cyan, green, yellow] = [hue("36"), hue("32"), hue("33")];
   const red = hue("31");
   const markdown = terminalPaint({ color, links: getCapabilities().hyperlinks });
@@ -48,6 +55,14 @@ export function makeTheme({ color, dark }: { readonly color: boolean; readonly d
     said: dark === null ? same : hue(dark ? "48;5;236" : "48;5;254", 49),
     ...{ code, markdown, editor: { borderColor: dim, selectList } },
   };
+}
+
+/** The theme of a setting; `dark` is what the terminal says of its background. */
+export function chosenTheme(
+  name: "auto" | "dark" | "light" | "contrast",
+  { color, dark }: { readonly color: boolean; readonly dark: boolean | null },
+): Theme {
+  return makeTheme({ color, dark: name === "dark" || (name !== "light" && dark), contrast: name === "contrast" });
 }
 
 /** A span of several lines is coloured on each of them. */

@@ -39,6 +39,10 @@ export interface PanelActions {
   /** Applies to the following queries and is saved in the user's configuration. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
+  /** Undoes what the last request changed in files. */
+  undo(): Promise<void>;
+  /** Writes the conversation to a file; "" chooses a name. */
+  export(name: string): Promise<void>;
   quit(): void;
 }
 

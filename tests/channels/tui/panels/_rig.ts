@@ -67,6 +67,8 @@ export class PanelRig implements AsyncDisposable {
       fork: later("fork"),
       useModel: later("useModel"),
       copy: note("copy"),
+      undo: () => Promise.resolve(),
+      export: later("export"),
       quit: note("quit"),
     };
     this.parts = {

@@ -50,7 +50,7 @@ const step = fc.record({
 for (const [name, open] of Object.entries(OPEN)) {
   Deno.test(`${name}() any keys, clicks and sizes: what is drawn fits and commands nothing`, async () => {
     const report = { name: "one", title: "", protocol: "", baseUrl: "", model: null, root: true, reach: null } as const;
-    const keyReport = { provider: "one", title: "", need: "required", from: "", shown: "", mend: "" } as const;
+    const keyReport = { provider: "one", title: "", need: "required", from: "", shown: "", fix: "" } as const;
     const facts = { contextTokens: 1, price: null, reasoning: true, images: true, known: false, root: false } as const;
     const models = ["a", HOSTILE].map((model) => ({ name: model, ...facts }));
     const admin: Partial<ProviderAdmin> = {

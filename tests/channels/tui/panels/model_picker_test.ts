@@ -9,9 +9,9 @@ const model = (name: string, rest: Partial<ModelReport> = {}): ModelReport => ({
   ...{ known: true, root: false, ...rest },
 });
 
-const provider = (name: string, mend = ""): ProviderReport => ({
+const provider = (name: string, fix = ""): ProviderReport => ({
   ...{ name, title: name, protocol: "openai", baseUrl: "", model: null, root: false, reach: null },
-  key: { provider: name, title: name, need: "required", from: "", shown: "", mend },
+  key: { provider: name, title: name, need: "required", from: "", shown: "", fix },
 });
 
 const list = (name: string, models: readonly ModelReport[], rest: Partial<ModelsReport> = {}): ModelsReport => ({

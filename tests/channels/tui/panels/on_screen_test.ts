@@ -103,7 +103,7 @@ Deno.test("panels on the screen: settings hold at once", async () => {
     screen.type("/settings\r");
     await screen.until(/❯ Thinking +on/);
     screen.type(KEYS.down + " ");
-    await screen.until(/❯ Iterations +off/);
+    await screen.until(/❯ Steps +off/);
     assert.equal(prefs.get().iterations, false);
     screen.type(KEYS.esc);
     await screen.until((text) => !text.includes("const needle"));
@@ -114,7 +114,7 @@ Deno.test("panels on the screen: another model is used from now on and kept", as
   const kept: unknown[] = [];
   const opened: OpenRequest[] = [];
   const report = { name: "two", title: "", protocol: "", baseUrl: "", model: null, root: true, reach: null } as const;
-  const key = { provider: "two", title: "", need: "required", from: "", shown: "", mend: "" } as const;
+  const key = { provider: "two", title: "", need: "required", from: "", shown: "", fix: "" } as const;
   const facts = { contextTokens: null, price: null, reasoning: false, images: false, known: true, root: true } as const;
   const admin: Partial<ProviderAdmin> = {
     providers: () => Promise.resolve({ providers: [{ ...report, key }], problem: "", notes: [] }),
@@ -165,7 +165,7 @@ Deno.test("panels on the screen: another model is used from now on and kept", as
 });
 
 Deno.test("panels on the screen: a click selects, a second one on the same row opens", async () => {
-  await withScreen(REPLIES, { ...BEGUN, columns: 60, rows: 24 }, async ({ screen }) => {
+  await withScreen(REPLIES, { ...BEGUN, columns: 60, rows: 30 }, async ({ screen }) => {
     const click = (text: string): void => {
       const row = screen.lines().findIndex((line) => line.includes(text)) + 1;
       assert.ok(row > 0, `${text} is not on the screen`);

@@ -19,11 +19,14 @@ Deno.test("SettingsPanel every setting is shown, changed by Space, Enter and arr
   const panel = new SettingsPanel(rig.parts, kept);
   for (const width of WIDTHS) assert.match(shown(panel, { width }), /❯ Thinking +on/);
   type(panel, " ");
-  assert.match(shown(panel), /❯ Thinking +off\n {2}Iterations +on\n {2}Theme +auto\n {2}Mouse +on/);
+  assert.match(shown(panel), /❯ Thinking +off\n {2}Steps +on\n {2}Theme +auto\n {2}Mouse +on\n {2}Bell +on/);
   type(panel, KEYS.down, KEYS.enter, KEYS.down, KEYS.right, KEYS.right, KEYS.down, KEYS.left);
-  assert.deepEqual(kept.prefs, { thinking: false, iterations: false, theme: "light", mouse: false });
+  assert.deepEqual(kept.prefs, {
+    ...DEFAULT_PREFS,
+    ...{ thinking: false, iterations: false, theme: "light", mouse: false },
+  });
   type(panel, KEYS.up, KEYS.left, KEYS.left, KEYS.left);
-  assert.equal(kept.prefs.theme, "light");
+  assert.equal(kept.prefs.theme, "contrast");
   assert.match(shown(panel), /auto asks the terminal/);
 });
 
@@ -34,7 +37,7 @@ Deno.test("SettingsPanel what cannot be kept is told and holds all the same", as
   const panel = new SettingsPanel(rig.parts, kept);
   type(panel, KEYS.end, " ");
   await rig.until(panel, /! Cannot write: disk full/);
-  assert.match(shown(panel), /❯ Mouse +off/);
+  assert.match(shown(panel), /❯ Bell +off/);
   type(panel, KEYS.esc);
   assert.equal(rig.all("close").length, 1);
 });

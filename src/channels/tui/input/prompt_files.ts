@@ -1,0 +1,68 @@
+import { basename, join } from "node:path";
+import { oneLine } from "../../../domain/text/clip.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+
+const NAME = /^[a-z][a-z0-9-]*$/;
+const MOST_FILES = 200;
+const MOST_BYTES = 100_000;
+const HEADER = /^---\n([^]*?)\n---\n/;
+
+/** A request that the user keeps in a file: `/name words` sends it. */
+export interface PromptFile {
+  readonly name: string;
+  readonly detail: string;
+  /** The request, with the words after the name in place of `$ARGUMENTS`, or at its end. */
+  readonly request: (words: string) => string;
+}
+
+/** The files `.vis/prompts/*.md` of the workspace, then `prompts/*.md` of Vis's own folder; the first of a name counts.
+ * Links are not followed: a repository must not send a file from elsewhere. */
+export async function promptFiles(
+  { workspace, home }: { readonly workspace: string; readonly home: string | null },
+): Promise<readonly PromptFile[]> {
+  const found = new Map<string, PromptFile>();
+  for (const folder of [join(workspace, ".vis", "prompts"), ...home === null ? [] : [join(home, "prompts")]]) {
+    for (const name of await namesIn(folder)) {
+      if (found.has(name)) continue;
+      const text = await textOf(join(folder, `${name}.md`));
+      if (text !== null) found.set(name, promptFile(name, text));
+    }
+  }
+  return [...found.values()];
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  const names: string[] = [];
+  try {
+    const { isDirectory } = await Deno.lstat(folder);
+    if (!isDirectory) return [];
+    for await (const { name, isFile } of Deno.readDir(folder)) {
+      if (isFile && name.endsWith(".md") && NAME.test(basename(name, ".md"))) names.push(basename(name, ".md"));
+      if (names.length >= MOST_FILES) break;
+    }
+  } catch {
+    return []; // most workspaces have no such folder
+  }
+  return names.sort();
+}
+
+async function textOf(path: string): Promise<string | null> {
+  try {
+    const { size, isFile } = await Deno.lstat(path);
+    return isFile && size <= MOST_BYTES ? (await Deno.readTextFile(path)).replaceAll("\r\n", "\n") : null;
+  } catch {
+    return null;
+  }
+}
+
+function promptFile(name: string, text: string): PromptFile {
+  const header = HEADER.exec(text);
+  const body = text.slice(header?.[0].length ?? 0).trim();
+  const said = /^description:\s*(?:"([^"]*)"|'([^']*)'|(.*))$/m.exec(header?.[1] ?? "")?.slice(1).find(Boolean);
+  return {
+    name,
+    detail: oneLine(visibleText(said ?? body), 80),
+    request: (words) =>
+      body.includes("$ARGUMENTS") ? body.replaceAll("$ARGUMENTS", () => words) : [body, words].join("\n\n").trim(),
+  };
+}

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import fs from "../../../extensions/fs/mod.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
+import { withScreen } from "./_rig.ts";
+
+const ENTER = "\r";
+const ESCAPE = "\x1b";
+
+Deno.test("/diff shows what the last request changed, /undo undoes it, /export writes the conversation", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(join(workspace, "a.ts"), "one\n");
+    const asked: (readonly string[])[] = [];
+    const run = (args: readonly string[], print: (text: string) => void): Promise<number> => {
+      asked.push(args);
+      print(JSON.stringify({ changes: [], files: [{ path: "a.ts", diff: "" }] }));
+      return Promise.resolve(0);
+    };
+    const replies = [replyJson('await fs.edit("a.ts", { old: "one", new: "two" })'), final("Changed: yes")];
+    const options = {
+      engine: { extensions: [fs], workspace },
+      session: { workspace },
+      parts: { extensions: () => Promise.resolve({ run }) },
+    };
+    await withScreen(replies, options, async ({ screen, engine }) => {
+      for (
+        const [command, told] of [["diff", /changed no files/], ["undo", /Nothing to undo/], ["export", /no request/]]
+      ) {
+        screen.type(`/${command}${ENTER}`);
+        await screen.until(told as RegExp);
+      }
+      screen.type(`Change it${ENTER}`);
+      await screen.until(/Changed: yes[^]*1 file changed \+1 −1 \(a\.ts\) · vis undo/);
+      screen.type(`/diff${ENTER}`);
+      await screen.until(/Changes of the last request[^]*│ -one +│\n│ \+two/);
+      screen.type(ESCAPE);
+      await screen.until((text) => !text.includes("Changes of the last request"));
+      screen.type(`/undo${ENTER}`);
+      await screen.until(/Undid changes in a\.ts/);
+      const [branch] = await engine.conversations.list({ limit: 1 });
+      assert.deepEqual(asked, [["undo", `--conversation=${branch?.conversationId}`]]);
+      screen.type(`/export notes.md${ENTER}`);
+      await screen.until(/Wrote .*notes\.md/);
+      assert.match(await Deno.readTextFile(join(workspace, "notes.md")), /Change it[^]*Changed: yes/);
+      screen.type(`/export notes.md${ENTER}`);
+      await screen.until(/exists/i);
+    });
+  });
+});
+
+Deno.test("/help is a panel, /theme and other names of commands are understood", async () => {
+  await withScreen([], {}, async ({ screen, prefs }) => {
+    screen.type("?");
+    await screen.until(/Keys and commands[^]*Enter: send/);
+    screen.type(ESCAPE);
+    await screen.until((text) => !text.includes("Keys and commands"));
+    screen.type(`/theme contrast${ENTER}`);
+    await screen.until("Theme: contrast");
+    assert.equal(prefs.get().theme, "contrast");
+    screen.type(`/theme pink${ENTER}`);
+    await screen.until("Unknown theme pink. Choose auto, dark, light, contrast");
+    screen.type(`/iterations${ENTER}`);
+    await screen.until(() => !prefs.get().iterations);
+    screen.type(`/resume${ENTER}`);
+    await screen.until(/Conversations/);
+  });
+});
+
+Deno.test("a prompt of the workspace is a command that sends its text", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.mkdir(join(workspace, ".vis/prompts"), { recursive: true });
+    await Deno.writeTextFile(join(workspace, ".vis/prompts/review.md"), "Review $ARGUMENTS carefully.");
+    await withScreen([final("ok: reviewed")], { session: { workspace } }, async ({ screen, engine }) => {
+      screen.type(`/review a.ts${ENTER}`);
+      await screen.until("ok: reviewed");
+      assert.match(engine.provider.requests[0]?.texts.join("\n") ?? "", /Review a\.ts carefully\./);
+    });
+  });
+});
+
+Deno.test("a key of the settings does its action, and the usual one goes to the input", async () => {
+  await withScreen([], { prefs: { keys: { palette: "ctrl+p" } } }, async ({ screen }) => {
+    screen.type("\x10");
+    await screen.until("Commands");
+    screen.type(ESCAPE);
+    await screen.until((text) => !text.includes("type to find"));
+    screen.type("\x0b");
+    screen.type("after");
+    const text = await screen.until("after");
+    assert.doesNotMatch(text, /type to find/);
+  });
+});

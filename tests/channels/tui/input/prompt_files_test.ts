@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { promptFiles } from "../../../../src/channels/tui/input/prompt_files.ts";
+import { withFolder } from "../../../helpers/with_folder.ts";
+
+async function prompts(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await Deno.mkdir(folder, { recursive: true });
+  for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(join(folder, name), text);
+}
+
+Deno.test("promptFiles() reads the workspace's prompts before the user's, with their descriptions", async () => {
+  await withFolder(async (folder) => {
+    const [workspace, home] = [join(folder, "work"), join(folder, "home")];
+    await prompts(join(workspace, ".vis", "prompts"), {
+      "review.md": '---\r\ndescription: "Review a change"\r\n---\r\nReview $ARGUMENTS. Twice: $ARGUMENTS',
+      "plain.md": "Say hello\nto everyone",
+    });
+    await prompts(join(home, "prompts"), { "review.md": "another", "mine.md": "---\ntags: x\n---\nMine" });
+    const found = await promptFiles({ workspace, home });
+    assert.deepEqual(found.map(({ name, detail }) => [name, detail]), [
+      ["plain", "Say hello to everyone"],
+      ["review", "Review a change"],
+      ["mine", "Mine"],
+    ]);
+    const [plain, review] = found;
+    assert.equal(review?.request("$& a.ts"), "Review $& a.ts. Twice: $& a.ts");
+    assert.equal(plain?.request("in French"), "Say hello\nto everyone\n\nin French");
+    assert.equal(plain?.request(""), "Say hello\nto everyone");
+  });
+});
+
+Deno.test("promptFiles() takes no links, no large files, no other names, and no folder is no error", async () => {
+  await withFolder(async (workspace) => {
+    assert.deepEqual(await promptFiles({ workspace, home: null }), []);
+    const folder = join(workspace, ".vis", "prompts");
+    await prompts(folder, { "large.md": "x".repeat(100_001), "Upper.md": "x", "a.txt": "x", "-rf.md": "x" });
+    await Deno.writeTextFile(join(workspace, "secret"), "secret");
+    await Deno.symlink(join(workspace, "secret"), join(folder, "link.md"));
+    assert.deepEqual(await promptFiles({ workspace, home: null }), []);
+    await Deno.rename(folder, join(workspace, "elsewhere"));
+    await prompts(join(workspace, "elsewhere"), { "fine.md": "x" });
+    await Deno.symlink(join(workspace, "elsewhere"), folder);
+    assert.deepEqual(await promptFiles({ workspace, home: null }), []);
+  });
+});
