@@ -5,6 +5,7 @@ import { findFiles, type FindOptions } from "./search/find_files.ts";
 import { FsPlaces } from "./fs_places.ts";
 import type { CountOptions, GrepOptions } from "./search/grep.ts";
 import { listFiles, type ListFilesOptions } from "./read/list_files.ts";
+import { counted, pathsOf } from "./outcomes.ts";
 import { movePath } from "./change/move_path.ts";
 import { readFile, type ReadFileOptions } from "./read/read_file.ts";
 import { readFiles } from "./read/read_files.ts";
@@ -70,6 +71,7 @@ export default defineExtension({
       async (env, name: string, options?: ReadFileOptions) => readFile(await places.of(env), name, options),
       {
         doc: "Text up to 1 MB, or lines from..to.",
+        action: { doing: "reading", done: "read", things: "files" },
         args: z.tuple([path, Read]),
         returns: "string",
         examples: [
@@ -85,6 +87,8 @@ export default defineExtension({
       {
         doc: "Paths or globs.",
         room: READ_ROOM,
+        action: { doing: "reading", done: "read", things: "lists of files" },
+        outcome: counted("file", "files"),
         args: z.tuple([many.describe("paths"), Read]),
         returns: "{path, text?, error?}[]",
         examples: ['await fs.readFiles(["README.md", "src/**/*.ts"])'],
@@ -96,6 +100,8 @@ export default defineExtension({
         findFiles(await places.of(env), patterns, options),
       {
         doc: "Paths; !pattern excludes.",
+        action: { doing: "listing", done: "listed", things: "patterns" },
+        outcome: counted("file", "files"),
         args: z.tuple([many.describe("patterns"), Find]),
         returns: "string[]",
         examples: ['await fs.glob(["**/*.ts", "!**/*_test.ts"])'],
@@ -103,6 +109,8 @@ export default defineExtension({
     ),
     fn("grep", search, {
       doc: "Lines that match an RE2 pattern; over 500 is an error unless limit is set.",
+      action: { doing: "searching for", done: "searched for", things: "patterns" },
+      outcome: counted("match", "matches"),
       args: z.tuple([z.string().describe("pattern"), z.union([z.string(), Search]).optional().describe("where")]),
       returns: "{path, line, text, cut?, before?, after?}[]",
       examples: [
@@ -113,6 +121,8 @@ export default defineExtension({
     }),
     fn("count", count, {
       doc: "How many lines match; .* counts all.",
+      action: { doing: "counting", done: "counted", things: "patterns" },
+      outcome: String,
       args: z.tuple([
         z.string().describe("pattern"),
         z.union([z.string(), Count]).meta({ tsType: "as for grep" }).optional().describe("where"),
@@ -126,6 +136,8 @@ export default defineExtension({
       async (env, folder?: string, options?: ListFilesOptions) => listFiles(await places.of(env), folder, options),
       {
         doc: "Depth 2.",
+        action: { doing: "listing", done: "listed", things: "folders" },
+        outcome: counted("entry", "entries"),
         args: z.tuple([z.string().describe("folder").optional(), List]),
         returns: '{path, type: "file"|"dir"|"link", size?}[]',
         examples: ['await fs.listFiles("src", {depth: 1})'],
@@ -134,6 +146,7 @@ export default defineExtension({
     fn("edit", edit, {
       doc: "Replaces text that occurs once (or all); all files or none.",
       room: CHANGE_ROOM,
+      action: { doing: "editing", done: "edited", things: "files" },
       args: z.tuple([
         z.union([z.string(), Changes]).describe("path"),
         z.union([Change, z.array(Change).min(1).meta({ tsType: "…[]" })]).optional().describe("edits"),
@@ -150,6 +163,7 @@ export default defineExtension({
       {
         doc: "Creates or replaces.",
         room: CHANGE_ROOM,
+        action: { doing: "writing", done: "wrote", things: "files" },
         args: z.tuple([path, z.string().describe("text")]),
         returns: "{path, bytes, diff}",
         examples: ['await fs.writeFile("notes.md", "# Notes\\n")'],
@@ -158,6 +172,8 @@ export default defineExtension({
     fn("patch", (env, text: string) => places.change(env, (at) => patch(at, text)), {
       doc: "Applies a unified diff or search/replace blocks to several files, all or none.",
       room: CHANGE_ROOM,
+      action: { doing: "patching files", done: "patched", things: "files", named: 0 },
+      outcome: pathsOf,
       args: z.tuple([z.string().min(1).describe("patch")]),
       returns: "{path, bytes, diff}[]",
       examples: [
@@ -168,6 +184,7 @@ export default defineExtension({
     fn("move", (env, from: string, to: string) => places.change(env, (at) => movePath(at, { from, to })), {
       doc: "Renames a file or folder, never over another.",
       room: CHANGE_ROOM,
+      action: { doing: "moving", done: "moved", things: "files", named: 2 },
       args: z.tuple([z.string().min(1).describe("from"), z.string().min(1).describe("to")]),
       returns: "{from, to, files}",
       examples: ['await fs.move("src/a.ts", "src/b.ts")'],
@@ -178,20 +195,24 @@ export default defineExtension({
       {
         doc: "Removes a file, link or folder.",
         room: CHANGE_ROOM,
+        action: { doing: "removing", done: "removed", things: "files" },
         args: z.tuple([path, z.strictObject({ recursive: flag }).optional()]),
         returns: "{path, files}",
         examples: ['await fs.remove("old", {recursive: true})'],
       },
     ),
     fn("undo", (env, options?: UndoOptions) => places.change(env, (at) => undo(at, options)), {
-      doc: "Takes back your last change of files, or the last steps; redo takes back an undo.",
+      doc: "Undoes your last file change, or the last steps; redo reapplies it.",
       room: CHANGE_ROOM,
+      action: { doing: "undoing file changes", done: "restored", things: "files", named: 0 },
+      outcome: pathsOf,
       args: z.tuple([z.strictObject({ steps: line, redo: flag }).optional()]),
       returns: "{path, bytes, diff}[]",
       examples: ["await fs.undo({steps: 2})"],
     }),
     fn("stat", async (env, name: string) => statPath(await places.of(env), name), {
       doc: "Null if missing.",
+      action: { doing: "checking", done: "checked", things: "files" },
       args: z.tuple([path]),
       returns: "{path, type, size, modified} | null",
       examples: ['await fs.stat("package.json")'],
@@ -201,6 +222,7 @@ export default defineExtension({
       async (env, name: string, options?: ReadLinesOptions) => readLines(await places.of(env), name, options),
       {
         doc: "Lines of a file of any size, 10000 or count from byte at, then from next until it is null.",
+        action: { doing: "reading", done: "read", things: "files" },
         args: z.tuple([path, Lines]),
         returns: "{lines: string[], next: number | null}",
         examples: [

@@ -44,6 +44,7 @@ export default defineExtension({
     fn("status", (env: EnvironmentView, options?: StatusOptions) => status(env, options), {
       doc: "Branch and changed files; all names the files of new folders one by one.",
       untimed: true,
+      action: { doing: "reading git status", done: "read git status", things: "times", named: 0 },
       args: z.tuple([z.strictObject({ paths, all: flag, limit: count(100_000) }).optional()]),
       returns:
         "{branch, commit, upstream?, ahead?, behind?, during?, files: {path, from?, staged?, changed?, untracked?, conflict?, submodule?}[], count: {staged, changed, untracked, conflicts}, left}",
@@ -53,6 +54,7 @@ export default defineExtension({
       doc:
         "Changes of the workspace against the index, the last commit (staged), or from another; or from one to another.",
       untimed: true,
+      action: { doing: "reading git diff", done: "read git diff", things: "times", named: 0 },
       args: z.tuple([
         z.strictObject({ from: ref, to: ref, staged: flag, paths, context, maxChars }).optional(),
       ]),
@@ -62,6 +64,7 @@ export default defineExtension({
     fn("log", (env: EnvironmentView, options?: LogOptions) => log(env, options), {
       doc: "Commits, the newest first; ref may be a range; left counts older ones.",
       untimed: true,
+      action: { doing: "reading git log", done: "read git log", things: "times", named: 0 },
       args: z.tuple([
         z.strictObject({
           ref,
@@ -81,6 +84,7 @@ export default defineExtension({
     fn("show", (env: EnvironmentView, name?: string, options?: ShowOptions) => show(env, name, options), {
       doc: "A commit with its changes, or a file, folder or tag: HEAD~2, HEAD:src/app.ts.",
       untimed: true,
+      action: { doing: "reading commit", done: "read", things: "commits" },
       args: z.tuple([ref.describe("ref"), z.strictObject({ context, maxChars }).optional()]),
       returns: `${
         COMMIT.slice(0, -1)
@@ -90,6 +94,7 @@ export default defineExtension({
     fn("blame", (env: EnvironmentView, path: string, options?: BlameOptions) => blame(env, path, options), {
       doc: "The commits that the lines of a file came with.",
       untimed: true,
+      action: { doing: "reading blame of", done: "read blame of", things: "files" },
       args: z.tuple([
         text.describe("path"),
         z.strictObject({ ref, from: count(10_000_000), to: count(10_000_000) }).optional(),
@@ -100,6 +105,7 @@ export default defineExtension({
     fn("add", (env: EnvironmentView, of: string | readonly string[]) => add(env, of), {
       doc: "Takes what is new, changed or gone below the paths into the next commit.",
       untimed: true,
+      action: { doing: "staging", done: "staged", things: "files" },
       args: z.tuple([pathList.describe("paths")]),
       returns: "{files: {path, change}[], left}",
       examples: ['await git.add(["src/app.ts", "docs"])'],
@@ -107,6 +113,7 @@ export default defineExtension({
     fn("commit", (env: EnvironmentView, message: string, options?: CommitOptions) => commit(env, message, options), {
       doc: "Commits what is staged; all: what changed of known files; paths: these files only. No hook runs.",
       untimed: true,
+      action: { doing: "committing", done: "committed", things: "times" },
       args: z.tuple([
         text.describe("message"),
         z.strictObject({ all: flag, paths, amend: flag, allowEmpty: flag }).optional(),

@@ -45,6 +45,7 @@ export default defineExtension({
         doc:
           "Calls a tool: structured data, text (parsed where it is JSON), or a list where there are images or files.",
         untimed: true,
+        action: { doing: "calling", done: "called", things: "tools", named: 2 },
         args: z.tuple([server, text.describe("tool"), args]),
         returns: "unknown",
         examples: ['await mcp.call("github", "create_issue", {owner: "o", repo: "r", title: "t"})'],
@@ -62,6 +63,7 @@ export default defineExtension({
     }),
     fn("read", async (env: EnvironmentView, name: string, uri: string) => (await calls()).read(env, name, uri), {
       doc: "One resource.",
+      action: { doing: "reading", done: "read", things: "resources", named: 2 },
       args: z.tuple([server, text.describe("uri")]),
       returns: "{type, uri, mimeType?, text? | bytes?}[]",
     }),

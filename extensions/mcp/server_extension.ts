@@ -1,4 +1,4 @@
-import { type EnvironmentView, type Extension, fn, z } from "@vis/extension";
+import { type EnvironmentView, type Extension, fn, type FunctionOptions, z } from "@vis/extension";
 import { argumentText, type McpTool, resultType, toolDoc } from "./tool.ts";
 import { aliasName } from "./tool_names.ts";
 
@@ -24,10 +24,20 @@ export function serverExtension(
       fn(
         tool.symbol,
         async (env: EnvironmentView, args: Readonly<Record<string, unknown>> = {}) => await call(env, tool.name, args),
-        { doc: toolDoc(tool), untimed: true, args: argumentsOf(tool), returns: resultType(tool) },
+        {
+          doc: toolDoc(tool),
+          untimed: true,
+          action: actionOf(server, tool.name),
+          args: argumentsOf(tool),
+          returns: resultType(tool),
+        },
       )
     ),
   };
+}
+
+function actionOf(server: string, tool: string): NonNullable<FunctionOptions["action"]> {
+  return { doing: `calling ${server} ${tool}`, done: `called ${server} ${tool}`, things: "times", named: 0 };
 }
 
 /** One object, validated by the server; its type comes from the server's schema. */

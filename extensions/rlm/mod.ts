@@ -34,24 +34,30 @@ export default defineExtension({
     fn("ask", (env: EnvironmentView, prompt: string, options?: AskAllOptions) => askOne(env, prompt, options), {
       doc: "One call.",
       untimed: true,
+      action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
       args: z.tuple([text.describe("prompt"), Ask]),
       returns: "string",
     }),
     fn("askAll", (env: EnvironmentView, prompts: string[], options?: AskAllOptions) => askAll(env, prompts, options), {
       doc: "In parallel.",
       untimed: true,
+      action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
+      outcome: ({ length }: readonly unknown[]) => `${length} answers`,
       args: z.tuple([z.array(text).describe("prompts"), Ask]),
       returns: Slot,
     }),
     fn("run", (env: EnvironmentView, task: string, options?: ChildRunOptions) => runOne(env, task, options), {
       doc: "A child with its own code and copies of vars.",
       untimed: true,
+      action: { doing: "delegating", done: "delegated", things: "tasks" },
       args: z.tuple([text.describe("task"), Run.optional()]),
       returns: "string",
     }),
     fn("runAll", (env: EnvironmentView, tasks: Task[], options?: ChildRunOptions) => runAll(env, tasks, options), {
       doc: "Children in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.",
       untimed: true,
+      action: { doing: "delegating", done: "delegated", things: "lists of tasks", named: 0 },
+      outcome: ({ length }: readonly unknown[]) => `${length} tasks`,
       args: z.tuple([
         z.array(z.union([text, Run.extend({ task: text })])).describe("tasks"),
         Run.optional(),
@@ -66,6 +72,8 @@ export default defineExtension({
       {
         doc: "Asks the instruction of each chunk of a text, or of each text of a list; order kept.",
         untimed: true,
+        action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
+        outcome: ({ length }: readonly unknown[]) => `${length} answers`,
         args: z.tuple([
           parts.describe("text"),
           text.describe("instruction"),
@@ -82,6 +90,7 @@ export default defineExtension({
       {
         doc: "Merges texts into one by the instruction, in as many rounds as it takes.",
         untimed: true,
+        action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
         args: z.tuple([
           z.array(z.unknown()).min(1).describe("texts"),
           text.describe("instruction"),

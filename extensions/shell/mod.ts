@@ -3,6 +3,7 @@ import type { ShellCommand } from "./command.ts";
 import type { ReadOutputOptions } from "./job.ts";
 import { jobsOf } from "./jobs.ts";
 import live from "./live.ts";
+import { commandOutcome } from "./command_outcome.ts";
 import { readJob } from "./read_job.ts";
 import { run, type ShellRunOptions } from "./run.ts";
 import settings from "./settings.ts";
@@ -42,6 +43,8 @@ export default defineExtension({
       doc: "A list runs without sh.",
       untimed: true,
       room: (_command, options?: unknown) => largeOutput(options as ShellRunOptions | undefined),
+      action: { doing: "running", done: "ran", things: "commands" },
+      outcome: commandOutcome,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
       returns: "{code, signal, stdout, stderr, ms, timedOut, truncated, hint?}",
       examples: [
@@ -51,8 +54,9 @@ export default defineExtension({
     }),
     fn("start", (env: EnvironmentView, asked: ShellCommand, options?: StartOptions) => start(env, asked, options), {
       doc:
-        "Goes on after the call, over blocks and requests (in vis run until its request ends), for 1 h unless timeoutMs; waits for a first output.",
+        "Keeps running after the call, over blocks and requests (in vis run until its request ends), for 1 h unless timeoutMs; waits for a first output.",
       untimed: true,
+      action: { doing: "starting", done: "started", things: "commands" },
       args: z.tuple([command, z.strictObject({ ...given, ...waiting }).optional()]),
       returns: REPORT,
       examples: ['const s = await shell.start("npm run dev", {until: "ready", waitMs: 20000}); s.output'],
@@ -63,6 +67,7 @@ export default defineExtension({
       {
         doc: "What a started command printed since the last read, both outputs; code once it has ended.",
         untimed: true,
+        action: { doing: "reading output", done: "read output", things: "times", named: 0 },
         args: z.tuple([text.describe("id"), z.strictObject({ ...waiting, maxBytes: bytes(256 << 10) }).optional()]),
         returns: REPORT,
         examples: ['await shell.read(s.id, {until: "compiled", waitMs: 30000})'],
@@ -71,12 +76,14 @@ export default defineExtension({
     fn("stop", (env: EnvironmentView, id: string) => jobsOf(env).stop(id), {
       doc: "Ends a started command and all that it started: SIGTERM, SIGKILL after 2 s.",
       untimed: true,
+      action: { doing: "stopping", done: "stopped", things: "commands", named: 0 },
       args: z.tuple([text.describe("id")]),
       returns: REPORT,
     }),
     fn("list", (env: EnvironmentView) => jobsOf(env).all.map(({ brief }) => brief), {
       doc: "Started commands, those that ended lately too.",
       untimed: true,
+      action: { doing: "listing commands", done: "listed commands", things: "times", named: 0 },
       args: z.tuple([]),
       returns: "{id, command, running, code, ms}[]",
     }),

@@ -20,6 +20,7 @@ export default defineExtension({
   symbols: [
     fn("read", (env: EnvironmentView, name: string, path?: string) => read(env, { name, path }), {
       doc: "SKILL.md of a skill, or another file of its folder.",
+      action: { doing: "reading skill", done: "read skill", things: "files", named: 2 },
       args: z.tuple([z.string().min(1).describe("name"), z.string().min(1).optional().describe("path")]),
       returns: "string",
       examples: ['await skills.read("release")'],

@@ -39,6 +39,7 @@ export default defineExtension({
       doc:
         "One GET; JSON is parsed, text decoded, other kinds are bytes. Up to 2 MiB unless maxBytes (16 MiB) says more.",
       untimed: true,
+      action: { doing: "fetching", done: "fetched", things: "pages" },
       args: z.tuple([url, Options]),
       returns: RETURNS,
       examples: ['const r = await web.get("https://example.org/data.json"); r.json'],
@@ -49,6 +50,7 @@ export default defineExtension({
     }, {
       doc: "One POST; an object or array goes as JSON, unless a content-type says otherwise.",
       untimed: true,
+      action: { doing: "posting to", done: "posted to", things: "addresses" },
       args: z.tuple([url, Body, Options]),
       returns: RETURNS,
       examples: ['await web.post("https://example.org/items", {name: "a"}, {headers: {authorization: "Bearer …"}})'],
@@ -59,6 +61,7 @@ export default defineExtension({
     }, {
       doc: "A page as Markdown: its main part where it names one, without menus and scripts.",
       untimed: true,
+      action: { doing: "reading", done: "read", things: "pages" },
       args: z.tuple([url, z.strictObject(shared).optional()]),
       returns: "{status, url, title, text, links: {text, url}[], truncated}",
       examples: ['const p = await web.readable("https://example.org/article"); p.text.slice(0, 2000)'],

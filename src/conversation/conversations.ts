@@ -166,7 +166,7 @@ export class Conversations {
       & { readonly seenFrom?: Branch },
   ): Promise<QueryResult> {
     const query = await this.#store.query(queryId);
-    if (!query) throw new UsageError(`Cannot retry query ${queryId}: there is none of that id`);
+    if (!query) throw new UsageError(`Cannot retry query ${queryId}: no such query`);
     const branch = await this.byId(query.branchId);
     const again = { ...options, ...await asBefore(queryId, this.#store) };
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);

@@ -121,7 +121,7 @@ export class Records {
     const { valueOf } = await import("../environment/history/history.ts");
     const options = { newest, ...(at ? { at } : {}) };
     const found = await this.#store.variableVersions(branch.branchId, name, options);
-    if (found.length === 0) throw new UsageError(`Cannot find variable ${name}: there is none of that name`);
+    if (found.length === 0) throw new UsageError(`Cannot find variable ${name}`);
     return found.map(({ version, image, code, createdAt }) => {
       const { kind, reason, bytes, source, large, summary: { shape } } = image;
       const shown = large === undefined && bytes.length + source.length <= MAX_SHOWN_BYTES;

@@ -1,6 +1,8 @@
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
+import { type CallAction, calledAction } from "../domain/calls/call_action.ts";
+import type { HostCallEvent } from "../domain/calls/host_call.ts";
 import { HostCallError } from "../domain/errors.ts";
 import { offReason } from "../extension/registry/off_part.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
@@ -23,19 +25,37 @@ export async function answerCall(
   if (!scope) throw new Error(`Cannot call ${call.name}: no query is running`);
   const { block, name, args, signal } = call;
   const begun = performance.now();
-  scope.onCall({ block, name, phase: "start" });
-  let ended: { readonly ok: boolean; readonly diffs?: readonly string[] } = { ok: false };
+  const builtin = BUILTIN_NAMES.includes(name);
+  const does = active?.actions[name];
+  const action = builtin ? {} : { action: calledAction(does ?? unnamed(name), args) };
+  scope.onCall({ block, name, phase: "start", ...action });
+  let ended: Pick<HostCallEvent, "ok" | "diffs"> = { ok: false };
+  let outcome = "";
+  const told = (text: string): void => void (outcome = text);
   try {
     if (stored) await stored;
-    const result = BUILTIN_NAMES.includes(name)
+    const result = builtin
       ? await callBuiltin(call, { source, scope })
-      : await called(active, name)?.call(name, args, { env: view(signal), signal });
+      : await called(active, name)?.call(name, args, { env: view(signal), signal, told });
     ended = { ok: true, ...diffsIn(result) };
     for (const diff of allDiffs(result)) scope.onChange?.(diff);
     return result;
   } finally {
-    scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ...ended });
+    scope.onCall({
+      block,
+      name,
+      phase: "end",
+      ms: performance.now() - begun,
+      ...action,
+      ...ended,
+      ...outcome === "" ? {} : { outcome },
+    });
   }
+}
+
+/** Of a function that does not say what it does. */
+function unnamed(name: string): CallAction {
+  return { doing: `calling ${name}`, done: `called ${name}`, things: "times", named: 0 };
 }
 
 function called(active: ActiveExtensions | null, name: string): ActiveExtensions | null {

@@ -74,7 +74,7 @@ const REALM_DOCS: Readonly<Record<string, string>> = {
   shape: "shape(value): string\nThe structure of a value in short: keys, types, lengths. Not a promise.",
   results: "results: unknown[]\nresults[i] is the value of row [i + 1] of the last journal.",
   printed: "printed: string[]\nprinted[i] is the output of row [i + 1] of the last journal.",
-  vis: "vis: {answer, vars, …, ext}\nThe originals of names that you declared anew: vis.answer, vis.ext.NAME.",
+  vis: "vis: {answer, vars, …, ext}\nThe originals of names that you redeclared: vis.answer, vis.ext.NAME.",
 };
 
 /** Names of the host functions that every sandbox has. */

@@ -1,6 +1,6 @@
 import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
-import type { HostCallEvent } from "../domain/query/host_call.ts";
+import type { HostCallEvent } from "../domain/calls/host_call.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
 
 export interface SubcallOptions {

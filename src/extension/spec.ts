@@ -1,5 +1,6 @@
 /** Everything that an extension may import. */
 import { z } from "zod";
+import type { CallAction } from "../domain/calls/call_action.ts";
 import type * as keys from "./environment_keys.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
@@ -48,6 +49,11 @@ export interface FunctionOptions {
   readonly examples?: readonly string[];
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
+  /** What a call does, for people who watch; "called search.find" if absent. */
+  readonly action?: CallAction;
+  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". */
+  // deno-lint-ignore no-explicit-any
+  readonly outcome?: (result: any) => string;
   /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;

@@ -38,6 +38,9 @@ const FunctionShape = z.strictObject({
   returns: text,
   examples: z.array(text).optional(),
   untimed: z.boolean().optional(),
+  action: z.strictObject({ doing: text, done: text, things: text, named: z.number().int().min(0).optional() })
+    .optional(),
+  outcome: func.optional(),
   room: z.union([z.number().min(0), func], "must be a number or a function").optional(),
   before: func.optional(),
   after: func.optional(),

@@ -142,12 +142,12 @@ function compose(
   };
 }
 
-function changedFiles({ changed: { line } }: QueryState): readonly string[] {
-  return line === "" ? [] : [`Changed ${line} (vis undo reverts it)`];
+function changedFiles({ changed: { total } }: QueryState): readonly string[] {
+  return total === "" ? [] : [`${total} · vis undo`];
 }
 
 function endedPrograms({ views, programs: { titles } }: QueryParts["environment"]): readonly string[] {
   if (titles.length === 0 || !views.view().endsWithQuery) return [];
   const shown = titles.map((title) => oneLine(title, 80)).join("; ");
-  return [`Ended with this run: ${shown} (commands go on after a request only in vis and vis serve)`];
+  return [`Ended with this run: ${shown} (commands keep running after a request only in vis and vis serve)`];
 }

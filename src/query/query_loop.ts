@@ -215,7 +215,7 @@ export class QueryLoop {
     const errors = state.errors.map((error) => `- ${clip(error, 500)}`).join("\n");
     state.restart();
     state.notes.push(
-      `Several attempts in a row failed; start afresh with another approach. All variables are kept. First errors:\n${errors}`,
+      `Several attempts in a row failed; start again with another approach. All variables are kept. First errors:\n${errors}`,
     );
   }
 

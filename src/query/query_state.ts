@@ -1,4 +1,4 @@
-import { ChangedFiles } from "../domain/query/changed_files.ts";
+import { ChangedFiles } from "../domain/calls/changed_files.ts";
 import type { AcceptedFinal, OfferedAnswer } from "../iteration/iteration.ts";
 import { Attempts } from "../prompt/context/attempts.ts";
 import type { JournalEntry } from "../prompt/context/context_parts.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fs from "../../extensions/fs/mod.ts";
-import { ChangedFiles } from "../../src/domain/query/changed_files.ts";
+import { ChangedFiles } from "../../src/domain/calls/changed_files.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
@@ -18,11 +18,11 @@ Deno.test("the model sees which files its request changed, and the user is told 
     const { notes } = await engine.ask("Change it");
     assert.match(engine.context(1), /^<changed> a\.ts \+2 −1$/m);
     assert.match(engine.context(2), /^<changed> a\.ts \+3 −2, b\.md \+800 −0$/m);
-    assert.deepEqual(notes, ["Changed a.ts +3 −2, b.md +800 −0 (vis undo reverts it)"]);
+    assert.deepEqual(notes, ["2 files changed +803 −2 (a.ts, b.md) · vis undo"]);
     assert.doesNotMatch(engine.context(0), /<changed>/);
     assert.deepEqual((await engine.ask("And now?")).notes, []);
     assert.doesNotMatch(engine.context(3), /^<changed>/m);
-    assert.match(engine.context(3), /Changed a\.ts \+3 −2/);
+    assert.match(engine.context(3), /2 files changed \+803 −2/);
   });
 });
 

@@ -27,7 +27,7 @@ export async function undoChanges(context: FsContext, { force = false, ...choice
     throw new Error("Cannot undo: changes are kept only where VIS_HOME is a folder that can be written");
   }
   const changes = chooseChanges(await checkpoints.list(), choice);
-  if (changes.length === 0) throw new Error(`Cannot ${choice.redo ? "redo" : "undo"}: there is no change to take back`);
+  if (changes.length === 0) throw new Error(`Nothing to ${choice.redo ? "redo" : "undo"}`);
   const { items, others } = await itemsOf(context, { changes, checkpoints });
   if (others.length > 0 && !force) {
     const shown = others.length > 5

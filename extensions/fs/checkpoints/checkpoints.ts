@@ -76,7 +76,7 @@ export class Checkpoints {
     const bytes = await Deno.readFile(this.#object(state.hash)).catch(() => null);
     const snapshot: PathSnapshot = bytes && { kind: "file", bytes, mode: state.mode, owner: null };
     if (snapshot && isSameState(await stateOf(snapshot), state)) return snapshot;
-    throw new Error("Cannot take back the change: what the file was is no longer kept");
+    throw new Error("Cannot undo the change: the previous content of the file is no longer kept");
   }
 
   /** Stores a change that is about to be made. */

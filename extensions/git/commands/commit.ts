@@ -74,7 +74,7 @@ async function commitError(git: Git, said: string): Promise<Error> {
   const some = (names: readonly string[]): string => names.slice(0, SHOWN).join(", ");
   if (count.conflicts > 0) {
     const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);
-    return new Error(`Cannot commit: ${count.conflicts} files have conflicts, mend and add them: ${some(names)}`);
+    return new Error(`Cannot commit: ${count.conflicts} files have conflicts, fix and add them: ${some(names)}`);
   }
   if (count.staged > 0) return new Error(`Cannot commit: ${plainReason(said)}`);
   const names = files.map(({ path }) => path);

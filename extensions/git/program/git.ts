@@ -78,7 +78,7 @@ export class Git {
     const where = { GIT_DIR: gitDir, GIT_COMMON_DIR: commonDir, GIT_WORK_TREE: workspace };
     const locks = changes ? {} : { GIT_OPTIONAL_LOCKS: "0" };
     try {
-      const { code, stdout, stderr } = await this.#spawn(["git", ...SAFE_ARGUMENTS, ...args], {
+      const { code, signal: ended, stdout, stderr } = await this.#spawn(["git", ...SAFE_ARGUMENTS, ...args], {
         // Its lock files are removed only if it is asked to end, not if it is killed.
         lifetime: "conversation",
         stop: stop.signal,
@@ -92,7 +92,7 @@ export class Git {
       });
       signal?.throwIfAborted();
       if (stop.signal.aborted) throw new Error(`Cannot wait for git ${args[0]}: it took over ${TIMEOUT_MS / 1000} s`);
-      return { code, stdout, stderr };
+      return { code, stdout, stderr: ended === null ? stderr : `${stderr}git was ended by ${ended}` };
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);

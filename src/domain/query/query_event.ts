@@ -1,6 +1,6 @@
 import type { ApprovalAnswer, ApprovalQuestion } from "./approval.ts";
 import type { BlockResult } from "./block_result.ts";
-import type { HostCallEvent } from "./host_call.ts";
+import type { HostCallEvent } from "../calls/host_call.ts";
 import type { QueryResult } from "./query_result.ts";
 import type { Usage } from "./usage.ts";
 

@@ -1,6 +1,8 @@
 import type { ApprovalQuestion } from "./approval.ts";
+import { BlockTally } from "../calls/block_tally.ts";
 import type { BlockResult } from "./block_result.ts";
 import { clip, oneLine } from "../text/clip.ts";
+import type { HostCallEvent } from "../calls/host_call.ts";
 import { isChild, isEnd, type IterationOutcome, type QueryEvent } from "./query_event.ts";
 import type { QueryResult } from "./query_result.ts";
 import { reasonText } from "./reason_text.ts";
@@ -11,8 +13,10 @@ const RESULT_CHARS = 20_000;
 
 export interface StepBlock {
   code: string;
-  /** The extension function that it is calling; "" if none. */
+  /** What it is calling, in words: "reading src/app.ts"; "" if nothing. */
   calling: string;
+  /** What its calls did so far. */
+  readonly tally: BlockTally;
   /** File changes as unified diffs. */
   readonly diffs: string[];
   /** Null until it has ended. */
@@ -43,8 +47,12 @@ export interface Step {
   ms: number;
 }
 
-function newBlock(): StepBlock {
-  return { code: "", calling: "", diffs: [], result: null };
+function callingText({ action }: HostCallEvent): string {
+  return action ? `${action.doing} ${action.subject}`.trimEnd() : "";
+}
+
+export function newBlock(): StepBlock {
+  return { code: "", calling: "", tally: new BlockTally(), diffs: [], result: null };
 }
 
 export function newStep(number: number): Step {
@@ -135,9 +143,10 @@ export class QueryProgress {
         this.#blockOf(step, event.block, "running").result = boundedResult(event.result);
         return;
       case "host_call": {
-        const begins = event.phase === "start";
+        const begins = event.phase === "start" && event.action !== undefined; // Vis's own functions are not shown
         const block = this.#blockOf(step, event.block, begins ? "calling" : "running");
-        block.calling = this.#detail = begins ? visibleText(event.name) : "";
+        block.calling = this.#detail = begins ? callingText(event) : "";
+        block.tally.take(event);
         block.diffs.push(...event.diffs ?? []);
         return;
       }

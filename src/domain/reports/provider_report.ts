@@ -10,7 +10,7 @@ export interface KeyReport {
   /** The key's last characters after dots; "" if there is no key. */
   readonly shown: string;
   /** How to fix a missing key; "" if nothing needs to be done. */
-  readonly mend: string;
+  readonly fix: string;
 }
 
 /** A provider that the user can log in to. */

@@ -9,6 +9,8 @@ export interface ExtensionDescription {
   readonly version: string;
   /** "search.find" */
   readonly functions: readonly string[];
+  /** What calls do, by the names of functions that say it; none if absent. */
+  readonly actions?: ActiveExtensions["actions"];
   /** The functions with their own time limit; none if absent. */
   readonly untimed?: readonly string[];
   readonly constants: Readonly<Record<string, unknown>>;

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { HostCallError } from "../../domain/errors.ts";
 import { Budget } from "../../domain/kit/budget.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Log } from "../../logging/log.ts";
 import { signatureOf } from "./signatures.ts";
 import type { Before, EnvironmentView, Extension, FunctionSymbol } from "../spec.ts";
@@ -13,6 +15,8 @@ export interface Invocation {
   readonly log: Log;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
+  /** Gets how the call turned out, if the function says so. */
+  readonly told?: ((outcome: string) => void) | undefined;
 }
 
 /** What running calls may hold in the heap of the main process, over all conversations. */
@@ -20,6 +24,7 @@ const ROOM = new Budget(160 << 20);
 
 type Call = Parameters<Before>[0];
 const MAX_REASON = 500;
+const OUTCOME_CHARS = 80;
 /** A list of a million wrong items must not become a million faults. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false };
 type HookName = "before" | "after" | "onError";
@@ -42,11 +47,22 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
     const ms = since(start, now);
     note(invocation, "debug", { phase: "end", ms });
     const { log, extension, symbol } = invocation;
+    tell(invocation, result);
     log.call?.({ ext: extension.namespace, sym: symbol.name, ms, ...scopeOf(invocation) });
     return result;
   } catch (error) {
     note(invocation, "warn", { phase: "throw", ms: since(start, now), error: messageOf(error) });
     throw asHostCallError(error, invocation);
+  }
+}
+
+/** An outcome that cannot be told does not fail the call. */
+function tell({ symbol, told, log, extension }: Invocation, result: unknown): void {
+  if (!symbol.outcome || !told) return;
+  try {
+    told(oneLine(visibleText(String(symbol.outcome(result))), OUTCOME_CHARS));
+  } catch (error) {
+    log.warn("extension.failed", { ext: extension.namespace, phase: "outcome", error: messageOf(error) });
   }
 }
 

@@ -11,6 +11,7 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
   return {
     list: parts.flatMap(({ list }) => list),
     functions: parts.flatMap(({ functions }) => functions),
+    actions: Object.assign({}, ...parts.map(({ actions }) => actions)),
     untimed: parts.flatMap(({ untimed }) => untimed),
     constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
     grants: { net: union("net"), read: union("read"), write: union("write"), env: union("env") },

@@ -103,10 +103,21 @@ function withPrompt({ block, quiet }: ExtensionDescription, prompt: string): str
 }
 
 function partOf(description: ExtensionDescription, block: string): Part {
-  const { namespace, version, functions, untimed = [], constants, grants, globals, modules = {}, example, docs } =
-    description;
+  const {
+    namespace,
+    version,
+    functions,
+    actions = {},
+    untimed = [],
+    constants,
+    grants,
+    globals,
+    modules = {},
+    example,
+    docs,
+  } = description;
   return {
-    ...{ list: [{ namespace, version }], functions, untimed, constants, grants, globals, modules },
+    ...{ list: [{ namespace, version }], functions, actions, untimed, constants, grants, globals, modules },
     blocks: block === "" ? [] : [block],
     example,
     nudges: [],

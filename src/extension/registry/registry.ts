@@ -1,7 +1,8 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
-import { HostCallError } from "../../domain/errors.ts";
+import type { CallAction } from "../../domain/calls/call_action.ts";
 import type { Log } from "../../logging/log.ts";
 import { invokeSymbol } from "./hooks.ts";
+import { unknownFunction } from "./_unknown_function.ts";
 import { installOrder } from "./install_order.ts";
 import { ownNudge } from "./own_nudge.ts";
 import { joinParts, type Part } from "./join_parts.ts";
@@ -19,6 +20,8 @@ export interface ActiveExtensions {
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
   /** "search.find" */
   readonly functions: readonly string[];
+  /** What calls do, by the names of functions that say it. */
+  readonly actions: Readonly<Record<string, CallAction>>;
   /** The functions with their own time limit. */
   readonly untimed: readonly string[];
   /** "alias.name" to its constant. */
@@ -46,6 +49,8 @@ export interface ActiveExtensions {
 export interface FunctionCallOptions {
   readonly env: EnvironmentView;
   readonly signal: AbortSignal;
+  /** Gets how the call turned out, if its function says so. */
+  readonly told?: (outcome: string) => void;
 }
 
 export interface RegistryOptions extends SettingSources {
@@ -230,11 +235,11 @@ export class ExtensionRegistry {
       }
     }
     const parts = active.map((one) => this.#partOf(one, own));
-    const joined = joinParts(parts, async (name, args, { env, signal }) => {
+    const joined = joinParts(parts, async (name, args, { env, signal, told }) => {
       const found = functions.get(name);
       if (!found) throw unknownFunction(name, [...functions.keys()]);
       const view = this.#view(found.extension, { env, own, call: { signal, untimed: found.symbol.untimed ?? false } });
-      return await invokeSymbol({ ...found, env: view, args, log: this.#log, now: this.#now });
+      return await invokeSymbol({ ...found, env: view, args, log: this.#log, now: this.#now, told });
     });
     return { ...joined, blocks: grouped(active).map(({ block }) => block).filter((block) => block !== "") };
   }
@@ -246,6 +251,9 @@ export class ExtensionRegistry {
     return {
       list: [{ namespace, version }],
       functions: symbols.flatMap(([name, { kind }]) => kind === "function" ? [name] : []),
+      actions: Object.fromEntries(
+        symbols.flatMap(([name, one]) => one.kind === "function" && one.action ? [[name, one.action]] : []),
+      ),
       untimed: symbols.flatMap(([name, one]) => one.kind === "function" && one.untimed ? [name] : []),
       constants: Object.fromEntries(symbols.flatMap(([name, one]) => one.kind === "value" ? [[name, one.value]] : [])),
       grants: { net: [], read: [], write: [], env: [], ...allow },
@@ -286,15 +294,4 @@ function grouped(active: readonly Active[]): readonly Active[] {
   return [...groups.values()].flatMap((group) =>
     [...Map.groupBy(group, ({ extension }) => extension.subgroup).values()].flat()
   );
-}
-
-function unknownFunction(name: string, known: readonly string[]): HostCallError {
-  const [alias = "", symbol = name] = name.split(".");
-  const there = known.filter((one) => one.startsWith(`${alias}.`));
-  const hint = there.length > 0 ? `${alias} has ${there.join(", ")}` : "";
-  return new HostCallError(`Cannot call ${name}: no such function is active`, {
-    namespace: alias,
-    symbol,
-    ...(hint ? { hint } : {}),
-  });
 }

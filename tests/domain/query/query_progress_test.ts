@@ -29,7 +29,9 @@ Deno.test("QueryProgress says what goes on after each event", () => {
   );
   assert.equal(doing({ type: "code", block: 1, delta: "two()" }), "writing block 2");
   assert.equal(doing({ type: "block_started", block: 0, code: "one()" }), "running block 1");
-  assert.equal(doing({ type: "host_call", block: 0, name: "rlm.query", phase: "start" }), "rlm.query");
+  const action = { doing: "calling", done: "called", things: "functions", subject: "rlm.query" };
+  assert.equal(doing({ type: "host_call", block: 0, name: "vars", phase: "start" }), "running block 1");
+  assert.equal(doing({ type: "host_call", block: 0, name: "rlm.query", phase: "start", action }), "calling rlm.query");
   assert.equal(doing({ type: "started", conversationId: "c", request: "a\ntask", model: "m" }, child), "↳ a task");
   assert.equal(progress.children.size, 1);
   child.iteration = 3;

@@ -88,5 +88,5 @@ Deno.test("a change that fails half way is put back at once, folders that it mad
   assert.match(await workspace.refusal("patch", patch), /Cannot write new\/nnn/);
   assert.equal(await workspace.text("a.txt"), "a\n");
   assert.deepEqual(await workspace.names(), ["a.txt", "locked"]);
-  assert.match(await workspace.refusal("undo"), /no change to take back/);
+  assert.match(await workspace.refusal("undo"), /^Nothing to undo/);
 });

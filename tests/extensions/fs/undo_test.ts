@@ -17,7 +17,7 @@ Deno.test("fs.undo() takes back the last change, then the one before, and says w
     { path: "a.txt", bytes: 4, diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+one\n" },
   ]);
   assert.equal(await workspace.text("a.txt"), "one\n");
-  assert.equal(await workspace.refusal("undo"), "Cannot undo: there is no change to take back");
+  assert.equal(await workspace.refusal("undo"), "Nothing to undo");
 });
 
 Deno.test("fs.undo() takes back several changes of one file at once, and an undo can be undone", async () => {
@@ -76,7 +76,7 @@ Deno.test("fs.undo() is about the own conversation only", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a" });
   await workspace.call("writeFile", "a.txt", "b");
   const other = new Workspace(join(workspace.root, ".."));
-  assert.match(await other.refusal("undo"), /no change to take back/);
+  assert.match(await other.refusal("undo"), /^Nothing to undo/);
 });
 
 Deno.test("fs.undo() of a file keeps bytes that are no text", async () => {
@@ -123,7 +123,7 @@ Deno.test("checkpoints are pruned by number, bytes and age, the oldest first, wi
   assert.equal((await Array.fromAsync(Deno.readDir(join(objects, all[0] ?? "", "objects")))).length, 2);
   await workspace.call("undo", { steps: 2 });
   assert.equal(await workspace.text("a.txt"), "2".repeat(100));
-  assert.match(await workspace.refusal("undo"), /no change to take back/);
+  assert.match(await workspace.refusal("undo"), /^Nothing to undo/);
   await limited({}).prune(Date.now() + 31 * 86_400_000);
   assert.deepEqual(await kept(workspace).list(), []);
 });
@@ -135,6 +135,6 @@ Deno.test("checkpoints whose bytes are gone or damaged are not put back", async 
   const objects = join(workspace.home, "checkpoints", folder?.name ?? "", "objects");
   const [object] = await Array.fromAsync(Deno.readDir(objects));
   await Deno.writeTextFile(join(objects, object?.name ?? ""), "evil");
-  assert.match(await workspace.refusal("undo"), /what the file was is no longer kept/);
+  assert.match(await workspace.refusal("undo"), /previous content of the file is no longer kept/);
   assert.equal(await workspace.text("a.txt"), "after");
 });

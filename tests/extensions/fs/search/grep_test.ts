@@ -140,7 +140,7 @@ for (const pattern of ["(a+)+$", "(a|aa)+$", "(.*a){20}$", "(a*)*b", "(x+x+)+y"]
   });
 }
 
-Deno.test("fs.grep() refuses patterns that it cannot have, with the mend", async () => {
+Deno.test("fs.grep() refuses patterns that it cannot have, with the fix", async () => {
   await using workspace = await Workspace.with(FILES);
   const of = async (pattern: string): Promise<string> => await workspace.refusal("grep", pattern);
   assert.match(await of("(?<=a)b"), /no look-around and no back-references .*\{literal: true\}/);

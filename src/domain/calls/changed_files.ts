@@ -16,6 +16,17 @@ export class ChangedFiles {
     this.#files.set(path, { added: added + count("+"), removed: removed + count("-") });
   }
 
+  /** `2 files changed +13 −1 (src/a.ts, b.md)`; "" if nothing was changed. */
+  get total(): string {
+    if (this.#files.size === 0) return "";
+    const sum = (key: "added" | "removed"): number => [...this.#files.values()].reduce((all, one) => all + one[key], 0);
+    const names = [...this.#files.keys()].reverse().slice(0, SHOWN);
+    const more = this.#files.size - names.length;
+    const list = [...names, ...more > 0 ? [`${more} more`] : []].join(", ");
+    const files = this.#files.size === 1 ? "1 file" : `${this.#files.size} files`;
+    return `${files} changed +${sum("added")} −${sum("removed")} (${list})`;
+  }
+
   /** `src/a.ts +3 −1, b.md +10 −0`; "" if nothing was changed. */
   get line(): string {
     const shown = [...this.#files].reverse().slice(0, SHOWN).map(([path, { added, removed }]) =>

@@ -1,10 +1,16 @@
+import type { CalledAction } from "./call_action.ts";
+
 /** A call from a block to the main process, at its start or end. */
 export interface HostCallEvent {
   readonly block: number;
   readonly name: string;
   readonly phase: "start" | "end";
+  /** What the call does, in words; absent for functions of Vis itself. */
+  readonly action?: CalledAction;
   readonly ms?: number;
   readonly ok?: boolean;
+  /** How it turned out, in a few words: "12 passed". */
+  readonly outcome?: string;
   /** Files that the call changed, each as a unified diff; bounded. */
   readonly diffs?: readonly string[];
 }

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { BlockTally } from "../../../src/domain/calls/block_tally.ts";
+import { type CallAction, calledAction } from "../../../src/domain/calls/call_action.ts";
+import type { HostCallEvent } from "../../../src/domain/calls/host_call.ts";
+
+const READ: CallAction = { doing: "reading", done: "read", things: "files" };
+const RUN: CallAction = { doing: "running", done: "ran", things: "commands" };
+
+function ended(action: CallAction, args: readonly unknown[], more: Partial<HostCallEvent> = {}): HostCallEvent {
+  return { block: 0, name: "a.b", phase: "end", ok: true, action: calledAction(action, args), ...more };
+}
+
+function told(...events: readonly HostCallEvent[]): string {
+  const tally = new BlockTally();
+  for (const event of events) tally.take(event);
+  return tally.text;
+}
+
+Deno.test("BlockTally says what one call did, and how it turned out", () => {
+  assert.equal(told(ended(READ, ["src/a.ts"])), "read src/a.ts");
+  assert.equal(told(ended(READ, [["src/*.ts", "b.ts"]], { outcome: "3 files" })), "read src/*.ts b.ts · 3 files");
+  assert.equal(told(ended(RUN, ["npm test"], { outcome: "12 passed" })), "ran npm test · 12 passed");
+});
+
+Deno.test("BlockTally counts calls of one kind, and keeps kinds in their order", () => {
+  const reads = ["a", "b"].map((path) => ended(READ, [path]));
+  assert.equal(told(...reads, ended(RUN, ["ls"]), ended(READ, ["c"])), "read 3 files, ran ls");
+});
+
+Deno.test("BlockTally leaves out what failed, what only began and functions without words", () => {
+  const call = ended(READ, ["a"]);
+  assert.equal(
+    told({ ...call, ok: false }, { ...call, phase: "start" }, { ...ended(READ, []), action: undefined } as never),
+    "",
+  );
+});
+
+Deno.test("calledAction() names paths, lists and as many arguments as it is told, on one printable line", () => {
+  const subject = (args: readonly unknown[], named = 1): string => calledAction({ ...READ, named }, args).subject;
+  assert.equal(subject([[{ path: "a", old: "x" }, { path: "b" }]]), "a b");
+  assert.equal(subject(["a", "b", "c"], 2), "a b");
+  assert.equal(subject([1, null, {}]), "");
+  assert.equal(subject(["a\nb\u001b[31m"]), "a b\\u001b[31m");
+  assert.ok(subject(["x".repeat(1e6)]).length <= 120);
+  assert.ok(subject([Array.from({ length: 1e6 }, () => "y")]).length <= 120);
+});
