@@ -18,7 +18,7 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
 /** The folder of the page's scripts, and the one of them that the page names. */
 export const PAGE_FOLDER = "build/page";
 export const PAGE_SCRIPT = `${PAGE_FOLDER}/app.js`;
-const PAGE_ENTRY = "src/page/app.tsx";
+export const PAGE_ENTRY = "src/page/app.tsx";
 
 /** Evaluated as scripts, each of which is one function of `require` (script_value.ts). */
 export const SANDBOX_SCRIPTS: readonly string[] = ["worker_script.js", "relay.js", "sucrase.js"];

@@ -1,6 +1,17 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a78ef849b692ab4cfc8085b7a0f3ec0a81f4cee2822c181612f6fb985612d7ac
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 352d894eddd95b2593283a5d923f706fa6a860ff6cc315afeac1d49d20c1a346
 import { z } from 'zod';
 
+/** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
+export interface CallAction {
+  /** "reading" */
+  readonly doing: string;
+  /** "read" */
+  readonly done: string;
+  /** What calls are counted in: "files". */
+  readonly things: string;
+  /** How many of the arguments say what a call is about; 1 if absent. */
+  readonly named?: number;
+}
 /** What a call asks the user to allow, because its grant does not cover it. */
 export interface ApprovalRequest {
   /** What would be done, as a phrase after "Allow Vis to": "run npm ci with network". */
@@ -552,6 +563,10 @@ export interface FunctionOptions {
   readonly examples?: readonly string[];
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
+  /** What a call does, for people who watch; "called search.find" if absent. */
+  readonly action?: CallAction;
+  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". */
+  readonly outcome?: (result: any) => string;
   /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;

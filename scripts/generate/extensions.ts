@@ -22,9 +22,20 @@ const NOWHERE: EnvironmentView = { envId: "", conversationId: "", branchId: "", 
 export async function describe(extension: Extension, view: EnvironmentView = NOWHERE): Promise<ExtensionDescription> {
   const registry = new ExtensionRegistry({ log: NO_LOG });
   registry.register(extension);
-  const { list: [facts], functions, untimed, constants, grants, globals, blocks: [block], nudges, doc, example } =
-    await registry
-      .activate(view);
+  const {
+    list: [facts],
+    functions,
+    actions,
+    untimed,
+    constants,
+    grants,
+    globals,
+    blocks: [block],
+    nudges,
+    doc,
+    example,
+  } = await registry
+    .activate(view);
   if (!facts || block === undefined || nudges.length > 0) {
     throw new Error(`Cannot describe ${extension.namespace}: it is not static`);
   }
@@ -36,6 +47,7 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
   ];
   const docs = Object.fromEntries(names.map((name) => [name, doc(name) ?? ""]));
   const requires = extension.requires?.length ? { requires: extension.requires } : {};
+  const told = Object.keys(actions).length > 0 ? { actions } : {};
   const own = untimed.length > 0 ? { untimed } : {};
   const rest = {
     ...(extension.onByDefault === undefined ? {} : { onByDefault: extension.onByDefault }),
@@ -43,7 +55,7 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
     ...(extension.readOnly ? { readOnly: true } : {}),
     ...(example ? { example } : {}),
   };
-  return { ...facts, functions, ...own, constants, grants, globals, ...requires, ...rest, block, docs };
+  return { ...facts, functions, ...told, ...own, constants, grants, globals, ...requires, ...rest, block, docs };
 }
 
 /** Like `describe`, for an extension with live parts: the prompt has a placeholder, and the extension counts as

@@ -152,7 +152,7 @@ export interface CheckResult {
   readonly state: "ok" | "warn" | "fail" | "off";
   readonly found: string;
   /** Suggested fix; "" if none is needed. */
-  readonly mend: string;
+  readonly fix: string;
 }
 
 /** Providers, their models and keys. Every method rejects with `ConfigError` if settings or key files cannot be used,

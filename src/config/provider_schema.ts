@@ -12,7 +12,7 @@ const ModelSchema = z.strictObject({
     cached: usd.optional().describe("US dollars per million tokens of input from a cache, else as input"),
     cacheWrite: usd.optional().describe("US dollars per million tokens of input that is written to a cache"),
   }).optional().describe("What the model costs"),
-  reasoning: z.boolean().optional().describe("Whether the model reasons by itself and has levels of it"),
+  reasoning: z.boolean().optional().describe("Whether the model has its own reasoning, with levels"),
   images: z.boolean().optional().describe("Whether the model takes images"),
   alternatingRoles: z.boolean().optional().describe("Whether the model has no system role or wants alternating roles"),
   speed: z.number().optional().describe("Rank of the model by speed, higher is faster"),

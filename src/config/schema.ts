@@ -71,7 +71,7 @@ export const ConfigSchema = z.strictObject({
       "File with the token of vis serve; null for server-token beside this file, made at the first start",
     ),
     tokensFile: z.string().min(1).nullable().default(null).describe(
-      "File with a list of tokens, each with a scope, an end and a quota, in place of the one token",
+      "File with a list of tokens, each with a scope, an expiry and a quota, instead of one token",
     ),
     proxies: z.array(z.string().min(1)).default([]).describe(
       "Addresses of reverse proxies whose X-Forwarded-For says which address a request comes from",
@@ -87,7 +87,7 @@ export const ConfigSchema = z.strictObject({
     }).prefault({}).describe("Limits of each token that has none of its own"),
     bodyMiB: positive.max(1024).default(32).describe("Largest body of a request to vis serve, in MiB"),
     shutdownMs: z.number().int().min(0).default(10_000).describe(
-      "How long running queries may go on when vis serve is told to end, in milliseconds; then they are cancelled",
+      "How long running queries may continue after vis serve is told to stop, in milliseconds; then they are cancelled",
     ),
   }).prefault({}),
   telegram: z.strictObject({
@@ -101,7 +101,7 @@ export const ConfigSchema = z.strictObject({
       "Public address at which vis serve answers the bot's webhook; null for none: vis telegram asks for updates",
     ),
     shutdownMs: z.number().int().min(0).default(10_000).describe(
-      "How long running queries may go on when vis telegram is told to end, in milliseconds; then they are cut, and begin again at the next start",
+      "How long running queries may continue after vis telegram is told to stop, in milliseconds; then they are interrupted, and start again at the next start",
     ),
   }).prefault({}),
   title: z.strictObject({
@@ -111,7 +111,7 @@ export const ConfigSchema = z.strictObject({
   }).prefault({}),
   autoForget: z.strictObject({
     afterQueries: positive.nullable().default(null).describe(
-      "A query begins without variables that have no comment and that so many queries did not define; null keeps all",
+      "A query starts without variables that have no comment and that were not defined in this many queries; null keeps all",
     ),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(

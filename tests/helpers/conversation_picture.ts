@@ -59,7 +59,7 @@ export async function pictureOf(
       outcomes: whole.map(({ metadata }) => metadata.outcome),
       answers: ended.map(({ text, answer, answerType, confidence, reason, notes }) => (
         // Which files a run changed depends on what a run that was killed had already written; the files are compared.
-        { text, answer, answerType, confidence, reason, notes: notes.filter((note) => !note.startsWith("Changed ")) }
+        { text, answer, answerType, confidence, reason, notes: notes.filter((note) => !note.endsWith(" · vis undo")) }
       )),
       spent: {
         calls: calls - cut.length - extra.reduce((sum, more) => sum + more, 0),

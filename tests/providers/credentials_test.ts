@@ -38,7 +38,7 @@ Deno.test("Credentials.set() leaves no other file with a key behind, even where 
   });
 });
 
-Deno.test("Credentials refuses a file that others can reach, and says the mend", async () => {
+Deno.test("Credentials refuses a file that others can reach, and says the fix", async () => {
   await withFolder(async (folder) => {
     const path = join(folder, "auth.json");
     await new Credentials(path).set("a", KEY);

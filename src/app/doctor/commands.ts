@@ -36,8 +36,8 @@ export async function diagnoseCommands(
     const fault = await faultOf(spawn);
     const sockets = fault === null && (await wall.walls()).loopback ? "a network of their own" : "no sockets";
     const own = fault === null
-      ? { state: "ok", found: `run behind their wall, with ${sockets}`, mend: "" } as const
-      : { state: "warn", found: fault, mend: "No extension can run a program until this is fixed" } as const;
+      ? { state: "ok", found: `run behind their wall, with ${sockets}`, fix: "" } as const
+      : { state: "warn", found: fault, fix: "No extension can run a program until this is fixed" } as const;
     return [
       { name: "commands", ...own },
       ...await askExtensions(settings, { parts, spawn: fault === null ? spawn : null }),
@@ -67,11 +67,10 @@ async function askExtensions(
   });
   const asked = loaded.map(async ({ namespace, doctor }): Promise<readonly CheckResult[]> => {
     try {
-      const checks = await doctor?.({ config: registry.configOf(namespace), spawn }) ?? [];
-      return checks.map(({ fix, ...check }) => ({ ...check, mend: fix }));
+      return await doctor?.({ config: registry.configOf(namespace), spawn }) ?? [];
     } catch (error) {
-      const mend = "This is a fault of the extension; exclude it with extensions.deny";
-      return [{ name: `extension: ${namespace}`, state: "warn", found: messageOf(error), mend }];
+      const fix = "This is a fault of the extension; exclude it with extensions.deny";
+      return [{ name: `extension: ${namespace}`, state: "warn", found: messageOf(error), fix }];
     }
   });
   return (await Promise.all(asked)).flat();

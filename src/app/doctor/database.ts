@@ -5,7 +5,7 @@ import { openStore } from "../../persistence/open_store.ts";
 import { folderFault } from "../settings/folder_fault.ts";
 import type { Settings } from "../settings/settings.ts";
 
-const MENDS: Readonly<Record<StoreErrorCode, string>> = {
+const FIXES: Readonly<Record<StoreErrorCode, string>> = {
   busy: "Another process holds it: try again when that is done",
   full: "Free some disk space; vis db prune and vis db vacuum help",
   readonly: "Make the file and its folder writable, or use another database: --db, VIS_DB",
@@ -21,21 +21,21 @@ export async function diagnoseDatabase({ database }: Pick<Settings, "database">)
   const name = "database";
   if (database !== ":memory:" && !await exists(database)) {
     const why = folderFault(dirname(database));
-    if (why !== "") return { name, state: "fail", found: `${database} cannot be made: ${why}`, mend: MENDS.readonly };
-    return { name, state: "ok", found: `${database} (made by the first query)`, mend: "" };
+    if (why !== "") return { name, state: "fail", found: `${database} cannot be made: ${why}`, fix: FIXES.readonly };
+    return { name, state: "ok", found: `${database} (made by the first query)`, fix: "" };
   }
   try {
     const store = await openStore({ path: database });
     try {
       const problems = await store.check();
-      if (problems.length === 0) return { name, state: "ok", found: database, mend: "" };
-      return { name, state: "fail", found: problems.slice(0, 3).join("; "), mend: MENDS.corrupt };
+      if (problems.length === 0) return { name, state: "ok", found: database, fix: "" };
+      return { name, state: "fail", found: problems.slice(0, 3).join("; "), fix: FIXES.corrupt };
     } finally {
       await store.close();
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    return { name, state: "fail", found: error.message, mend: MENDS[error.code] };
+    return { name, state: "fail", found: error.message, fix: FIXES[error.code] };
   }
 }
 

@@ -15,12 +15,12 @@ export async function diagnoseExtensions(settings: Settings, parts: SessionParts
       one.state !== "loaded" && !denied(one.name) && (one.path !== "" || one.state === "misconfigured")
     );
     return [
-      { name, state: "ok", found: `${loaded.length} load: ${loaded.map((one) => one.alias).join(", ")}`, mend: "" },
+      { name, state: "ok", found: `${loaded.length} load: ${loaded.map((one) => one.alias).join(", ")}`, fix: "" },
       ...faults.map((one): CheckResult => ({
         name: `extension: ${one.name}`,
         state: "warn",
         found: one.reason,
-        mend: one.state === "untrusted"
+        fix: one.state === "untrusted"
           ? "Review it, then run vis extensions trust"
           : one.state === "misconfigured"
           ? "vis config explain extensions.config shows what is set"
@@ -29,6 +29,6 @@ export async function diagnoseExtensions(settings: Settings, parts: SessionParts
     ];
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof UsageError)) throw error;
-    return [{ name, state: "fail", found: error.message, mend: "vis extensions list shows each of them" }];
+    return [{ name, state: "fail", found: error.message, fix: "vis extensions list shows each of them" }];
   }
 }

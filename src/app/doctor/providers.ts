@@ -27,23 +27,23 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
     const found = `${provider.name} ${model}`;
     try {
       const models = await provider.models({ signal: AbortSignal.timeout(REACH_MS) });
-      if (models.length === 0 || models.includes(model)) return { name, state: "ok", found, mend: "" };
+      if (models.length === 0 || models.includes(model)) return { name, state: "ok", found, fix: "" };
       const known = models.slice(0, 5).join(", ");
-      return { name, state: "warn", found: `${found}: the server does not list this model`, mend: `It has ${known}` };
+      return { name, state: "warn", found: `${found}: the server does not list this model`, fix: `It has ${known}` };
     } catch (error) {
       const why = messageOf(error);
-      return { name, state: "fail", found: `${found}: ${why}`, mend: mendOf(provider.name, settings) };
+      return { name, state: "fail", found: `${found}: ${why}`, fix: fixOf(provider.name, settings) };
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     // Without any provider Vis still shows and replays what is stored; a wrong provider is a fault.
-    if (error.code === "no_provider") return { name, state: "warn", found: error.problem, mend: NO_PROVIDER };
-    const mend = error.advice || "See vis providers";
-    return { name, state: "fail", found: error.problem, mend };
+    if (error.code === "no_provider") return { name, state: "warn", found: error.problem, fix: NO_PROVIDER };
+    const fix = error.advice || "See vis providers";
+    return { name, state: "fail", found: error.problem, fix };
   }
 }
 
-function mendOf(name: string, { config }: Settings): string {
+function fixOf(name: string, { config }: Settings): string {
   const ownKey = config.baseUrl === null ? `vis auth login ${name}` : "VIS_API_KEY";
   const address = config.baseUrl === null ? `the baseUrl of ${name} in config.jsonc` : "VIS_BASE_URL";
   return `Start the server, or check ${address} and its key (${ownKey}); then run vis providers --check again`;
@@ -55,9 +55,9 @@ async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
   const { providers } = await admin.providers({ check: true, signal: AbortSignal.timeout(2 * REACH_MS) });
   return providers.filter(({ root }) => !root).map(({ name, key, reach }): CheckResult => {
     const at = `provider: ${name}`;
-    if (key.mend !== "") return { name: at, state: "warn", found: "it has no key", mend: key.mend };
-    if (reach?.ok) return { name: at, state: "ok", found: reach.found, mend: "" };
-    const mend = `Requests work without it; check its address and key: vis auth login ${name}`;
-    return { name: at, state: "warn", found: reach?.found ?? "it was not asked", mend };
+    if (key.fix !== "") return { name: at, state: "warn", found: "it has no key", fix: key.fix };
+    if (reach?.ok) return { name: at, state: "ok", found: reach.found, fix: "" };
+    const fix = `Requests work without it; check its address and key: vis auth login ${name}`;
+    return { name: at, state: "warn", found: reach?.found ?? "it was not asked", fix };
   });
 }

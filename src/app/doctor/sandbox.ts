@@ -19,10 +19,10 @@ export async function diagnoseSandbox(
   try {
     probes = await probeWalls({ launcher, signal });
   } catch (error) {
-    const mend = launcher.length > 0
+    const fix = launcher.length > 0
       ? "Fix sandbox.launcher (vis config explain sandbox.launcher): no block can run until then"
       : "No block can run until this is fixed";
-    return [{ name, state: "fail", found: `${carrier(launcher)}${messageOf(error)}`, mend }];
+    return [{ name, state: "fail", found: `${carrier(launcher)}${messageOf(error)}`, fix }];
   }
   const walls = wallChecks(probes, { require, os: Deno.build.os });
   try {
@@ -30,12 +30,12 @@ export async function diagnoseSandbox(
     const found = `starts, ${memoryMiB} MiB for each conversation${
       launcher.length > 0 ? `, behind ${shown(launcher)}` : ""
     }`;
-    return [{ name, state: "ok", found, mend: "" }, ...walls];
+    return [{ name, state: "ok", found, fix: "" }, ...walls];
   } catch (error) {
-    const mend = error instanceof ConfigError
+    const fix = error instanceof ConfigError
       ? "Fix that wall, or remove it from sandbox.require"
       : "No block can run until this is fixed: vis config list shows what sandbox.* is set to";
-    return [{ name, state: "fail", found: messageOf(error), mend }, ...walls];
+    return [{ name, state: "fail", found: messageOf(error), fix }, ...walls];
   }
 }
 

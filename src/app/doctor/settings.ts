@@ -7,7 +7,7 @@ import type { Settings } from "../settings/settings.ts";
 
 /** Why the settings cannot be used, and how to fix it. */
 export function settingsFault(error: ConfigError): CheckResult {
-  return { name: "configuration", state: "fail", found: error.message, mend: settingsFix(error) };
+  return { name: "configuration", state: "fail", found: error.message, fix: settingsFix(error) };
 }
 
 function settingsFix(error: ConfigError): string {
@@ -26,10 +26,10 @@ function settingsFix(error: ConfigError): string {
 export async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
   const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
   const found = files.length === 0 ? "no file; all settings have their defaults" : files.join(", ");
-  const checks: CheckResult[] = [{ name: "configuration", state: "ok", found, mend: "" }];
+  const checks: CheckResult[] = [{ name: "configuration", state: "ok", found, fix: "" }];
   if (home === null) {
-    const mend = "Set VIS_HOME to a folder that Vis may write";
-    return [...checks, { name: "home", state: "warn", found: "none", mend }];
+    const fix = "Set VIS_HOME to a folder that Vis may write";
+    return [...checks, { name: "home", state: "warn", found: "none", fix }];
   }
   checks.push(await diagnoseHome(home));
   for (const name of ["auth.json", "server-token"]) {
@@ -39,7 +39,7 @@ export async function diagnoseSettings({ home, layers }: Settings): Promise<read
         name,
         state: name === "auth.json" ? "fail" : "warn",
         found: open,
-        mend: `chmod 600 ${join(home, name)}`,
+        fix: `chmod 600 ${join(home, name)}`,
       });
     }
   }
@@ -51,20 +51,20 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   const info = await Deno.stat(home).catch(() => null);
   if (info === null) {
     const why = folderFault(home);
-    if (why === "") return { name, state: "ok", found: `${home} (made when it is needed)`, mend: "" };
-    return { name, state: "fail", found: `${home} cannot be made: ${why}`, mend: "Set VIS_HOME to another one" };
+    if (why === "") return { name, state: "ok", found: `${home} (made when it is needed)`, fix: "" };
+    return { name, state: "fail", found: `${home} cannot be made: ${why}`, fix: "Set VIS_HOME to another one" };
   }
   if (!info.isDirectory) {
-    return { name, state: "fail", found: `${home} is not a folder`, mend: "Set VIS_HOME to another one" };
+    return { name, state: "fail", found: `${home} is not a folder`, fix: "Set VIS_HOME to another one" };
   }
   const probe = join(home, `.doctor-${crypto.randomUUID()}`);
   try {
     // Not empty: a full disk still accepts file names.
     await Deno.writeTextFile(probe, " ".repeat(8192), { createNew: true });
-    return { name, state: "ok", found: home, mend: "" };
+    return { name, state: "ok", found: home, fix: "" };
   } catch (error) {
-    const mend = HOME_FIXES[fileCode(error)] ?? "Fix its owner and permissions, or set VIS_HOME to another";
-    return { name, state: "fail", found: `${home} cannot be written: ${fileFault(error)}`, mend };
+    const fix = HOME_FIXES[fileCode(error)] ?? "Fix its owner and permissions, or set VIS_HOME to another";
+    return { name, state: "fail", found: `${home} cannot be written: ${fileFault(error)}`, fix };
   } finally {
     await Deno.remove(probe).catch(() => {});
   }

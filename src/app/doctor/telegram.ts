@@ -10,15 +10,15 @@ export async function diagnoseTelegram(settings: Settings): Promise<readonly Che
   try {
     const token = await telegramToken({}, settings);
     if (token === null) {
-      if (allow.length === 0) return [{ name, state: "off", found: "not set up (vis auth login telegram)", mend: "" }];
-      const mend = "Save the token from @BotFather with vis auth login telegram";
-      return [{ name, state: "warn", found: "no token, although telegram.allow lists users", mend }];
+      if (allow.length === 0) return [{ name, state: "off", found: "not set up (vis auth login telegram)", fix: "" }];
+      const fix = "Save the token from @BotFather with vis auth login telegram";
+      return [{ name, state: "warn", found: "no token, although telegram.allow lists users", fix }];
     }
     const found = `token from ${token.from}, ${allow.length === 0 ? "nobody" : allow.length} allowed`;
-    if (allow.length > 0) return [{ name, state: "ok", found, mend: "" }];
-    return [{ name, state: "warn", found, mend: "vis telegram allow ID; the bot tells users it refuses their id" }];
+    if (allow.length > 0) return [{ name, state: "ok", found, fix: "" }];
+    return [{ name, state: "warn", found, fix: "vis telegram allow ID; the bot tells users it refuses their id" }];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return [{ name, state: "fail", found: error.message, mend: "vis auth login telegram, or VIS_TELEGRAM_TOKEN" }];
+    return [{ name, state: "fail", found: error.message, fix: "vis auth login telegram, or VIS_TELEGRAM_TOKEN" }];
   }
 }

@@ -11,8 +11,8 @@ export function wallChecks(
   const optional: readonly WallName[] = os === "linux" ? ["kernel"] : ["kernel", "process"];
   return probes.map(({ wall, holds, found }) => {
     const required = require.includes(wall);
-    const mend = holds ? "" : `${found.mend}${required ? "; sandbox.require names it, so no block runs" : ""}`;
+    const fix = holds ? "" : `${found.fix}${required ? "; sandbox.require names it, so no block runs" : ""}`;
     const state = holds ? "ok" : optional.includes(wall) && !required ? "warn" : "fail";
-    return { name: `wall: ${wall}`, state, found: found.text, mend };
+    return { name: `wall: ${wall}`, state, found: found.text, fix };
   });
 }

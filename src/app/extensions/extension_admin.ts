@@ -116,7 +116,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       await Deno.remove(path, { recursive: true });
       return path;
     }
-    throw new UsageError(`Cannot remove ${name}: there is none in ${this.#own()}`);
+    throw new UsageError(`Cannot remove ${name}: not found in ${this.#own()}`);
   }
 
   async trustable(path: string | null): Promise<readonly TrustFacts[]> {

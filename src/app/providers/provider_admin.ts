@@ -104,7 +104,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     const names = [...new Set([...await this.#names(), ...kept])];
     const others = names.filter((name) => !chosen.some((one) => one.name === name)).map(async (name) => {
       if (isProvider(name, config)) return keyReport(await resolveProvider(name, { ...this.#parts, sole: false }));
-      return { provider: name, title: name, need: "optional", from: "auth.json", shown: "", mend: "" } as const;
+      return { provider: name, title: name, need: "optional", from: "auth.json", shown: "", fix: "" } as const;
     });
     return [...chosen.map(keyReport), ...await Promise.all(others)];
   }
@@ -219,13 +219,13 @@ function checkKey(key: string): void {
 }
 
 function withoutService(name: string | null, folder: string | null): WithoutService | null {
-  if (name === "demo") return { name, title: "Policies in place of a model", model: "policies" };
+  if (name === "demo") return { name, title: "Scripted replies instead of a model", model: "policies" };
   if (name === "files") return { name, title: "Requests and replies are files in a folder", model: folder };
   return null;
 }
 
 function reportWithoutService({ name, title, model }: WithoutService): ProviderReport {
-  const key: KeyReport = { provider: name, title: name, need: "optional", from: "", shown: "", mend: "" };
+  const key: KeyReport = { provider: name, title: name, need: "optional", from: "", shown: "", fix: "" };
   return { name, title, protocol: "none", baseUrl: "", model, root: true, key, reach: null };
 }
 
@@ -239,7 +239,7 @@ function keyReport(resolved: ResolvedProvider): KeyReport {
   const { name, title, need, key } = resolved;
   const missing = key.value === null && need !== "optional";
   const shown = key.value === null ? "" : masked(key.value);
-  return { provider: name, title, need, from: key.from, shown, mend: missing ? keyAdvice(resolved) : "" };
+  return { provider: name, title, need, from: key.from, shown, fix: missing ? keyAdvice(resolved) : "" };
 }
 
 function masked(key: string): string {

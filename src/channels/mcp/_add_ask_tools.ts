@@ -46,7 +46,7 @@ export function addAskTools(server: McpServer, parts: McpParts): void {
     return await answered(request, { parts, target, given, context });
   });
   server.registerTool("continue", {
-    title: "Go on with a conversation of Vis",
+    title: "Continue a conversation of Vis",
     description: "Gives Vis the next request of a conversation. Variables and everything said before are still there.",
     inputSchema: Continue,
     outputSchema: Answer,

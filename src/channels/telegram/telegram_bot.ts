@@ -218,8 +218,8 @@ function whyEnded(error: unknown): unknown {
     );
   }
   if (error.code !== "conflict") return error;
-  const mend = error.detail === "webhook"
+  const fix = error.detail === "webhook"
     ? "remove the webhook with vis telegram --delete-webhook"
     : "stop the other program that reads this bot's updates";
-  return new ConfigError(`Cannot ask for updates: ${error.message}; ${mend}`);
+  return new ConfigError(`Cannot ask for updates: ${error.message}; ${fix}`);
 }

@@ -89,7 +89,7 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
     const parsed = parse(text);
     const first: Judged = parsed.ok ? this.#fit(parsed.value) : {
       ok: false,
-      reason: `The answer must be JSON that fits the schema, and this is none (${clip(parsed.why, 150)})`,
+      reason: `The answer must be JSON that fits the schema, and this is not JSON (${clip(parsed.why, 150)})`,
     };
     if (first.ok || !this.#plainText) return first;
     const second = this.#fit(text);

@@ -57,7 +57,7 @@ function nextPause(answer: Readonly<Record<string, unknown>>, pauseMs: number): 
     case "access_denied":
       throw refused("it was declined on the page");
     default:
-      throw refused(`GitHub does not go on${said(answer)}`);
+      throw refused(`GitHub does not continue${said(answer)}`);
   }
 }
 

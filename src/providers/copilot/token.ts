@@ -75,7 +75,7 @@ export class CopilotTokens {
 
   #read(answer: Readonly<Record<string, unknown>>): Kept {
     const { token, expires_at: expiresAt, refresh_in: refreshIn, endpoints } = answer;
-    if (typeof token !== "string" || token === "") throw unusable("there is none in the answer");
+    if (typeof token !== "string" || token === "") throw unusable("the answer contains none");
     const now = this.#clock.now();
     // `refresh_in` counts from now and takes precedence: `expires_at` is by the service's clock, which may differ from
     // ours.

@@ -152,10 +152,10 @@ export class Failures {
     const hint = this.#facts.endpoint.hasVersion ? "" : `, for example ${this.#facts.endpoint.base}/v1`;
     const { baseUrl, model } = this.#facts.advice;
     const isUnpulled = /\bpull/i.test(refusal.text);
-    const mend = isUnpulled ? `fetch it with ollama pull ${asked.model}` : `check ${model} and ${baseUrl}${hint}`;
+    const fix = isUnpulled ? `fetch it with ollama pull ${asked.model}` : `check ${model} and ${baseUrl}${hint}`;
     const message = asked.model === null
       ? `Cannot find ${url} (${status}): check ${baseUrl}${hint}${this.#said(refusal.text)}`
-      : `Cannot find model "${asked.model}" or the path ${url} (${status}): ${mend}; vis models lists what there is` +
+      : `Cannot find model "${asked.model}" or the path ${url} (${status}): ${fix}; vis models lists what there is` +
         this.#said(refusal.text);
     return new ProviderError(message, { code: "server", retryable: false, status });
   }

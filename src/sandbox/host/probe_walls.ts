@@ -7,7 +7,7 @@ import type { RunReport, Sandbox } from "../sandbox.ts";
 export interface WallProbe {
   readonly wall: WallName;
   readonly holds: boolean;
-  readonly found: { readonly text: string; readonly mend: string };
+  readonly found: { readonly text: string; readonly fix: string };
 }
 
 interface Probe {
@@ -17,7 +17,7 @@ interface Probe {
   /** Evaluates to a list of the attempts that succeeded. */
   readonly code: (secret: string, options: { readonly carried: boolean }) => string;
   readonly text: (sandbox: Sandbox) => string;
-  readonly mend: string;
+  readonly fix: string;
 }
 
 const OFF = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
@@ -49,14 +49,14 @@ const PROBES: readonly Probe[] = [
         "make code from text": `(() => {}).constructor("return 1")() === 1`,
       }),
     text: () => "blocks see only ECMAScript and a short list of globals, and cannot create code from text",
-    mend: "This is a defect: report it with the output of vis version",
+    fix: "This is a defect: report it with the output of vis version",
   },
   {
     wall: "permissions",
     walls: { ...OFF, permissions: true },
     code: (secret) => attempts({ ...FILES(secret), "start a process": `new Deno.Command("/bin/true").outputSync()` }),
     text: () => "the worker has no Deno permission",
-    mend: "This is a defect: report it with the output of vis version",
+    fix: "This is a defect: report it with the output of vis version",
   },
   {
     wall: "process",
@@ -71,7 +71,7 @@ const PROBES: readonly Probe[] = [
         "dump core": `!/Max core file size +0 /.test(Deno.readTextFileSync("/proc/self/limits"))`,
       }),
     text: () => "a separate process with an empty environment and folder, and limits for memory and files",
-    mend: Deno.build.os === "linux"
+    fix: Deno.build.os === "linux"
       ? "This is a defect: report it with the output of vis version"
       : "Limits for memory and open files exist on Linux only; the child is still a separate, empty process",
   },
@@ -87,7 +87,7 @@ const PROBES: readonly Probe[] = [
         ...failed.filter((it) => /^Landlock/.test(it)),
       ]
         .join("; "),
-    mend: "This wall needs Linux 5.13 or later with Landlock on x86-64; the other walls work without it",
+    fix: "This wall needs Linux 5.13 or later with Landlock on x86-64; the other walls work without it",
   },
 ];
 
@@ -125,7 +125,7 @@ export async function probeWalls(options: ProbeOptions = {}): Promise<readonly W
 }
 
 async function tryWall(
-  { wall, walls, code, text, mend }: Probe,
+  { wall, walls, code, text, fix }: Probe,
   secret: string,
   { launcher = [], signal, folderRoot }: ProbeOptions,
 ): Promise<WallProbe> {
@@ -145,7 +145,7 @@ async function tryWall(
     const stands = wall !== "kernel" && wall !== "process" || missingWalls(sandbox.walls, [wall]).length === 0;
     const why = through === "" ? sandbox.walls.failed.join("; ") : `got through: ${through}`;
     const holds = through === "" && stands;
-    return { wall, holds, found: { text: holds ? text(sandbox) : why, mend } };
+    return { wall, holds, found: { text: holds ? text(sandbox) : why, fix } };
   } finally {
     await sandbox.close();
   }

@@ -15,7 +15,7 @@ async function diagnose(shell: object, more: Partial<typeof parts> = {}) {
 Deno.test("diagnoseCommands() runs one behind the wall, and asks extensions", { ignore: missing !== "" }, async () => {
   const off = await diagnose({ enabled: false });
   assert.match(off.get("commands")?.found ?? "", /^run behind their wall, with (?:a network of their own|no sockets)$/);
-  assert.deepEqual(off.get("shell"), { name: "shell", state: "ok", found: "off", mend: "" });
+  assert.deepEqual(off.get("shell"), { name: "shell", state: "ok", found: "off", fix: "" });
   assert.match(off.get("git")?.found ?? "", /^git version|Cannot run git/);
   const on = await diagnose({ enabled: true, network: true, deny: ["curl *"] });
   assert.equal(on.get("shell")?.found, "on, TCP to anywhere, rules: 0 allow, 1 deny");
@@ -26,7 +26,7 @@ Deno.test("diagnoseCommands() fails where shell is on and nothing can run", { ig
     const found = await diagnose({ enabled, read: ["/no/such/folder"] });
     assert.deepEqual([found.get("commands")?.state, found.get("shell")?.state], ["warn", state]);
     assert.match(found.get("commands")?.found ?? "", /\/no\/such\/folder/);
-    assert.notEqual(found.get("commands")?.mend, "");
+    assert.notEqual(found.get("commands")?.fix, "");
     assert.ok(!found.has("git"), "what needs a command says nothing of its own");
   }
 });

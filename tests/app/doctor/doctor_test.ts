@@ -32,8 +32,8 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
       check: async (env = {}) => {
         const parts = { env: { VIS_HOME: home, HOME: folder, ...env }, shipped: {}, described: {} };
         const all = await doctor({ cwd: workspace }, parts);
-        for (const { name, state, mend } of all) {
-          assert.equal(state === "ok" || state === "off", mend === "", `${name} has its mend`);
+        for (const { name, state, fix } of all) {
+          assert.equal(state === "ok" || state === "off", fix === "", `${name} has its fix`);
         }
         return new Map(all.map((one) => [one.name, one]));
       },
@@ -43,13 +43,13 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
   }
 }
 
-Deno.test("doctor() has a mend for what is missing, and no fault where Vis can be used", () =>
+Deno.test("doctor() has a fix for what is missing, and no fault where Vis can be used", () =>
   withPlace(async ({ home, check }) => {
     const checks = await check();
     assert.equal(checks.get("configuration")?.found, join(home, "config.jsonc"));
     assert.deepEqual([checks.get("home")?.found, checks.get("database")?.state], [home, "ok"]);
     assert.deepEqual([checks.get("provider")?.state, checks.get("extensions")?.state], ["warn", "ok"]);
-    assert.match(checks.get("provider")?.mend ?? "", /vis auth login/);
+    assert.match(checks.get("provider")?.fix ?? "", /vis auth login/);
     assert.deepEqual((await Array.fromAsync(Deno.readDir(home))).map(({ name }) => name), ["config.jsonc"]);
   }));
 
@@ -58,45 +58,45 @@ Deno.test("doctor() names the key of a file that cannot be used, and tries the w
     await write("home/config.jsonc", '{ "modle": "m" }');
     const own = await check();
     assert.equal(own.get("configuration")?.state, "fail");
-    assert.match(own.get("configuration")?.mend ?? "", /^vis config unset modle /);
+    assert.match(own.get("configuration")?.fix ?? "", /^vis config unset modle /);
     assert.ok(own.has("wall: realm"));
     await write("home/config.jsonc", "{");
-    assert.match((await check()).get("configuration")?.mend ?? "", /JSON with comments/);
+    assert.match((await check()).get("configuration")?.fix ?? "", /JSON with comments/);
     await write("home/config.jsonc", "{}");
     await write("work/.vis/config.jsonc", '{ "baseUrl": "http://x" }');
-    assert.match((await check()).get("configuration")?.mend ?? "", /^vis config unset --project baseUrl /);
+    assert.match((await check()).get("configuration")?.fix ?? "", /^vis config unset --project baseUrl /);
   }));
 
 Deno.test("doctor() takes the cause of a fault from its code, whatever its words are", () =>
   withPlace(async ({ home, write, check }) => {
     const named = (await check({ VIS_PROVIDER: "a; b" })).get("provider");
     assert.deepEqual([named?.found.startsWith("Cannot use provider: a; b (there are "), named?.state], [true, "fail"]);
-    assert.equal(named?.mend, "See vis providers");
-    assert.equal((await check({ VIS_PROVIDER: "opnai" })).get("provider")?.mend, "is openai meant?");
+    assert.equal(named?.fix, "See vis providers");
+    assert.equal((await check({ VIS_PROVIDER: "opnai" })).get("provider")?.fix, "is openai meant?");
     const url = (await check({ VIS_BASE_URL: "Cannot read x.jsonc" })).get("configuration");
-    assert.equal(url?.mend, "vis help run lists the variables of the environment");
+    assert.equal(url?.fix, "vis help run lists the variables of the environment");
     await write("work/.vis/config.jsonc", '{ "model": 3 }');
-    assert.match((await check()).get("configuration")?.mend ?? "", /^vis config unset --project model /);
+    assert.match((await check()).get("configuration")?.fix ?? "", /^vis config unset --project model /);
     await Deno.remove(join(home, "config.jsonc"));
     await write("home/config.jsonc/x", "");
-    assert.match((await check()).get("configuration")?.mend ?? "", /^Make it readable for Vis/);
+    assert.match((await check()).get("configuration")?.fix ?? "", /^Make it readable for Vis/);
   }));
 
 Deno.test("doctor() finds keys that others can read", () =>
   withPlace(async ({ home, write, check }) => {
     await write("home/auth.json", "{}", 0o644);
     const checks = await check();
-    const { state, mend } = checks.get("auth.json") ?? assert.fail();
-    assert.deepEqual([state, mend], ["fail", `chmod 600 ${join(home, "auth.json")}`]);
-    assert.match(checks.get("provider")?.mend ?? "", /chmod 600/);
+    const { state, fix } = checks.get("auth.json") ?? assert.fail();
+    assert.deepEqual([state, fix], ["fail", `chmod 600 ${join(home, "auth.json")}`]);
+    assert.match(checks.get("provider")?.fix ?? "", /chmod 600/);
   }));
 
-Deno.test("doctor() has a mend for each fault of a database", () =>
+Deno.test("doctor() has a fix for each fault of a database", () =>
   withPlace(async ({ write, check }) => {
     await write("home/vis.db", "no database ".repeat(100));
-    const { state, mend } = (await check()).get("database") ?? assert.fail();
+    const { state, fix } = (await check()).get("database") ?? assert.fail();
     assert.equal(state, "fail");
-    assert.match(mend, /vis db restore|--db/);
+    assert.match(fix, /vis db restore|--db/);
   }));
 
 Deno.test("doctor() asks every provider that is configured, without showing a key", () =>
@@ -113,8 +113,8 @@ Deno.test("doctor() asks every provider that is configured, without showing a ke
       const checks = await check({ FIRST: "key-4711-4711-4711", SECOND: "wrong-4712-4712-4712" });
       assert.deepEqual([checks.get("provider")?.state, checks.get("provider")?.found], ["ok", "first mock-1"]);
       assert.equal(checks.get("provider: second")?.state, "warn");
-      assert.match(checks.get("provider: second")?.mend ?? "", /vis auth login second/);
-      assert.match(checks.get("provider: third")?.mend ?? "", /vis auth login third/);
+      assert.match(checks.get("provider: second")?.fix ?? "", /vis auth login second/);
+      assert.match(checks.get("provider: third")?.fix ?? "", /vis auth login third/);
       assert.doesNotMatch(JSON.stringify([...checks.values()]), /471[12]/);
       const broken = await check({ FIRST: "wrong-4712-4712-4712" });
       assert.equal(broken.get("provider")?.state, "fail");
@@ -130,10 +130,10 @@ Deno.test("doctor() tells of a home and a database that cannot be made", async (
     const env = { VIS_HOME: join(folder, "file/home"), VIS_PROVIDER: "demo" };
     const all = await doctor({ cwd: folder }, { env, shipped: {}, described: {} });
     for (const name of ["home", "database"]) {
-      const { state, found, mend } = all.find((one) => one.name === name) ?? assert.fail(name);
+      const { state, found, fix } = all.find((one) => one.name === name) ?? assert.fail(name);
       assert.equal(state, "fail");
       assert.match(found, /file\/home\S*(?: cannot be made)?: a part of its path is not? a? ?folder/);
-      assert.match(mend, /VIS_HOME|VIS_DB/);
+      assert.match(fix, /VIS_HOME|VIS_DB/);
     }
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -143,9 +143,9 @@ Deno.test("doctor() tells of a home and a database that cannot be made", async (
 Deno.test("doctor() says why an extension is left out", () =>
   withPlace(async ({ write, check }) => {
     await write("home/extensions/bad/vis.json", "{");
-    const { state, mend } = (await check()).get("extension: bad") ?? assert.fail();
+    const { state, fix } = (await check()).get("extension: bad") ?? assert.fail();
     assert.equal(state, "warn");
-    assert.match(mend, /^vis extensions check .*bad; or exclude it: vis config set extensions\.deny bad$/);
+    assert.match(fix, /^vis extensions check .*bad; or exclude it: vis config set extensions\.deny bad$/);
   }));
 
 Deno.test("doctor() ends at its signal, with a service that does not answer", () =>
@@ -181,5 +181,5 @@ Deno.test("doctor() names the setting of a shipped extension that cannot be used
     const found = all.find(({ name }) => name === "extension: test.one");
     assert.equal(found?.state, "warn");
     assert.match(found?.found ?? "", /extensions\.config\.test\.one\.limit/);
-    assert.match(found?.mend ?? "", /vis config explain extensions\.config/);
+    assert.match(found?.fix ?? "", /vis config explain extensions\.config/);
   }));

@@ -13,7 +13,7 @@ Deno.test("diagnoseSandbox() tries a sandbox as it is configured, and each wall"
     name: "sandbox",
     state: "ok",
     found: "starts, 256 MiB for each conversation",
-    mend: "",
+    fix: "",
   });
   assert.deepEqual(
     walls.map(({ name }) => name),
@@ -41,6 +41,6 @@ Deno.test("diagnoseSandbox() names a launcher that gives no sandbox", { ignore }
     const [sandbox, ...walls] = await diagnoseSandbox(settings({ launcher }));
     assert.deepEqual([sandbox?.state, walls], ["fail", []]);
     assert.match(sandbox?.found ?? "", /no\/such\/launcher|no such image/);
-    assert.match(sandbox?.mend ?? "", /sandbox\.launcher/);
+    assert.match(sandbox?.fix ?? "", /sandbox\.launcher/);
   }
 });

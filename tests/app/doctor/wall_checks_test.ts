@@ -8,7 +8,7 @@ const PROBES: readonly WallProbe[] = (["realm", "permissions", "process", "kerne
   holds: at < 2,
   found: {
     text: at < 2 ? "holds" : "process limits, Landlock, system call filter: not on darwin",
-    mend: "It needs Linux",
+    fix: "It needs Linux",
   },
 }));
 const states = (os: typeof Deno.build.os, require: Parameters<typeof wallChecks>[1]["require"] = []) =>
@@ -20,5 +20,5 @@ Deno.test("wallChecks() is no fault for walls that a system has none of, unless 
   assert.equal(states("linux"), "ok ok fail warn");
   assert.equal(states("darwin", ["kernel", "realm"]), "ok ok warn fail");
   const [, , , kernel] = wallChecks(PROBES, { require: ["kernel"], os: "windows" });
-  assert.equal(kernel?.mend, "It needs Linux; sandbox.require names it, so no block runs");
+  assert.equal(kernel?.fix, "It needs Linux; sandbox.require names it, so no block runs");
 });

@@ -178,7 +178,7 @@ Deno.test("chooseProviders() uses only the provider that is named", async () => 
   assert.deepEqual(await chosen({ config, env }), ["anthropic", "claude-sonnet-5", "ANTHROPIC_API_KEY"]);
 });
 
-Deno.test("chooseProviders() names the nearest of what is not known, and the mend of what is missing", async () => {
+Deno.test("chooseProviders() names the nearest of what is not known, and the fix of what is missing", async () => {
   const cases: readonly (readonly [Asked, RegExp])[] = [
     [{ config: { provider: "antropic" } }, /^Cannot use provider: antropic \(there are .*\); is anthropic meant\?$/],
     [{ config: { provider: "acme" } }, /^Cannot use provider: acme \(there are openai, .*vllm, demo and files\)$/],

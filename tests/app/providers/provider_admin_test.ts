@@ -37,7 +37,7 @@ Deno.test("AppProviderAdmin.saveKey() keeps a key that serves from then on, and 
         need: "required",
         from: "auth.json",
         shown: "••••4711",
-        mend: "",
+        fix: "",
       },
       reach: null,
     });
@@ -82,8 +82,8 @@ Deno.test("AppProviderAdmin.keys() says where each key is from and shows nothing
       ["zai", "ZAI_API_KEY", "••••"],
       ["anthropic", "auth.json", "••••4711"],
     ]);
-    assert.match(keys[2]?.mend ?? "", /^set GEMINI_API_KEY or run vis auth login other$/);
-    assert.equal(keys[1]?.mend, "");
+    assert.match(keys[2]?.fix ?? "", /^set GEMINI_API_KEY or run vis auth login other$/);
+    assert.equal(keys[1]?.fix, "");
     assert.doesNotMatch(JSON.stringify(keys), /0123456789|short/);
   });
 });
@@ -124,7 +124,7 @@ Deno.test("AppProviderAdmin.deviceLogin() tries the account before it keeps the 
     assert.equal(await login(), join(home, "auth.json"));
     assert.deepEqual(codes, ["ABCD-1234", "ABCD-1234"]);
     const [key] = await admin.keys();
-    assert.deepEqual([key?.provider, key?.shown, key?.mend], ["github-copilot", "••••4711", ""]);
+    assert.deepEqual([key?.provider, key?.shown, key?.fix], ["github-copilot", "••••4711", ""]);
     assert.match(await Deno.readTextFile(join(home, "auth.json")), /"domain": "company\.ghe\.com"/);
     assert.doesNotMatch(await Deno.readTextFile(join(home, "auth.json")), /tid=/);
   });

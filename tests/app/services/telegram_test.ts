@@ -55,7 +55,7 @@ Deno.test("diagnoseTelegram() says whether the bot could be used, and asks nobod
       const [found] = await diagnoseTelegram(
         await readSettings({ cwd: folder }, { ...env, VIS_TELEGRAM_TOKEN: token }, NO_EXTENSIONS),
       );
-      return [found?.state, found?.mend.replace(/[;,].*/, "")];
+      return [found?.state, found?.fix.replace(/[;,].*/, "")];
     };
     assert.deepEqual(await check(), ["off", ""]);
     assert.deepEqual(await check(TOKEN), ["warn", "vis telegram allow ID"]);

@@ -85,6 +85,17 @@ export class Pty {
     return this.screen();
   }
 
+  /** Resolves with the program's process once it is stopped: a SIGCONT before that has no effect. */
+  async stopped(): Promise<number> {
+    const pid = await this.pid();
+    const end = performance.now() + 20_000;
+    while (!Deno.readTextFileSync(`/proc/${pid}/stat`).includes(") T ")) {
+      if (performance.now() > end) throw new Error(`Cannot see that ${pid} stops:\n${this.screen()}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return pid;
+  }
+
   async #read(): Promise<{ readonly code: number }> {
     const decoder = new TextDecoder();
     for await (const bytes of this.#child.stdout) {

@@ -77,7 +77,7 @@ export function codingSuite(launcher: Launcher): void {
   launched(launcher, "vis run finds a fault, mends it, runs the tests, commits, and takes a change back", async () => {
     await using user = await User.make(launcher, { reply: SCRIPT });
     await project(user);
-    const ran = await user.run(["run", "The count of lines is wrong: mend it and commit", "-q"]);
+    const ran = await user.run(["run", "The count of lines is wrong: fix it and commit", "-q"]);
     assert.deepEqual([ran.code, ran.stdout.trim()], [
       0,
       "fix: lines that hold nothing are not counted: 1 passed",

@@ -105,16 +105,16 @@ export function commandsSuite(launcher: Launcher): void {
       }),
       "as JSON": withUser(async (user) => {
         const { code, stdout, stderr } = await user.run(["doctor", "--json"]);
-        const checks: { name: string; state: string; found: string; mend: string }[] = JSON.parse(stdout);
+        const checks: { name: string; state: string; found: string; fix: string }[] = JSON.parse(stdout);
         assert.equal(stderr, "");
         const names = checks.map(({ name }) => name);
         const walls = WALLS.map((wall) => `wall: ${wall}`);
         const first = ["runtime", "configuration", "home", ...walls, "database", "provider"];
         assert.deepEqual(names.filter((name) => first.includes(name)), first);
         assert.ok(names.includes("extensions"));
-        for (const { state, found, mend } of checks) {
+        for (const { state, found, fix } of checks) {
           assert.ok(["ok", "warn", "fail", "off"].includes(state) && found !== "", stdout);
-          if (state !== "off") assert.equal(mend !== "", state !== "ok", stdout);
+          if (state !== "off") assert.equal(fix !== "", state !== "ok", stdout);
         }
         assert.equal(code, checks.some(({ state }) => state === "fail") ? 1 : 0);
       }),

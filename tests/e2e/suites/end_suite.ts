@@ -199,7 +199,7 @@ export function endSuite(launcher: Launcher): void {
     for (const { pid } of seen) Deno.kill(pid, "SIGKILL");
     const { code, stdout, stderr } = await running.ended;
     assert.deepEqual([code, stdout], [0, "1+2+3,true,5,undefined\n"], stderr);
-    assert.match(stderr, /✗ .*(killed|ended|gone)/i);
+    assert.match(stderr, /✗ wrote mark.*\n +SandboxEnded: .*killed/);
     assert.match(user.mock.requests[2]?.context ?? "", /<journal>[\s\S]*(killed|ended|gone)[\s\S]*<\/journal>/i);
     assert.deepEqual(await leftFolders(user), []);
   });

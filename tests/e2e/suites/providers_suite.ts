@@ -112,7 +112,7 @@ export function providersSuite(launcher: Launcher): void {
     await checkSecret(user);
   });
 
-  launched(launcher, "vis refuses providers and keys that it cannot use, and says the mend", async (t) => {
+  launched(launcher, "vis refuses providers and keys that it cannot use, and says the fix", async (t) => {
     const withUser = (work: (user: User) => Promise<void>) => async (): Promise<void> => {
       await using user = await User.make(launcher, { reply: final("x") });
       await work(user);

@@ -19,7 +19,7 @@ const CASES: readonly (readonly [string, string, string])[] = [
 ];
 
 for (const [code, message, kind] of CASES) {
-  Deno.test(`toStoreError() takes "${message}" for ${kind}, with path and mend and without the original text`, () => {
+  Deno.test(`toStoreError() takes "${message}" for ${kind}, with path and fix and without the original text`, () => {
     const cause = Object.assign(new Error(message), { code });
     const error = toStoreError(cause, "/home/u/vis.db");
     assert.ok(error instanceof StoreError);

@@ -58,10 +58,10 @@ Deno.test("AnswerSchema.judge() names what is wrong with paths, the first five o
 });
 
 Deno.test("AnswerSchema.judge() says that prose is no JSON", () => {
-  assert.match(String(judge({ required: ["a"] }, { text: "The price is 5" })), /must be JSON .*, and this is none/);
+  assert.match(String(judge({ required: ["a"] }, { text: "The price is 5" })), /must be JSON .*, and this is not JSON/);
   assert.match(
     String(judge(PRODUCT, { text: "The price is 5" })),
-    /must be JSON that fits the schema, and this is none/,
+    /must be JSON that fits the schema, and this is not JSON/,
   );
 });
 

@@ -59,8 +59,8 @@ Deno.test("copilotDeviceLogin() slows down when it is told to, for good", async 
 const ENDS: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   ["expired", { error: "expired_token" }, /the code expired/],
   ["declined", { error: "access_denied" }, /declined/],
-  ["refused", { error: "device_flow_disabled", error_description: "It is off" }, /does not go on: It is off$/],
-  ["nonsense", { hello: 1 }, /does not go on$/],
+  ["refused", { error: "device_flow_disabled", error_description: "It is off" }, /does not continue: It is off$/],
+  ["nonsense", { hello: 1 }, /does not continue$/],
 ];
 for (const [name, answer, says] of ENDS) {
   Deno.test(`copilotDeviceLogin() ends where the login is ${name}`, async () => {

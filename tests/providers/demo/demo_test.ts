@@ -40,7 +40,7 @@ function broke(code: string, message: string) {
 async function stuckOn(request: string, fields: Partial<ContextParts>, says: RegExp): Promise<void> {
   await assert.rejects(ask(request, fields), (error) => {
     assert.ok(error instanceof ProviderError);
-    assert.match(error.message, /^Cannot go on with the demo: /);
+    assert.match(error.message, /^Cannot continue the demo: /);
     assert.match(error.message, says);
     assert.equal(error.retryable, false);
     return true;

@@ -84,8 +84,8 @@ for (const protocol of PROTOCOLS) {
   });
 
   Deno.test(`createProvider(${protocol}) never shows the key, however the service echoes it`, async () => {
-    const secret = `sk-"odd"+/=&key-9876`;
-    const echo = `got ${secret} and ${encodeURIComponent(secret)} and ${JSON.stringify(secret)} and tenant-token-4321`;
+    const secret = `sk-"odd"+/=&key-nine`;
+    const echo = `got ${secret} and ${encodeURIComponent(secret)} and ${JSON.stringify(secret)} and tenant-token-four`;
     const replies = [
       ...[400, 401, 404, 413, 429, 500].map((status) => ({ status, error: { message: echo } })),
       { fault: "error_chunk" as const, text: "some text", error: { message: echo } },
@@ -94,12 +94,12 @@ for (const protocol of PROTOCOLS) {
       { refusal: echo },
     ];
     await withMock(protocol, { reply: replies }, async ({ baseUrl }) => {
-      const headers = { "x-tenant-token": "tenant-token-4321" };
+      const headers = { "x-tenant-token": "tenant-token-four" };
       const provider = await provide(protocol, { baseUrl, headers, token: () => Promise.resolve(secret) });
       for (const reply of replies) {
         const error = await failureOf(collect(provider));
         const shown = Deno.inspect(error, { depth: 10, showHidden: true }) + String(error.cause);
-        assert.doesNotMatch(shown, /9876|4321/, JSON.stringify(reply));
+        assert.doesNotMatch(shown, /key-nine|token-four/, JSON.stringify(reply));
       }
     });
   });

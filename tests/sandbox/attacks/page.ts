@@ -27,7 +27,7 @@ export function attackPage(runs: readonly Run[], system: string): string {
     "column stand. It is judged by its effect (a secret read, a file written, a socket reached, a signal delivered, memory",
     "over the limit, a variable lost), not by an error.",
     "",
-    `${CLAIM} the wall must stop it by itself (a test holds it to that) · **through** what it reached · otherwise what it met.`,
+    `${CLAIM} the wall alone must stop it (a test checks this) · **through** what it reached · otherwise what it met.`,
     "Without walls (`none`) an attack shows that it works. One without an entry there needs a hole to work: it is tried",
     "where a wall claims to stop it and against all. `kernel` is Landlock and the system call filter together; both stand",
     "with the process limits. `all` must hold everywhere.",

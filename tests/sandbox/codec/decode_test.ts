@@ -122,13 +122,13 @@ Deno.test("encode() decode() work while the prototypes they could use are broken
         for (let i = 0; i < saved.length; i++) set(saved[i][0], saved[i][1], { __proto__: null, get: poison, configurable: true });
         for (let i = 0; i < extra.length; i++) set(extra[i][0], extra[i][1], { __proto__: null, get: poison, set: poison, configurable: true });
       },
-      mend() {
+      fix() {
         for (let i = 0; i < extra.length; i++) delete extra[i][0][extra[i][1]];
         for (let i = 0; i < saved.length; i++) set(saved[i][0], saved[i][1], saved[i][2]);
       },
     };
   })()`);
-  const realm: { break: () => void; mend: () => void } = script.runInThisContext();
+  const realm: { break: () => void; fix: () => void } = script.runInThisContext();
   const expected = encode(value);
   let bytes: Uint8Array<ArrayBuffer> | null = null, back: unknown, failure: unknown = null;
   realm.break();
@@ -138,7 +138,7 @@ Deno.test("encode() decode() work while the prototypes they could use are broken
   } catch (error) {
     failure = error;
   } finally {
-    realm.mend();
+    realm.fix();
   }
   assert.equal(failure, null);
   assert.deepStrictEqual(bytes, expected);

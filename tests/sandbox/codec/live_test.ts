@@ -117,7 +117,7 @@ const REFUSED: readonly (readonly [source: string, says: string])[] = [
   ],
 ];
 
-Deno.test("host calls: what cannot cross names the place and the mend, and the call does not happen", async () => {
+Deno.test("host calls: what cannot cross names the place and the fix, and the call does not happen", async () => {
   let calls = 0;
   await using box = await testSandbox({ functions: { echo: () => calls++ } });
   await box.run("async function fetchLater() {}");

@@ -3,29 +3,40 @@ import type { BlockResult } from "../../../domain/query/block_result.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { type Delay, delayLine } from "../../../domain/query/delay_line.ts";
 import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
-import { QueryProgress } from "../../../domain/query/query_progress.ts";
+import { blockFailure, blockLine } from "../../../domain/query/block_line.ts";
+import { newBlock, QueryProgress } from "../../../domain/query/query_progress.ts";
 import { reasonText } from "../../../domain/query/reason_text.ts";
+import { durationText } from "../../../domain/text/duration_text.ts";
 import type { Io } from "../../channel.ts";
 import { diffLines } from "../output/diff_lines.ts";
 import { LiveLine } from "./live_line.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
-/** Shows a running query on stderr: a line per block with its outcome, and on a terminal a temporary live line below
- * them. `verbose` shows whole blocks and results. */
+const MOST_RESULT = 2_000;
+
+/** Shows a running query on stderr: a line of thinking for each iteration, a line for each block that says what it did,
+ * and on a terminal a temporary live line below them. `verbose` shows whole blocks and results. */
 export class Progress {
   readonly #io: Io;
   readonly #verbose: boolean;
   readonly #color: ReturnType<typeof pc.createColors>;
   readonly #live: LiveLine;
   readonly #progress = new QueryProgress();
+  readonly #thinking: boolean;
+  /** The iteration whose number was written last. */
+  #numbered: number | null = null;
+  /** The iteration whose thinking was written last. */
+  #thought: number | null = null;
   /** What happened while a question waited. */
   readonly #meanwhile: QueryEvent[] = [];
   /** Why the last iteration failed. Held back until it is clear that the query continues: otherwise the answer says the
    * same. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
-  constructor(io: Io, options: { readonly verbose: boolean }) {
+  /** `thinking`: whether to show it; true if absent. */
+  constructor(io: Io, options: { readonly verbose: boolean; readonly thinking?: boolean }) {
     this.#io = io;
+    this.#thinking = options.thinking ?? true;
     this.#verbose = options.verbose;
     this.#color = pc.createColors(io.stderrColor);
     this.#live = new LiveLine({ write: io.stderr, width: () => this.#width(), paint: this.#color.dim });
@@ -46,20 +57,21 @@ export class Progress {
     this.#progress.take(event);
     if (isChild(event)) return this.#child(event);
     const at = event.iteration === null ? "" : `[${event.iteration}] `;
+    if (event.type !== "thinking") this.#think(event.iteration);
     switch (event.type) {
       case "started":
         return this.#waiting();
       case "block_started":
-        this.#code(at, event.code);
+        if (this.#verbose) this.#code(at, event.code);
         return this.#status(at);
       case "thinking":
       case "code":
       case "approval_answered":
         return this.#status(at);
       case "block_finished":
-        return this.#result(event.result);
+        return this.#verbose ? this.#result(event.result) : this.#told(event);
       case "host_call":
-        for (const diff of event.diffs ?? []) this.#diff(diff);
+        for (const diff of this.#verbose ? event.diffs ?? [] : []) this.#diff(diff);
         return event.phase === "start" ? this.#status(at) : undefined;
       case "retrying":
       case "waiting":
@@ -128,29 +140,54 @@ export class Progress {
     if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`);
   }
 
+  /** The number of an iteration before its first line, blanks before the others. */
+  #margin(iteration: number | null): string {
+    if (iteration === null) return "";
+    const at = `[${iteration}] `;
+    const isFirst = this.#numbered !== iteration;
+    this.#numbered = iteration;
+    return isFirst ? this.#color.dim(at) : " ".repeat(at.length);
+  }
+
+  /** One line of what the model thought before it wrote anything else in this iteration. */
+  #think(iteration: number | null): void {
+    const { step } = this.#progress;
+    if (!this.#thinking || step === null || step.number !== iteration || this.#thought === iteration) return;
+    const text = step.thinking.trim();
+    if (text === "") return;
+    this.#thought = iteration;
+    this.painted(`${this.#margin(iteration)}${this.#color.dim(oneLine(visibleText(text), this.#width() - 8))}`);
+  }
+
+  /** One line for a block: what its calls did, or its code with its result. */
+  #told({ iteration, block, result }: Extract<QueryEvent, { type: "block_finished" }>): void {
+    const shown = this.#progress.step?.blocks[block] ?? newBlock();
+    const { text, isCode } = blockLine({ ...shown, result });
+    const time = ` ${durationText(result.ms)}`;
+    const line = oneLine(visibleText(text), this.#width() - 8 - time.length);
+    const mark = result.ok ? this.#color.green("✓") : this.#color.red("✗");
+    this.painted(
+      `${this.#margin(iteration)}${mark} ${isCode ? this.#color.cyan(line) : line}${this.#color.dim(time)}`,
+    );
+    if (!result.ok) this.#indented(this.#color.red(oneLine(visibleText(blockFailure(result)), 300)));
+    for (const diff of shown.diffs) this.#diff(diff);
+  }
+
   #code(at: string, written: string): void {
-    const code = visibleText(written);
-    if (!this.#verbose) {
-      return this.painted(`${this.#color.dim(at)}${this.#color.cyan(oneLine(code, this.#width() - at.length))}`);
-    }
-    const lines = code.trimEnd().split("\n");
+    const lines = visibleText(written).trimEnd().split("\n");
     for (const [index, line] of lines.entries()) {
       this.painted(`${this.#color.dim(index === 0 ? at : " ".repeat(at.length))}${this.#color.cyan(line)}`);
     }
   }
 
   #result(result: BlockResult): void {
-    const time = this.#color.dim(` ${Math.round(result.ms)} ms`);
-    const width = this.#verbose ? 2000 : this.#width() - 16; // minus indent, mark and time
-    if (result.stdout && this.#verbose) this.#indented(visibleText(result.stdout.trimEnd()), this.#color.dim);
+    const time = this.#color.dim(` ${durationText(result.ms)}`);
+    if (result.stdout) this.#indented(visibleText(result.stdout.trimEnd()), this.#color.dim);
     if (result.ok) {
-      const preview = visibleText(result.preview);
-      const text = result.outcome === "none" ? "" : this.#verbose ? preview : oneLine(preview, width);
-      return this.#indented(`${this.#color.green("✓")} ${text.slice(0, width)}${time}`);
+      const text = result.outcome === "none" ? "" : visibleText(result.preview).slice(0, MOST_RESULT);
+      return this.#indented(`${this.#color.green("✓")} ${text}${time}`);
     }
-    const { error } = result;
-    const text = error ? `${error.name}: ${error.message}` : result.outcome;
-    this.#indented(`${this.#color.red("✗")} ${oneLine(visibleText(text), 300)}${time}`);
+    this.#indented(`${this.#color.red("✗")} ${oneLine(visibleText(blockFailure(result)), 300)}${time}`);
   }
 
   /** Shows how a file was changed, if somebody is watching. */

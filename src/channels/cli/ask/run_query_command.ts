@@ -35,7 +35,10 @@ interface QueryCommand {
 
 /** Runs one query: progress on stderr, only the answer on stdout. Ctrl-C cancels it. Resolves with the exit code. */
 export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
-  const progress = new Progress(io, { verbose: flags.verbose || flags.trace === true });
+  const progress = new Progress(io, {
+    verbose: flags.verbose || flags.trace === true,
+    thinking: flags.trace !== true,
+  });
   const trace = flags.trace && !flags.quiet ? new Trace(io, (text) => progress.painted(text)) : null;
   using interrupted = interrupt(io);
   try {

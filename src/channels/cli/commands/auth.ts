@@ -133,11 +133,11 @@ export class AuthCommand {
   }
 }
 
-function line({ provider, shown, from, need, mend }: KeyReport): string {
+function line({ provider, shown, from, need, fix }: KeyReport): string {
   const state = shown !== ""
     ? `${shown} from ${from}`
-    : mend !== ""
-    ? `missing: ${mend}`
+    : fix !== ""
+    ? `missing: ${fix}`
     : need === "optional"
     ? from === "" ? "not needed" : `from ${from}`
     : "none";

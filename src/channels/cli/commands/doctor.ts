@@ -20,6 +20,6 @@ function line(check: CheckResult, io: Io): string {
   const color = pc.createColors(io.stdoutColor);
   const mark =
     { ok: color.green("✓"), warn: color.yellow("!"), fail: color.red("✗"), off: color.dim("–") }[check.state];
-  const mend = check.mend ? `\n    ${color.dim("→")} ${visibleText(check.mend)}` : "";
-  return `${mark} ${visibleText(`${check.name.padEnd(20)} ${check.found}`)}${mend}`;
+  const fix = check.fix ? `\n    ${color.dim("→")} ${visibleText(check.fix)}` : "";
+  return `${mark} ${visibleText(`${check.name.padEnd(20)} ${check.found}`)}${fix}`;
 }

@@ -35,7 +35,7 @@ function lines(provider: ProviderReport, io: Io): string {
   return `${root ? color.green("*") : " "} ${color.bold(name)}\n${facts.map((fact) => `    ${fact}`).join("\n")}`;
 }
 
-function keyText({ shown, from, need, mend }: KeyReport): string {
+function keyText({ shown, from, need, fix }: KeyReport): string {
   if (shown !== "") return `${shown} from ${from}`;
-  return mend === "" ? need === "optional" ? "not needed" : "none" : `missing (${mend})`;
+  return fix === "" ? need === "optional" ? "not needed" : "none" : `missing (${fix})`;
 }

@@ -9,7 +9,7 @@ const key = z.object({
   need: z.enum(["required", "optional", "device-login"]),
   from: z.string().describe('A variable, auth.json, or ""'),
   shown: z.string().describe("The last characters of the key, masked"),
-  mend: z.string(),
+  fix: z.string(),
 });
 
 const provider = z.object({
@@ -117,7 +117,7 @@ export const setupOutputs = {
     name: z.string(),
     state: z.enum(["ok", "warn", "fail", "off"]).describe("off: not set up, which is no fault"),
     found: z.string(),
-    mend: z.string().describe('Suggested fix; "" if none is needed'),
+    fix: z.string().describe('Suggested fix; "" if none is needed'),
   })),
   "version": z.object({
     vis: z.string(),

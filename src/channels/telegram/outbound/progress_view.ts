@@ -7,7 +7,7 @@ const SHOWN_CHARS = 3_000;
 /** What a chat shows of a running query, the given milliseconds after its message. */
 export function progressView(progress: QueryProgress, ms: number): string {
   const { step, answer } = progress;
-  const head = `⏳ iteration ${step?.number ?? 1} · ${Math.round(ms / 1000)} s`;
+  const head = `⏳ step ${step?.number ?? 1} · ${Math.round(ms / 1000)} s`;
   if (answer !== "") return `${head}\n\n${tail(harmlessText(answer))}`;
   const doing = doingOf(progress);
   const lines = [oneLine(harmlessText(step?.thinking.slice(0, SHOWN_CHARS) ?? ""), 300), doing && `▸ ${doing}`];
@@ -18,7 +18,7 @@ function doingOf({ phase, doing, question, step, block }: QueryProgress): string
   if (phase === "delayed" || question !== null) return doing;
   if (!["running", "calling", "child"].includes(phase)) return "";
   const { code = "", calling = "" } = step?.blocks[block] ?? {};
-  return calling === "" ? firstLine(code) : `${calling}()`;
+  return calling === "" ? firstLine(code) : oneLine(harmlessText(calling), 120);
 }
 
 function firstLine(code: string): string {

@@ -32,7 +32,7 @@ const RESULT = {
   notes: [],
 } as const;
 
-Deno.test("Progress shows a line per block and one per result", () => {
+Deno.test("Progress shows a line of thinking, and one for each block", () => {
   const io = fakeIo();
   const progress = new Progress(io, { verbose: false });
   progress.show(event({ type: "started", conversationId: "c", request: "r", model: "m" }, null));
@@ -41,7 +41,7 @@ Deno.test("Progress shows a line per block and one per result", () => {
   progress.show(event({ type: "host_call", block: 0, name: "fs.grep", phase: "start" }));
   progress.show(event({ type: "block_finished", block: 0, result: VALUE }));
   progress.show(event({ type: "iteration_finished", outcome: "executed", reason: null, ms: 1 }));
-  assert.equal(io.err, "[1] const a = [1, 2] a\n    ✓ [1, 2] 12 ms\n");
+  assert.equal(io.err, "[1] hm\n    ✓ const a = [1, 2] a → [1, 2] 12 ms\n");
   assert.equal(io.out, "");
 });
 
@@ -65,29 +65,31 @@ Deno.test("Progress shows errors, refusals, empty and unusable replies, each onc
   progress.show(event({ type: "iteration_finished", outcome: "empty", reason: null, ms: 1 }, 4));
   assert.equal(
     io.err,
-    "[1] f()\n    ✗ TypeError: f is not a function 3 ms\n[2] no usable reply: no JSON in it\n[3] answer refused: too short\n[4] empty reply\n",
+    "[1] ✗ f() 3 ms\n    TypeError: f is not a function\n[2] no usable reply: no JSON in it\n[3] answer refused: too short\n[4] empty reply\n",
   );
 });
 
 Deno.test("Progress shows a block without a value, and one that was killed", () => {
   const io = fakeIo();
   const progress = new Progress(io, { verbose: false });
+  for (const [block, code] of ["f()", "g()"].entries()) progress.show(event({ type: "block_started", block, code }));
   progress.show(event({ type: "block_finished", block: 0, result: blockResult({ ok: true, outcome: "none", ms: 1 }) }));
-  progress.show(event({ type: "block_finished", block: 0, result: blockResult({ outcome: "cancelled", ms: 2 }) }));
-  assert.equal(io.err, "    ✓  1 ms\n    ✗ cancelled 2 ms\n");
+  progress.show(event({ type: "block_finished", block: 1, result: blockResult({ outcome: "cancelled", ms: 2 }) }));
+  assert.equal(io.err, "[1] ✓ f() 1 ms\n    ✗ g() 2 ms\n    cancelled\n");
 });
 
 Deno.test("Progress keeps one live line on a terminal and takes it away", () => {
   const io = fakeIo({ stderrIsTerminal: true, columns: () => 24 });
-  const progress = new Progress(io, { verbose: false });
+  const progress = new Progress(io, { verbose: false, thinking: false });
   progress.show(event({ type: "thinking", delta: "a" }));
-  progress.show(event({ type: "host_call", block: 0, name: "fs.aVeryLongNameOfAFunction", phase: "start" }));
+  const action = { doing: "calling", done: "called", things: "functions", subject: "fs.aVeryLongNameOfAFunction" };
+  progress.show(event({ type: "host_call", block: 0, name: "fs.aVeryLongNameOfAFunction", phase: "start", action }));
   progress.show(
     event({ type: "host_call", block: 0, name: "fs.aVeryLongNameOfAFunction", phase: "end", ms: 1, ok: true }),
   );
   const [first = "", second = "", ...more] = io.err.split("\r\x1b[2K");
   assert.deepEqual([first, more], ["[1] thinking…", []]);
-  assert.ok(second.length <= 23 && second.startsWith("[1] fs.aVery") && second.endsWith("…"), second);
+  assert.ok(second.length <= 23 && second.startsWith("[1] calling fs.aVery") && second.endsWith("…"), second);
   progress.line("done");
   progress.clear();
   assert.ok(io.err.endsWith("\r\x1b[2Kdone\n"));
@@ -166,14 +168,19 @@ Deno.test("Progress shows how a call changed files, where somebody looks on", ()
     phase: "end",
     ms: 1,
     ok: true,
+    action: { doing: "editing", done: "edited", things: "files", subject: "x" },
     diffs: ["--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n"],
   });
-  const terminal = fakeIo({ stderrIsTerminal: true });
-  new Progress(terminal, { verbose: false }).show(call);
-  assert.equal(terminal.err, "    --- a/x\n    +++ b/x\n    @@ -1 +1 @@\n    -old\n    +new\n");
-  const pipe = fakeIo();
-  new Progress(pipe, { verbose: false }).show(call);
-  assert.equal(pipe.err, "");
+  const end = event({ type: "block_finished", block: 0, result: VALUE });
+  const shown = (io: ReturnType<typeof fakeIo>): string => {
+    const progress = new Progress(io, { verbose: false });
+    for (const one of [call, end]) progress.show(one);
+    return io.err;
+  };
+  const line = "[1] ✓ edited x 12 ms\n";
+  const terminal = shown(fakeIo({ stderrIsTerminal: true }));
+  assert.equal(terminal, `${line}    --- a/x\n    +++ b/x\n    @@ -1 +1 @@\n    -old\n    +new\n`);
+  assert.equal(shown(fakeIo()), line);
 });
 
 Deno.test("Progress tells before a model is asked again: a live line on a terminal, else a line of its own", () => {

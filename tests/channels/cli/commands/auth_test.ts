@@ -18,7 +18,7 @@ const KEY: KeyReport = {
   need: "required",
   from: "auth.json",
   shown: "••••4711",
-  mend: "",
+  fix: "",
 };
 
 function rig(admin: Partial<ProviderAdmin>, io: Partial<Io> & { readonly stdin?: string } = {}) {
@@ -152,7 +152,7 @@ Deno.test("AuthCommand.login() ends a device login at Ctrl-C", async () => {
 Deno.test("AuthCommand.status() shows where keys come from, and what to do about missing ones", async () => {
   const keys: KeyReport[] = [
     KEY,
-    { ...KEY, provider: "anthropic", from: "", shown: "", mend: "set ANTHROPIC_API_KEY" },
+    { ...KEY, provider: "anthropic", from: "", shown: "", fix: "set ANTHROPIC_API_KEY" },
     { ...KEY, provider: "ollama", need: "optional", from: "", shown: "" },
   ];
   const { auth, io } = rig({ keys: () => Promise.resolve(keys) });

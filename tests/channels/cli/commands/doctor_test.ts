@@ -5,10 +5,10 @@ import { Cancelled } from "../../../../src/domain/errors.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
 const CHECKS: readonly CheckResult[] = [
-  { name: "runtime", state: "ok", found: "deno 2", mend: "" },
-  { name: "wall: kernel", state: "warn", found: "absent", mend: "use Linux" },
+  { name: "runtime", state: "ok", found: "deno 2", fix: "" },
+  { name: "wall: kernel", state: "warn", found: "absent", fix: "use Linux" },
 ];
-const FAILED: CheckResult = { name: "database", state: "fail", found: "broken", mend: "mend it" };
+const FAILED: CheckResult = { name: "database", state: "fail", found: "broken", fix: "fix it" };
 
 async function run(checks: readonly CheckResult[], json = false): Promise<{ code: number; out: string }> {
   const io = fakeIo();
@@ -16,7 +16,7 @@ async function run(checks: readonly CheckResult[], json = false): Promise<{ code
   return { code: await doctorCommand({ services, io, flags: { json } }), out: io.out };
 }
 
-Deno.test("doctorCommand() shows a line for each check, with its mend", async () => {
+Deno.test("doctorCommand() shows a line for each check, with its fix", async () => {
   const { code, out } = await run(CHECKS);
   assert.deepEqual([code, out], [0, "✓ runtime              deno 2\n! wall: kernel         absent\n    → use Linux\n"]);
 });
@@ -24,7 +24,7 @@ Deno.test("doctorCommand() shows a line for each check, with its mend", async ()
 Deno.test("doctorCommand() exits with 1 when a check failed", async () => {
   const { code, out } = await run([...CHECKS, FAILED]);
   assert.equal(code, 1);
-  assert.match(out, /^✗ database +broken\n {4}→ mend it$/m);
+  assert.match(out, /^✗ database +broken\n {4}→ fix it$/m);
 });
 
 Deno.test("doctorCommand() prints the checks as JSON", async () => {

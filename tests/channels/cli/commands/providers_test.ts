@@ -10,7 +10,7 @@ const KEY: KeyReport = {
   need: "required",
   from: "ZAI_API_KEY",
   shown: "••••4711",
-  mend: "",
+  fix: "",
 };
 const ZAI: ProviderReport = {
   name: "zai",
@@ -40,8 +40,8 @@ async function run(report: Partial<ProvidersReport>, flags: { check?: boolean; o
 }
 
 Deno.test("providersCommand() shows each provider with its key, masked, and its model", async () => {
-  const missing = { ...KEY, from: "", shown: "", mend: "set X or run vis auth login x" };
-  const local = { ...missing, need: "optional" as const, mend: "" };
+  const missing = { ...KEY, from: "", shown: "", fix: "set X or run vis auth login x" };
+  const local = { ...missing, need: "optional" as const, fix: "" };
   const { code, out, err, asked } = await run({
     providers: [ZAI, { ...ZAI, name: "x", root: false, model: null, key: missing }, {
       ...ZAI,

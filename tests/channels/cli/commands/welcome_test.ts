@@ -5,7 +5,7 @@ import { ConfigError } from "../../../../src/domain/errors.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
-const KEY = { provider: "ollama", title: "Ollama", need: "optional", from: "", shown: "", mend: "" } as const;
+const KEY = { provider: "ollama", title: "Ollama", need: "optional", from: "", shown: "", fix: "" } as const;
 const OLLAMA = {
   ...{ name: "ollama", title: "Ollama", protocol: "openai-chat", baseUrl: "", model: "qwen3:8b", root: true },
   key: KEY,

@@ -63,7 +63,7 @@ Deno.test("vis __complete offers stored conversations and variables, as text for
 });
 
 Deno.test("vis __complete offers providers, models, settings and extensions", async () => {
-  const key = { provider: "x", title: "X", need: "optional", from: "", shown: "", mend: "" } as const;
+  const key = { provider: "x", title: "X", need: "optional", from: "", shown: "", fix: "" } as const;
   const provider = {
     name: "mine",
     title: "Mine",
