@@ -6,7 +6,7 @@ const REASONS = {
   max_iterations: /budget of 4 steps/,
   error_budget: /errors in a row after 3 steps[\s\S]*Error: third/,
   answer_schema: /schema/,
-  unusable_replies: /--model/,
+  unusable_replies: /vis models/,
   unsupported_answer: /No answer/,
   limit_cost: /cost limit[\s\S]*budget\.costUsd/,
   limit_tokens: /token limit[\s\S]*budget\.tokens/,
@@ -47,7 +47,7 @@ Deno.test("fallbackAnswer() says in a sentence what a model does whose replies c
       .split("\n");
     assert.match(sentence, /^The model m-1 replied 3 times in a row .*\.$/);
     assert.match(sentence, fault === null ? /anything usable/ : faults[fault]);
-    assert.match(advice, /--model/);
+    assert.match(advice, /vis models/);
   }
 });
 

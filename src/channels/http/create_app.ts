@@ -13,6 +13,7 @@ import { chat } from "./openai/chat.ts";
 import { openAiErrorBody, openAiHeaders } from "./openai/error.ts";
 import { responses } from "./openai/responses.ts";
 import { pageFiles } from "./page_file.ts";
+import { AbandonedCalls } from "./request/abandoned_calls.ts";
 import { Authenticator } from "./request/authenticator.ts";
 import type { Env, HttpConnection, ServerParts } from "./request/env.ts";
 import { guard } from "./request/guard.ts";
@@ -74,7 +75,7 @@ export function createApp(all: AppParts): (request: Request, from: HttpConnectio
   }
   app.notFound((c) => failed(c, new Problem("Cannot find this path", { kind: "not-found" })));
   app.onError((error, c) => failed(c, error));
-  const shared: ServerParts = { parts, runs, metrics, once: new Idempotency() };
+  const shared: ServerParts = { parts, runs, metrics, once: new Idempotency(), abandoned: new AbandonedCalls() };
   return async (request, from) => await app.fetch(request, { ...shared, ...from });
 }
 

@@ -19,14 +19,16 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
 };
 
 const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
-  max_iterations: "Ask again with more steps (--max-iterations), or ask for less at once; all variables are kept.",
-  answer_schema: "Ask again with more steps (--max-iterations), or with a simpler schema; all variables are kept.",
+  max_iterations:
+    "Ask again with more steps (budget.iterations, vis run --max-iterations), or ask for less at once; all variables are kept.",
+  answer_schema:
+    "Ask again with more steps (budget.iterations, vis run --max-iterations), or with a simpler schema; all variables are kept.",
   error_budget: "Ask in another way, or ask for less at once; all variables are kept.",
-  unusable_replies: "Choose another model (--model NAME; vis models lists them); all variables are kept.",
-  unsupported_answer: "Ask again, or choose another model (--model NAME); all variables are kept.",
-  limit_cost: "Raise budget.costUsd (--max-cost), or ask for less at once; all variables are kept.",
+  unusable_replies: "Choose another model (vis models lists them); all variables are kept.",
+  unsupported_answer: "Ask again, or choose another model (vis models lists them); all variables are kept.",
+  limit_cost: "Raise budget.costUsd (vis run --max-cost), or ask for less at once; all variables are kept.",
   limit_tokens: "Raise budget.tokens, or ask for less at once; all variables are kept.",
-  limit_time: "Raise budget.wallMs (--timeout), or ask for less at once; all variables are kept.",
+  limit_time: "Raise budget.wallMs (vis run --timeout), or ask for less at once; all variables are kept.",
 };
 
 /** Why a query ended, in a few words, as every interface for people says it. */

@@ -46,13 +46,14 @@ export async function withBot(
   await using api = given ?? new FakeBotApi();
   await using engine = await startEngine(replies, engineOptions);
   const notes: string[] = [];
+  const clock = fastClock(); // goes on over a restart, as times are stored
   const open = (extra: Partial<OpenTelegramOptions> = {}) =>
     openTelegram({
       token: TOKEN,
       apiUrl: api.url,
       deleteWebhook: false,
       webhookUrl: null,
-      clock: fastClock(),
+      clock,
       log: engineLog(engine),
       note: (text) => notes.push(text),
       shutdownMs: 5_000,

@@ -2,7 +2,6 @@ import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import { Cancelled } from "../../../domain/errors.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
 import type { Approve } from "../../../domain/query/approval.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
@@ -20,9 +19,9 @@ import { Problem } from "../response/problem.ts";
 import type { Leaving } from "../routing/client_leaving.ts";
 import { eventStream, runTexts } from "../stream/event_stream.ts";
 import { followTexts } from "../stream/follow_texts.ts";
-import { nextChange } from "../stream/next_change.ts";
 import { resultStream } from "../stream/result_stream.ts";
 import { resultOf } from "../stream/stored_events.ts";
+import { storedResult } from "../stream/stored_result.ts";
 import * as schema from "./schemas.ts";
 
 const KEY_HEADER = {
@@ -244,16 +243,8 @@ async function storedAnswer(c: Context<Env>, queryId: string): Promise<Response>
   if (wantsEvents(c)) return await followed(c, { query, lastId: "" });
   if (!query.running) return c.json(resultOf(query));
   const leaving = new AbortController();
-  const ended = endOf(query, { parts, signal: leaving.signal });
+  const ended = storedResult(query, { parts, signal: leaving.signal });
   return resultStream(ended, { heartbeatMs: parts.limits.heartbeatMs, left: () => leaving.abort() });
-}
-
-/** The result of a query that another process runs. Rejects if the client leaves. */
-async function endOf(query: StoredQuery, waiting: Parameters<typeof nextChange>[1]): Promise<QueryResult> {
-  for (let now: StoredQuery | null = query; now; now = await nextChange(now, waiting)) {
-    if (!now.running) return resultOf(now);
-  }
-  throw new Cancelled("Cancelled");
 }
 
 /** 204 tells an `EventSource` that reconnects after the end that there is no more. */

@@ -8,9 +8,10 @@ import { ChatCompletionSchema } from "./answers.ts";
 import { openAiAsk } from "./ask.ts";
 import { completion, completionChunks } from "./chat_reply.ts";
 import { ChatCompletionBody, type ChatCompletionRequest } from "./chat_request.ts";
-import { namedConversation, openAiTarget } from "./conversation.ts";
+import { namedConversation, OPENAI_HEADERS, openAiTarget } from "./conversation.ts";
 import { openAiInput } from "./input.ts";
 import { servedModel, servedModels, ServedModelSchema } from "./models.ts";
+import { ignoredParameters, refuseTools } from "./parameters.ts";
 
 const tag = "openai";
 
@@ -45,7 +46,7 @@ chat.post(
     tag,
     summary: "Run a query as a chat completion; disconnecting cancels it",
     scope: "write",
-    headers: { "X-Vis-Conversation": "The conversation to continue; a new one by default" },
+    headers: OPENAI_HEADERS,
     responses: { 200: events("The completion; with stream, its chunks", ChatCompletionSchema) },
     errors: [409],
   }),
@@ -62,6 +63,7 @@ chat.post(
       ...openAiInput(body.messages, wanted),
       target: await openAiTarget(id, parts),
       stream: body.stream === true,
+      headers: ignoredParameters(body, ChatCompletionBody.shape),
       events: (run, { queryId }) => completionChunks(run, { facts: { ...facts, queryId }, includeUsage }),
       whole: (result, { queryId }) => completion(result, { ...facts, queryId }),
     });
@@ -70,17 +72,10 @@ chat.post(
 
 /** The JSON Schema that the answer of a chat completion must satisfy; undefined for none. Throws `Problem` for options
  * of the protocol that are not supported here. */
-function checkChat(
-  { tools, functions, n, audio, response_format: format }: ChatCompletionRequest,
-): unknown {
-  if ((tools?.length ?? 0) > 0) {
-    throw unfitField("tools", "Cannot call tools of the client: the agent runs its own code");
-  }
-  if ((functions?.length ?? 0) > 0) {
-    throw unfitField("functions", "Cannot call functions of the client: the agent runs its own code");
-  }
+function checkChat({ n, audio, response_format: format, ...body }: ChatCompletionRequest): unknown {
+  refuseTools(body);
   if ((n ?? 1) !== 1) throw unfitField("n", `Cannot return ${n} choices: n must be 1`);
   if (audio !== undefined && audio !== null) throw unfitField("audio", "Cannot return audio: answers are text");
   if (!format || format.type === "text") return undefined;
-  return format.type === "json_schema" ? format.json_schema.schema : { type: "object" };
+  return (format.type === "json_schema" ? format.json_schema.schema : null) ?? { type: "object" };
 }

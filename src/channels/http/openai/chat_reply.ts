@@ -4,7 +4,7 @@ import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { Usage } from "../../../domain/query/usage.ts";
 import { openAiErrorBody } from "./error.ts";
 import { openAiFailure } from "./failure.ts";
-import type { LiveRun } from "../stream/run.ts";
+import type { FollowedRun } from "./ask.ts";
 
 /** Fields that all parts of one completion share. */
 export interface CompletionFacts {
@@ -26,7 +26,7 @@ export function completion(result: QueryResult, facts: CompletionFacts): object 
 
 /** The chunks of a completion as server-sent events: thinking as `reasoning_content`, then the answer. */
 export async function* completionChunks(
-  run: LiveRun,
+  run: FollowedRun,
   { facts, includeUsage }: { readonly facts: CompletionFacts; readonly includeUsage: boolean },
 ): AsyncGenerator<string> {
   const progress = new QueryProgress();

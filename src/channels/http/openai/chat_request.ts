@@ -1,7 +1,5 @@
 import { z } from "zod";
 
-/** Chat completions as clients send them; fields without a meaning here (such as temperature) are ignored. */
-
 const text = z.object({ type: z.literal("text"), text: z.string() });
 const image = z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) });
 const refusal = z.object({ type: z.literal("refusal"), refusal: z.string() });
@@ -10,13 +8,16 @@ const Message = z.object({
   role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]),
   content: z.union([z.string(), z.array(z.union([text, image, refusal]))]).nullish(),
   name: z.string().optional(),
+  tool_calls: z.array(z.unknown()).nullish(),
+  tool_call_id: z.string().nullish(),
 });
 
 const ResponseFormat = z.union([
   z.object({ type: z.enum(["text", "json_object"]) }),
-  z.object({ type: z.literal("json_schema"), json_schema: z.object({ name: z.string(), schema: z.unknown() }) }),
+  z.object({ type: z.literal("json_schema"), json_schema: z.object({ schema: z.unknown().optional() }) }),
 ]);
 
+/** Chat completions as clients send them. */
 export const ChatCompletionBody = z.object({
   model: z.string(),
   messages: z.array(Message).min(1),
@@ -26,7 +27,9 @@ export const ChatCompletionBody = z.object({
   metadata: z.record(z.string(), z.unknown()).nullish().describe("conversation: id of the conversation to continue"),
   n: z.number().nullish(),
   tools: z.array(z.unknown()).nullish(),
+  tool_choice: z.unknown().optional(),
   functions: z.array(z.unknown()).nullish(),
+  function_call: z.unknown().optional(),
   audio: z.unknown().optional(),
 }).loose();
 

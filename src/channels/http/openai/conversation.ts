@@ -7,6 +7,12 @@ import type { HttpParts } from "../routing/http_parts.ts";
 /** Names the conversation, in requests and in responses. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
+/** Request headers of the calls that run a query. */
+export const OPENAI_HEADERS = {
+  "X-Vis-Conversation": "The conversation to continue; a new one by default",
+  "Idempotency-Key": "Requests with the same key and body run once, also if the client disconnects; kept for a day",
+};
+
 /** The conversation that a client wants to continue; null for none. */
 export function namedConversation(
   c: Context<Env>,

@@ -25,7 +25,7 @@ export function openAiErrorBody(
 ): { readonly error: Readonly<Record<string, unknown>> } {
   const { kind, message, facts } = problem;
   const param = facts.errors?.[0]?.path || null;
-  const code = CODES[kind] ?? kind.replaceAll("-", "_");
+  const code = kind === "not-found" && param === "model" ? "model_not_found" : CODES[kind] ?? kind.replaceAll("-", "_");
   return { error: { message, type: TYPES[kind] ?? "invalid_request_error", param, code } };
 }
 

@@ -1,32 +1,34 @@
 import type { AskOptions } from "../../../conversation/send_options.ts";
+import type { Image } from "../../../domain/images/image.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
 import { inputSource } from "../request/input_source.ts";
-import type { ChatMessage } from "./chat_request.ts";
 import { unfitField } from "../response/problem.ts";
+import type { ChatMessage } from "./chat_request.ts";
 
 export type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions">;
 
-/** Turns a client's messages into input for the agent. The last user message is the request. In a new conversation the
- * messages before it become the variable `messages`; in an existing one they are already known. Throws `Problem` if the
- * last message is not the user's; `field` is their path in the body. */
+/** The request of a message that has only images. */
+const SEE_IMAGES = "See the attached images.";
+
+/** Turns a client's messages into input for the agent. The last user message is the request; without one, the last
+ * message is. In a new conversation the others become the variable `messages`; in an existing one they are already
+ * known. Throws `Problem` if there is nothing to request; `field` is the path of the messages in the body. */
 export function openAiInput(
   messages: readonly ChatMessage[],
   { isNew, schema, field }: { readonly isNew: boolean; readonly schema: unknown; readonly field: string },
 ): { readonly request: string; readonly given: OpenAiInput } {
-  const at = messages.findLastIndex(({ role }) => role === "user");
-  const last = messages[at];
-  if (!last || at !== messages.length - 1) {
-    throw unfitField(field, `Cannot use ${field}: the last message must have the role user`);
-  }
-  const request = textOf(last);
+  const asked = messages.findLast(({ role }) => role === "user") ?? messages.at(-1);
+  const images = asked ? imagesOf(asked) : [];
+  const text = asked ? textOf(asked) : "";
+  const request = text.trim() === "" && images.length > 0 ? SEE_IMAGES : text;
   if (request.trim() === "") throw unfitField(field, "Cannot run an empty request: the last message is empty");
-  const earlier = messages.slice(0, at);
-  const said = earlier.filter(({ role }) => role !== "system" && role !== "developer");
-  const instructions = earlier.filter((message) => !said.includes(message)).map(textOf).join("\n\n");
+  const others = messages.filter((message) => message !== asked);
+  const said = others.filter(({ role }) => role !== "system" && role !== "developer");
+  const instructions = others.filter((message) => !said.includes(message)).map(textOf).join("\n\n");
   return {
     request,
     given: {
-      images: imagesOf(last),
+      images,
       ...(schema === undefined ? {} : { responseSchema: schema }),
       ...(instructions === "" ? {} : { instructions }),
       ...(isNew && said.length > 0 ? { variables: { messages: inputSource("messages", said.map(plain)) } } : {}),
@@ -34,8 +36,19 @@ export function openAiInput(
   };
 }
 
-function plain(message: ChatMessage): { readonly role: string; readonly content: string } {
-  return { role: message.role, content: textOf(message) };
+/** A message as data. Tool calls stay; images are marked. */
+function plain({ content, ...message }: ChatMessage): Readonly<Record<string, unknown>> {
+  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content ?? [];
+  const texts = parts.map((part) => {
+    if (part.type === "image_url") return imageMark(part.image_url.url);
+    return part.type === "text" ? part.text : part.refusal;
+  });
+  return { ...message, content: texts.join("") };
+}
+
+function imageMark(url: string): string {
+  const data = /^data:([\w+./-]*)/i.exec(url);
+  return data ? `[image: ${data[1] || "data"}, ${url.length} characters of base64]` : `[image: ${url}]`;
 }
 
 function textOf({ content }: ChatMessage): string {
@@ -43,7 +56,7 @@ function textOf({ content }: ChatMessage): string {
   return (content ?? []).map((part) => part.type === "text" ? part.text : "").join("");
 }
 
-function imagesOf({ content }: ChatMessage) {
+function imagesOf({ content }: ChatMessage): readonly Image[] {
   if (typeof content === "string" || !content) return [];
   const urls = content.flatMap((part) => part.type === "image_url" ? [part.image_url.url] : []);
   return urls.map((url, at) => readImage(url, `${at + 1}`));

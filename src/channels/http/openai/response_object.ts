@@ -12,6 +12,8 @@ export interface ResponseFacts {
   readonly instructions: string | null;
   readonly previousId: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** As requested; null for text. */
+  readonly format: object | null;
 }
 
 /** A response in OpenAI's format; `result` is null while it runs, `thinking` is "" if none is shown. */
@@ -39,7 +41,7 @@ export function responseObject(
     reasoning: { effort: null, summary: null },
     store: true,
     temperature: null,
-    text: { format: { type: "text" } },
+    text: { format: facts.format ?? { type: "text" } },
     tool_choice: "none",
     tools: [],
     top_p: null,

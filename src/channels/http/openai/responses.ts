@@ -2,7 +2,6 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskTarget } from "../../../conversation/send_options.ts";
-import { UsageError } from "../../../domain/errors.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import { content, describe, events } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
@@ -13,9 +12,10 @@ import type { Begun } from "../stream/run.ts";
 import { resultOf } from "../stream/stored_events.ts";
 import { ResponseSchema } from "./answers.ts";
 import { openAiAsk } from "./ask.ts";
-import { namedConversation, openAiTarget } from "./conversation.ts";
+import { namedConversation, OPENAI_HEADERS, openAiTarget } from "./conversation.ts";
 import { openAiInput } from "./input.ts";
 import { servedModel } from "./models.ts";
+import { ignoredParameters } from "./parameters.ts";
 import { responseEvents } from "./response_events.ts";
 import { responseMessages } from "./response_messages.ts";
 import { type ResponseFacts, responseObject } from "./response_object.ts";
@@ -32,7 +32,7 @@ responses.post(
     tag,
     summary: "Run a query as a response; disconnecting cancels it",
     scope: "write",
-    headers: { "X-Vis-Conversation": "The conversation to continue; a new one by default" },
+    headers: OPENAI_HEADERS,
     responses: { 200: events("The response; with stream, its events", ResponseSchema) },
     errors: [409],
   }),
@@ -41,7 +41,7 @@ responses.post(
     const body = c.req.valid("json");
     const { parts } = c.env;
     const { id: model } = servedModel(parts, body.model ?? undefined);
-    const { messages, schema } = responseMessages(body);
+    const { messages, schema } = await responseMessages(body, (id) => answerOf(parts, id));
     const isNew = named(c, body) === null && !body.previous_response_id;
     const known = { ...factsOf(body), model, at: parts.now() };
     const facts = ({ queryId, branchId }: Begun) => ({ ...known, queryId, conversationId: branchId });
@@ -49,6 +49,7 @@ responses.post(
       ...openAiInput(messages, { isNew, schema, field: "input" }),
       target: await targetOf(c, body),
       stream: body.stream === true,
+      headers: ignoredParameters(body, ResponseBody.shape),
       events: (run, begun) => responseEvents(run, facts(begun)),
       whole: async (result, begun) =>
         responseObject(facts(begun), { result, thinking: await thinkingOf(parts, begun.queryId) }),
@@ -69,7 +70,7 @@ responses.get(
     if (stream !== "false") throw unfitField("stream", "Cannot stream a stored response: omit stream");
     const { parts } = c.env;
     const { branch, query } = await findResponse(parts, c.req.param("response"));
-    const nothing = { instructions: null, previousId: null, metadata: {} };
+    const nothing = { instructions: null, previousId: null, metadata: {}, format: null };
     const { queryId, createdAt: at } = query;
     const facts = { ...nothing, queryId, at, model: servedModel(parts).id, conversationId: branch.branchId };
     const result = query.running ? null : resultOf(query);
@@ -78,9 +79,10 @@ responses.get(
 );
 
 function factsOf(
-  { instructions, previous_response_id: previousId, metadata }: ResponseRequest,
-): Pick<ResponseFacts, "instructions" | "previousId" | "metadata"> {
-  return { instructions: instructions ?? null, previousId: previousId ?? null, metadata: metadata ?? {} };
+  { instructions, previous_response_id: previousId, metadata, text }: ResponseRequest,
+): Pick<ResponseFacts, "instructions" | "previousId" | "metadata" | "format"> {
+  const format = text?.format ?? null;
+  return { instructions: instructions ?? null, previousId: previousId ?? null, metadata: metadata ?? {}, format };
 }
 
 function named(c: Context<Env>, body: ResponseRequest): string | null {
@@ -103,17 +105,29 @@ async function findResponse(
   { conversations }: Pick<HttpParts, "conversations">,
   id: string,
 ): Promise<{ readonly branch: Conversation; readonly query: StoredQuery }> {
-  const missing = new Problem(`Cannot find response: ${id.slice(0, 100)}`, { kind: "not-found" });
-  const [, queryId = null] = /^resp_([0-9a-f-]{36})$/.exec(id) ?? [];
-  if (queryId === null) throw missing;
-  try {
-    const { branch } = await conversations.records.point(queryId);
-    const query = (await conversations.queries(branch)).find((one) => one.queryId === queryId);
-    if (query) return { branch, query };
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-  }
-  throw missing;
+  const query = await findAs("resp", { conversations, id });
+  if (query) return { branch: await conversations.byId(query.branchId), query };
+  throw new Problem(`Cannot find response: ${id.slice(0, 100)}`, { kind: "not-found" });
+}
+
+/** The text of an earlier response's message. */
+async function answerOf({ conversations }: Pick<HttpParts, "conversations">, id: string): Promise<string> {
+  const query = await findAs("msg", { conversations, id });
+  if (query && !query.running) return query.answer;
+  throw new Problem(`Cannot find item: ${id.slice(0, 100)}; send its text instead`, {
+    kind: "not-found",
+    errors: [{ path: "input", message: "Unknown" }],
+  });
+}
+
+/** The query that an id with this prefix refers to; null if there is none. */
+async function findAs(
+  prefix: string,
+  { conversations, id }: Pick<HttpParts, "conversations"> & { readonly id: string },
+): Promise<StoredQuery | null> {
+  const [given, queryId = ""] = id.split("_", 2);
+  if (given !== prefix || !/^[0-9a-f-]{36}$/.test(queryId)) return null;
+  return await conversations.records.query(queryId);
 }
 
 async function thinkingOf({ conversations }: Pick<HttpParts, "conversations">, queryId: string): Promise<string> {

@@ -1,7 +1,5 @@
 import { z } from "zod";
 
-/** Responses as OpenAI's clients request them; fields without a meaning here (such as temperature) are ignored. */
-
 const text = z.object({ type: z.enum(["input_text", "output_text"]), text: z.string() });
 const image = z.object({ type: z.literal("input_image"), image_url: z.string() });
 const refusal = z.object({ type: z.literal("refusal"), refusal: z.string() });
@@ -12,17 +10,21 @@ const Message = z.object({
   content: z.union([z.string(), z.array(z.union([text, image, refusal]))]),
 });
 
-/** Items of earlier responses that clients send back: the conversation already has them. */
-const Known = z.object({ type: z.enum(["reasoning", "item_reference"]) });
+/** Thinking of earlier responses that clients send back: the answer does not depend on it. */
+const Reasoning = z.object({ type: z.literal("reasoning") });
+
+/** An item of an earlier response, by its id instead of its text. Some clients omit the type. */
+const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.string() });
 
 const Format = z.union([
   z.object({ type: z.enum(["text", "json_object"]) }),
-  z.object({ type: z.literal("json_schema"), schema: z.unknown() }),
+  z.object({ type: z.literal("json_schema"), schema: z.unknown().optional() }).loose(),
 ]);
 
+/** Responses as OpenAI's clients request them. */
 export const ResponseBody = z.object({
   model: z.string().nullish(),
-  input: z.union([z.string(), z.array(z.union([Message, Known])).min(1)]),
+  input: z.union([z.string(), z.array(z.union([Message, Reasoning, Reference])).min(1)]),
   instructions: z.string().nullish().describe("For this query only"),
   stream: z.boolean().nullish(),
   text: z.object({ format: Format.nullish() }).nullish(),
@@ -34,6 +36,7 @@ export const ResponseBody = z.object({
   ),
   metadata: z.record(z.string(), z.unknown()).nullish().describe("conversation: id of the conversation to continue"),
   tools: z.array(z.unknown()).nullish(),
+  tool_choice: z.unknown().optional(),
   background: z.boolean().nullish(),
   prompt: z.unknown().optional(),
 }).loose();

@@ -5,6 +5,7 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Leaving } from "../routing/client_leaving.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 import type { Runs } from "../stream/runs.ts";
+import type { AbandonedCalls } from "./abandoned_calls.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 /** What all requests of a server share. */
@@ -13,6 +14,7 @@ export interface ServerParts {
   readonly runs: Runs;
   readonly metrics: Metrics;
   readonly once: Idempotency;
+  readonly abandoned: AbandonedCalls;
 }
 
 /** Where a request came from, and the callback that receives its route. */

@@ -128,7 +128,7 @@ Deno.test("openai client: errors come in OpenAI's shape", async () => {
   });
   await assert.rejects(ask({ n: 2 }), { status: 400, param: "n" });
   await assert.rejects(ask({ messages: [] }), { status: 400, param: "messages" });
-  await assert.rejects(ask({ messages: [{ role: "assistant", content: "x" }] }), { status: 400, param: "messages" });
+  await assert.rejects(ask({ messages: [{ role: "assistant", content: "" }] }), { status: 400, param: "messages" });
   await assert.rejects(ask({ model: "gpt-x" }), { status: 404 });
   await assert.rejects(ask({ metadata: { conversation: "01234567-none" } }), { status: 404 });
   await assert.rejects(ask({}, "wrong-token-0123456789"), OpenAI.AuthenticationError);
