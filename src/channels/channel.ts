@@ -128,6 +128,8 @@ export interface RunningBot {
 /** A client that speaks a protocol on stdin and stdout: nothing else may be written there. */
 export interface SpeakRequest extends OpenRequest {
   readonly protocol: "mcp" | "acp";
+  /** Receives what keeps Vis from starting; over the protocol the first call says it too. */
+  readonly onNote: (text: string) => void;
 }
 
 /** Vis on the terminal. Starts a new conversation if none is named. */

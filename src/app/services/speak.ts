@@ -1,5 +1,6 @@
 import type { OpenRequest, Peer, Session, SpeakRequest } from "../../channels/channel.ts";
 import type { VersionFacts } from "../../domain/reports/version_facts.ts";
+import { messageOf } from "../../domain/kit/message_of.ts";
 import { createLog } from "../../logging/log.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { openTraced } from "../session/open_traced.ts";
@@ -9,7 +10,10 @@ type Parts = SessionParts & { readonly version: VersionFacts };
 
 /** Runs Vis behind a protocol on stdin and stdout. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is left
  * open then. */
-export async function speak({ protocol, ...request }: SpeakRequest, { version, ...parts }: Parts): Promise<Peer> {
+export async function speak(
+  { protocol, onNote, ...request }: SpeakRequest,
+  { version, ...parts }: Parts,
+): Promise<Peer> {
   const streams = { readable: Deno.stdin.readable, writable: Deno.stdout.writable };
   const open = (asked: Pick<OpenRequest, "cwd" | "mcpServers">): Promise<Session> =>
     openTraced({ ...request, ...asked }, { ...parts, version: version.vis });
@@ -19,14 +23,20 @@ export async function speak({ protocol, ...request }: SpeakRequest, { version, .
     return serveAcp({ open, version: version.vis }, streams);
   }
   const { serveMcp } = await import("../../channels/mcp/serve_mcp.ts");
-  const session = await open({});
-  const { conversations, workspace } = session;
-  const peer = serveMcp({ conversations, workspace, version: version.vis, log: createLog(protocol) }, streams);
+  await readSettings(request, parts.env, parts);
+  let opening: Promise<Session> | null = null;
+  const session = (): Promise<Session> => {
+    const current = opening ??= open({});
+    current.catch(() => opening = null); // the call that needs it reports it, and the next one tries again
+    return current;
+  };
+  session().catch((error: unknown) => onNote(messageOf(error)));
+  const peer = serveMcp({ open: session, version: version.vis, log: createLog(protocol) }, streams);
   return {
     ended: peer.ended,
     close: async () => {
       await peer.close();
-      await session.close();
+      await (await opening?.catch(() => null))?.close();
     },
   };
 }

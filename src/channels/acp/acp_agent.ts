@@ -8,6 +8,7 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
+import { storedEvents } from "../../conversation/stored_events.ts";
 import type { Approve } from "../../domain/query/approval.ts";
 import { BusyError } from "../../domain/errors.ts";
 import { faultOf } from "../../domain/query/fault_of.ts";
@@ -19,7 +20,7 @@ import { shownAnswer } from "../../domain/query/shown_answer.ts";
 import { askPermission } from "./ask_permission.ts";
 import { promptOf } from "./prompt_of.ts";
 import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
-import { messageChunk, updateOf } from "./update_of.ts";
+import { messageChunk, SessionUpdates } from "./session_updates.ts";
 
 const LISTED = 100;
 
@@ -116,6 +117,7 @@ async function run(
   if (entry.running) throw new BusyError(`Session is busy: ${branch.conversationId}`);
   entry.running = controller;
   const progress = new QueryProgress();
+  const updates = new SessionUpdates(branch.workspace);
   let sent: Promise<unknown> = Promise.resolve();
   const queue = (telling: () => Promise<void>): void => {
     sent = sent.then(telling).catch(() => controller.abort()); // the editor has left
@@ -128,7 +130,7 @@ async function run(
       images,
       variables,
       emit: (event) => {
-        const update = updateOf(event);
+        const update = updates.take(event);
         progress.take(event);
         if (update) queue(() => send(update));
         if (event.type === "started" && !isChild(event)) queue(() => tellTitle(entry, send));
@@ -156,12 +158,26 @@ async function tellTitle(entry: OpenSession, send: Send): Promise<void> {
   await send({ sessionUpdate: "session_info_update", title });
 }
 
-async function replay({ session: { conversations }, branch }: OpenSession, send: Send): Promise<void> {
-  for (const { text, answer, running } of await conversations.queries(branch)) {
-    await send({ sessionUpdate: "user_message_chunk", content: { type: "text", text } });
-    if (running) await send(messageChunk("This request is still running in another process."));
-    if (answer !== "") await send(messageChunk(answer));
+/** Everything that the requests of a session did, as far as it is stored. */
+async function replay({ session: { conversations, model }, branch }: OpenSession, send: Send): Promise<void> {
+  const updates = new SessionUpdates(branch.workspace);
+  for (const query of await conversations.queries(branch)) {
+    const iterations = await conversations.iterations(query.queryId);
+    for (const event of storedEvents(query, { iterations, model })) {
+      const update = event.type === "started"
+        ? userChunk(event.request)
+        : event.type === "steered"
+        ? userChunk(event.text)
+        : updates.take(event);
+      if (update) await send(update);
+    }
+    if (query.running) await send(messageChunk("This request is still running in another process."));
+    if (query.answer !== "") await send(messageChunk(query.answer));
   }
+}
+
+function userChunk(text: string): SessionUpdate {
+  return { sessionUpdate: "user_message_chunk", content: { type: "text", text } };
 }
 
 async function list(sessions: EditorSessions, cwd: string | undefined) {

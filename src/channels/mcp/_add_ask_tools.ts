@@ -1,10 +1,13 @@
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { AskTarget } from "../../conversation/send_options.ts";
+import { BlockTally } from "../../domain/calls/block_tally.ts";
+import { delayLine } from "../../domain/query/delay_line.ts";
+import { oneLine } from "../../domain/text/clip.ts";
 import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
 import type { QueryResult } from "../../domain/query/query_result.ts";
 import { shownAnswer } from "../../domain/query/shown_answer.ts";
-import { conversationOf, type McpParts, toolText } from "./_tool_parts.ts";
+import { conversationOf, type McpParts, type Opened, toolText } from "./_tool_parts.ts";
 
 const HINTS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const;
 
@@ -42,8 +45,9 @@ export function addAskTools(server: McpServer, parts: McpParts): void {
     outputSchema: Answer,
     annotations: HINTS,
   }, async ({ request, ...given }, context) => {
-    const target = { channel: "mcp", workspace: parts.workspace };
-    return await answered(request, { parts, target, given, context });
+    const opened = await parts.open();
+    const target = { channel: "mcp", workspace: opened.workspace };
+    return await answered(request, { opened, target, given, context });
   });
   server.registerTool("continue", {
     title: "Continue a conversation of Vis",
@@ -52,21 +56,22 @@ export function addAskTools(server: McpServer, parts: McpParts): void {
     outputSchema: Answer,
     annotations: HINTS,
   }, async ({ request, conversation, ...given }, context) => {
-    const target = await conversationOf(conversation, parts);
-    return await answered(request, { parts, target, given, context });
+    const opened = await parts.open();
+    const target = await conversationOf(conversation, opened);
+    return await answered(request, { opened, target, given, context });
   });
 }
 
 interface Asked {
-  readonly parts: McpParts;
+  readonly opened: Opened;
   readonly target: AskTarget;
   readonly given: { readonly maxIterations?: number | undefined; readonly schema?: object | undefined };
   readonly context: ServerContext;
 }
 
-async function answered(request: string, { parts, target, given, context }: Asked) {
+async function answered(request: string, { opened, target, given, context }: Asked) {
   const { maxIterations, schema } = given;
-  const result = await parts.conversations.ask(target, request, {
+  const result = await opened.conversations.ask(target, request, {
     signal: context.mcpReq.signal,
     emit: progress(context),
     refuseWhenBusy: true,
@@ -91,14 +96,25 @@ function facts({ status, reason, answer, value, conversationId, queryId, iterati
   };
 }
 
-/** Reports each iteration of the query itself to a client that requested progress. */
+/** Tells a client that requested progress what the query does: each block, each wait, each step. */
 function progress({ mcpReq }: ServerContext): (event: QueryEvent) => void {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return () => {};
-  return (event) => {
-    if (event.type !== "iteration_finished" || isChild(event)) return;
-    const message = `Iteration ${event.iteration}: ${event.reason ?? event.outcome}`;
-    const params = { progressToken: token, progress: event.iteration ?? 0, message };
+  let told = 0;
+  let tally = new BlockTally();
+  const tell = (event: QueryEvent, text: string): void => {
+    const params = { progressToken: token, progress: ++told, message: `Step ${event.iteration}: ${text}` };
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the client has left
+  };
+  return (event) => {
+    if (isChild(event)) return;
+    if (event.type === "host_call") tally.take(event);
+    else if (event.type === "block_started") {
+      tally = new BlockTally();
+      tell(event, "running code");
+    } else if (event.type === "block_finished") {
+      tell(event, tally.text || (event.result.ok ? "ran code" : "code failed"));
+    } else if (event.type === "waiting" || event.type === "retrying") tell(event, oneLine(delayLine(event), 300));
+    else if (event.type === "iteration_finished") tell(event, event.reason ?? event.outcome);
   };
 }

@@ -19,7 +19,7 @@ export function addReadTools(server: McpServer, parts: McpParts): void {
   addVariables(server, parts);
 }
 
-function addSearch(server: McpServer, { conversations }: McpParts): void {
+function addSearch(server: McpServer, parts: McpParts): void {
   server.registerTool("search", {
     title: "Search what Vis has done",
     description: "Searches requests, code and answers of all conversations. All words must occur; best hits first.",
@@ -41,6 +41,7 @@ function addSearch(server: McpServer, { conversations }: McpParts): void {
     }),
     annotations: HINTS,
   }, async ({ text, kind, conversation: id, limit }) => {
+    const { conversations } = await parts.open();
     const within = id === undefined ? undefined : (await conversations.byId(id)).conversationId;
     const found = await conversations.archive.search(text, { limit, kind, conversationId: within });
     return toolText({
@@ -51,7 +52,7 @@ function addSearch(server: McpServer, { conversations }: McpParts): void {
   });
 }
 
-function addConversations(server: McpServer, { conversations }: McpParts): void {
+function addConversations(server: McpServer, parts: McpParts): void {
   server.registerTool("conversations", {
     title: "List conversations of Vis",
     description: "Lists conversations, the one with the newest query first.",
@@ -68,6 +69,7 @@ function addConversations(server: McpServer, { conversations }: McpParts): void 
     }),
     annotations: HINTS,
   }, async ({ limit }) => {
+    const { conversations } = await parts.open();
     const listed = await conversations.list({ limit });
     return toolText({
       conversations: listed.map(({ conversationId, title, workspace, queries, running, createdAt }) => {
@@ -78,7 +80,6 @@ function addConversations(server: McpServer, { conversations }: McpParts): void 
 }
 
 function addVariables(server: McpServer, parts: McpParts): void {
-  const { records } = parts.conversations;
   server.registerTool("variables", {
     title: "Read variables of Vis",
     description: "Without a name: the variables that a conversation has kept. With a name: its newest versions with " +
@@ -102,7 +103,9 @@ function addVariables(server: McpServer, parts: McpParts): void {
     }),
     annotations: HINTS,
   }, async ({ conversation: id, name, versions }) => {
-    const branch = await conversationOf(id, parts);
+    const opened = await parts.open();
+    const { records } = opened.conversations;
+    const branch = await conversationOf(id, opened);
     const variables = name === undefined
       ? (await records.variables(branch)).map(({ name, versions, kind, summary, createdAt }) => {
         return { name, version: versions, kind, shape: summary.inline ?? summary.shape, createdAt: isoOf(createdAt) };

@@ -1,5 +1,6 @@
 import { McpServer } from "@modelcontextprotocol/server";
 import { addAskTools } from "./_add_ask_tools.ts";
+import { addConversationResources } from "./_add_conversation_resources.ts";
 import { addReadTools } from "./_add_read_tools.ts";
 import type { McpParts } from "./_tool_parts.ts";
 
@@ -11,5 +12,6 @@ export function mcpServer({ version, ...parts }: McpParts & { readonly version: 
   const server = new McpServer({ name: "vis", title: "Vis", version }, { instructions: INSTRUCTIONS });
   addAskTools(server, parts);
   addReadTools(server, parts);
+  addConversationResources(server, parts);
   return server;
 }

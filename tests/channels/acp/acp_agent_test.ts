@@ -114,6 +114,21 @@ Deno.test("sessions are listed by folder, loaded with their messages, resumed wi
     await assert.rejects(engine.conversations.byId(sessionId));
   }));
 
+Deno.test("a session is loaded with its thoughts and its blocks, in order", () =>
+  withEditor([replyJson("40 + 2", { thinking: "Adding them" }), final("It is 42")], async ({ context, updates }) => {
+    const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });
+    await context.request(of.session.prompt, { sessionId, prompt: [text("Work it out")] });
+    const kinds = () =>
+      updates.map(({ sessionUpdate }) => sessionUpdate).filter((kind) => /message|thought|call/.test(kind));
+    const shown = kinds();
+    await context.request(of.session.close, { sessionId });
+    updates.length = 0;
+    await context.request(of.session.load, { sessionId, cwd: FOLDER, mcpServers: [] });
+    assert.deepEqual([...new Set(kinds())], ["user_message_chunk", ...new Set(shown)]);
+    assert.equal(textOf(updates, "agent_thought_chunk"), "Adding them");
+    assert.match(JSON.stringify(updates), /40 \+ 2[^]*completed[^]*42/);
+  }));
+
 Deno.test("a session without a request leaves nothing behind", async () => {
   let made = "";
   await withEditor([], async ({ context, engine }) => {

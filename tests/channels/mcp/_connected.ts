@@ -9,10 +9,14 @@ const WORKSPACE = "/nowhere";
 export async function withClient(
   replies: readonly ScriptedReply[],
   work: (client: Client, engine: Engine) => Promise<void>,
+  open?: Parameters<typeof mcpServer>[0]["open"],
 ): Promise<void> {
   await using engine = await startEngine(replies);
   const { conversations } = engine;
-  const server = mcpServer({ conversations, workspace: WORKSPACE, version: "1.2.3" });
+  const server = mcpServer({
+    open: open ?? (() => Promise.resolve({ conversations, workspace: WORKSPACE })),
+    version: "1.2.3",
+  });
   const [near, far] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "test", version: "1.0.0" });
   try {

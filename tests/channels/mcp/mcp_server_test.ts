@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/client";
+import { ConfigError } from "../../../src/domain/errors.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withClient } from "./_connected.ts";
 
@@ -65,14 +66,52 @@ Deno.test("ask gives the answer as data where a schema asks for it", () => {
   });
 });
 
-Deno.test("continue tells of iterations where the client asked for progress", () =>
+Deno.test("continue tells a client that asked for progress what each step does", () =>
   withClient([replyJson("1 + 1"), final("2")], async (client, { branch }) => {
     const heard: unknown[] = [];
     await client.callTool({ name: "continue", arguments: { request: "x", conversation: branch.conversationId } }, {
       onprogress: ({ progress, message }) => void heard.push([progress, message]),
     });
-    assert.deepEqual(heard, [[1, "Iteration 1: executed"], [2, "Iteration 2: final"]]);
+    assert.deepEqual(heard, [
+      [1, "Step 1: running code"],
+      [2, "Step 1: ran code"],
+      [3, "Step 1: executed"],
+      [4, "Step 2: final"],
+    ]);
   }));
+
+Deno.test("conversations are resources, with all that was asked, run and answered", () =>
+  withClient([replyJson("20 + 22"), final("It is 42")], async (client) => {
+    assert.deepEqual((await client.listResources()).resources, []);
+    const { structuredContent } = await client.callTool({ name: "ask", arguments: { request: "Add them" } });
+    const { conversation } = structuredContent as { readonly conversation: string };
+    const { resources } = await client.listResources();
+    assert.deepEqual(resources.map(({ uri, name, mimeType }) => [uri, name, mimeType]), [
+      [`vis://conversations/${conversation}`, "Add them", "text/markdown"],
+    ]);
+    const { contents } = await client.readResource({ uri: resources[0]?.uri ?? "" });
+    const [found] = contents;
+    assert.match(found && "text" in found ? found.text : "", /Add them[^]*20 \+ 22[^]*It is 42/);
+    await assert.rejects(client.readResource({ uri: "vis://conversations/nothing" }));
+  }));
+
+Deno.test("what keeps Vis from starting is the result of a call, and the next call tries again", () => {
+  const tries: string[] = [];
+  const open = () => {
+    tries.push("x");
+    return Promise.reject(new ConfigError("Cannot find a model: no provider is set up; run vis auth login"));
+  };
+  return withClient([], async (client) => {
+    for (const name of ["ask", "conversations"]) {
+      const refused = await client.callTool({ name, arguments: name === "ask" ? { request: "x" } : {} });
+      assert.deepEqual([refused.isError, textOf(refused)], [
+        true,
+        "Cannot find a model: no provider is set up; run vis auth login",
+      ]);
+    }
+    assert.equal(tries.length, 2);
+  }, open);
+});
 
 /** Ends of a call before its result. */
 const LEAVING: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {

@@ -20,7 +20,7 @@ import type { Leaving } from "../routing/client_leaving.ts";
 import { eventStream, runTexts } from "../stream/event_stream.ts";
 import { followTexts } from "../stream/follow_texts.ts";
 import { resultStream } from "../stream/result_stream.ts";
-import { resultOf } from "../stream/stored_events.ts";
+import { resultOf } from "../../../conversation/stored_events.ts";
 import { storedResult } from "../stream/stored_result.ts";
 import * as schema from "./schemas.ts";
 

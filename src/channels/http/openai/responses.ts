@@ -9,7 +9,7 @@ import { validJson, validQuery } from "../request/valid.ts";
 import { Problem, unfitField } from "../response/problem.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 import type { Begun } from "../stream/run.ts";
-import { resultOf } from "../stream/stored_events.ts";
+import { resultOf } from "../../../conversation/stored_events.ts";
 import { ResponseSchema } from "./answers.ts";
 import { openAiAsk } from "./ask.ts";
 import { namedConversation, OPENAI_HEADERS, openAiTarget } from "./conversation.ts";

@@ -4,7 +4,7 @@ import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 import { nextChange } from "./next_change.ts";
 import type { LiveRun } from "./run.ts";
-import { storedEvents } from "./stored_events.ts";
+import { storedEvents } from "../../../conversation/stored_events.ts";
 
 /** The events of a query after `lastId`: from the run while it has them, otherwise rebuilt from rows, as they are
  * stored if another process runs it. Ids of rebuilt events are `r1`, `r2` …; events that a run adds to them keep its

@@ -2,7 +2,7 @@ import { Cancelled } from "../../../domain/errors.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import { nextChange } from "./next_change.ts";
-import { resultOf } from "./stored_events.ts";
+import { resultOf } from "../../../conversation/stored_events.ts";
 
 /** The result of a query, once it has ended in any process. Rejects if the signal aborts before. */
 export async function storedResult(

@@ -1,10 +1,8 @@
-import { Emitter } from "../../../domain/query/emitter.ts";
-import { outcomeOf, type QueryEvent } from "../../../domain/query/query_event.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
-import type { EndedQuery, StoredQuery } from "../../../domain/query/stored_query.ts";
-import type { Conversations } from "../../../conversation/conversations.ts";
-
-type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
+import { Emitter } from "../domain/query/emitter.ts";
+import { outcomeOf, type QueryEvent } from "../domain/query/query_event.ts";
+import type { QueryResult } from "../domain/query/query_result.ts";
+import type { EndedQuery, StoredQuery } from "../domain/query/stored_query.ts";
+import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 
 /** Events rebuilt from a query's rows: whole texts instead of deltas, finished iterations, and the end if there is one.
  * The first event is `started`. */

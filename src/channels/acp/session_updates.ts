@@ -1,0 +1,135 @@
+import { isAbsolute, join } from "node:path";
+import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
+import { BlockTally } from "../../domain/calls/block_tally.ts";
+import type { BlockResult } from "../../domain/query/block_result.ts";
+import { delayLine } from "../../domain/query/delay_line.ts";
+import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
+import { clip, oneLine } from "../../domain/text/clip.ts";
+import { type EditedText, editedTexts } from "./edited_texts.ts";
+
+const RESULT_CHARS = 8_000;
+
+/** What a block has done so far. */
+interface Call {
+  readonly code: string;
+  readonly tally: BlockTally;
+  readonly edits: EditedText[];
+}
+
+/** What an editor shows for the events of a query. Blocks appear as calls of a tool that runs code, with the files that
+ * they change. */
+export class SessionUpdates {
+  /** The folder that paths of changed files are relative to. */
+  readonly #workspace: string;
+  readonly #calls = new Map<string, Call>();
+
+  constructor(workspace: string) {
+    this.#workspace = workspace;
+  }
+
+  /** Null for an event that shows nothing. */
+  take(event: QueryEvent): SessionUpdate | null {
+    switch (event.type) {
+      case "thinking":
+        return thought(event.delta);
+      case "retrying":
+      case "waiting":
+        return thought(`\n(${oneLine(delayLine(event), 300)})\n`);
+      case "answer_delta":
+        return isChild(event) ? null : messageChunk(event.delta);
+      case "block_started":
+        return this.#begin(event);
+      case "host_call":
+        return this.#called(event);
+      case "block_finished":
+        return this.#end(event);
+      default:
+        return null;
+    }
+  }
+
+  #begin(event: Extract<QueryEvent, { readonly type: "block_started" }>): SessionUpdate {
+    const { code } = event;
+    this.#calls.set(callId(event, event.block), { code, tally: new BlockTally(), edits: [] });
+    return {
+      sessionUpdate: "tool_call",
+      toolCallId: callId(event, event.block),
+      title: titleOf(code),
+      kind: "execute",
+      status: "in_progress",
+      rawInput: { code },
+      content: [text(fenced(code, "ts"))],
+    };
+  }
+
+  /** A change is shown as soon as it is made. */
+  #called(event: Extract<QueryEvent, { readonly type: "host_call" }>): SessionUpdate | null {
+    const toolCallId = callId(event, event.block);
+    const call = this.#calls.get(toolCallId);
+    call?.tally.take(event);
+    const edits = (event.diffs ?? []).flatMap(editedTexts).map((edit) => this.#located(edit));
+    if (!call || edits.length === 0) return null;
+    call.edits.push(...edits);
+    return {
+      sessionUpdate: "tool_call_update",
+      toolCallId,
+      content: [text(fenced(call.code, "ts")), ...call.edits.map(diffOf)],
+      locations: call.edits.map(({ path, line }) => ({ path, line })),
+    };
+  }
+
+  #end(event: Extract<QueryEvent, { readonly type: "block_finished" }>): SessionUpdate {
+    const toolCallId = callId(event, event.block);
+    const { tally, edits } = this.#calls.get(toolCallId) ?? { tally: new BlockTally(), edits: [] };
+    this.#calls.delete(toolCallId);
+    return {
+      sessionUpdate: "tool_call_update",
+      toolCallId,
+      ...(tally.text === "" ? {} : { title: oneLine(tally.text, 120) }),
+      status: event.result.ok ? "completed" : "failed",
+      content: [text(fenced(shown(event.result))), ...edits.map(diffOf)],
+    };
+  }
+
+  #located(edit: EditedText): EditedText {
+    return isAbsolute(edit.path) ? edit : { ...edit, path: join(this.#workspace, edit.path) };
+  }
+}
+
+/** A part of the answer. */
+export function messageChunk(text: string): SessionUpdate {
+  return { sessionUpdate: "agent_message_chunk", content: { type: "text", text } };
+}
+
+function thought(text: string): SessionUpdate {
+  return { sessionUpdate: "agent_thought_chunk", content: { type: "text", text } };
+}
+
+function diffOf({ path, before, after }: EditedText): ToolCallContent {
+  return { type: "diff", path, oldText: before, newText: after };
+}
+
+function callId({ queryId, iteration }: QueryEvent, block: number): string {
+  return `${queryId}/${iteration}/${block}`;
+}
+
+function titleOf(code: string): string {
+  return oneLine(code.trim(), 80) || "Run code";
+}
+
+function shown({ error, outcome, stdout, stderr, preview }: BlockResult): string {
+  const failed = error ? `${error.name}: ${error.message}` : "";
+  const parts = [stdout, stderr, preview, failed].map((part) => part.trimEnd()).filter((part) => part !== "");
+  return clip(parts.join("\n") || outcome, RESULT_CHARS);
+}
+
+function text(content: string) {
+  return { type: "content" as const, content: { type: "text" as const, text: content } };
+}
+
+/** Uses a fence longer than any inside. */
+function fenced(content: string, language = ""): string {
+  const longest = Math.max(2, ...(content.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${content}\n${fence}`;
+}

@@ -1,0 +1,34 @@
+import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
+import type { McpParts } from "./_tool_parts.ts";
+
+const LISTED = 50;
+const MEDIA_TYPE = "text/markdown";
+
+const addressOf = (id: string): string => `vis://conversations/${id}`;
+
+/** Conversations as resources, so that users of a client can attach one: requests, code, results and answers. */
+export function addConversationResources(server: McpServer, parts: McpParts): void {
+  const template = new ResourceTemplate(addressOf("{id}"), {
+    list: async () => {
+      const { conversations } = await parts.open();
+      const listed = await conversations.list({ limit: LISTED });
+      return {
+        resources: listed.filter(({ queries }) => queries > 0).map(({ conversationId, title }) => {
+          return { uri: addressOf(conversationId), name: title || conversationId, mimeType: MEDIA_TYPE };
+        }),
+      };
+    },
+  });
+  const facts = {
+    title: "Conversations of Vis",
+    description: "One conversation with everything that was asked, run and answered",
+    mimeType: MEDIA_TYPE,
+  };
+  server.registerResource("conversation", template, facts, async (uri, { id }) => {
+    const { conversations } = await parts.open();
+    const branch = await conversations.byId(String(id));
+    const { exportMarkdown } = await import("../../conversation/export/markdown.ts");
+    const text = exportMarkdown(await conversations.recording(branch), { branches: [] });
+    return { contents: [{ uri: uri.href, mimeType: MEDIA_TYPE, text }] };
+  });
+}

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { SessionUpdates } from "../../../src/channels/acp/session_updates.ts";
+import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
+import { blockResult } from "../../../src/domain/query/block_result.ts";
+
+const event = { seq: 1, at: 0, queryId: "q", iteration: 1 } as const;
+
+Deno.test("an editor is told among the thoughts that a model is asked again", () => {
+  const updates = new SessionUpdates("/work");
+  assert.deepEqual(updates.take({ ...event, type: "retrying", reason: "Cannot reach it", waitMs: 8_000, attempt: 3 }), {
+    sessionUpdate: "agent_thought_chunk",
+    content: { type: "text", text: "\n(retrying in 8 s (try 3): Cannot reach it)\n" },
+  });
+});
+
+Deno.test("a block that changes files shows them as diffs with their places, and what it did as its title", () => {
+  const updates = new SessionUpdates("/work");
+  const diff = "--- a/src/app.ts\n+++ b/src/app.ts\n@@ -10,3 +10,3 @@\n one\n-two\n+2\n three\n@@ -90 +90 @@\n-x\n+y\n";
+  const made = "--- /dev/null\n+++ b/new.md\n@@ -0,0 +1,2 @@\n+# New\n+text\n";
+  const action = { doing: "editing", done: "edited", things: "files", subject: "src/app.ts, new.md" };
+  const call = { block: 0, name: "edit", action, ok: true };
+  const events: readonly QueryEvent[] = [
+    { ...event, type: "block_started", block: 0, code: "await fs.edit([])" },
+    { ...event, type: "host_call", ...call, phase: "start" },
+    { ...event, type: "host_call", ...call, phase: "end", diffs: [diff, made] },
+    { ...event, type: "block_finished", block: 0, result: { ...blockResult({ ok: true }), preview: "done" } },
+  ];
+  const [begun, none, changed, ended] = events.map((one) => updates.take(one));
+  assert.equal(none, null);
+  assert.ok(begun?.sessionUpdate === "tool_call" && changed?.sessionUpdate === "tool_call_update");
+  assert.equal(changed.toolCallId, begun.toolCallId);
+  assert.deepEqual(changed.locations, [
+    { path: "/work/src/app.ts", line: 10 },
+    { path: "/work/src/app.ts", line: 90 },
+    { path: "/work/new.md", line: 1 },
+  ]);
+  const diffs = [
+    { type: "diff", path: "/work/src/app.ts", oldText: "one\ntwo\nthree\n", newText: "one\n2\nthree\n" },
+    { type: "diff", path: "/work/src/app.ts", oldText: "x\n", newText: "y\n" },
+    { type: "diff", path: "/work/new.md", oldText: null, newText: "# New\ntext\n" },
+  ];
+  assert.deepEqual(changed.content?.slice(1), diffs);
+  assert.ok(ended?.sessionUpdate === "tool_call_update");
+  assert.deepEqual([ended.status, ended.title, ended.content?.slice(1)], [
+    "completed",
+    "edited src/app.ts, new.md",
+    diffs,
+  ]);
+});
