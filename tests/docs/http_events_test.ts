@@ -1,0 +1,11 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { QueryEventSchema } from "../../src/channels/schemas/query_event_schema.ts";
+
+Deno.test("docs/http.md names every event of a query", async () => {
+  const text = await Deno.readTextFile(new URL("../../docs/http.md", import.meta.url));
+  const schema = JSON.stringify(z.toJSONSchema(QueryEventSchema));
+  const names = [...schema.matchAll(/"type":\{"type":"string","const":"(\w+)"\}/g)].map(([, name = ""]) => name);
+  assert.ok(names.length > 15, schema.slice(0, 500));
+  assert.deepEqual(names.filter((name) => !text.includes(`\`${name}\``)), []);
+});
