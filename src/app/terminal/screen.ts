@@ -39,6 +39,10 @@ export async function screen(
       const { AppExtensionAdmin } = await import("../extensions/extension_admin.ts");
       return new AppExtensionAdmin(await readSettings(request, env, parts), parts);
     },
+    runCommand: async (command, options) => {
+      const { runUserCommand } = await import("./run_user_command.ts");
+      return await runUserCommand(command, options);
+    },
     userHome: env["HOME"] ?? "",
     color: io.stdoutColor,
   }, {

@@ -116,6 +116,8 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Alt-Enter, Shift-Enter, Ctrl-J", "a new line"],
   ["Up, Down", "earlier input; on an empty input, ↑ edits a queued message"],
   ["Tab", "complete a command or a path"],
+  ["@ and some letters", "find a file of the workspace and name it"],
+  ["!npm test", "run a command yourself, with your rights; the next request can read its output"],
   ["@shot.png, or a file dropped here", "attach an image; Backspace after its label removes it"],
   ["PgUp, PgDn, Shift-Up, Shift-Down, wheel", "scroll; End jumps to the end"],
   ["Ctrl-G", "answer what Vis asks; what is in the input stays"],

@@ -11,6 +11,8 @@ const WHEEL_ROWS = 3;
 
 interface KeyboardParts {
   readonly chat: ChatController;
+  /** Ends the command that the user runs; false if there is none. */
+  readonly cancelCommand: () => boolean;
   readonly input: InputBox;
   readonly transcript: Transcript;
   readonly commands: () => readonly PaletteCommand[];
@@ -66,7 +68,7 @@ export class Keyboard {
     const { chat, transcript, redraw, quit, suspend, commands } = this.#parts;
     const acts: Partial<Record<KeyAction, () => void>> = {
       interrupt: () => this.#interrupt(),
-      escape: () => void chat.cancel(),
+      escape: () => void (this.#parts.cancelCommand() || chat.cancel()),
       takeBack: () => this.#takeBack(),
       pageUp: () => transcript.page(-1),
       pageDown: () => transcript.page(1),
@@ -88,7 +90,7 @@ export class Keyboard {
     if (now - this.#interrupted < TWICE_MS) return quit();
     this.#interrupted = now;
     if (!input.empty) input.clear();
-    else chat.cancel();
+    else if (!this.#parts.cancelCommand()) chat.cancel();
     tell("Ctrl-C again leaves");
   }
 

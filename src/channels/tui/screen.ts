@@ -13,7 +13,6 @@ import { Greeting } from "./greeting.ts";
 import { ImageReader } from "./input/image_reader.ts";
 import { InputBox } from "./input/input_box.ts";
 import { InputHistory } from "./input/input_history.ts";
-import { isDark } from "./is_dark.ts";
 import { submitted } from "./input/submitted.ts";
 import { Keyboard } from "./keyboard.ts";
 import { LineEntry } from "./entries/line_entry.ts";
@@ -26,11 +25,13 @@ import { type PromptFile, promptFiles } from "./input/prompt_files.ts";
 import { Questions } from "./questions.ts";
 import type { ScreenParts, ScreenStart } from "./screen_parts.ts";
 import type { DisplayOptions } from "./entries/shown.ts";
+import { ScreenTheme } from "./screen_theme.ts";
 import { suspend } from "./suspend.ts";
 import { TERMINAL_CODES } from "./terminal_codes.ts";
-import { chosenTheme, type Theme } from "./text/theme.ts";
+import type { Theme } from "./text/theme.ts";
 import { Transcript } from "./entries/transcript.ts";
 import { typedText } from "./input/typed_text.ts";
+import { UserCommands } from "./user_commands.ts";
 
 /** The terminal's screen: messages, input and panels. The caller that opened the session closes it, after `ended`. */
 export class Screen {
@@ -44,15 +45,14 @@ export class Screen {
   readonly #actions: Actions;
   readonly #keyboard: Keyboard;
   readonly #questions: Questions;
+  readonly #userCommands: UserCommands;
   readonly #frame: ScreenFrame;
   #prompts: readonly PromptFile[] = [];
   #commands: readonly PaletteCommand[] = [];
   readonly #done = Promise.withResolvers<void>();
   #session: Session;
   #panel: Panel | null = null;
-  /** Whether the terminal's background is dark, if the terminal reports it. */
-  #dark: boolean | null = null;
-  #theme: Theme;
+  readonly #colors: ScreenTheme;
   #whole = false;
   #told = "";
   #history: InputHistory | null = null;
@@ -62,7 +62,7 @@ export class Screen {
     this.#parts = parts;
     this.#session = session;
     this.#prefs = { get: () => parts.prefs.get(), set: (change) => this.#setPrefs(change) };
-    this.#theme = this.#makeTheme();
+    this.#colors = new ScreenTheme({ prefs: parts.prefs, color: parts.color });
     setKeybindings(freshKeys());
     this.#tui = new TuiAltScreen(parts.terminal);
     this.chat = new ChatController({
@@ -73,6 +73,9 @@ export class Screen {
       approve: (question, signal) => this.#questions.approve(question, signal),
       ring: () => this.#ring(),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
+    });
+    this.#userCommands = new UserCommands({
+      ...{ run: parts.runCommand, screen: this, transcript: this.#transcript, shown: () => this.#shown() },
     });
     this.#actions = new Actions({
       ...{ screen: this, chat: this.chat, screenParts: parts },
@@ -127,7 +130,7 @@ export class Screen {
     this.#commands = this.#makeCommands();
     this.#input.remember(await this.#history?.read() ?? []); // before the first key
     this.#take();
-    void this.#askBackground();
+    void this.#colors.ask(this.#tui).then((known) => known && this.#repaint());
     this.#input.complete(completions(this.#commands, workspace));
     await this.#show(branch);
     for (const note of notes) this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
@@ -144,6 +147,7 @@ export class Screen {
   /** Resolves when none of its work is running. */
   async ended(): Promise<void> {
     this.chat.cancel();
+    this.#userCommands.cancel();
     await Promise.all([this.chat.ended, this.#history?.settled()]);
   }
 
@@ -185,13 +189,13 @@ export class Screen {
 
   #repaint(whole = this.#whole): void {
     this.#whole = whole;
-    this.#theme = this.#makeTheme();
+    this.#colors.remake();
     this.#transcript.invalidate();
     this.changed();
   }
 
-  #makeTheme(): Theme {
-    return chosenTheme(this.#prefs.get().theme, { color: this.#parts.color, dark: this.#dark });
+  get #theme(): Theme {
+    return this.#colors.now;
   }
 
   async #setPrefs(change: Partial<Prefs>): Promise<void> {
@@ -201,11 +205,6 @@ export class Screen {
     if (before !== mouse) this.#parts.terminal.write(TERMINAL_CODES[mouse ? "mouseOn" : "mouseOff"]);
     this.#repaint();
     await kept;
-  }
-
-  async #askBackground(): Promise<void> {
-    this.#dark = await isDark(this.#tui);
-    if (this.#dark !== null) this.#repaint();
   }
 
   #ring(): void {
@@ -235,11 +234,11 @@ export class Screen {
     const typed = typedText(outgoing);
     this.#history?.add(typed);
     this.#input.remember([typed]);
+    if (this.#userCommands.runs(text)) return;
     submitted(outgoing, {
       commands: this.#commands,
-      send: (one) => this.chat.send(one),
-      giveBack: (one) => this.#input.giveBack(one),
-      tell: (told) => this.tell(told),
+      send: (one) => this.chat.send(this.#userCommands.attached(one, this.chat)),
+      ...{ giveBack: (one) => this.#input.giveBack(one), tell: (told) => this.tell(told) },
     });
   }
 
@@ -268,6 +267,7 @@ export class Screen {
   #makeKeyboard(): Keyboard {
     return new Keyboard({
       chat: this.chat,
+      cancelCommand: () => this.#userCommands.cancel(),
       input: this.#input,
       transcript: this.#transcript,
       commands: () => this.#commands,

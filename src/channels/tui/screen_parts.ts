@@ -3,6 +3,7 @@ import type { Conversation as Branch } from "../../conversation/conversations.ts
 import type { ExtensionAdmin } from "../../domain/reports/extension_admin.ts";
 import type { ConfigAdmin, OpenRequest, ProviderAdmin, Session } from "../channel.ts";
 import type { PrefsKeeper } from "./prefs/prefs.ts";
+import type { RunCommand } from "./user_commands.ts";
 
 /** Dependencies of the screen. */
 export interface ScreenParts {
@@ -13,6 +14,7 @@ export interface ScreenParts {
   readonly providers: () => Promise<ProviderAdmin>;
   readonly config: () => Promise<ConfigAdmin>;
   readonly extensions: () => Promise<Pick<ExtensionAdmin, "run">>;
+  readonly runCommand: RunCommand;
   readonly prefs: PrefsKeeper;
   /** The folder of Vis; null if the machine has no home folder. */
   readonly home: string | null;

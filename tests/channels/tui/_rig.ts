@@ -91,6 +91,7 @@ export async function withScreen(
       providers: never,
       config: never,
       extensions: never,
+      runCommand: never,
       home: options.home ?? null,
       color: options.color ?? false,
     },

@@ -1,25 +1,53 @@
-import { type AutocompleteProvider, CombinedAutocompleteProvider } from "@earendil-works/pi-tui";
+import {
+  type AutocompleteProvider,
+  type AutocompleteSuggestions,
+  CombinedAutocompleteProvider,
+  fuzzyFilter,
+} from "@earendil-works/pi-tui";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { PaletteCommand } from "./command.ts";
+import { WorkspaceFiles } from "./workspace_files.ts";
 
 const AT = /(^|[\s(])@(?=[^\s@]*$|"[^"]*$)/;
+const SEARCHED = /(?:^|[\s(])(@"?([^\s@"]*))$/;
+const MOST_FOUND = 50;
 
-/** Completes names after a slash, and paths of the workspace on Tab, including images after an `@`. Files whose names
- * contain terminal control characters are left out. */
+/** Completes names after a slash, files after an `@` by any letters of their path, and paths of the workspace on Tab.
+ * Files whose names contain terminal control characters are left out. */
 export function completions(commands: readonly PaletteCommand[], workspace: string): AutocompleteProvider {
   const slash = commands.map(({ name, detail }) => ({ name, description: detail }));
   const both = new CombinedAutocompleteProvider(slash, workspace);
+  const files = new WorkspaceFiles(workspace);
   return {
     getSuggestions: async (lines, row, column, options) => {
+      const searched = options.force ? null : SEARCHED.exec((lines[row] ?? "").slice(0, column));
+      if (searched) return await filesLike(searched, files);
       const asPath = lines.map((line, at) =>
         at === row && options.force ? line.slice(0, column).replace(AT, "$1 ") + line.slice(column) : line
       );
       const found = await both.getSuggestions(asPath, row, column, options);
       if (found === null) return null;
-      const items = found.items.filter(({ value, label }) => visibleText(value + label) === value + label);
+      const items = found.items.filter(({ value, label }) => isPlain(value + label));
       return items.length === 0 ? null : { ...found, items };
     },
     applyCompletion: both.applyCompletion.bind(both),
     shouldTriggerFileCompletion: both.shouldTriggerFileCompletion.bind(both),
   };
+}
+
+async function filesLike(
+  [, prefix = "", query = ""]: readonly string[],
+  files: WorkspaceFiles,
+): Promise<AutocompleteSuggestions | null> {
+  const plain = (await files.list()).filter(isPlain);
+  const found = fuzzyFilter(plain, query, (path) => path).slice(0, MOST_FOUND);
+  const items = found.map((path) => ({
+    value: /[\s"'\\]/.test(path) ? `@${JSON.stringify(path)}` : `@${path}`,
+    label: path,
+  }));
+  return items.length === 0 ? null : { items, prefix };
+}
+
+function isPlain(text: string): boolean {
+  return visibleText(text) === text;
 }

@@ -1,0 +1,34 @@
+import type { RunCommand } from "../../channels/tui/user_commands.ts";
+
+/** Runs a command in the user's shell. Input that it asks for ends at once. */
+export async function runUserCommand(
+  command: string,
+  { cwd, signal, onOutput }: Parameters<RunCommand>[1],
+): Promise<string> {
+  const shell = Deno.build.os === "windows" ? ["cmd", "/c", command] : ["sh", "-c", `exec 2>&1\n${command}`];
+  const [program = "", ...args] = shell;
+  const child = new Deno.Command(program, { args, cwd, stdin: "null", stdout: "piped", stderr: "null" }).spawn();
+  const end = (): void => {
+    try {
+      child.kill("SIGTERM");
+    } catch { /* it has ended */ }
+  };
+  signal.addEventListener("abort", end);
+  try {
+    const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const left = new Promise<null>((resolve) => signal.addEventListener("abort", () => resolve(null)));
+    for (;;) {
+      // What a command left running may hold its output open.
+      const read = await Promise.race([output.read(), left]);
+      if (read === null || read.done) break;
+      onOutput(read.value);
+    }
+    await output.cancel();
+    const { code, signal: by } = await child.status;
+    if (signal.aborted) return "ended";
+    if (by !== null) return `ended by ${by}`;
+    return code === 0 ? "" : `exit code ${code}`;
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}

@@ -1,0 +1,82 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import type { ChatController } from "./chat.ts";
+import { CommandEntry } from "./entries/command_entry.ts";
+import type { DisplayOptions } from "./entries/shown.ts";
+import type { Outgoing } from "./input/outgoing.ts";
+import type { Screen } from "./screen.ts";
+import type { Transcript } from "./entries/transcript.ts";
+
+/** Of the output of one command; the end is kept. */
+const MAX_CHARS = 1_000_000;
+
+/** Runs a command with the rights of the user, in a folder, and reports its output as it comes. Resolves with how it
+ * ended, in words; "" if it succeeded. */
+export type RunCommand = (
+  command: string,
+  options: { readonly cwd: string; readonly signal: AbortSignal; readonly onOutput: (text: string) => void },
+) => Promise<string>;
+
+export interface UserCommandsParts {
+  readonly run: RunCommand;
+  readonly screen: Pick<Screen, "session" | "changed" | "tell">;
+  readonly transcript: Pick<Transcript, "add" | "toEnd">;
+  readonly shown: () => DisplayOptions;
+}
+
+/** Commands that the user types after `!`. Their output goes with the next request, as variables. */
+export class UserCommands {
+  readonly #parts: UserCommandsParts;
+  #running: AbortController | null = null;
+  #count = 0;
+  #outputs: Record<string, string> = {};
+
+  constructor(parts: UserCommandsParts) {
+    this.#parts = parts;
+  }
+
+  /** Runs what was typed if it is a command; false if it is not. */
+  runs(text: string): boolean {
+    const [, command = ""] = /^!\s*(\S[^]*)/.exec(text) ?? [];
+    if (command !== "") void this.#run(command);
+    return command !== "";
+  }
+
+  /** The message with what was printed since the last one. A message to a running request is left as it is: with
+   * variables it would wait for the end of the request. */
+  attached(outgoing: Outgoing, { running }: Pick<ChatController, "running">): Outgoing {
+    if (running !== null) return outgoing;
+    const variables = { ...this.#outputs, ...outgoing.variables };
+    this.#outputs = {};
+    return { ...outgoing, variables };
+  }
+
+  async #run(command: string): Promise<void> {
+    const { transcript, shown, screen } = this.#parts;
+    if (this.#running) return screen.tell("A command is running; Esc ends it");
+    const entry = new CommandEntry(command, shown);
+    const running = this.#running = new AbortController();
+    transcript.add(entry);
+    transcript.toEnd();
+    screen.changed();
+    let output = "";
+    const onOutput = (text: string): void => {
+      output = (output + text).slice(-MAX_CHARS);
+      entry.show(output);
+      screen.changed();
+    };
+    const options = { cwd: screen.session.workspace, signal: running.signal, onOutput };
+    const failed = await this.#parts.run(command, options).catch(messageOf);
+    this.#running = null;
+    const name = `ran_${++this.#count}`;
+    this.#outputs[name] = `$ ${command}\n${output}${failed === "" ? "" : `\n(${failed})`}`;
+    entry.show(output, `${failed === "" ? "" : `${failed} · `}the next request can read this as ${name}`);
+    screen.changed();
+  }
+
+  /** False if none runs. */
+  cancel(): boolean {
+    const running = this.#running;
+    running?.abort();
+    return running !== null;
+  }
+}

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { completions } from "../../../../src/channels/tui/input/completions.ts";
+
+async function offered(text: string, files: readonly string[]): Promise<readonly string[]> {
+  const folder = await Deno.makeTempDir({ prefix: "vis-complete-" });
+  try {
+    for (const path of files) {
+      await Deno.mkdir(`${folder}/${path}`.replace(/[^/]*$/, ""), { recursive: true });
+      await Deno.writeTextFile(`${folder}/${path}`, "");
+    }
+    const { signal } = new AbortController();
+    const found = await completions([], folder).getSuggestions([text], 0, text.length, { signal });
+    return found?.items.map(({ value }) => value) ?? [];
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const FILES = ["README.md", "src/app.ts", "src/deep/server.ts", "my notes.md", "node_modules/x/app.ts", ".git/app.ts"];
+
+Deno.test("an @ finds files by letters of their path, without hidden folders and those of tools", async () => {
+  assert.deepEqual(await offered("look at @app", FILES), ["@src/app.ts"]);
+  assert.deepEqual(await offered("(@srv", FILES), ["@src/deep/server.ts"]);
+  assert.deepEqual(await offered("@notes", FILES), ['@"my notes.md"']);
+  assert.deepEqual(await offered("@zzz", FILES), []);
+  assert.deepEqual(await offered("me@app", FILES), []);
+});
+
+Deno.test("an @ alone shows files, those at the root first", async () => {
+  const found = await offered("@", FILES);
+  assert.deepEqual(found, [
+    "@README.md",
+    '@"my notes.md"',
+    "@src/",
+    "@src/app.ts",
+    "@src/deep/",
+    "@src/deep/server.ts",
+  ]);
+});
+
+Deno.test("files whose names command the terminal are not found after an @", async () => {
+  assert.deepEqual(await offered("@a", ["a\x1b[2J.ts", "ab.ts"]), ["@ab.ts"]);
+});

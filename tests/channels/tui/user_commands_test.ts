@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { runUserCommand } from "../../../src/app/terminal/run_user_command.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { withScreen } from "./_rig.ts";
+
+const ENTER = "\r", ESC = "\x1b";
+
+Deno.test("a command after ! runs with the rights of the user, and the next request can read its output", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "vis-command-" });
+  await Deno.writeTextFile(`${folder}/notes.txt`, "kept here\n");
+  const options = { session: { workspace: folder }, parts: { runCommand: runUserCommand } };
+  try {
+    await withScreen([replyJson("[ran_1, ran_2].join('|')"), final("I see")], options, async ({ screen, engine }) => {
+      screen.type(`!cat notes.txt${ENTER}`);
+      await screen.until("the next request can read this as ran_1");
+      assert.match(screen.screen(), /\$ cat notes\.txt\s+kept here/);
+      screen.type(`! echo wrong >&2; exit 3${ENTER}`);
+      await screen.until("exit code 3 · the next request can read this as ran_2");
+      screen.type(`What happened?${ENTER}`);
+      await screen.until("I see");
+      const [first] = engine.provider.requests;
+      assert.match(first?.texts.join("\n") ?? "", /variable ran_1 holds[^]*printed by a command of the user/);
+      assert.match(engine.context(1), /\$ cat notes\.txt\\?n?\s*kept here[^]*exit 3[^]*wrong[^]*exit code 3/);
+    });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("Esc ends a running command, and nothing else runs meanwhile", async () => {
+  const ran: string[] = [];
+  const runCommand = (command: string, { signal }: { readonly signal: AbortSignal }): Promise<string> => {
+    ran.push(command);
+    return new Promise((resolve) => signal.addEventListener("abort", () => resolve("ended")));
+  };
+  await withScreen([], { parts: { runCommand } }, async ({ screen }) => {
+    screen.type(`!sleep 100${ENTER}`);
+    await screen.until("$ sleep 100");
+    screen.type(`!ls${ENTER}`);
+    await screen.until("A command is running; Esc ends it");
+    screen.type(ESC);
+    await screen.until("ended · the next request can read this as ran_1");
+    assert.deepEqual(ran, ["sleep 100"]);
+  });
+});
+
+Deno.test("runUserCommand() ends with its command, even if that left something running with its output open", async () => {
+  const gone = new AbortController();
+  let output = "";
+  const onOutput = (text: string): void => {
+    output += text;
+    if (output.includes("begun")) gone.abort();
+  };
+  const ended = await runUserCommand("echo begun; sleep 60", { cwd: "/", signal: gone.signal, onOutput });
+  assert.deepEqual([ended, output], ["ended", "begun\n"]);
+});
