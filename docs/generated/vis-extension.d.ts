@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 352d894eddd95b2593283a5d923f706fa6a860ff6cc315afeac1d49d20c1a346
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: fab3f586d3445c8877c81bee4662e386e7032c0bd46c5bfde3b7798771579187
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -563,6 +563,8 @@ export interface FunctionOptions {
   readonly examples?: readonly string[];
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
+  /** It changes nothing that lasts, so that it may be called while a plan is made. */
+  readonly reads?: boolean;
   /** What a call does, for people who watch; "called search.find" if absent. */
   readonly action?: CallAction;
   /** How a call turned out, in a few words for people who watch, from its result: "12 passed". */

@@ -44,6 +44,7 @@ export default defineExtension({
     fn("status", (env: EnvironmentView, options?: StatusOptions) => status(env, options), {
       doc: "Branch and changed files; all names the files of new folders one by one.",
       untimed: true,
+      reads: true,
       action: { doing: "reading git status", done: "read git status", things: "times", named: 0 },
       args: z.tuple([z.strictObject({ paths, all: flag, limit: count(100_000) }).optional()]),
       returns:
@@ -54,6 +55,7 @@ export default defineExtension({
       doc:
         "Changes of the workspace against the index, the last commit (staged), or from another; or from one to another.",
       untimed: true,
+      reads: true,
       action: { doing: "reading git diff", done: "read git diff", things: "times", named: 0 },
       args: z.tuple([
         z.strictObject({ from: ref, to: ref, staged: flag, paths, context, maxChars }).optional(),
@@ -64,6 +66,7 @@ export default defineExtension({
     fn("log", (env: EnvironmentView, options?: LogOptions) => log(env, options), {
       doc: "Commits, the newest first; ref may be a range; left counts older ones.",
       untimed: true,
+      reads: true,
       action: { doing: "reading git log", done: "read git log", things: "times", named: 0 },
       args: z.tuple([
         z.strictObject({
@@ -84,6 +87,7 @@ export default defineExtension({
     fn("show", (env: EnvironmentView, name?: string, options?: ShowOptions) => show(env, name, options), {
       doc: "A commit with its changes, or a file, folder or tag: HEAD~2, HEAD:src/app.ts.",
       untimed: true,
+      reads: true,
       action: { doing: "reading commit", done: "read", things: "commits" },
       args: z.tuple([ref.describe("ref"), z.strictObject({ context, maxChars }).optional()]),
       returns: `${
@@ -94,6 +98,7 @@ export default defineExtension({
     fn("blame", (env: EnvironmentView, path: string, options?: BlameOptions) => blame(env, path, options), {
       doc: "The commits that the lines of a file came with.",
       untimed: true,
+      reads: true,
       action: { doing: "reading blame of", done: "read blame of", things: "files" },
       args: z.tuple([
         text.describe("path"),

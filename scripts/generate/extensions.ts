@@ -27,6 +27,7 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
     functions,
     actions,
     untimed,
+    reads,
     constants,
     grants,
     globals,
@@ -48,7 +49,10 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
   const docs = Object.fromEntries(names.map((name) => [name, doc(name) ?? ""]));
   const requires = extension.requires?.length ? { requires: extension.requires } : {};
   const told = Object.keys(actions).length > 0 ? { actions } : {};
-  const own = untimed.length > 0 ? { untimed } : {};
+  const own = {
+    ...(untimed.length > 0 ? { untimed } : {}),
+    ...(reads.length > 0 ? { reads } : {}),
+  };
   const rest = {
     ...(extension.onByDefault === undefined ? {} : { onByDefault: extension.onByDefault }),
     ...(extension.howToEnable ? { howToEnable: extension.howToEnable } : {}),

@@ -18,6 +18,7 @@ import type { Store } from "../persistence/store/store.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
+import { planInstructions } from "../query/planning.ts";
 import { previewCall } from "../query/preview_call.ts";
 import { runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
@@ -224,9 +225,11 @@ export class Conversations {
     { branch, options }: { readonly branch: Branch; readonly options: CheckedOptions },
   ): Promise<QueryResult> {
     const { branchId } = branch;
-    const { maxIterations: budget, instructions } = options;
-    const settings = { ...this.#parts.settings, ...(budget && { budget }), ...(instructions && { instructions }) };
-    const given = options.read ?? await allInputVariables(options, this.#store);
+    const { maxIterations: budget, plan = false } = options;
+    const given = options.instructions || this.#parts.settings.instructions;
+    const instructions = plan ? planInstructions(given) : given;
+    const settings = { ...this.#parts.settings, ...(budget && { budget }), instructions };
+    const input = options.read ?? await allInputVariables(options, this.#store);
     const queryId = await storeQuery(request, { ...this.#parts, settings }, { ...options, branchId });
     const steering = new Steering();
     const cancelling = new AbortController();
@@ -236,7 +239,11 @@ export class Conversations {
     this.#running.set(branchId, { steering, ended, cancel });
     this.#leases.begin(branchId, cancel);
     try {
-      const environment = await this.#environmentFor(queryId, { branch, given, reopen: options.retryOf !== undefined });
+      const environment = await this.#environmentFor(queryId, {
+        branch,
+        given: input,
+        reopen: options.retryOf !== undefined,
+      });
       this.#children.forget(branchId);
       try {
         const parts = { ...this.#parts, settings, environment, steering };

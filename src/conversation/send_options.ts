@@ -33,6 +33,8 @@ export interface AskOptions extends KeyedRequest {
   readonly given?: readonly VariableImage[];
   /** Instructions for every answer of this query; the configured ones if omitted. */
   readonly instructions?: string;
+  /** Makes a plan: calls that could change something are refused, and the answer says what would be done. */
+  readonly plan?: boolean;
   /** A JSON Schema as data: the answer must satisfy it, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
   /** Iterations the query may use before it asks for more; the configured number if omitted. */

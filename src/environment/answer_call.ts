@@ -33,6 +33,7 @@ export async function answerCall(
   let outcome = "";
   const told = (text: string): void => void (outcome = text);
   try {
+    if (scope.planning && !builtin) refuseChange(name, active);
     if (stored) await stored;
     const result = builtin
       ? await callBuiltin(call, { source, scope })
@@ -51,6 +52,17 @@ export async function answerCall(
       ...outcome === "" ? {} : { outcome },
     });
   }
+}
+
+/** Throws for a function that may change something. */
+function refuseChange(name: string, active: ActiveExtensions | null): void {
+  if (active === null || active.reads.includes(name) || !active.functions.includes(name)) return;
+  const [namespace = "", symbol = ""] = name.split(".");
+  throw new HostCallError(`Cannot call ${name}: this request only makes a plan`, {
+    namespace,
+    symbol,
+    hint: "say in the plan what it would do",
+  });
 }
 
 /** Of a function that does not say what it does. */

@@ -49,6 +49,8 @@ export interface FunctionOptions {
   readonly examples?: readonly string[];
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
+  /** It changes nothing that lasts, so that it may be called while a plan is made. */
+  readonly reads?: boolean;
   /** What a call does, for people who watch; "called search.find" if absent. */
   readonly action?: CallAction;
   /** How a call turned out, in a few words for people who watch, from its result: "12 passed". */

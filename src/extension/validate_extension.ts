@@ -38,6 +38,7 @@ const FunctionShape = z.strictObject({
   returns: text,
   examples: z.array(text).optional(),
   untimed: z.boolean().optional(),
+  reads: z.boolean().optional(),
   action: z.strictObject({ doing: text, done: text, things: text, named: z.number().int().min(0).optional() })
     .optional(),
   outcome: func.optional(),

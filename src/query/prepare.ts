@@ -9,6 +9,7 @@ import type { RequestExtras } from "../prompt/request_extras.ts";
 import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
 import type { Ledger } from "./ledger.ts";
 import type { QueryState } from "./query_state.ts";
+import { isPlanning } from "./planning.ts";
 import { handoverOf } from "./handover.ts";
 import type { QueryParts } from "./query_parts.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
@@ -48,6 +49,7 @@ export async function prepare(
   const scope: QueryScope = {
     queryId,
     signal,
+    planning: isPlanning(settings),
     budget: () => state.budget,
     root: () => rootOf(router),
     requestMore: (n) => state.requestMore(n),

@@ -21,6 +21,8 @@ const RUNG_MS = 10_000;
 /** Iterations of a query that stay on the screen once another one runs. */
 const FOLDED = 40;
 
+const NOTHING_CHANGED = "Nothing was changed. Send go to carry the plan out, or say what should be different.";
+
 /** A message sent while a query runs: it goes into the query's next call, or becomes the next query. */
 interface Waiting {
   readonly outgoing: Outgoing;
@@ -151,7 +153,7 @@ export class ChatController {
 
   #wait(outgoing: Outgoing): void {
     const { changed, session } = this.#parts;
-    const alone = Object.keys({ ...outgoing.variables, ...outgoing.images }).length === 0;
+    const alone = Object.keys({ ...outgoing.variables, ...outgoing.images }).length === 0 && !outgoing.plan;
     const steers = this.#branch !== null && alone;
     const waiting: Waiting = { outgoing, steering: steers ? new AbortController() : null };
     this.#waiting.push(waiting);
@@ -173,21 +175,24 @@ export class ChatController {
 
   async #run(outgoing: Outgoing): Promise<void> {
     const { transcript, shown, session, giveBack } = this.#parts;
-    const { text, variables } = outgoing;
+    const { text, variables, plan = false } = outgoing;
     const images = Object.values(outgoing.images).map(({ image }) => image);
     const before = this.#asked;
-    transcript.add(this.#asked = new RequestEntry(text, { shown }));
+    let begun = true;
+    transcript.add(this.#asked = new RequestEntry(text, { shown, ...(plan ? { label: "plan" } : {}) }));
     await this.#work(async (options) => {
       const { conversations, workspace } = session();
       const target = this.#branch ?? { channel: CHANNEL, workspace };
-      return await conversations.ask(target, text, { ...options, images, variables: given(variables) });
+      return await conversations.ask(target, text, { ...options, images, plan, variables: given(variables) });
     }, {
       refused: () => {
+        begun = false;
         if (this.#asked !== null) transcript.replace(this.#asked, []);
         this.#asked = before;
-        giveBack(outgoing);
+        giveBack(plan ? { ...outgoing, text: `/plan ${text}` } : outgoing);
       },
     });
+    if (plan && begun) transcript.add(new LineEntry(NOTHING_CHANGED, shown().theme.dim));
   }
 
   /** The previous run leaves the screen once the new one has begun. */

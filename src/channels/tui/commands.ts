@@ -3,7 +3,8 @@ import type { ChatController } from "./chat.ts";
 import type { PromptFile } from "./input/prompt_files.ts";
 import type { TextPart } from "./widgets/text_view.ts";
 import type { PaletteCommand } from "./input/command.ts";
-import type { PanelParts } from "./widgets/panel.ts";
+import type { Outgoing } from "./input/outgoing.ts";
+import type { PanelActions, PanelParts } from "./widgets/panel.ts";
 import { ConversationList } from "./panels/conversation_list.ts";
 import { ForkPicker } from "./panels/fork_picker.ts";
 import { Inspector } from "./panels/inspector.ts";
@@ -60,6 +61,11 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
   return [
     item("new", "start a new conversation", () => act.show(null)),
     item("conversations", "open, search, rename or delete them", () => act.open(new ConversationList(panels)), resume),
+    item(
+      "plan",
+      "make a plan and change nothing: /plan split this module",
+      (words, typed) => plan(words, { chat, act, typed }),
+    ),
     item("retry", "run the last request again", retry, { keys: "Alt-R" }),
     item("fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
     item("diff", "what the last request changed in files", () => showChanges(parts)),
@@ -91,6 +97,17 @@ function showChanges({ chat: { changes }, panels }: CommandParts): void {
   if (changes.length === 0) return panels.act.tell("The last request changed no files");
   const texts = changes.map((text) => ({ text, look: "diff" } as const));
   panels.act.open(new TextPanel(panels, { title: "Changes of the last request", texts }));
+}
+
+function plan(
+  text: string,
+  { chat, act, typed }: Pick<CommandParts, "chat"> & {
+    readonly act: PanelActions;
+    readonly typed: Outgoing | undefined;
+  },
+): void {
+  if (text === "") return act.tell("Say what to plan: /plan split this module");
+  chat.send({ variables: {}, images: {}, ...typed, text, plan: true });
 }
 
 /** The named theme, or the next one. */

@@ -13,6 +13,8 @@ export interface ExtensionDescription {
   readonly actions?: ActiveExtensions["actions"];
   /** The functions with their own time limit; none if absent. */
   readonly untimed?: readonly string[];
+  /** The functions that change nothing that lasts; none if absent. */
+  readonly reads?: readonly string[];
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: ActiveExtensions["grants"];
   /** Platform globals that it needs. */

@@ -13,6 +13,7 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
     functions: parts.flatMap(({ functions }) => functions),
     actions: Object.assign({}, ...parts.map(({ actions }) => actions)),
     untimed: parts.flatMap(({ untimed }) => untimed),
+    reads: parts.flatMap(({ reads }) => reads),
     constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
     grants: { net: union("net"), read: union("read"), write: union("write"), env: union("env") },
     globals: [...new Set(parts.flatMap(({ globals }) => globals))],

@@ -109,6 +109,7 @@ function partOf(description: ExtensionDescription, block: string): Part {
     functions,
     actions = {},
     untimed = [],
+    reads = [],
     constants,
     grants,
     globals,
@@ -117,7 +118,7 @@ function partOf(description: ExtensionDescription, block: string): Part {
     docs,
   } = description;
   return {
-    ...{ list: [{ namespace, version }], functions, actions, untimed, constants, grants, globals, modules },
+    ...{ list: [{ namespace, version }], functions, actions, untimed, reads, constants, grants, globals, modules },
     blocks: block === "" ? [] : [block],
     example,
     nudges: [],

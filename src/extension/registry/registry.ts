@@ -3,7 +3,9 @@ import type { CallAction } from "../../domain/calls/call_action.ts";
 import type { Log } from "../../logging/log.ts";
 import { invokeSymbol } from "./hooks.ts";
 import { unknownFunction } from "./_unknown_function.ts";
+import { grouped } from "./grouped.ts";
 import { installOrder } from "./install_order.ts";
+import { onlyReads } from "./only_reads.ts";
 import { ownNudge } from "./own_nudge.ts";
 import { joinParts, type Part } from "./join_parts.ts";
 import { type OwnCall, type OwnKeys, ownView } from "./own_view.ts";
@@ -24,6 +26,8 @@ export interface ActiveExtensions {
   readonly actions: Readonly<Record<string, CallAction>>;
   /** The functions with their own time limit. */
   readonly untimed: readonly string[];
+  /** The functions that change nothing that lasts. */
+  readonly reads: readonly string[];
   /** "alias.name" to its constant. */
   readonly constants: Readonly<Record<string, unknown>>;
   /** The union of their grants, in the shape of the sandbox's `Grants`. */
@@ -255,6 +259,7 @@ export class ExtensionRegistry {
         symbols.flatMap(([name, one]) => one.kind === "function" && one.action ? [[name, one.action]] : []),
       ),
       untimed: symbols.flatMap(([name, one]) => one.kind === "function" && one.untimed ? [name] : []),
+      reads: symbols.flatMap(([name, one]) => one.kind === "function" && onlyReads(one, extension) ? [name] : []),
       constants: Object.fromEntries(symbols.flatMap(([name, one]) => one.kind === "value" ? [[name, one.value]] : [])),
       grants: { net: [], read: [], write: [], env: [], ...allow },
       globals,
@@ -286,12 +291,4 @@ function refuseTaken(
     if (!holder) continue;
     throw new Error(`Cannot register extension ${namespace}: ${kind} ${name} belongs to ${holder.namespace}`);
   }
-}
-
-/** Keeps install order, with members of one group and subgroup moved to the position of its first member. */
-function grouped(active: readonly Active[]): readonly Active[] {
-  const groups = Map.groupBy(active, ({ extension }) => extension.group);
-  return [...groups.values()].flatMap((group) =>
-    [...Map.groupBy(group, ({ extension }) => extension.subgroup).values()].flat()
-  );
 }

@@ -54,3 +54,14 @@ Deno.test("runUserCommand() ends with its command, even if that left something r
   const ended = await runUserCommand("echo begun; sleep 60", { cwd: "/", signal: gone.signal, onOutput });
   assert.deepEqual([ended, output], ["ended", "begun\n"]);
 });
+
+Deno.test("/plan makes a plan and says how it is carried out; without words it says what to type", async () => {
+  await withScreen([final("1. Split it")], {}, async ({ screen, engine }) => {
+    screen.type(`/plan${ENTER}`);
+    await screen.until("Say what to plan: /plan split this module");
+    screen.type(`/plan split it${ENTER}`);
+    await screen.until("Nothing was changed. Send go to carry the plan out");
+    assert.match(engine.provider.requests[0]?.texts[0] ?? "", /Make a plan, and change nothing/);
+    assert.equal((await engine.conversations.list({ limit: 1 }))[0]?.title, "split it");
+  });
+});

@@ -22,6 +22,7 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly image?: readonly string[] | undefined;
   readonly schema?: string | undefined;
   readonly context?: string | undefined;
+  readonly plan?: boolean | undefined;
   /** US dollars. */
   readonly maxCost?: number | undefined;
   /** Milliseconds. */
@@ -50,6 +51,7 @@ export async function runCommand(
         return await session.conversations.ask(target, prompt, {
           ...options,
           refuseWhenBusy: true,
+          plan: flags.plan === true,
           onBranch,
           ...given,
         });

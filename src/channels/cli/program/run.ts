@@ -12,6 +12,7 @@ export function addRun(program: Command, { services, io, finish }: Context): voi
     .option("-c, --continue", "continue the latest conversation in this workspace")
     .option("--conversation <id>", "continue this conversation; a unique prefix is enough")
     .option("--fork <id>", "continue in a new branch from ID or ID@STEP; the original is unchanged");
+  run.option("--plan", 'only read, and answer with a plan; -c "go" carries it out', false);
   addLimits(run);
   run.option("--context <file>", "load a text or JSON file of any size as the variable context")
     .option("--image <file>", "attach an image, a file or a URL; repeatable", collected, [])
@@ -79,6 +80,7 @@ Examples:
   vis run "How many errors an hour?" --context server.log
   vis run "What is on it?" --image shelf.jpg --schema products.schema.json
   vis run "Tidy the imports" --max-cost 0.20 --timeout 5m
+  vis run --plan "Split this module", then: vis run -c "go"
   vis run "Say hello" --model anthropic/claude-sonnet-4-5 --output json
 
 Ctrl-C cancels; completed steps are kept. To set up a provider: vis auth login.

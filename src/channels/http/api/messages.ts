@@ -208,13 +208,14 @@ function asking(approvals: Message["approvals"], approve: Approve): Pick<AskOpti
 }
 
 function optionsOf(
-  { images = [], context, responseSchema, maxIterations }: Message,
-): Pick<AskOptions, "images" | "context" | "responseSchema" | "maxIterations"> {
+  { images = [], context, responseSchema, maxIterations, plan }: Message,
+): Pick<AskOptions, "images" | "context" | "responseSchema" | "maxIterations" | "plan"> {
   return {
     images: images.map((image, at) => readImage(image, `${at + 1}`)),
     ...(context === undefined ? {} : { context: inputSource("context", context) }),
     ...(responseSchema === undefined ? {} : { responseSchema }),
     ...(maxIterations === undefined ? {} : { maxIterations }),
+    ...(plan === undefined ? {} : { plan }),
   };
 }
 

@@ -147,6 +147,9 @@ export const MessageBody = z.strictObject({
   context: z.unknown().optional().describe("Text or JSON that becomes the variable context"),
   responseSchema: z.unknown().optional().describe("A JSON Schema that the answer must satisfy"),
   maxIterations,
+  plan: z.boolean().optional().describe(
+    "Only make a plan: calls that could change something are refused, and the answer says what would be done",
+  ),
   approvals,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
     "If this server is running a query in the conversation: respond with 409, wait for its end, or pass it this " +

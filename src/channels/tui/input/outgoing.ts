@@ -14,4 +14,6 @@ export interface Outgoing {
   readonly variables: Readonly<Record<string, string>>;
   /** By their chips in the text. */
   readonly images: Readonly<Record<string, AttachedImage>>;
+  /** Makes a plan, and changes nothing. */
+  readonly plan?: boolean;
 }
