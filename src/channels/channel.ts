@@ -203,6 +203,8 @@ export interface ConfigAdmin {
   schema(): Promise<object>;
   /** Keys for completion. */
   keys(): Promise<readonly { readonly key: string; readonly doc: string; readonly choices: readonly unknown[] }[]>;
+  /** The key of what clients offer to sessions, such as `mcpServers`; null if no extension takes it. */
+  offered(kind: string): string | null;
   set(key: string, change: { readonly words: readonly string[]; readonly project: boolean }): Promise<SettingChange>;
   unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
   /** The project's file; null if there is none. */

@@ -7,11 +7,15 @@ const CLOUD_KEY = /^(?:AKIA[0-9A-Z]{16}|AIza[\w-]{30,})$/;
 const LOGIN = /^(?:(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
 const SECRET_NAME = /(?:key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 
-/** Whether a text, or a value of this name, must not be in a settings file. */
+/** A value that is kept elsewhere, such as `${auth:github}`, with the word that headers have before it. */
+const REFERENCE = /(?:\b(?:Bearer|Basic|token)\s+)?\$\{[^{}]+\}/gi;
+
+/** Whether a text, or a value of this name, must not be in a settings file. References to secrets may be. */
 export function isSecret(name: string, value: unknown): boolean {
   if (typeof value === "string") {
-    return [KEY, CLOUD_KEY, LOGIN].some((one) => one.test(value)) || value !== "" && SECRET_NAME.test(name) ||
-      hasLogin(value);
+    const literal = value.replace(REFERENCE, "").trim();
+    return [KEY, CLOUD_KEY, LOGIN].some((one) => one.test(literal)) || literal !== "" && SECRET_NAME.test(name) ||
+      hasLogin(literal);
   }
   if (Array.isArray(value)) return value.some((one) => isSecret(name, one));
   if (typeof value !== "object" || value === null) return false;

@@ -22,6 +22,14 @@ Deno.test("isSecret() knows keys by how they look and by what they are called", 
   assert.ok(isSecret("list", ["fine", "ghp_0123456789abcdefghij0123456789abcdef"]));
 });
 
+Deno.test("isSecret() leaves references to secrets alone, and nothing beside them", () => {
+  for (const value of ["${auth:acme}", "Bearer ${TOKEN}", "token ${GITHUB_TOKEN}"]) {
+    assert.equal(isSecret("authorization", value), false, value);
+  }
+  assert.equal(isSecret("authorization", "Bearer ${TOKEN}x"), true);
+  assert.equal(isSecret("apiKey", "abc${X}"), true);
+});
+
 Deno.test("isSecret() leaves names of models, files and numbers alone", () => {
   const names = [
     ...["anthropic/claude-sonnet-4-5", "skywork-o1-open-llama-3.1-8b", "xai-grok-4-fast-reasoning", "sk-small-model"],

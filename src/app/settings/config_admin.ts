@@ -83,6 +83,14 @@ export class AppConfigAdmin implements ConfigAdmin {
     return all.filter(({ key }) => !key.includes("[]") && sections.spellings(key)[0] === key);
   }
 
+  offered(kind: string): string | null {
+    for (const { namespace, settings } of Object.values(this.#parts.described).filter((one) => one !== null)) {
+      const key = settings?.offered[kind];
+      if (key !== undefined) return `extensions.config.${namespace}.${key}`;
+    }
+    return null;
+  }
+
   async set(
     key: string,
     { words, project }: { readonly words: readonly string[]; readonly project: boolean },

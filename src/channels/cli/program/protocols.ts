@@ -1,16 +1,19 @@
 import type { Command } from "commander";
 import type { OpenRequest } from "../../channel.ts";
 import type { Context } from "./context.ts";
+import { collected } from "../input/arguments.ts";
 import { FLAGS } from "../input/flags.ts";
+import type { McpServersFlags, NewMcpServer } from "../commands/mcp_servers.ts";
 
 /** `vis mcp` and `vis acp`: for programs that start Vis and speak a protocol on its stdin and stdout. */
 export function addProtocols(program: Command, context: Context): void {
-  add(program, {
+  const mcp = add(program, {
     ...context,
     protocol: "mcp",
     doc: "serve an MCP client on stdin and stdout; tools: ask, continue, search, conversations, variables",
     examples: MCP,
   });
+  addMcpServers(mcp, context);
   add(program, {
     ...context,
     protocol: "acp",
@@ -26,8 +29,8 @@ function add(
     readonly doc: string;
     readonly examples: string;
   },
-): void {
-  program.command(protocol)
+): Command {
+  return program.command(protocol)
     .description(doc)
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
@@ -40,13 +43,56 @@ function add(
     });
 }
 
+/** `vis mcp add`, `list` and `remove`: servers that Vis uses. */
+function addMcpServers(mcp: Command, { services, io, finish }: Context): void {
+  const load = async () => await import("../commands/mcp_servers.ts");
+  const sub = (name: string, description: string): Command =>
+    mcp.command(name).description(description).option("--json", "print JSON", false);
+  sub("add", "let Vis use a server: a program, or an address")
+    .argument("<name>", "letters, digits, - and _")
+    .argument("<command-or-url>", "a program on the path or absolute, or an https address")
+    .argument("[args...]", "arguments of the program, after --; ${workspace} is the folder that Vis works in")
+    .option(
+      "--env <name=value>",
+      "a variable for the program, such as 'TOKEN=${auth:github}'; repeatable",
+      collected,
+      [],
+    )
+    .option("--header <name: value>", "a header of each request; repeatable", collected, [])
+    .option("--read <path>", "a further absolute path that the program may read; repeatable", collected, [])
+    .option("--write <path>", "a path that the program may change; repeatable", collected, [])
+    .option("--network", "the program gets the network", false)
+    .option("--force", "replace a server of this name", false)
+    .addHelpText("after", MCP_ADD)
+    .action(async (name: string, command: string, args: string[], flags: NewMcpServer) => {
+      finish(await (await load()).addMcpServer({ name, command, args }, { services, io, flags }));
+    });
+  sub("list", "servers that Vis uses").action(async (flags: McpServersFlags) => {
+    finish(await (await load()).listMcpServers({ services, io, flags }));
+  });
+  sub("remove", "a server that Vis uses").argument("<name>").action(async (name: string, flags: McpServersFlags) => {
+    finish(await (await load()).removeMcpServer(name, { services, io, flags }));
+  });
+}
+
+const MCP_ADD = `
+Examples:
+  vis mcp add files mcp-server-filesystem -- '\${workspace}'
+  vis mcp add docs --network -- npx -y @acme/docs-mcp
+  vis mcp add github https://api.githubcopilot.com/mcp/ \\
+    --header 'Authorization: Bearer \${auth:github}'
+
+Programs run behind the wall of commands. Keep tokens with vis auth login NAME
+and refer to them as \${auth:NAME}.`;
+
 const MCP = `
 Most clients are configured like this:
   { "mcpServers": {
       "vis": { "command": "vis", "args": ["mcp", "--cwd", "/path/to/it"] } } }
 
 Protocol messages go to stdout, everything else to stderr. The server stops when
-the client closes the connection.`;
+the client closes the connection. The subcommands are about the opposite:
+servers that Vis uses.`;
 
 const ACP = `
 Editors are configured in their own settings, for example:

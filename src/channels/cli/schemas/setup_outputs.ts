@@ -45,6 +45,12 @@ const setting = z.object({
   layers: z.array(z.object({ layer: z.string(), where: z.string(), value: z.unknown() })),
 });
 
+const server = z.object({
+  command: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  url: z.string().optional(),
+}).loose().describe("A server of the Model Context Protocol, as in the settings");
+
 const change = z.object({
   key: z.string(),
   path: z.string(),
@@ -79,6 +85,9 @@ const approval = z.object({
 });
 
 export const setupOutputs = {
+  "mcp add": server.extend({ name: z.string() }),
+  "mcp list": z.record(z.string(), server).describe("Servers by name"),
+  "mcp remove": z.object({ name: z.string(), path: z.string().describe("The settings file") }),
   "approvals list": z.array(approval),
   "approvals remove": z.array(approval),
   "providers": z.object({

@@ -1,0 +1,140 @@
+import { UsageError } from "../../../domain/errors.ts";
+import { nearestName } from "../../../domain/kit/nearest_name.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+import type { ConfigAdmin } from "../../channel.ts";
+import type { CommandInput } from "../input/command_input.ts";
+import { jsonText } from "../output/json_text.ts";
+
+export interface McpServersFlags {
+  readonly cwd?: string | undefined;
+  readonly json: boolean;
+}
+
+export interface NewMcpServer extends McpServersFlags {
+  readonly env: readonly string[];
+  readonly header: readonly string[];
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly network: boolean;
+  readonly force: boolean;
+}
+
+type Input<F = McpServersFlags> = CommandInput<F>;
+type Server = Readonly<Record<string, unknown>>;
+
+const PROGRAM_ONLY = ["env", "read", "write", "network"] as const;
+const NAME = /^[A-Za-z][\w-]{0,39}$/;
+/** Programs that download what they run. */
+const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
+
+/** `vis mcp add`: a server in the user's settings. Resolves with the exit code. */
+export async function addMcpServer(
+  { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
+  { services, io, flags }: Input<NewMcpServer>,
+): Promise<number> {
+  if (!NAME.test(name)) {
+    throw new UsageError(`Cannot add ${name}: a name begins with a letter and has letters, digits, - and _, up to 40`);
+  }
+  const { admin, key } = await settings({ services, io, flags });
+  const known = await serversOf(admin, key);
+  if (Object.hasOwn(known, name) && !flags.force) {
+    throw new UsageError(`Cannot add ${name}: there is a server of this name; --force replaces it`);
+  }
+  const server = /^https?:\/\//.test(command) ? overHttp(command, { args, flags }) : program(command, { args, flags });
+  const done = await admin.set(`${key}.${name}`, { words: [JSON.stringify(server)], project: false });
+  if (flags.json) io.stdout(jsonText({ name, ...server }, { indent: 2 }));
+  else io.stdout(`Added ${name} in ${done.path}. Vis can use it from the next start on.\n`);
+  if (DOWNLOADS.test(command) && !flags.network) {
+    io.stderr(`vis: ${command} downloads what it runs: add --network, or install the server and name its program\n`);
+  }
+  return 0;
+}
+
+/** `vis mcp list`. */
+export async function listMcpServers(input: Input): Promise<number> {
+  const { io, flags } = input;
+  const { admin, key } = await settings(input);
+  const servers = await serversOf(admin, key);
+  const names = Object.keys(servers).sort();
+  if (flags.json) io.stdout(jsonText(servers, { indent: 2 }));
+  else for (const name of names) io.stdout(`${visibleText(lineOf(name, servers[name] ?? {}))}\n`);
+  if (names.length === 0) io.stderr("No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n");
+  return 0;
+}
+
+/** `vis mcp remove`. */
+export async function removeMcpServer(name: string, input: Input): Promise<number> {
+  const { io, flags } = input;
+  const { admin, key } = await settings(input);
+  const names = Object.keys(await serversOf(admin, key));
+  if (!names.includes(name)) {
+    const near = nearestName(name, names);
+    const hint = near === null ? "vis mcp list shows those that are set up" : `is ${near} meant`;
+    throw new UsageError(`Cannot remove ${name}: there is no such server; ${hint}`);
+  }
+  const { path } = await admin.unset(`${key}.${name}`, { project: false });
+  if (flags.json) io.stdout(jsonText({ name, path }, { indent: 2 }));
+  else io.stdout(`Removed ${name} from ${path}\n`);
+  return 0;
+}
+
+async function settings({ services, flags }: Input): Promise<{ readonly admin: ConfigAdmin; readonly key: string }> {
+  const admin = await services.configAdmin({ cwd: flags.cwd });
+  const key = admin.offered("mcpServers");
+  if (key === null) throw new UsageError("Cannot set up servers: no extension uses them");
+  return { admin, key };
+}
+
+async function serversOf(admin: ConfigAdmin, key: string): Promise<Readonly<Record<string, Server>>> {
+  const { value } = await admin.explain(key);
+  return Object(value);
+}
+
+function overHttp(
+  url: string,
+  { args, flags }: { readonly args: readonly string[]; readonly flags: NewMcpServer },
+): Server {
+  const wrong = PROGRAM_ONLY.find((flag) => flags[flag] !== false && Object(flags[flag]).length !== 0);
+  if (wrong !== undefined) throw new UsageError(`Cannot use --${wrong} with an address: it is for programs`);
+  if (args.length > 0) throw new UsageError(`Cannot use ${args[0]}: an address has no arguments`);
+  const headers = pairs(flags.header, { flag: "--header", by: ":", like: "'Authorization: Bearer ${auth:github}'" });
+  return { url, ...(flags.header.length > 0 ? { headers } : {}) };
+}
+
+function program(
+  command: string,
+  { args, flags }: { readonly args: readonly string[]; readonly flags: NewMcpServer },
+): Server {
+  if (flags.header.length > 0) throw new UsageError("Cannot use --header with a program: it is for addresses");
+  const { read, write, network } = flags;
+  const env = pairs(flags.env, { flag: "--env", by: "=", like: "'TOKEN=${auth:github}'" });
+  return {
+    command,
+    ...(args.length > 0 ? { args } : {}),
+    ...(flags.env.length > 0 ? { env } : {}),
+    ...(read.length > 0 ? { read } : {}),
+    ...(write.length > 0 ? { write } : {}),
+    ...(network ? { network } : {}),
+  };
+}
+
+function pairs(
+  given: readonly string[],
+  { flag, by, like }: { readonly flag: string; readonly by: string; readonly like: string },
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(given.map((one) => {
+    const at = one.indexOf(by);
+    if (at > 0) return [one.slice(0, at).trim(), one.slice(at + 1).trim()];
+    throw new UsageError(`Cannot use ${flag} ${one}: it takes NAME${by}VALUE, such as ${like}`);
+  }));
+}
+
+function lineOf(name: string, { url, command, args = [], network, write = [], disabled }: Server): string {
+  const what = url ?? [command, ...Object(args)].join(" ");
+  const rights = [
+    ...(network === true ? ["network"] : []),
+    ...(Object(write).length > 0 ? [`writes ${Object(write).join(", ")}`] : []),
+    ...(disabled === true ? ["disabled"] : []),
+  ];
+  return `${name}  ${what}${rights.length > 0 ? `  (${rights.join("; ")})` : ""}`;
+}

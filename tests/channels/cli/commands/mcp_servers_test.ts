@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { AppConfigAdmin } from "../../../../src/app/settings/config_admin.ts";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { described, settings } from "../../../../extensions/index.ts";
+import { withFolder } from "../../../helpers/with_folder.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+type Run = (...args: string[]) => Promise<Ran>;
+
+/** `vis mcp …` with the real settings of an empty home. */
+async function withServers(work: (run: Run, file: () => Promise<string>) => Promise<void>): Promise<void> {
+  await withFolder(async (home) => {
+    const env = { VIS_HOME: home, HOME: home };
+    const services = fakeServices({
+      configAdmin: (request) => AppConfigAdmin.open({ ...request, cwd: home }, { env, described, settings }),
+    });
+    const run: Run = async (...args) => {
+      const io = fakeIo({ args: ["mcp", ...args] });
+      const code = await runCli(services, io);
+      return { code, out: io.out, err: io.err };
+    };
+    await work(run, () => Deno.readTextFile(`${home}/config.jsonc`));
+  });
+}
+
+Deno.test("vis mcp add, list and remove change the servers in the settings", () =>
+  withServers(async (run, file) => {
+    assert.deepEqual(await run("list"), {
+      ...{ code: 0, out: "" },
+      err: "No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n",
+    });
+    const more = ["--env", "TOKEN=${auth:acme}", "--write", "notes", "--network"];
+    const added = await run("add", "files", "npx", ...more, "--", "-y", "@acme/files", "${workspace}");
+    assert.deepEqual([added.code, added.err], [0, ""]);
+    assert.match(added.out, /^Added files in .*config\.jsonc\. Vis can use it from the next start on\.\n$/);
+    assert.equal(
+      (await run("add", "hub", "https://hub.example/mcp", "--header", "Authorization: Bearer ${HUB}")).code,
+      0,
+    );
+    const { servers } = JSON.parse(await file()).extensions.config["vis.mcp"];
+    assert.deepEqual(servers, {
+      files: {
+        command: "npx",
+        args: ["-y", "@acme/files", "${workspace}"],
+        env: { TOKEN: "${auth:acme}" },
+        write: ["notes"],
+        network: true,
+      },
+      hub: { url: "https://hub.example/mcp", headers: { Authorization: "Bearer ${HUB}" } },
+    });
+    assert.equal(
+      (await run("list")).out,
+      "files  npx -y @acme/files ${workspace}  (network; writes notes)\nhub  https://hub.example/mcp\n",
+    );
+    assert.equal((await run("remove", "files")).code, 0);
+    assert.deepEqual(Object.keys(JSON.parse((await run("list", "--json")).out)), ["hub"]);
+  }));
+
+Deno.test("vis mcp add and remove refuse what cannot be, and say what to do", () =>
+  withServers(async (run) => {
+    await run("add", "files", "files-server");
+    const refused: readonly (readonly [readonly string[], RegExp])[] = [
+      [["add", "files", "other"], /there is a server of this name; --force replaces it/],
+      [["add", "a/b", "x"], /a name begins with a letter/],
+      [["add", "hub", "https://h.example", "--network"], /--network with an address: it is for programs/],
+      [["add", "hub", "https://h.example", "--", "x"], /an address has no arguments/],
+      [["add", "hub", "h", "--header", "A: b"], /--header with a program: it is for addresses/],
+      [["add", "hub", "h", "--env", "TOKEN"], /it takes NAME=VALUE, such as 'TOKEN=\$\{auth:github\}'/],
+      [["add", "hub", "https://h.example", "--header", "Authorization: Bearer abcdefgh123"], /Cannot keep a secret/],
+      [["remove", "filse"], /there is no such server; is files meant/],
+    ];
+    for (const [args, why] of refused) {
+      const { code, err } = await run(...args);
+      assert.equal(code, 2, args.join(" "));
+      assert.match(err, why);
+    }
+    assert.equal((await run("add", "files", "other", "--force")).code, 0);
+    assert.match((await run("add", "tools", "uvx", "--", "acme")).err, /downloads what it runs: add --network/);
+    assert.match((await run("list")).out, /^files {2}other\ntools {2}uvx acme\n$/);
+  }));
