@@ -9,6 +9,7 @@ import { http } from "./http.ts";
 import { launch } from "./launch.ts";
 import { memory } from "./memory.ts";
 import { page } from "./page.ts";
+import { peers } from "./peers/peers.ts";
 import { recursion } from "./recursion/recursion.ts";
 import { requestSize } from "./request_size.ts";
 import { rest } from "./rest.ts";
@@ -50,6 +51,7 @@ const RESULTS = join(ROOT, "bench/results");
 
 async function main(names: readonly string[]): Promise<number> {
   if (names[0] === EVALUATION) return await evaluate(names.slice(1));
+  if (names[0] === "--peers") return await peers(names.slice(1));
   const unknown = names.filter((name) => !Object.hasOwn(BENCHMARKS, name));
   if (unknown.length > 0) {
     console.error(

@@ -19,7 +19,7 @@ export async function withFiftyFiles<T>(work: (workspace: string) => Promise<T>)
   try {
     await Deno.mkdir(join(workspace, "notes"));
     for (let index = 0; index < FILES; index++) {
-      await Deno.writeTextFile(join(workspace, fileName(index)), textOf(index));
+      await Deno.writeTextFile(join(workspace, fileName(index)), fileText(index));
     }
     return await work(workspace);
   } finally {
@@ -28,7 +28,7 @@ export async function withFiftyFiles<T>(work: (workspace: string) => Promise<T>)
 }
 
 /** 4096 characters in lines of prose-like words, different for every file and the same on every run. */
-function textOf(index: number): string {
+export function fileText(index: number): string {
   let text = `${markOf(index)}\n`;
   for (let line = 0; text.length < FILE_BYTES; line++) {
     text += `${line} the value of item ${index * 1000 + line * 7} was checked against row ${line * line + index}\n`;

@@ -14,7 +14,8 @@ const EXAMPLES = fileURLToPath(new URL("../../docs/extensions/examples/", import
 /** All examples, loaded as a user's own, in a registry. */
 async function examplesIn(folder: string) {
   const { log } = recordingLog();
-  const names = (await Array.fromAsync(Deno.readDir(EXAMPLES))).map(({ name }) => name).sort();
+  const entries = await Array.fromAsync(Deno.readDir(EXAMPLES));
+  const names = entries.filter(({ isDirectory }) => isDirectory).map(({ name }) => name).sort();
   const folders = names.map((name) => ({ place: "home" as const, path: join(EXAMPLES, name) }));
   const report = await loadShipped({}, { log, folders, folderOptions: optionsIn(folder) });
   const config = { "example.config": { greeting: "Welcome" }, "example.extend": { folders: ["notes"] } };

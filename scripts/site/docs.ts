@@ -1,0 +1,116 @@
+/** `deno task docs`: renders docs/ as static pages with search into dist/docs. VitePress, from npm, is installed once
+ * into a cache; it refuses a page with a link that leads nowhere. */
+import { dirname, join, normalize } from "node:path";
+import { ROOT } from "../_project.ts";
+import { BOOK } from "./book.ts";
+
+const VITEPRESS = "1.6.4";
+const OUT = join(ROOT, "dist/docs");
+
+/** Markdown for the site: links to files outside docs/ become text, since they are not part of it. */
+export function sitePage(markdown: string, path: string): string {
+  const outside = (target: string): boolean => normalize(join(dirname(path), target)).startsWith("..");
+  return markdown.replace(/^<!--[^]*?-->\n/gm, "").replace(
+    /(!?)\[((?:[^\][]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g,
+    (whole, image: string, text: string, target: string) => {
+      if (image !== "" || /^[a-z]+:|^#/.test(target)) return whole;
+      const [file = "", fragment] = target.split("#");
+      if (outside(file) || !/(?:\.md|\/)$/.test(file)) return text;
+      const page = file.endsWith("/") ? `${file}README.md` : file;
+      return `[${text}](${page}${fragment === undefined ? "" : `#${fragment}`})`;
+    },
+  );
+}
+
+/** The first page: what each page is about. */
+export function homePage(): string {
+  const parts = BOOK.map(({ text, pages }) =>
+    `## ${text}\n\n${pages.map(([path, title]) => `- [${title}](${path}.md)`).join("\n")}`
+  );
+  return `# Vis\n\nAn agent in one executable. The model writes TypeScript; blocks run in a sandbox that can do nothing until
+an extension grants it; state lives in variables and SQLite.\n\n${parts.join("\n\n")}\n`;
+}
+
+function siteConfig(): string {
+  const decisions = { text: "Decisions", link: "/decisions/README" };
+  const sidebar = [
+    ...BOOK.map(({ text, pages }) => ({
+      text,
+      collapsed: false,
+      items: pages.map(([path, title]) => ({ text: title, link: `/${path}` })),
+    })),
+    decisions,
+  ];
+  const themeConfig = { sidebar, search: { provider: "local" }, outline: [2, 3] };
+  const config = {
+    title: "Vis",
+    description: "An agent in one executable",
+    cleanUrls: false,
+    outDir: OUT,
+    themeConfig,
+  };
+  return `const whole = ${JSON.stringify(config)};
+export default { ...whole, markdown: { config: plain } };
+
+// <name> is no element, and {{name}} no expression.
+function plain(md) {
+  md.set({ html: false });
+  for (const rule of ["text", "code_inline"]) {
+    const before = md.renderer.rules[rule];
+    md.renderer.rules[rule] = (...given) => before(...given).replaceAll("{{", "&#123;&#123;");
+  }
+}
+`;
+}
+
+async function copyPages(target: string, folder = ""): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(join(ROOT, "docs", folder))) {
+    const path = join(folder, name);
+    if (isDirectory) await copyPages(target, path);
+    else if (name.endsWith(".md")) {
+      const text = await Deno.readTextFile(join(ROOT, "docs", path));
+      await Deno.mkdir(dirname(join(target, path)), { recursive: true });
+      await Deno.writeTextFile(join(target, path), sitePage(text, path));
+    } else if (name.endsWith(".png")) {
+      await Deno.mkdir(dirname(join(target, path)), { recursive: true });
+      await Deno.copyFile(join(ROOT, "docs", path), join(target, path));
+    }
+  }
+}
+
+/** The list of decisions. */
+async function decisionsPage(site: string): Promise<string> {
+  const names = (await Array.fromAsync(Deno.readDir(join(site, "decisions")))).map(({ name }) => name).sort();
+  const titles = await Promise.all(names.map(async (name) => {
+    const [title = name] = (await Deno.readTextFile(join(site, "decisions", name))).split("\n");
+    return `- [${title.replace(/^# /, "")}](${name})`;
+  }));
+  return `# Decisions\n\nWhat was chosen and what was rejected, with reasons.\n\n${titles.join("\n")}\n`;
+}
+
+async function command(program: string, args: readonly string[], cwd: string): Promise<void> {
+  const { success } = await new Deno.Command(program, { args: [...args], cwd, stdin: "null" }).spawn().status;
+  if (!success) throw new Error(`Cannot render the pages: ${program} ${args.join(" ")} failed`);
+}
+
+async function render(): Promise<void> {
+  const cache = join(Deno.env.get("XDG_CACHE_HOME") ?? join(Deno.env.get("HOME") ?? "/tmp", ".cache"), "vis-docs");
+  await Deno.mkdir(cache, { recursive: true });
+  const installed = join(cache, "node_modules/vitepress/package.json");
+  const version = await Deno.readTextFile(installed).then((text) => JSON.parse(text).version, () => "");
+  if (version !== VITEPRESS) {
+    await Deno.writeTextFile(join(cache, "package.json"), '{ "type": "module" }');
+    await command("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", `vitepress@${VITEPRESS}`], cache);
+  }
+  const site = join(cache, "site");
+  await Deno.remove(site, { recursive: true }).catch(() => {});
+  await copyPages(site);
+  await Deno.writeTextFile(join(site, "decisions/README.md"), await decisionsPage(site));
+  await Deno.writeTextFile(join(site, "index.md"), homePage());
+  await Deno.mkdir(join(site, ".vitepress"), { recursive: true });
+  await Deno.writeTextFile(join(site, ".vitepress/config.mjs"), siteConfig());
+  await command("node", [join(cache, "node_modules/vitepress/bin/vitepress.js"), "build", "site"], cache);
+  console.log(`Open ${OUT}/index.html, or serve the folder`);
+}
+
+if (import.meta.main) await render();

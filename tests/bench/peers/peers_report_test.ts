@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { PEERS_JSON, PEERS_PAGE, peersPage, withTable } from "../../../bench/peers/publish.ts";
+import { type PeersReport, peersTable } from "../../../bench/peers/peers_report.ts";
+import type { Played } from "../../../bench/peers/play.ts";
+
+const README = new URL("../../../README.md", import.meta.url);
+
+function played(launchMs: number): Played {
+  return {
+    ...{ launchMs, roundMs: 5, wallMs: 1_500, cpuSeconds: 0.5, peakMb: 100 },
+    ...{ firstKb: 7, lastKb: 9, totalKb: 50, weightedKb: 6 },
+  };
+}
+
+function report(): PeersReport {
+  const machine = { cores: 2, memoryGb: 8 };
+  const one = { sizeMb: 90, versionMs: [40, 41, 42], fault: "" };
+  return {
+    ...{ commit: "abc", machine, repetitions: 3, rounds: [1, 10] },
+    agents: {
+      vis: { label: "Vis", ...one, runs: { 1: [played(100), played(110), played(300)], 10: [played(1)] } },
+      other: { label: "Other 1.0", ...one, sizeMb: 0, runs: { 1: [played(120)] } },
+    },
+  };
+}
+
+Deno.test("peersTable() shows medians, the least of a line in bold, and what was not measured", () => {
+  const lines = peersTable(report(), { spread: true, rounds: [1, 10, 50] }).split("\n");
+  assert.equal(lines[0], "|  | Vis | Other 1.0 |");
+  assert.equal(lines[2], "| start to first request (ms), 1 round | **110** (100–300) | 120 |");
+  assert.ok(lines.includes("| whole run (s), 10 rounds | **1.50** | – |"));
+  assert.ok(lines.includes("| on disk (MB) | **90** | – |"));
+  assert.ok(!lines.some((line) => line.includes("50 rounds")));
+  assert.match(peersTable(report(), { spread: false, rounds: [1] }), /\| \*\*110\*\* \| 120 \|/);
+});
+
+Deno.test("the tables of the README and of docs/generated/peers.md are those of the stored measurement", async () => {
+  const stored: PeersReport = JSON.parse(await Deno.readTextFile(PEERS_JSON));
+  const readme = await Deno.readTextFile(README);
+  // The formatter aligns tables and breaks lines.
+  const plain = (text: string): string => text.replace(/-{2,}/g, "-").replace(/\s+/g, " ");
+  assert.equal(plain(readme), plain(withTable(readme, stored)));
+  assert.equal(plain(await Deno.readTextFile(PEERS_PAGE)), plain(peersPage(stored)));
+  assert.ok(Object.values(stored.agents).every(({ fault }) => fault === ""), "nothing of it failed");
+});
