@@ -104,7 +104,15 @@ export class Thread {
   }
 
   /** `taken` is called once the server has accepted it. */
-  async send(text: string, taken: () => void = () => {}): Promise<void> {
+  async send(
+    text: string,
+    { images = [], plan = false, taken = () => {} }: {
+      /** Data URLs. */
+      readonly images?: readonly string[];
+      readonly plan?: boolean;
+      readonly taken?: () => void;
+    } = {},
+  ): Promise<void> {
     const id = this.id.value ?? await this.#create(text);
     const path = inApi("conversations", id, "messages");
     if (this.running.value) {
@@ -115,7 +123,9 @@ export class Thread {
     }
     const headers = { ...SSE, "idempotency-key": unique() };
     await this.#run(text, async () => {
-      const response = await request(path, { method: "POST", body: { request: text, approvals: "ask" }, headers });
+      const given = { ...(images.length > 0 ? { images } : {}), ...(plan ? { plan } : {}) };
+      const body = { request: text, approvals: "ask", ...given };
+      const response = await request(path, { method: "POST", body, headers });
       taken();
       return response;
     });

@@ -1,10 +1,17 @@
 import type { ComponentChildren, JSX } from "preact";
+import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
+import { attach, attached } from "../store/attached.ts";
 import { elements } from "../store/elements.ts";
 import { guarded } from "../store/entry.ts";
 import { saidStatus, say } from "../store/status.ts";
 import { thread } from "../store/thread_shown.ts";
+import { AttachButton, AttachedImages } from "./attached_images.tsx";
+
+const planning = signal(false);
+/** The request of a message that has only images. */
+const SEE_IMAGES = "See the attached images.";
 
 /** Where requests are written; `children` stand above it. */
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
@@ -19,9 +26,15 @@ export function Composer({ children }: { readonly children: ComponentChildren })
     void send();
   };
   return (
-    <form id="composer" onSubmit={onSubmit}>
+    <form
+      id="composer"
+      onSubmit={onSubmit}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => take(event, event.dataTransfer)}
+    >
       {children}
       <p id="status" role="status" aria-live="polite" class={bad ? "bad" : ""}>{text}</p>
+      <AttachedImages />
       <div>
         <textarea
           id="request"
@@ -31,11 +44,13 @@ export function Composer({ children }: { readonly children: ComponentChildren })
           ref={elements.request}
           onInput={grow}
           onKeyDown={onKey}
+          onPaste={(event) => take(event, event.clipboardData)}
         />
+        <AttachButton />
         <Button id="cancel" hidden={!running} run={() => guarded(() => thread.cancel())}>Cancel</Button>
         <button id="send" type="submit" class="primary">Send</button>
       </div>
-      <p class="hint">Enter: send · Shift+Enter: new line · Esc: cancel · Ctrl+K: search</p>
+      <Hint />
     </form>
   );
 }
@@ -56,6 +71,28 @@ function grow(): void {
   if (area.scrollHeight > 0) area.style.height = `${area.scrollHeight + area.offsetHeight - area.clientHeight}px`;
 }
 
+function Hint(): JSX.Element {
+  const toggle = (): void => void (planning.value = !planning.value);
+  return (
+    <p class="hint">
+      <label title="Only reads, and answers with a plan">
+        <input type="checkbox" id="plan" checked={planning.value} onChange={toggle} /> Plan only
+      </label>
+      <span class="keys">· Enter: send · Shift+Enter: new line · Esc: cancel · Ctrl+K: search</span>
+    </p>
+  );
+}
+
+/** Attaches pasted or dropped images; everything else is left to the browser. */
+function take(event: Event, from: DataTransfer | null): void {
+  const files = [...from?.files ?? []];
+  if (files.length === 0) return;
+  event.preventDefault();
+  void guarded(async () => {
+    if (!await attach(files)) say("Only PNG, JPEG, GIF and WebP images can be attached", { bad: true });
+  });
+}
+
 function onKey(event: KeyboardEvent): void {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
@@ -64,17 +101,23 @@ function onKey(event: KeyboardEvent): void {
 
 async function send(): Promise<void> {
   const area = elements.request.current;
-  const text = area?.value ?? "";
+  const typed = area?.value ?? "";
+  const images = attached.value;
+  const text = typed.trim() === "" && images.length > 0 ? SEE_IMAGES : typed;
   if (area === null || text.trim() === "") return;
+  if (images.length > 0 && thread.running.value) return say("Images go with the next request", { bad: true });
   area.value = "";
+  attached.value = [];
   grow();
   say("");
   const state = { taken: false };
   await guarded(async () => {
     try {
-      await thread.send(text, () => state.taken = true);
+      const options = { images: images.map(({ url }) => url), plan: planning.value };
+      await thread.send(text, { ...options, taken: () => state.taken = true });
     } catch (error) {
-      if (!state.taken && area.value === "") area.value = text; // keeps what was typed
+      if (!state.taken && area.value === "") area.value = typed; // keeps what was typed
+      if (!state.taken) attached.value = [...images, ...attached.value];
       grow();
       throw error;
     }

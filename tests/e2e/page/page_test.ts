@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 
@@ -161,3 +162,56 @@ inBrowser("asks for another token where the server refuses its own, and keeps it
   assert.ok(faults.every((fault) => fault.includes("401")), faults.join("\n"));
   (faults as string[]).length = 0;
 });
+
+const PNG = Uint8Array.from(
+  atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="),
+  (char) => char.charCodeAt(0),
+);
+
+inBrowser("attaches images by choice, paste and drop, removes one, and sends the rest", {
+  replies: [final("I see them")],
+  rig: { engine: { scripted: { capabilities: { images: true } } } },
+}, async ({ page, rig }) => {
+  const files = (name: string) => ({ name, mimeType: "image/png", buffer: Buffer.from(PNG) });
+  await page.locator("input[type=file]").setInputFiles([files("one.png"), files("two.png")]);
+  const give = (kind: "paste" | "drop", name: string, type: string) =>
+    page.evaluate(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File([new Uint8Array(${JSON.stringify([...PNG])})], "${name}", { type: "${type}" }));
+      const event = "${kind}" === "paste"
+        ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true })
+        : new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
+      document.querySelector("#request").dispatchEvent(event);
+    })()`);
+  await give("paste", "three.png", "image/png");
+  await give("drop", "four.png", "image/png");
+  await page.getByRole("button", { name: "Remove four.png" }).waitFor();
+  await give("drop", "five.txt", "text/plain");
+  await page.locator("#status.bad", { hasText: "Only PNG, JPEG, GIF and WebP images" }).waitFor();
+  await page.getByRole("button", { name: "Remove two.png" }).click();
+  await page.locator("#send").click();
+  await page.locator(".answer", { hasText: "I see them" }).waitFor();
+  const [asked] = rig.engine.provider.requests;
+  assert.equal(asked?.messages.flatMap((message) => "images" in message ? message.images ?? [] : []).length, 3);
+  assert.match(asked?.texts.join("\n") ?? "", /See the attached images\./);
+  assert.equal(await page.locator("#attached").count(), 0);
+});
+
+inBrowser(
+  "asks for a plan only while the box is ticked",
+  { replies: [final("The plan: split it"), final("It is split")] },
+  async (
+    { page, rig },
+  ) => {
+    await page.locator("#plan").check();
+    await ask(page, "Split it");
+    await page.locator(".answer", { hasText: "The plan: split it" }).waitFor();
+    await page.locator("#plan").uncheck();
+    await ask(page, "go");
+    await page.locator(".answer", { hasText: "It is split" }).waitFor();
+    const planned = rig.engine.provider.requests.map(({ texts }) =>
+      /Make a plan, and change nothing/.test(texts[0] ?? "")
+    );
+    assert.deepEqual(planned, [true, false]);
+  },
+);
