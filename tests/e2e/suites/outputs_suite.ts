@@ -99,6 +99,9 @@ export function outputsSuite(launcher: Launcher): void {
     for (const line of ["list", "show fs", "new mine", "check mine", "add mine", "remove my.mine", "trust"]) {
       await told(`extensions ${line.split(" ")[0]}`, `extensions ${line} --json`);
     }
+    await told("mcp add", "mcp add --json files files-server -- --root x");
+    await told("mcp list", "mcp list --json");
+    await told("mcp remove", "mcp remove --json files");
     const rule = { workspace: user.workspace, conversationId: null, extension: "vis.shell", scope: "network" };
     await new ApprovalFolder(user.path("vis")).add(rule);
     await told("approvals list", "approvals list --json");
