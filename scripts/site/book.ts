@@ -13,6 +13,7 @@ export const BOOK: readonly {
       ["tui", "The screen"],
       ["providers", "Models and providers"],
       ["approvals", "Approvals"],
+      ["hooks", "Hooks"],
       ["glossary", "Glossary"],
     ],
   },

@@ -73,6 +73,12 @@ export const DEFAULT_CONFIG: Config = {
   "autoForget": {
     "afterQueries": null,
   },
+  "hooks": {
+    "request": [],
+    "edit": [],
+    "end": [],
+    "network": false,
+  },
   "approvals": "ask",
   "extensions": {
     "allow": null,

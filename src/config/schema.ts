@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ProviderSchema } from "./provider_schema.ts";
 
 const positive = z.number().int().positive();
+const commands = z.array(z.string().min(1)).default([]);
 /** Every setting of Vis itself with its default; extensions own the other sections. The description of each field is
  * its documentation. */
 export const ConfigSchema = z.strictObject({
@@ -113,6 +114,12 @@ export const ConfigSchema = z.strictObject({
     afterQueries: positive.nullable().default(null).describe(
       "A query starts without variables that have no comment and that were not defined in this many queries; null keeps all",
     ),
+  }).prefault({}),
+  hooks: z.strictObject({
+    request: commands.describe("Commands that run when a request begins"),
+    edit: commands.describe("Commands that run after files were changed, such as a formatter"),
+    end: commands.describe("Commands that run when a request has ended"),
+    network: z.boolean().default(false).describe("Whether these commands get the network"),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(
     "What happens when an extension needs more than it was granted: ask the user, or refuse it without a question",

@@ -1,6 +1,6 @@
 import type { ConversationParts } from "../../conversation/conversation_parts.ts";
 import { Conversations } from "../../conversation/conversations.ts";
-import { isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import { type Emit, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import type { QueryResult } from "../../domain/query/query_result.ts";
 import { usageAttributes } from "./gen_ai.ts";
 import type { Span, SpanContext } from "./span.ts";
@@ -9,18 +9,20 @@ import type { SpanParent, Tracer } from "./tracer.ts";
 /** Limit of the spans for blocks and calls of a query; the query's span counts the rest. */
 const MAX_TOOL_SPANS = 1_000;
 
+type Around = NonNullable<ConversationParts["around"]>;
 type Of<T extends QueryEvent["type"]> = Extract<QueryEvent, { readonly type: T }>;
 
 /** Wraps conversations with spans for every query. */
 export function tracedConversations(parts: ConversationParts, tracer: Tracer): Conversations {
-  const around: NonNullable<ConversationParts["around"]> = async (emit, run) => {
+  const inner: Around = parts.around ?? ((emit, run) => run(emit));
+  const around: Around = async (emit, run) => {
     const spans = new QuerySpans(tracer);
+    const observed: Emit = (event) => {
+      spans.event(event);
+      emit(event);
+    };
     try {
-      return await tracer.within(spans, () =>
-        run((event) => {
-          spans.event(event);
-          emit(event);
-        }));
+      return await tracer.within(spans, () => inner(observed, run));
     } catch (error) {
       spans.close(error);
       throw error;

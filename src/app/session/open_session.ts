@@ -66,6 +66,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
     const extensions = await extensionsOf(request, { settings, parts });
     const own = ownSession();
     const where = { ...settings, readOnly: locked?.writable === false };
+    const commands = locked ? {} : commandWall(settings, { env, parts });
     const conversations = await conversationsOf(telemetry, {
       store,
       registry: extensions.source,
@@ -73,7 +74,8 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       log: createLog("conversation"),
       openSandbox: (options) => startSandbox({ ...options, environment: env }, where),
       trySandbox: tryWorkFolder,
-      ...(locked ? {} : { ...commandWall(settings, { env, parts }), ...approvalRules(settings) }),
+      ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
+      ...await hooksOf(settings, commands),
       oneRequest: request.oneRequest ?? false,
       now: Date.now,
       owner: own.owner,
@@ -107,6 +109,16 @@ async function extensionsOf(
   const offered = mcpServers && Object.keys(mcpServers).length > 0 ? { mcpServers } : {};
   const paths = extension.map((path) => resolve(path));
   return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths });
+}
+
+/** The user's own commands around queries; their code is only loaded if there are any. */
+async function hooksOf(
+  { config: { hooks }, workspace }: Settings,
+  { spawn }: Pick<ConversationParts, "spawn">,
+): Promise<Pick<ConversationParts, "around">> {
+  if (!spawn || [hooks.request, hooks.edit, hooks.end].every((commands) => commands.length === 0)) return {};
+  const { userHooks } = await import("./user_hooks.ts");
+  return { around: userHooks({ hooks, workspace, spawn }) };
 }
 
 /** Tracing code is only loaded if traces are requested. */

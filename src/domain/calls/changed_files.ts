@@ -6,7 +6,7 @@ export class ChangedFiles {
 
   /** Counts one change, a unified diff. */
   add(diff: string): void {
-    const path = pathOf(diff);
+    const path = changedPath(diff);
     const known = path === null ? undefined : this.#files.get(path);
     if (path === null || !known && this.#files.size >= MAX_FILES) return;
     const { added, removed } = known ?? { added: 0, removed: 0 };
@@ -37,7 +37,8 @@ export class ChangedFiles {
   }
 }
 
-function pathOf(diff: string): string | null {
+/** The file that a unified diff changes; null if it names none. */
+export function changedPath(diff: string): string | null {
   const binary = /^Binary file (.*) (?:removed|replaced)$/m.exec(diff)?.[1];
   const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
   const named = after === "" || after === "/dev/null" ? before : after;

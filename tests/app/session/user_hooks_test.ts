@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import type { Config } from "../../../src/config/schema.ts";
+import { userHooks } from "../../../src/app/session/user_hooks.ts";
+import { Emitter } from "../../../src/domain/query/emitter.ts";
+import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
+import type { QueryResult } from "../../../src/domain/query/query_result.ts";
+import { NO_USAGE } from "../../../src/domain/query/usage.ts";
+import type { Spawned, SpawnOptions } from "../../../src/extension/spawned.ts";
+
+const RESULT: QueryResult = {
+  ...{ status: "done", reason: "answered", answer: "It is done", answerType: "text", confidence: "high", queryId: "q" },
+  ...{ conversationId: "c", iterations: 1, usage: NO_USAGE, costUsd: null, ms: 1, notes: ["before"] },
+};
+const NO_HOOKS: Config["hooks"] = { request: [], edit: [], end: [], network: false };
+const diffOf = (path: string): string => `--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-a\n+b\n`;
+
+interface Ran {
+  readonly command: string;
+  readonly given: { readonly event: string; readonly files: readonly string[] };
+  readonly options: SpawnOptions;
+}
+
+/** One query with these changes, and the commands that ran for it. */
+async function query(
+  hooks: Partial<Config["hooks"]>,
+  { changes = [], ends = () => ({}) }: {
+    readonly changes?: readonly string[];
+    readonly ends?: (command: string) => Partial<Spawned>;
+  } = {},
+) {
+  const ran: Ran[] = [];
+  const seen: QueryEvent[] = [];
+  const around = userHooks({
+    hooks: { ...NO_HOOKS, ...hooks },
+    workspace: "/work",
+    spawn: (_workspace, [, , command = ""], options) => {
+      ran.push({ command, given: JSON.parse(String(options.input)), options });
+      const ended = { code: 0, signal: null, stdout: "", stderr: "", ms: 1, timedOut: false, truncated: false };
+      return Promise.resolve({ ...ended, ...ends(command) } as Spawned);
+    },
+  });
+  const result = await around((event) => void seen.push(event), (emit) => {
+    const emitter = new Emitter(emit, { queryId: "q", now: () => 0 });
+    emitter.send({ type: "started", conversationId: "c", request: "Do it", model: "m" });
+    for (const path of changes) {
+      const call = { block: 0, name: "fs.edit", phase: "end", ok: true } as const;
+      emitter.send({ type: "host_call", ...call, diffs: [diffOf(path)] });
+    }
+    return Promise.resolve(RESULT);
+  });
+  return { ran, seen, result };
+}
+
+Deno.test("hooks run in the order of what happened, with its facts on stdin and in variables", async () => {
+  const hooks = { request: ["log"], edit: ["format", "lint"], end: ["notify"] };
+  const { ran, seen, result } = await query(hooks, { changes: ["a.ts", "b.ts", "a.ts"] });
+  assert.deepEqual(ran.map(({ command }) => command), ["log", "format", "lint", "notify"]);
+  assert.deepEqual(ran[0]?.given, {
+    ...{ event: "request", conversation: "c", query: "q", request: "Do it", workspace: "/work", files: [] },
+  });
+  assert.deepEqual(ran[1]?.given.files, ["a.ts", "b.ts"], "changes meanwhile are one run");
+  assert.deepEqual(ran[1]?.options.env, { VIS_EVENT: "edit", VIS_FILES: "a.ts\nb.ts" });
+  assert.deepEqual([ran[1]?.options.network, ran[1]?.options.timeoutMs], [false, 60_000]);
+  const { files: _, ...end } = ran[3]?.given ?? {};
+  assert.deepEqual(end, {
+    ...{ event: "end", conversation: "c", query: "q", request: "Do it", workspace: "/work" },
+    ...{ status: "done", reason: "answered", answer: "It is done" },
+  });
+  assert.equal(seen.length, 4, "events reach the channel");
+  assert.deepEqual(result, RESULT);
+});
+
+Deno.test("a hook that fails or cannot start is a note for the user, and the next one runs", async () => {
+  const { ran, result } = await query({ end: ["bad", "worse", "good"] }, {
+    ends: (command) => {
+      if (command === "worse") throw new Error("Cannot run commands: no wall");
+      return command === "bad" ? { code: 3, stderr: "no such formatter\n" } : {};
+    },
+  });
+  assert.deepEqual(ran.map(({ command }) => command), ["bad", "worse", "good"]);
+  assert.deepEqual(result.notes, [
+    "before",
+    "Hook bad failed: exit code 3: no such formatter",
+    "Hook worse failed: Cannot run commands: no wall",
+  ]);
+});
+
+Deno.test("without changes no hook for changes runs", async () => {
+  assert.deepEqual((await query({ edit: ["format"] })).ran, []);
+});
