@@ -94,6 +94,22 @@ Deno.test("runCli() hands the flags of run to whoever opens", async () => {
   });
 });
 
+Deno.test("runCli() lists the commands of extensions in the help of all commands, if they can be read", async () => {
+  const found = [{ name: "memo", doc: "Keeps a note", flags: [] }, { name: "undo", doc: "Taken", flags: [] }];
+  const commands = () => Promise.resolve(found);
+  const services = fakeServices({ extensionAdmin: () => Promise.resolve({ ...Object(null), commands }) });
+  for (const args of [["help"], ["--help"]]) {
+    const io = fakeIo({ args });
+    assert.equal(await runCli(services, io), 0);
+    assert.match(io.out, /From extensions:\n {2}memo +Keeps a note\n\n/);
+    assert.doesNotMatch(io.out, /Taken/);
+  }
+  const broken = fakeServices({ extensionAdmin: () => Promise.reject(new ConfigError("No home")) });
+  const io = fakeIo({ args: ["help"] });
+  assert.deepEqual([await runCli(broken, io), io.err], [0, ""]);
+  assert.doesNotMatch(io.out, /From extensions/);
+});
+
 Deno.test("runCli() asks extensions for a command that is none of its own, and for the help of one", async () => {
   const asked: (readonly string[])[] = [];
   const services = fakeServices({

@@ -70,8 +70,17 @@ function addHelpItself(program: Command, { services, io }: Context): void {
         const { manPage } = await import("../manual/man_page.ts");
         return io.stdout(manPage(program, services.version.vis));
       }
+      if (path.length === 0) await addFromExtensions(program, services);
       (path.at(-1) ?? program).outputHelp();
     });
+}
+
+/** Lists the commands of extensions in the help of all commands. It is shown without them if they cannot be read. */
+async function addFromExtensions(program: Command, services: Context["services"]): Promise<void> {
+  const found = await services.extensionAdmin({}).then((admin) => admin.commands()).catch(() => []);
+  const known = new Set(program.commands.map((command) => command.name()));
+  program.commandsGroup("From extensions:");
+  for (const { name, doc } of found) if (!known.has(name)) program.command(name).description(visibleText(doc));
 }
 
 /** The commands that the words name, outermost first. Words after a command without subcommands are its arguments.

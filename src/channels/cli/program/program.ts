@@ -29,8 +29,7 @@ Getting started:
 vis help COMMAND explains a command, with examples. vis without a command starts
 interactive mode on a terminal; its options are -c, --conversation ID, --model,
 --provider, --db and --cwd. vis "…" asks there, in a pipe like vis run; -p means
-vis run everywhere. Also known: login, logout, history, export, resume [ID].
-Extensions may add commands (vis extensions list).`;
+vis run everywhere. Also known: login, logout, history, export, resume [ID].`;
 
 interface Part {
   readonly group: string;

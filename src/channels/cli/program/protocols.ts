@@ -10,7 +10,8 @@ export function addProtocols(program: Command, context: Context): void {
   const mcp = add(program, {
     ...context,
     protocol: "mcp",
-    doc: "serve an MCP client on stdin and stdout; tools: ask, continue, search, conversations, variables",
+    doc: "serve an MCP client on stdin and stdout, with the tools ask, continue, search, conversations and " +
+      "variables; or manage servers that Vis uses: add, list, remove",
     examples: MCP,
   });
   addMcpServers(mcp, context);
