@@ -1,5 +1,6 @@
 import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { type EnvironmentView, messageOf, settledWithin } from "@vis/extension";
+import { addressHint, programHint } from "./connect_hint.ts";
 import { httpTransport } from "./http_transport.ts";
 import type { ServerConfig } from "./server_config.ts";
 import { ServerError } from "./server_error.ts";
@@ -42,7 +43,10 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
   });
   client.onclose = onEnd;
   client.onerror = () => {}; // relevant errors surface through requests
-  const transport = "url" in config ? httpTransport(config) : stdioTransport(env, { ...options, config });
+  let status = 0;
+  const transport = "url" in config
+    ? httpTransport(config, (now) => status = now)
+    : stdioTransport(env, { ...options, config });
   const closeAll = async (): Promise<void> => {
     if ("terminateSession" in transport) await settledWithin(transport.terminateSession(), CLOSE_MS);
     await settledWithin(client.close(), CLOSE_MS);
@@ -54,7 +58,10 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
   } catch (error) {
     const message = messageOf(error);
     const known = why(); // read before the server is ended because of it
-    const reasons = ended() ? [known] : [message, known].filter((one) => one !== "");
+    const hint = "url" in config
+      ? addressHint(options.name, status, config)
+      : programHint(`${message}\n${known}`, config);
+    const reasons = [...(ended() ? [known] : [message, known]), hint].filter((one) => one !== "");
     await settledWithin(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
     throw new Error(`It did not start: ${reasons.join("; ")}`);
   }

@@ -5,12 +5,19 @@ import type { HttpConfig } from "./server_config.ts";
 
 const MAX_ANSWER = 64 << 20;
 
-/** A server over streamable HTTP. The size of an answer is bounded; redirects stay within the server's origin. */
-export function httpTransport({ url, headers }: HttpConfig): StreamableHTTPClientTransport {
+/** A server over streamable HTTP. `onStatus` gets the status of each answer. The size of an answer is bounded; redirects stay within the server's origin. */
+export function httpTransport(
+  { url, headers }: HttpConfig,
+  onStatus: (status: number) => void,
+): StreamableHTTPClientTransport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     redirectPolicy: "same-origin",
-    fetch: async (input, init) => bounded(await fetch(input, init)),
+    fetch: async (input, init) => {
+      const answer = await fetch(input, init);
+      onStatus(answer.status);
+      return bounded(answer);
+    },
   });
 }
 

@@ -217,3 +217,15 @@ Deno.test("mcp is not there without servers, and says what is wrong with a serve
     },
   );
 });
+
+Deno.test("mcp: a program that its wall stopped says which settings allow more", async () => {
+  const program = (script: string) => ({ command: "/bin/sh", args: ["-c", script] });
+  const servers = {
+    writer: program("echo x > /usr/nothing-may-be-written-here; exit 1"),
+    loader: program("echo 'npm error code EAI_AGAIN registry.example' >&2; exit 1"),
+  };
+  await withServers(servers, async ({ call }) => {
+    await assert.rejects(call("mcp.tools", ["writer"]), /the settings that allow more are write/);
+    await assert.rejects(call("mcp.tools", ["loader"]), /it has no network: set network to true/);
+  });
+});

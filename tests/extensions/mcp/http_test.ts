@@ -149,3 +149,21 @@ Deno.test("mcp: server-everything over streamable HTTP", async () => {
     await child.status;
   }
 });
+
+Deno.test("mcp: an address that wants a token or is none of streamable HTTP says what to do", async () => {
+  for (
+    const [status, says] of [[401, /vis auth login remote/], [
+      405,
+      /older SSE transport only are not supported/,
+    ]] as const
+  ) {
+    const server = serve(() => new Response("no", { status }));
+    try {
+      await withServers({ remote: { url: server.url } }, async ({ call }) => {
+        await assert.rejects(call("mcp.tools", ["remote"]), (error: Error) => says.test(error.message));
+      });
+    } finally {
+      await server.close();
+    }
+  }
+});

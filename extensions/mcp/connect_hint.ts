@@ -1,0 +1,27 @@
+import type { HttpConfig, StdioConfig } from "./server_config.ts";
+
+/** What a wall says, and what programs say that need the network. */
+const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
+const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
+
+/** Which setting a program probably lacks that did not start; "" if nothing tells. */
+export function programHint(said: string, { network, write }: Pick<StdioConfig, "network" | "write">): string {
+  if (!network && OFFLINE.test(said)) return "it has no network: set network to true, or install what it downloads";
+  if (!STOPPED.test(said)) return "";
+  const missing = write.length === 0 ? "write, for what it changes, or read" : "read, for what it needs besides";
+  return `its wall may have stopped it: the settings that allow more are ${missing}`;
+}
+
+/** What an address that answers with this status probably is; "" if nothing tells. */
+export function addressHint(name: string, status: number, { headers }: Pick<HttpConfig, "headers">): string {
+  if (status === 401 || status === 403) {
+    const signed = Object.keys(headers).some((key) => key.toLowerCase() === "authorization");
+    return signed
+      ? "the server refuses the Authorization header: the token may be wrong or expired"
+      : `the server wants a token: keep one with vis auth login ${name}, and add the header "Authorization: Bearer ` +
+        `\${auth:${name}}"`;
+  }
+  if (status !== 404 && status !== 405) return "";
+  return "this is no address of streamable HTTP; servers with the older SSE transport only are not supported, and many " +
+    "have both, the newer one below /mcp";
+}

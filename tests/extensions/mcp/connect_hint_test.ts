@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { addressHint, programHint } from "../../../extensions/mcp/connect_hint.ts";
+
+Deno.test("programHint() names the setting that a stopped program probably lacks", () => {
+  const closed = { network: false, write: [] };
+  const cases: readonly (readonly [string, Parameters<typeof programHint>[1], RegExp])[] = [
+    ["npm error code EAI_AGAIN registry.npmjs.org", closed, /no network: set network to true/],
+    ["fetch failed: getaddrinfo ENOTFOUND api.example", closed, /no network/],
+    ["getaddrinfo ENOTFOUND api.example", { ...closed, network: true }, /^$/],
+    ["Error: EACCES: permission denied, mkdir '/srv/notes'", closed, /are write, for what it changes, or read$/],
+    ["open /opt/data: Permission denied", { ...closed, write: ["notes"] }, /are read, for what it needs besides$/],
+    ["SyntaxError: Unexpected token", closed, /^$/],
+  ];
+  for (const [said, config, wanted] of cases) assert.match(programHint(said, config), wanted, said);
+});
+
+Deno.test("addressHint() tells tokens and older transports by the status", () => {
+  const none = { headers: {} };
+  assert.match(addressHint("hub", 401, none), /vis auth login hub, .*"Authorization: Bearer \$\{auth:hub\}"$/);
+  assert.match(addressHint("hub", 403, { headers: { authorization: "Bearer x" } }), /wrong or expired$/);
+  assert.match(addressHint("hub", 405, none), /older SSE transport only are not supported.*\/mcp$/);
+  assert.equal(addressHint("hub", 500, none), "");
+});
