@@ -218,7 +218,7 @@ Deno.test("mcp is not there without servers, and says what is wrong with a serve
   );
 });
 
-Deno.test("mcp: a program that its wall stopped says which settings allow more", async () => {
+test("mcp: a program that its wall stopped says which settings allow more", async () => {
   const program = (script: string) => ({ command: "/bin/sh", args: ["-c", script] });
   const servers = {
     writer: program("echo x > /usr/nothing-may-be-written-here; exit 1"),
