@@ -5,7 +5,7 @@ import { wrapped } from "./text/wrapped.ts";
 
 const HINTS = [
   "Ask for anything in this folder, such as: What does this project do?",
-  "/ lists the commands, @path attaches an image, ? shows all keys.",
+  "/ lists the commands, @ names a file, ! runs a command, ? shows all keys.",
   "Esc stops a request, Ctrl-D quits; vis -c continues here later.",
 ];
 
