@@ -1,6 +1,7 @@
 import { Libc } from "../sandbox/confine/libc.ts";
 
-const OPENAT = 257, WRITE = 1, GETDENTS64 = 217; // x86-64
+const OPENAT = 257, WRITE = 1, GETDENTS64 = 217, SHUTDOWN = 48; // x86-64
+const BOTH_ENDS = 2n;
 const READLINKAT = { x86_64: 267, aarch64: 78 }[Deno.build.arch];
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_WRONLY_CLOEXEC = 0o2000001n;
 const MAX_BYTES = 8_192, MAX_LINK = 256, ENTRIES = 32_768;
@@ -59,9 +60,30 @@ class ProcFiles {
 
   /** Ids of all processes. */
   processes(): readonly number[] {
+    return this.#numbersIn("/proc");
+  }
+
+  /** Ends connections of this process, named by the inodes of their sockets: who reads from one sees its end. */
+  endSockets(inodes: ReadonlySet<string>): void {
+    for (const descriptor of this.#numbersIn("/proc/self/fd")) {
+      const [, inode = ""] = /^socket:\[(\d+)\]/.exec(this.#linkOf(descriptor)) ?? [];
+      if (inodes.has(inode)) this.#library().syscall(SHUTDOWN, [BigInt(descriptor), BOTH_ENDS]);
+    }
+  }
+
+  #linkOf(descriptor: number): string {
+    try {
+      return this.link(`/proc/self/fd/${descriptor}`);
+    } catch {
+      return ""; // it was closed meanwhile
+    }
+  }
+
+  /** Names of a folder that are numbers. */
+  #numbersIn(path: string): readonly number[] {
     const libc = this.#library();
-    const descriptor = libc.open("/proc");
-    if (descriptor < 0) throw new Error(`Cannot list processes: errno ${libc.errno()}`);
+    const descriptor = libc.open(path);
+    if (descriptor < 0) throw new Error(`Cannot list ${path}: errno ${libc.errno()}`);
     const found: number[] = [];
     const bytes = new Uint8Array(ENTRIES);
     const into = libc.address(bytes);
@@ -104,4 +126,5 @@ function numberAt(bytes: Uint8Array, at: number): number | null {
   return number;
 }
 
-export const PROC: Pick<ProcFiles, "read" | "readWhole" | "link" | "write" | "tasks" | "processes"> = new ProcFiles();
+export const PROC: Pick<ProcFiles, "read" | "readWhole" | "link" | "write" | "tasks" | "processes" | "endSockets"> =
+  new ProcFiles();

@@ -16,7 +16,8 @@ export function connectionTable(
   return os === "linux" && isNeeded ? readTables : null;
 }
 
-async function readTables(): Promise<string> {
+/** The kernel's tables of TCP connections, one after the other. */
+export async function readTables(): Promise<string> {
   const { PROC } = await import("../../processes/proc_files.ts");
   return TABLES.map((path) => wholeOf(PROC, path)).join("\n");
 }

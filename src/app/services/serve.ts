@@ -6,6 +6,7 @@ import type { Config } from "../../config/schema.ts";
 import type { ExtensionFacts } from "../../domain/reports/extension_report.ts";
 import { createLog } from "../../logging/log.ts";
 import { connectionTable } from "./connection_table.ts";
+import { ownConnections } from "./own_connections.ts";
 import { AppExtensionAdmin } from "../extensions/extension_admin.ts";
 import { wantedTelemetry } from "../otel/wanted_telemetry.ts";
 import type { SessionParts } from "../session/open_session.ts";
@@ -21,6 +22,7 @@ import { tryWalls } from "../session/try_walls.ts";
 
 const LIMITS = {
   bodyMs: 30_000,
+  idle: { headMs: 30_000, idleMs: 300_000 },
   headerBytes: 32_768,
   urlBytes: 8_192,
   heartbeatMs: 15_000,
@@ -63,7 +65,7 @@ export async function serve(
       hosts: config.hosts,
       proxies: config.proxies,
       limits: limitsOf(config),
-      connectionTable: connectionTable(),
+      ...{ connectionTable: connectionTable(), ownConnections: ownConnections() },
       hooks: bot?.hooks ?? {},
     }, { host, port: request.port ?? config.port });
     return {

@@ -1,4 +1,5 @@
 import { connectionTable } from "../../../src/app/services/connection_table.ts";
+import { ownConnections } from "../../../src/app/services/own_connections.ts";
 import type { HttpLimits, HttpParts } from "../../../src/channels/http/routing/http_parts.ts";
 import { oneToken } from "../../../src/channels/http/auth/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
@@ -31,6 +32,7 @@ export interface Rig extends AsyncDisposable {
 export const LIMITS: HttpLimits = {
   bodyBytes: 1 << 20,
   bodyMs: 30_000,
+  idle: { headMs: 30_000, idleMs: 300_000 },
   headerBytes: 8_192,
   urlBytes: 4_096,
   shutdownMs: 50,
@@ -84,6 +86,7 @@ export async function startRig(
     ...(options.ready ? { ready: options.ready } : {}),
     limits: { ...LIMITS, ...options.limits },
     connectionTable: connectionTable(),
+    ownConnections: ownConnections(),
   }, { host: "127.0.0.1", port: 0 });
   const closed = { done: false };
   const close = async (): Promise<void> => {

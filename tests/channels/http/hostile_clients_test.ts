@@ -130,3 +130,28 @@ Deno.test("startHttp() a client that reads nothing does not keep a query or the 
   socket.destroy();
   await rig.close();
 });
+
+const ends = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
+
+Deno.test({
+  name: `startHttp() ends connections whose request never comes, and no others${
+    ends ? "" : " (skipped: Linux on x86-64)"
+  }`,
+  ignore: !ends,
+  fn: async () => {
+    await using rig = await startRig([{ text: final("served"), delayMs: 1_500 }], {
+      limits: { idle: { headMs: 200, idleMs: 60_000 } },
+    });
+    const id = await rig.conversation();
+    const asked = rig.post(`/api/v1/conversations/${id}/messages`, { request: "x" });
+    const starts = ["", "G", "GET /api/v1 HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "];
+    const sockets = await Promise.all(starts.map((start) => held(rig.url, start)));
+    await Promise.all(sockets.map((socket) =>
+      new Promise((resolve) => {
+        socket.once("close", resolve);
+        socket.resume();
+      })
+    ));
+    assert.equal((await (await asked).json()).answer, "served");
+  },
+});

@@ -1,3 +1,5 @@
+import { rowsAt } from "./connection_rows.ts";
+
 const ESTABLISHED = "01";
 /** The client has closed its end. */
 const CLOSE_WAIT = "08";
@@ -52,12 +54,8 @@ export class Departures {
 
 /** Client ports with the states of their connections: two machines may use the same port. */
 function statesOf(text: string, port: number): ReadonlyMap<number, ReadonlySet<string>> {
-  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const states = new Map<number, Set<string>>();
-  for (const line of text.split("\n")) {
-    const [, at = "", from = "", state = ""] = line.trim().split(/\s+/, 4);
-    if (!at.endsWith(local)) continue;
-    const client = Number.parseInt(from.slice(from.lastIndexOf(":") + 1), 16);
+  for (const { client, state } of rowsAt(text, port)) {
     states.set(client, (states.get(client) ?? new Set()).add(state));
   }
   return states;

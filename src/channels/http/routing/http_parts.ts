@@ -3,6 +3,7 @@ import type { Log } from "../../../logging/log.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts";
 import type { Rate } from "../auth/rate_limit.ts";
+import type { IdleLimits, OwnConnections } from "./idle_connections.ts";
 import type { TokenSource } from "../auth/token_grant.ts";
 
 /** Dependencies of the HTTP channel. The caller that provides them closes them, after the server. */
@@ -38,6 +39,8 @@ export interface HttpParts {
   /** The system's table of TCP connections in the format of /proc/net/tcp, needed if the runtime does not report every
    * client that leaves; null or omitted if it does. */
   readonly connectionTable?: (() => Promise<string>) | null;
+  /** To end connections on which no request is answered; they stay if null or omitted. */
+  readonly ownConnections?: OwnConnections | null;
   /** Paths whose POST requests other code answers. Those requests carry their own credentials, so no token is required.
    * The handler limits what it reads. */
   readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;
@@ -45,6 +48,8 @@ export interface HttpParts {
 
 export interface HttpLimits {
   readonly bodyBytes: number;
+  /** Time for the head of a request to arrive. */
+  readonly idle: IdleLimits;
   /** Time for a whole body to arrive. */
   readonly bodyMs: number;
   /** Limit for names and values of all headers. */
