@@ -55,7 +55,6 @@ export class IdleConnections {
   start(): void {
     const everyMs = Math.min(LOOK_MS, this.#limits.headMs);
     this.#timer ??= setInterval(() => void this.look().catch(() => {}), everyMs);
-    Deno.unrefTimer(this.#timer);
   }
 
   stop(): void {
