@@ -34,7 +34,7 @@ const RESUME_HEADER = {
 };
 const RESULT = events(
   "The result, once the query has ended in any process; with Accept: text/event-stream, its events as they happen",
-  QueryResultSchema,
+  { schema: QueryResultSchema },
 );
 const tag = "messages";
 

@@ -40,6 +40,7 @@ export async function openApi(app: Hono<Env>, { version }: { readonly version: s
         title: "Vis",
         version,
         description: "Conversations with an agent whose model writes code. Errors are problem details (RFC 9457).",
+        contact: { name: "Vis" },
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: "/" }],

@@ -47,7 +47,9 @@ chat.post(
     summary: "Run a query as a chat completion; disconnecting cancels it",
     scope: "write",
     headers: OPENAI_HEADERS,
-    responses: { 200: events("The completion; with stream, its chunks", ChatCompletionSchema) },
+    responses: {
+      200: events("The completion; with stream, its chunks", { schema: ChatCompletionSchema, openai: true }),
+    },
     errors: [409],
   }),
   validJson(ChatCompletionBody),

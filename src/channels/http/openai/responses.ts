@@ -33,7 +33,7 @@ responses.post(
     summary: "Run a query as a response; disconnecting cancels it",
     scope: "write",
     headers: OPENAI_HEADERS,
-    responses: { 200: events("The response; with stream, its events", ResponseSchema) },
+    responses: { 200: events("The response; with stream, its events", { schema: ResponseSchema, openai: true }) },
     errors: [409],
   }),
   validJson(ResponseBody),

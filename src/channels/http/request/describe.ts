@@ -27,7 +27,11 @@ const ERRORS = {
   422: "The idempotency key was used with another body",
   429: "Too many requests, or the quota of the token is exhausted; Retry-After says when to try again",
 };
-const EVENTS = "Server-sent events: the event name is the type of a QueryEvent, the data is the QueryEvent as JSON";
+const EVENTS = {
+  $ref: "#/components/schemas/QueryEvent",
+  description: "Server-sent events: the name of each is the type of a QueryEvent, its data the QueryEvent as JSON",
+};
+const OPENAI_EVENTS = { type: "string", description: "Server-sent events, as in OpenAI's API" };
 
 /** Describes a route, and lets only tokens of its scope use it. */
 export function describe(operationId: string, described: Described): MiddlewareHandler<Env> {
@@ -42,11 +46,12 @@ export function describe(operationId: string, described: Described): MiddlewareH
   const content = tag === "openai"
     ? { "application/json": { schema: { $ref: "#/components/schemas/OpenAiError" } } }
     : { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
-  const refused = [...errors, ...(scope === null ? [] : [429 as const])].map((status) => {
+  const refused = [...errors, 429 as const].map((status) => {
     return [status, { description: ERRORS[status], content }];
   });
   const specification = describeRoute({
     ...{ operationId, summary, tags: [tag] },
+    description: scope === null ? "Needs no token." : `Needs a token with the scope ${scope}, or a wider one.`,
     ...(scope === null ? { security: [] } : { "x-vis-scope": scope }),
     parameters: Object.entries(headers).map(([name, description]) => {
       return { name, in: "header", required: false, description, schema: { type: "string" } };
@@ -64,9 +69,13 @@ export function content(description: string, about: z.ZodType | readonly string[
   return { description, content: Object.fromEntries(about.map((type) => [type, { schema: {} }])) };
 }
 
-/** A response that is a stream of events, or that content if the client does not ask for a stream. */
-export function events(description: string, schema?: z.ZodType): Json {
-  const stream = { "text/event-stream": { schema: { type: "string", description: EVENTS } } };
+/** A response that is a stream of events, of a query or in OpenAI's format, or that content if the client does not ask
+ * for a stream. */
+export function events(
+  description: string,
+  { schema, openai = false }: { readonly schema?: z.ZodType; readonly openai?: boolean } = {},
+): Json {
+  const stream = { "text/event-stream": { schema: openai ? OPENAI_EVENTS : EVENTS } };
   return { description, content: { ...(schema ? Object(content(description, schema)).content : {}), ...stream } };
 }
 

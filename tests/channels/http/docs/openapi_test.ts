@@ -10,6 +10,7 @@ import { startRig } from "../_rig.ts";
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
+  readonly description: string;
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
   readonly security?: readonly unknown[];
   readonly requestBody?: unknown;
@@ -26,10 +27,11 @@ Deno.test("openApi() describes every route that answers, once, with its paramete
   assert.ok(operations.length >= 20);
   const ids = operations.map(({ operationId }) => operationId);
   assert.equal(new Set(ids).size, ids.length);
-  for (const { path, method, parameters, responses, summary, requestBody } of operations) {
+  for (const { path, method, parameters, responses, summary, description, requestBody } of operations) {
     const named = parameters.filter((one) => one.in === "path").map(({ name }) => name);
     assert.deepEqual(named, [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name), path);
-    assert.ok(summary.length > 5 && "default" in responses, path);
+    assert.ok(summary.length > 5 && "default" in responses && "429" in responses, path);
+    assert.match(description, /^Needs (?:no token|a token with the scope (?:read|write|admin), or a wider one)\.$/);
     if (["get", "delete"].includes(method)) assert.equal(requestBody, undefined);
     const response = await rig.ask(path.replace(/\{\w+\}/g, "01234567-none"), { method: method.toUpperCase() });
     assert.notEqual(response.status, 405, `${method} ${path}`);
@@ -44,6 +46,9 @@ Deno.test("openApi() resolves every reference and says which routes are open", a
   const document = JSON.parse(text);
   for (const [, name = ""] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)) {
     assert.ok(name in document.components.schemas, name);
+  }
+  for (const name of Object.keys(document.components.schemas)) {
+    assert.ok(text.includes(`"$ref":"#/components/schemas/${name}"`), `${name} is used`);
   }
   assert.ok(!/"\$ref":"#\/(?!components)/.test(text), "no reference into a schema of its own");
   assert.deepEqual(document.paths["/healthz"].get.security, []);
