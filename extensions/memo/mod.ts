@@ -23,6 +23,7 @@ export default defineExtension({
         addNote(env, { text: note, scope: options?.scope ?? "project" }),
       {
         doc: "Keeps a note for later conversations, of the project unless scope is user.",
+        reads: false,
         args: z.tuple([
           text.describe("text"),
           z.strictObject({ scope: z.enum(["project", "user"]).optional() }).optional(),
@@ -38,6 +39,7 @@ export default defineExtension({
     }),
     fn("remove", (env: EnvironmentView, id: string) => removeNote(env, id), {
       doc: "Whether there was such a note.",
+      reads: false,
       args: z.tuple([z.string().min(1).describe("id")]),
       returns: "boolean",
     }),

@@ -50,6 +50,7 @@ export default defineExtension({
     }, {
       doc: "One POST; an object or array goes as JSON, unless a content-type says otherwise.",
       untimed: true,
+      reads: false,
       action: { doing: "posting to", done: "posted to", things: "addresses" },
       args: z.tuple([url, Body, Options]),
       returns: RETURNS,

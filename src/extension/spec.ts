@@ -49,7 +49,8 @@ export interface FunctionOptions {
   readonly examples?: readonly string[];
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
-  /** It changes nothing that lasts, so that it may be called while a plan is made. */
+  /** Whether it changes nothing that lasts, so that it may be called while a plan is made. If absent, the functions that
+   * a read-only workspace has count as such. */
   readonly reads?: boolean;
   /** What a call does, for people who watch; "called search.find" if absent. */
   readonly action?: CallAction;
