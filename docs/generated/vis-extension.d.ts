@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: fd353f498cfbe4a2854c422618ef2558b1c0bf2ebc8cf4de93b61e8b77167816
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e8c653235e48bfee421ea481192ca643b069fc21e6b6fbaf8fbe6cd3c9e3a604
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -563,8 +563,7 @@ export interface FunctionOptions {
   readonly examples?: readonly string[];
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
-  /** Whether it changes nothing that lasts, so that it may be called while a plan is made. If absent, the functions that
-   * a read-only workspace has count as such. */
+  /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */
   readonly reads?: boolean;
   /** What a call does, for people who watch; "called search.find" if absent. */
   readonly action?: CallAction;

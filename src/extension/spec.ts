@@ -49,8 +49,7 @@ export interface FunctionOptions {
   readonly examples?: readonly string[];
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
-  /** Whether it changes nothing that lasts, so that it may be called while a plan is made. If absent, the functions that
-   * a read-only workspace has count as such. */
+  /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */
   readonly reads?: boolean;
   /** What a call does, for people who watch; "called search.find" if absent. */
   readonly action?: CallAction;
