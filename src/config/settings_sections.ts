@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { SettingsSection } from "../domain/records/settings_section.ts";
-import { type ConfigLayer, mergeLayers } from "./layers.ts";
+import { ConfigError } from "../domain/errors.ts";
+import { type ConfigLayer, mergeLayers, valueAt } from "./layers.ts";
 import { PROJECT_KEYS } from "./refused_keys.ts";
 
 /** The key of all extensions' sections. */
@@ -26,6 +27,18 @@ export class SettingsSections {
     if (!own) return key.split(".");
     const place = `${PLACE}.${own.namespace}`;
     return [...PLACE.split("."), own.namespace, ...key === place ? [] : key.slice(place.length + 1).split(".")];
+  }
+
+  /** Throws `ConfigError` if the section of an extension that has this key is not what the extension takes. */
+  async check(key: string, { values }: Pick<ConfigLayer, "values">): Promise<void> {
+    const [, , namespace = ""] = this.path(key);
+    const own = this.all.find((one) => one.namespace === namespace);
+    const section = valueAt(values, [...PLACE.split("."), namespace]);
+    if (!own || section === undefined) return;
+    const [issue] = (await own.schema()).safeParse(section).error?.issues ?? [];
+    if (!issue) return;
+    const where = issue.path.map(String).join(".");
+    throw new ConfigError(where === "" ? issue.message : `${where}: ${issue.message}`);
   }
 
   /** The keys under which a setting may be written, the shortest first. */

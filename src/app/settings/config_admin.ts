@@ -194,7 +194,12 @@ export class AppConfigAdmin implements ConfigAdmin {
         const text = setInJsonc(file.text, { path: this.#sections.path(key), value });
         const changed = { path: file.path, text };
         const owner = { trusted: () => Promise.resolve(false), userPath: this.#userPath() };
-        await fileLayer(project ? "project" : "user", project ? { ...changed, ...owner } : changed, this.#sections);
+        const layer = await fileLayer(
+          project ? "project" : "user",
+          project ? { ...changed, ...owner } : changed,
+          this.#sections,
+        );
+        await this.#sections.check(key, layer);
         return { text, value };
       } catch (error) {
         if (!(error instanceof ConfigError) && !(error instanceof RangeError)) throw error;

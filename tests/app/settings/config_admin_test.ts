@@ -222,3 +222,21 @@ Deno.test("AppConfigAdmin knows a section of an extension in both of its places"
     await config.unset("extensions.config.vis.web.hosts", own);
     assert.deepEqual((await config.explain("web.hosts")).value, []);
   }));
+
+Deno.test("AppConfigAdmin.set() checks a section of an extension as the extension does, and names what clients offer", () =>
+  withPlace(async ({ own: path, admin }) => {
+    const config = await admin();
+    const key = config.offered("mcpServers");
+    assert.equal(key, "extensions.config.vis.mcp.servers");
+    assert.equal(config.offered("nothing"), null);
+    const refused: readonly (readonly [string, object, RegExp])[] = [
+      ["a/b", { command: "x" }, /Cannot set .*a\/b: servers\.a\/b: Invalid key/],
+      ["b", { comand: "x" }, /servers\.b: needs either a command or a url/],
+    ];
+    for (const [name, server, why] of refused) {
+      await assert.rejects(config.set(`${key}.${name}`, { words: [JSON.stringify(server)], ...own }), why);
+    }
+    await assert.rejects(Deno.stat(path), "nothing was written");
+    await config.set(`${key}.b`, { words: ['{"command":"x"}'], ...own });
+    assert.deepEqual((await config.explain(key ?? "")).value, { b: { command: "x" } });
+  }));
