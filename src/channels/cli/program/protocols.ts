@@ -78,7 +78,7 @@ function addMcpServers(mcp: Command, { services, io, finish }: Context): void {
 
 const MCP_ADD = `
 Examples:
-  vis mcp add files mcp-server-filesystem -- '\${workspace}'
+  vis mcp add files -- mcp-server-filesystem '\${workspace}'
   vis mcp add docs --network -- npx -y @acme/docs-mcp
   vis mcp add github https://api.githubcopilot.com/mcp/ \\
     --header 'Authorization: Bearer \${auth:github}'
