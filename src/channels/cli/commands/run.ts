@@ -37,7 +37,7 @@ export async function runCommand(
   checkWhere(flags);
   const given = await readGiven(flags);
   const opening = services.open({ ...flags, oneRequest: true, maxCostUsd: flags.maxCost, timeoutMs: flags.timeout });
-  return await withSession(opening, (session) =>
+  const code = await withSession(opening, (session) =>
     runQueryCommand({
       io,
       flags,
@@ -57,6 +57,10 @@ export async function runCommand(
         });
       },
     }));
+  if (flags.plan && code === 0 && !flags.quiet) {
+    io.stderr('Nothing was changed: vis run -c "go" carries the plan out\n');
+  }
+  return code;
 }
 
 function checkWhere({ continue: newest, conversation, fork }: RunFlags): void {

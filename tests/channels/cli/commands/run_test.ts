@@ -48,6 +48,14 @@ Deno.test("runCommand() puts the answer alone on stdout and closes what it opene
   assert.match(io.err, /^vis · scripted script · conversation [0-9a-f-]{13}\n1 step · \d+\.\d s · /);
 });
 
+Deno.test("runCommand() asks for a plan, and says how it is carried out", async () => {
+  const { io, code } = await run([replyJson([], { final: "The plan" })], { flags: { plan: true } });
+  assert.deepEqual([code, io.out], [0, "The plan\n"]);
+  assert.match(io.err, /\nNothing was changed: vis run -c "go" carries the plan out\n$/);
+  const silent = await run([replyJson([], { final: "The plan" })], { flags: { plan: true, quiet: true } });
+  assert.equal(silent.io.err, "");
+});
+
 Deno.test("runCommand() says on stderr why there is no answer", async () => {
   const error = new ProviderError("Cannot sign in: \x1b[31mcheck VIS_API_KEY", { code: "auth", retryable: false });
   const { io, code } = await run([error], { flags: { quiet: true } });
