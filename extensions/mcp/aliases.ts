@@ -8,7 +8,7 @@ const BOUND = new Map<string, ReadonlySet<string>>();
 
 /** One alias per server whose tools are cached; does not start servers. */
 export async function aliases(env: EnvironmentView): Promise<readonly Extension[]> {
-  const cache = new ToolCache(env.home);
+  const cache = new ToolCache(env);
   const found: Extension[] = [];
   const bound = new Set<string>();
   for (const [name, config] of enabledServers(env.config)) {

@@ -15,7 +15,7 @@ type Args = Readonly<Record<string, unknown>>;
 export async function tools(env: EnvironmentView, server: string, search?: string): Promise<string> {
   const link = links.find(env, server);
   const found = await link.tools(env);
-  await new ToolCache(env.home).write(server, { config: link.config, tools: found });
+  await new ToolCache(env).write(server, { config: link.config, tools: found });
   return toolList(server, { tools: found, bound: isBound(env.envId, server), search });
 }
 
@@ -27,7 +27,7 @@ export async function call(
   const link = links.find(env, server);
   const bound = isBound(env.envId, server);
   const result = await callTool(env, { link, tool, args, bound });
-  const cache = new ToolCache(env.home);
+  const cache = new ToolCache(env);
   if (!bound) await cache.write(server, { config: link.config, tools: await link.tools(env) });
   return result;
 }

@@ -6,6 +6,7 @@ import { ConversationPrograms } from "../../../src/environment/conversation_prog
 import { type ActiveExtensions, ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { ProcessWall } from "../../../src/processes/process_wall.ts";
+import { memoryOwnStore } from "../../helpers/memory_own_store.ts";
 import { ROOT } from "../../../scripts/_project.ts";
 import { type LogEntry, recordingLog, VIEW } from "../../extension/_sample.ts";
 
@@ -53,7 +54,8 @@ export async function withServers(
     approvals.asked.push(request);
     return Promise.resolve(approvals.answer ?? assert.fail("asked"));
   };
-  const env = { ...VIEW, envId: crypto.randomUUID(), workspace: at("workspace"), closed: programs.closed };
+  const store = memoryOwnStore();
+  const env = { ...VIEW, envId: crypto.randomUUID(), workspace: at("workspace"), closed: programs.closed, store };
   let active: ActiveExtensions | null = null;
   const begin = async (): Promise<ActiveExtensions> => active = await registry.activate(env);
   try {

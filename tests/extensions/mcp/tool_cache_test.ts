@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { LineSplitter } from "../../../extensions/mcp/line_splitter.ts";
 import type { HttpConfig } from "../../../extensions/mcp/server_config.ts";
 import { ToolCache } from "../../../extensions/mcp/tool_cache.ts";
-import { withFolder } from "../../helpers/with_folder.ts";
+import { memoryOwnStore } from "../../helpers/memory_own_store.ts";
 
 const config: HttpConfig = {
   url: "https://a.example/mcp",
@@ -13,25 +13,28 @@ const config: HttpConfig = {
 };
 const tools = [{ name: "a-b", symbol: "a_b", description: "Does.", inputSchema: { type: "object" } }];
 
-Deno.test("ToolCache keeps the tools of a server as it is set up, without its secrets", () =>
-  withFolder(async (home) => {
-    const cache = new ToolCache(home);
-    assert.equal(await cache.read("s", config), null);
-    await cache.write("s", { config, tools });
-    assert.deepEqual(await new ToolCache(home).read("s", { ...config, headers: { k: "other" } }), tools);
-    assert.equal(await cache.read("s", { ...config, url: "https://b.example/mcp" }), null);
-    assert.equal(await cache.read("t", config), null);
-    const files = [...Deno.readDirSync(`${home}/cache/mcp`)].map(({ name }) => name);
-    assert.equal(files.length, 1);
-    const path = `${home}/cache/mcp/${files[0]}`;
-    assert.doesNotMatch(await Deno.readTextFile(path), /very-secret/);
-    for (const broken of ["{", "{}", '[{"name": 5}]', '[{"name": "a", "description": 5}]', "[null]"]) {
-      await Deno.writeTextFile(path, broken);
-      assert.equal(await cache.read("s", config), null, broken);
-    }
-    await new ToolCache(null).write("s", { config, tools });
-    assert.equal(await new ToolCache(null).read("s", config), null);
-  }));
+Deno.test("ToolCache keeps the tools of a server as it is set up, for all conversations, without its secrets", async () => {
+  const kept = new Map<string, unknown>();
+  const store = memoryOwnStore(kept);
+  const cache = new ToolCache({ store });
+  assert.equal(await cache.read("s", config), null);
+  await cache.write("s", { config, tools });
+  assert.deepEqual(await new ToolCache({ store }).read("s", { ...config, headers: { k: "other" } }), tools);
+  assert.equal(await cache.read("s", { ...config, url: "https://b.example/mcp" }), null);
+  assert.equal(await cache.read("t", config), null);
+  const [[key = "", value] = []] = [...kept];
+  assert.match(key, /^global tools\/[0-9a-f]{32}$/);
+  assert.doesNotMatch(JSON.stringify(value), /very-secret/);
+  for (const broken of ["text", {}, [{ name: 5 }], [{ name: "a", description: 5 }], [null]]) {
+    kept.set(key, broken);
+    assert.equal(await cache.read("s", config), null, JSON.stringify(broken));
+  }
+  const failing = { ...store, get: () => Promise.reject(new Error("no")), put: () => Promise.reject(new Error("no")) };
+  await new ToolCache({ store: failing }).write("s", { config, tools });
+  assert.equal(await new ToolCache({ store: failing }).read("s", config), null);
+  await new ToolCache({}).write("s", { config, tools });
+  assert.equal(await new ToolCache({}).read("s", config), null);
+});
 
 Deno.test("LineSplitter cuts lines wherever the bytes are cut, and bounds them", () => {
   const all = new TextEncoder().encode('{"a":"ü😀"}\r\n\nsecond\nrest');

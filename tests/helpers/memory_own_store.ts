@@ -1,0 +1,13 @@
+import type { OwnStore } from "../../src/extension/own_store.ts";
+
+/** `env.store` of an extension that keeps the newest values in memory; other methods are absent. */
+export function memoryOwnStore(kept: Map<string, unknown> = new Map()): OwnStore {
+  const store: Pick<OwnStore, "get" | "put"> = {
+    get: (key, { scope = "conversation" } = {}) => Promise.resolve(kept.get(`${scope} ${key}`) as never),
+    put: (key, value, { scope = "conversation" } = {}) => {
+      kept.set(`${scope} ${key}`, structuredClone(value));
+      return Promise.resolve({ version: 1 });
+    },
+  };
+  return store as OwnStore;
+}
