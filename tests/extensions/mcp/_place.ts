@@ -6,7 +6,7 @@ import { ConversationPrograms } from "../../../src/environment/conversation_prog
 import { type ActiveExtensions, ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { ProcessWall } from "../../../src/processes/process_wall.ts";
-import { memoryOwnStore } from "../../helpers/memory_own_store.ts";
+import { memoryOwnStore } from "./_memory_own_store.ts";
 import { ROOT } from "../../../scripts/_project.ts";
 import { type LogEntry, recordingLog, VIEW } from "../../extension/_sample.ts";
 

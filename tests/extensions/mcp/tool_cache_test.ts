@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { LineSplitter } from "../../../extensions/mcp/line_splitter.ts";
 import type { HttpConfig } from "../../../extensions/mcp/server_config.ts";
 import { ToolCache } from "../../../extensions/mcp/tool_cache.ts";
-import { memoryOwnStore } from "../../helpers/memory_own_store.ts";
+import { memoryOwnStore } from "./_memory_own_store.ts";
 
 const config: HttpConfig = {
   url: "https://a.example/mcp",
