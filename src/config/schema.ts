@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ProviderSchema } from "./provider_schema.ts";
 
 const positive = z.number().int().positive();
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const commands = z.array(z.string().min(1)).default([]);
 /** Every setting of Vis itself with its default; extensions own the other sections. The description of each field is
  * its documentation. */
@@ -74,8 +75,10 @@ export const ConfigSchema = z.strictObject({
     tokensFile: z.string().min(1).nullable().default(null).describe(
       "File with a list of tokens, each with a scope, an expiry and a quota, instead of one token",
     ),
-    proxies: z.array(z.string().min(1)).default([]).describe(
-      "Addresses of reverse proxies whose X-Forwarded-For says which address a request comes from",
+    proxies: z.array(
+      z.string().refine((text) => network.safeParse(text).success, "must be an IP address or a network (10.0.0.0/8)"),
+    ).default([]).describe(
+      "Addresses and networks (10.0.0.0/8) of reverse proxies whose X-Forwarded-For says which address a request comes from",
     ),
     requestsPerMinute: positive.default(6_000).describe("Most requests a minute of one token, and of one address"),
     burst: positive.default(500).describe("Requests of one token, and of one address, that may come at once"),

@@ -1,17 +1,24 @@
+import { BlockList, isIP } from "node:net";
+
 /** The client address of a request: the one that a known proxy reports, else the peer of the connection. Addresses of
  * one IPv6 network (/64) count as one, since a client usually controls all of them. */
 export function clientAddress(
   headers: Headers,
-  { remote, proxies }: { readonly remote: string; readonly proxies: readonly string[] },
+  { remote, proxies }: { readonly remote: string; readonly proxies: BlockList },
 ): string {
   const forwarded = (headers.get("x-forwarded-for") ?? "").split(",").map((one) => plain(one.trim()));
   let address = plain(remote);
   // Starts with the nearest: anything before the first unknown address may be forged.
   for (const before of forwarded.toReversed()) {
-    if (!proxies.includes(address) || !/^[0-9a-f.:]{2,45}$/.test(before)) break;
+    if (!isIn(proxies, address) || !/^[0-9a-f.:]{2,45}$/.test(before)) break;
     address = before;
   }
   return address.includes(":") ? network(address) : address;
+}
+
+function isIn(list: BlockList, address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && list.check(address, version === 6 ? "ipv6" : "ipv4");
 }
 
 function plain(address: string): string {

@@ -1,20 +1,21 @@
 import { clientAddress } from "../auth/client_address.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 import { Problem } from "../response/problem.ts";
+import { proxyList } from "../auth/proxy_list.ts";
 import { RateLimiter } from "../auth/rate_limit.ts";
 import { TokenCheck } from "../auth/token_check.ts";
 import type { TokenGrant } from "../auth/token_grant.ts";
 
 /** Checks who may connect, and how often. */
 export class Authenticator {
-  readonly #proxies: readonly string[];
+  readonly #proxies: ReturnType<typeof proxyList>;
   readonly #tokens: TokenCheck;
   readonly #perAddress: RateLimiter;
   readonly #perToken: RateLimiter;
   readonly #wrongTokens: RateLimiter;
 
   constructor({ tokens, proxies, limits, now }: Pick<HttpParts, "tokens" | "proxies" | "limits" | "now">) {
-    this.#proxies = proxies;
+    this.#proxies = proxyList(proxies);
     this.#tokens = new TokenCheck(tokens, { now });
     this.#perAddress = new RateLimiter(limits.perAddress, now);
     this.#perToken = new RateLimiter(limits.perToken, now);

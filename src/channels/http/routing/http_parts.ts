@@ -33,7 +33,7 @@ export interface HttpParts {
   readonly usedToday?: readonly { readonly name: string; readonly queries: number; readonly costUsd: number }[];
   /** Names, besides its own address, under which the server can be reached. */
   readonly hosts: readonly string[];
-  /** Addresses of reverse proxies, whose X-Forwarded-For is trusted. */
+  /** Addresses and networks of reverse proxies whose X-Forwarded-For is trusted. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
   /** The system's table of TCP connections in the format of /proc/net/tcp, needed if the runtime does not report every

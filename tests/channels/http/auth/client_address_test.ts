@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { proxyList } from "../../../../src/channels/http/auth/proxy_list.ts";
 import { clientAddress } from "../../../../src/channels/http/auth/client_address.ts";
 
 const from = (remote: string, forwarded?: string, proxies: readonly string[] = []): string => {
   return clientAddress(new Headers(forwarded === undefined ? {} : { "x-forwarded-for": forwarded }), {
     remote,
-    proxies,
+    proxies: proxyList(proxies),
   });
 };
 
@@ -15,6 +16,15 @@ Deno.test("clientAddress() believes nobody but a known proxy, and of its list on
   assert.equal(from("192.0.2.1", "6.6.6.6, 198.51.100.7, 192.0.2.2", ["192.0.2.1", "192.0.2.2"]), "198.51.100.7");
   assert.equal(from("192.0.2.1", "<script>", ["192.0.2.1"]), "192.0.2.1");
   assert.equal(from("::ffff:192.0.2.1", "198.51.100.7", ["192.0.2.1"]), "198.51.100.7");
+});
+
+Deno.test("clientAddress() knows proxies by their networks too", () => {
+  const networks = ["10.0.0.0/8", "fd00::/8"];
+  assert.equal(from("10.20.30.40", "198.51.100.7", networks), "198.51.100.7");
+  assert.equal(from("::ffff:10.20.30.40", "198.51.100.7", networks), "198.51.100.7");
+  assert.equal(from("fd00::5", "6.6.6.6, 198.51.100.7, 10.0.0.9", networks), "198.51.100.7");
+  assert.equal(from("11.0.0.1", "198.51.100.7", networks), "11.0.0.1");
+  assert.equal(from("unix", "198.51.100.7", networks), "unix");
 });
 
 Deno.test("clientAddress() takes a network of IPv6 for one", () => {
