@@ -1,0 +1,105 @@
+import { join } from "node:path";
+
+/** A PostgreSQL server of this test process, without a password, reached through a socket in its own folder. */
+export interface Postgres {
+  /** The folder of its data and its socket. */
+  readonly folder: string;
+  /** Makes an empty database. Returns its URL. */
+  createDatabase(): Promise<string>;
+  /** Runs SQL in the database of a URL, or in that of the server. Returns what psql prints, without headings. */
+  sql(text: string, url?: string): Promise<string>;
+  /** Ends the server: "fast" closes connections, "immediate" is a crash. */
+  stop(mode: "fast" | "immediate"): Promise<void>;
+  /** Starts it again with the same data. */
+  start(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Lines of postgresql.conf. */
+  readonly settings?: readonly string[];
+  /** Lines of pg_hba.conf, which says who may connect how. */
+  readonly access?: readonly string[];
+}
+
+/** Why tests of PostgreSQL are ignored; "" if it can be started. */
+export const noPostgres: string = binaries() === null
+  ? "PostgreSQL 15 or newer is not installed (apt-get install postgresql)"
+  : "";
+
+const NOBODY = 65534;
+const HOUSE = ["fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 60"];
+
+/** Starts a PostgreSQL server in a temporary folder, as an ordinary user. Call it at the top of a test file, outside of
+ * tests; the server ends with the file. */
+export async function startPostgres({ settings = [], access = [] }: PostgresOptions = {}): Promise<Postgres> {
+  const folder = await Deno.makeTempDir({ prefix: "vis-pg-" });
+  const data = join(folder, "data");
+  if (Deno.uid() === 0) await Deno.chown(folder, NOBODY, NOBODY);
+  await run("initdb", ["-D", data, "-A", "trust", "-U", "vis", "-E", "UTF8", "--locale=C", "--no-sync"]);
+  await Deno.writeTextFile(
+    join(data, "postgresql.conf"),
+    [`unix_socket_directories = '${folder}'`, "listen_addresses = ''", ...HOUSE, ...settings, ""].join("\n"),
+    { append: true },
+  );
+  if (access.length > 0) await Deno.writeTextFile(join(data, "pg_hba.conf"), `${access.join("\n")}\n`);
+  const running: { child: Deno.ChildProcess | null } = { child: null };
+  const url = (name: string) => `postgres://vis@/${name}?host=${encodeURIComponent(folder)}`;
+  const sql = (text: string, to: string = url("postgres")) => run("psql", [to, "-XAtqc", text]);
+  const start = async (): Promise<void> => {
+    running.child = spawn(data);
+    while (!(await run("pg_isready", ["-h", folder, "-q"]).then(() => true, () => false)));
+  };
+  await start();
+  addEventListener("unload", () => {
+    if (running.child !== null) running.child.kill("SIGQUIT");
+    Deno.removeSync(folder, { recursive: true });
+  });
+  return {
+    folder,
+    start,
+    sql,
+    createDatabase: async () => {
+      const name = `vis_${crypto.randomUUID().slice(0, 8)}`;
+      await sql(`CREATE DATABASE ${name} STRATEGY file_copy`);
+      return url(name);
+    },
+    stop: async (mode) => {
+      const { child } = running;
+      running.child = null;
+      child?.kill(mode === "fast" ? "SIGINT" : "SIGQUIT");
+      await child?.status;
+    },
+  };
+}
+
+function spawn(data: string): Deno.ChildProcess {
+  const child = command("postgres", ["-D", data], ["--pdeathsig", "QUIT"]).spawn();
+  child.unref();
+  return child;
+}
+
+async function run(program: string, args: readonly string[]): Promise<string> {
+  const { success, stdout, stderr } = await command(program, args).output();
+  if (!success) throw new Error(`${program} failed: ${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout).trim();
+}
+
+/** PostgreSQL refuses to run as root. */
+function command(program: string, args: readonly string[], more: readonly string[] = []): Deno.Command {
+  const path = join(binaries() ?? "", program);
+  const options = { stdin: "null", stdout: "piped", stderr: "piped" } as const;
+  if (Deno.uid() !== 0) return new Deno.Command(path, { args: [...args], ...options });
+  const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", ...more];
+  return new Deno.Command("setpriv", { args: [...user, path, ...args], ...options });
+}
+
+/** The folder of the newest installed version that is new enough, as Debian's packages name it. */
+function binaries(): string | null {
+  const root = "/usr/lib/postgresql";
+  try {
+    const versions = [...Deno.readDirSync(root)].map(({ name }) => Number(name)).filter((version) => version >= 15);
+    return versions.length === 0 ? null : join(root, String(Math.max(...versions)), "bin");
+  } catch {
+    return null;
+  }
+}
