@@ -12,7 +12,7 @@ import { addChecksums } from "../../src/persistence/sqlite/add_checksums.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/maintenance/sqlite_maintenance.ts";
 import { begun, block, image, iterate, iterationEnd, newIteration } from "../conformance/store/fixtures.ts";
-import { boundByModes } from "../helpers/bound_by_modes.ts";
+import { boundByModes } from "./_bound_by_modes.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
 const BACKUP = fileURLToPath(new URL("../../bench/support/backup_main.ts", import.meta.url));
