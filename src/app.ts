@@ -82,6 +82,7 @@ function careServices(extensions: Extensions): Care {
     },
     extensionAdmin: async (request) => {
       const { AppExtensionAdmin } = await import("./app/extensions/extension_admin.ts");
+      PROCESS_LIMITS.hold();
       return new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() });
     },
     approvalAdmin: async (request) => {

@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e8c653235e48bfee421ea481192ca643b069fc21e6b6fbaf8fbe6cd3c9e3a604
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 947b703959d483322546aabc535d29ec103033a7e3e2b6aee6d36d13493958f1
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -11,6 +11,91 @@ export interface CallAction {
   readonly things: string;
   /** How many of the arguments say what a call is about; 1 if absent. */
   readonly named?: number;
+}
+/** Any value that JSON can express. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
+  readonly [key: string]: JsonValue;
+};
+/** One version of a state. */
+export interface StateVersion {
+  /** 1-based; increases with each change, including deletions. */
+  readonly version: number;
+  /** Undefined if it was deleted. */
+  readonly value: JsonValue | undefined;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+export interface StateEntry {
+  readonly key: string;
+  readonly version: number;
+  readonly at: number;
+}
+export interface FoundState extends StateEntry {
+  readonly value: JsonValue;
+  /** Null for global state. */
+  readonly conversationId: string | null;
+}
+/** `workspace` names another workspace than that of the conversation, by its real path. */
+export type Scoped = Readonly<{
+  scope?: "conversation" | "workspace" | "global";
+  workspace?: string;
+}>;
+/** `env.store`: JSON under keys of up to 200 characters. It belongs to this conversation unless `scope` is "workspace",
+ * for all conversations there, or "global". A command has no conversation, so that it names one of the others. Each
+ * change creates a version, and the last 1000 versions of a key are kept; a value has at most 1 MiB of JSON, a scope at
+ * most 10 000 keys. A fork sees the state of its conversation at the time it was made. Rejects with TypeError if the
+ * value is not JSON, and with the limit that was exceeded. */
+export interface OwnStore {
+  /** With `ifVersion` it rejects if another version is the newest; 0 means that the key must not exist. Writing the
+   * same value creates no version. */
+  put(key: string, value: JsonValue, options?: Scoped & {
+    readonly ifVersion?: number;
+  }): Promise<{
+    version: number;
+  }>;
+  /** Undefined if there is no such key. */
+  get(key: string, options?: Scoped & {
+    readonly version?: number;
+  }): Promise<JsonValue | undefined>;
+  /** Newest first; a version without a value is a deletion. 100 by default. */
+  history(key: string, options?: Scoped & {
+    readonly limit?: number;
+  }): Promise<readonly StateVersion[]>;
+  /** Sorted by key; 100 by default. */
+  list(options?: Scoped & {
+    readonly prefix?: string;
+    readonly limit?: number;
+  }): Promise<readonly StateEntry[]>;
+  /** Newest values of all conversations and of the global scope, or with `scope: "workspace"` of that, most recently
+   * changed first; 100 by default. `where` matches values at a path: `{"job.state": "open"}`. */
+  query(options?: {
+    readonly scope?: "workspace";
+    readonly workspace?: string;
+    readonly conversationId?: string | null;
+    readonly prefix?: string;
+    readonly where?: Readonly<Record<string, string | number | boolean | null>>;
+    /** Milliseconds since the epoch. */
+    readonly since?: number;
+    readonly limit?: number;
+  }): Promise<readonly FoundState[]>;
+  /** False if there was none. Only a conversation keeps the versions of a deleted key. */
+  delete(key: string, options?: Scoped): Promise<boolean>;
+  /** Stores bytes of any size and returns a reference to be put into a value: `vis db prune` removes bytes that no value
+   * refers to. */
+  putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
+  /** The bytes of a reference in pieces, each read on demand. Throws if they are gone or damaged. */
+  bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Removes bytes that no value refers to any more. */
+  dropBytes(reference: string): Promise<void>;
+}
+/** What a command of an extension gets. */
+export interface CliContext {
+  print(text: string): void;
+  readonly workspace: string;
+  readonly home: string | null;
+  readonly config: unknown;
+  /** The state that the extension keeps for all conversations, or for those of this workspace. */
+  readonly store: OwnStore;
 }
 /** What a call asks the user to allow, because its grant does not cover it. */
 export interface ApprovalRequest {
@@ -186,70 +271,6 @@ export interface HistoryReader {
     readonly name: string;
     readonly version?: number | undefined;
   }): Promise<unknown>;
-}
-/** Any value that JSON can express. */
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
-  readonly [key: string]: JsonValue;
-};
-/** One version of a state. */
-export interface StateVersion {
-  /** 1-based; increases with each change, including deletions. */
-  readonly version: number;
-  /** Undefined if it was deleted. */
-  readonly value: JsonValue | undefined;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-export interface StateEntry {
-  readonly key: string;
-  readonly version: number;
-  readonly at: number;
-}
-export interface FoundState extends StateEntry {
-  readonly value: JsonValue;
-  /** Null for global state. */
-  readonly conversationId: string | null;
-}
-export type Scoped = Readonly<{
-  scope?: "conversation" | "global";
-}>;
-/** `env.store`: JSON under keys of up to 200 characters. It belongs to this conversation unless `scope` is "global".
- * Each change creates a version, and the last 1000 versions of a key are kept; a value has at most 1 MiB of JSON, a
- * scope at most 10 000 keys. A fork sees the state at the time it was made. Rejects with TypeError if the value is not
- * JSON, and with the limit that was exceeded. */
-export interface OwnStore {
-  /** With `ifVersion` it rejects if another version is the newest; 0 means that the key must not exist. Writing the
-   * same value creates no version. */
-  put(key: string, value: JsonValue, options?: Scoped & {
-    readonly ifVersion?: number;
-  }): Promise<{
-    version: number;
-  }>;
-  /** Undefined if there is no such key. */
-  get(key: string, options?: Scoped & {
-    readonly version?: number;
-  }): Promise<JsonValue | undefined>;
-  /** Newest first; a version without a value is a deletion. 100 by default. */
-  history(key: string, options?: Scoped & {
-    readonly limit?: number;
-  }): Promise<readonly StateVersion[]>;
-  /** Sorted by key; 100 by default. */
-  list(options?: Scoped & {
-    readonly prefix?: string;
-    readonly limit?: number;
-  }): Promise<readonly StateEntry[]>;
-  /** Newest values of all conversations and of the global scope, most recently changed first; 100 by default. `where`
-   * matches values at a path: `{"job.state": "open"}`. */
-  query(options?: {
-    readonly conversationId?: string | null;
-    readonly prefix?: string;
-    readonly where?: Readonly<Record<string, string | number | boolean | null>>;
-    /** Milliseconds since the epoch. */
-    readonly since?: number;
-    readonly limit?: number;
-  }): Promise<readonly FoundState[]>;
-  /** False if there was none. For a global key, all versions are removed. */
-  delete(key: string, options?: Scoped): Promise<boolean>;
 }
 /** Options of `env.spawn`. */
 export interface SpawnOptions {
@@ -665,12 +686,6 @@ export interface CliCommand {
   /** Returns the exit code; 0 if it returns nothing. */
   readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
 }
-export type CliContext = Readonly<{
-  print(text: string): void;
-  workspace: string;
-  home: string | null;
-  config: unknown;
-}>;
 export declare function fn(name: string, run: HostFunction, options: FunctionOptions): FunctionSymbol;
 export declare function value(name: string, constant: unknown, options: {
   readonly doc: string;

@@ -1,17 +1,15 @@
 /** The parts of the extension that depend on the conversation; loads little. */
 import type { EnvironmentView } from "@vis/extension";
-import type { Note } from "./notes.ts";
+import { type Note, readNotes } from "./notes.ts";
 
 /** Limit: every call of a query carries them, and the newest are shown. */
 const MAX_CHARS = 2_000;
 
 const live = {
   /** A child query has only its task and no history. */
-  activate: ({ home, depth }: EnvironmentView): boolean => typeof home === "string" && depth === 0,
+  activate: ({ depth }: EnvironmentView): boolean => depth === 0,
   /** Empty until there is a note. */
   prompt: async (env: EnvironmentView): Promise<string> => {
-    if (!isThere(`${env.home}/memo`)) return "";
-    const { readNotes } = await import("./notes.ts");
     const [project, user] = await Promise.all([readNotes(env, "project"), readNotes(env, "user")]);
     if (project.length + user.length === 0) return "";
     return [
@@ -22,16 +20,6 @@ const live = {
   },
 };
 export default live;
-
-/** Called for each query. Synchronous, so it wakes no thread of the runtime. */
-function isThere(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function section(scope: string, notes: readonly Note[]): readonly string[] {
   if (notes.length === 0) return [];

@@ -1,6 +1,6 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 import live from "./live.ts";
-import { addNote, MAX_NOTE_CHARS, type NoteScope, readNotes, removeNote } from "./notes.ts";
+import { addNote, MAX_NOTE_CHARS, type NotePlace, type NoteScope, readNotes, removeNote } from "./notes.ts";
 
 const text = z.string().min(1).max(MAX_NOTE_CHARS);
 
@@ -70,7 +70,7 @@ export default defineExtension({
   ],
 });
 
-async function listNotes(place: { readonly home?: string | null; readonly workspace: string }) {
+async function listNotes(place: NotePlace) {
   const scopes = ["project", "user"] as const;
   const lists = await Promise.all(
     scopes.map(async (scope) => (await readNotes(place, scope)).map((note) => ({ ...note, scope }))),

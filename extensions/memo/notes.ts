@@ -1,3 +1,5 @@
+import type { OwnStore } from "@vis/extension";
+
 export type NoteScope = "project" | "user";
 export interface Note {
   readonly id: string;
@@ -8,25 +10,26 @@ export interface Note {
 
 export const MAX_NOTE_CHARS = 1_000;
 const MAX_NOTES = 200;
+const PREFIX = "note/";
 
-/** Where notes are stored: in Vis's own folder, never in the project. */
+/** What an environment and the context of a command have in common. */
 export interface NotePlace {
   readonly home?: string | null;
   readonly workspace: string;
+  readonly store?: OwnStore;
 }
 
-/** Notes of a scope, oldest first; empty if there is no file. Rejects for an invalid file. */
+/** Notes of a scope, oldest first. Rejects if a file of an earlier version cannot be read. */
 export async function readNotes(place: NotePlace, scope: NoteScope): Promise<readonly Note[]> {
-  const file = await fileOf(place, scope);
-  if (file === null) return [];
-  let text: string;
-  try {
-    text = await Deno.readTextFile(file);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
+  const { home, store } = place;
+  if (!store) return [];
+  if (typeof home === "string" && isThere(`${home}/memo`)) {
+    const { takeOver } = await import("./take_over.ts");
+    await takeOver({ ...place, home, store }, scope);
   }
-  return parsed(text, file);
+  const found = await store.query({ ...queryOf(scope), prefix: PREFIX, limit: 1000 });
+  const notes = found.map(({ key, value }) => ({ ...value as Omit<Note, "id">, id: key.slice(PREFIX.length) }));
+  return notes.sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 }
 
 /** Adds a note and returns it; the same text is stored once. */
@@ -38,66 +41,58 @@ export async function addNote(
   if (line === "" || line.length > MAX_NOTE_CHARS) {
     throw new Error(`Cannot keep the note: ${line.length} characters, 1 to ${MAX_NOTE_CHARS} are possible`);
   }
-  return await change(place, scope, (notes) => {
-    const there = notes.find((note) => note.text === line);
-    if (there) return { notes, result: there };
-    if (notes.length >= MAX_NOTES) {
-      throw new Error(`Cannot keep the note: there are ${MAX_NOTES} of the ${scope}; remove some, or merge them`);
-    }
-    const note: Note = { id: newId(notes), text: line, at: new Date().toISOString() };
-    return { notes: [...notes, note], result: note };
-  });
+  const notes = await readNotes(place, scope);
+  const there = notes.find((note) => note.text === line);
+  if (there) return there;
+  if (notes.length >= MAX_NOTES) {
+    throw new Error(`Cannot keep the note: there are ${MAX_NOTES} of the ${scope}; remove some, or merge them`);
+  }
+  const note = { id: await newId(line, notes), text: line, at: new Date().toISOString() };
+  await putNote(place, { note, scope });
+  return note;
+}
+
+export async function putNote(
+  { store }: NotePlace,
+  { note: { id, text, at }, scope }: { readonly note: Note; readonly scope: NoteScope },
+): Promise<void> {
+  if (!store) throw new Error("Cannot keep notes: there is no database here");
+  await store.put(`${PREFIX}${id}`, { text, at }, { scope: storedIn(scope) });
 }
 
 /** False if there is no such note. */
 export async function removeNote(place: NotePlace, id: string): Promise<boolean> {
   for (const scope of ["project", "user"] as const) {
     if (!(await readNotes(place, scope)).some((note) => note.id === id)) continue;
-    return await change(place, scope, (notes) => ({ notes: notes.filter((note) => note.id !== id), result: true }));
+    if (await place.store?.delete(`${PREFIX}${id}`, { scope: storedIn(scope) })) return true;
   }
   return false;
 }
 
-/** One writer at a time, across all processes; readers see either the old file or the new one. */
-async function change<T>(
-  place: NotePlace,
-  scope: NoteScope,
-  work: (notes: readonly Note[]) => { readonly notes: readonly Note[]; readonly result: T },
-): Promise<T> {
-  const file = await fileOf(place, scope);
-  if (file === null) throw new Error("Cannot keep notes: Vis has no folder of its own here, set VIS_HOME");
-  await Deno.mkdir(`${place.home}/memo`, { recursive: true });
-  using lock = await Deno.open(`${file}.lock`, { create: true, write: true });
-  await lock.lock(true);
-  const { notes, result } = work(await readNotes(place, scope));
-  const fresh = `${file}.new`;
-  const facts = { ...(scope === "project" ? { workspace: place.workspace } : {}), notes };
-  await Deno.writeTextFile(fresh, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 });
-  await Deno.rename(fresh, file);
-  return result;
+export function storedIn(scope: NoteScope): "workspace" | "global" {
+  return scope === "project" ? "workspace" : "global";
 }
 
-async function fileOf({ home = null, workspace }: NotePlace, scope: NoteScope): Promise<string | null> {
-  if (home === null) return null;
-  if (scope === "user") return `${home}/memo/user.json`;
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workspace));
-  const name = [...new Uint8Array(hash, 0, 16)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return `${home}/memo/${name}.json`;
+function queryOf(scope: NoteScope) {
+  return scope === "project" ? { scope: "workspace" } as const : { conversationId: null };
 }
 
-function parsed(text: string, file: string): readonly Note[] {
+/** Called for each query. Synchronous, so it wakes no thread of the runtime. */
+function isThere(path: string): boolean {
   try {
-    const { notes }: { readonly notes: readonly Note[] } = JSON.parse(text);
-    if (Array.isArray(notes) && notes.every((note) => typeof note.text === "string" && typeof note.id === "string")) {
-      return notes;
-    }
-  } catch { /* reported below */ }
-  throw new Error(`Cannot read ${file}: it holds no notes`);
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-function newId(notes: readonly Note[]): string {
-  for (;;) {
-    const id = crypto.randomUUID().slice(0, 6);
+/** Made from the text, so that processes that keep the same text at the same time make one note. */
+async function newId(text: string, notes: readonly Note[]): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  const hex = new Uint8Array(hash).toHex();
+  for (let length = 6;; length++) {
+    const id = hex.slice(0, length);
     if (!notes.some((note) => note.id === id)) return id;
   }
 }

@@ -73,13 +73,13 @@ export class EnvironmentViews {
   #kept(namespace: string): Pick<EnvironmentView, "store" | "bindVar"> {
     const known = this.#own.get(namespace);
     if (known) return known;
-    const { parts: { store, branch: { branchId } }, variables, now } = this.#source;
+    const { parts: { store, branch: { branchId, workspace } }, variables, now } = this.#source;
     const at = () => {
       const { scope, iterationId } = now();
       return { branchId, iterationId, queryId: scope?.queryId ?? null };
     };
     const made = Object.freeze({
-      store: new ExtensionStore(store.states, { namespace, now: at }),
+      store: new ExtensionStore(store, { namespace, workspace, now: at }),
       bindVar: (name: string, value: unknown) => variables.bind(name, value, { by: namespace }),
     });
     this.#own.set(namespace, made);

@@ -7,27 +7,35 @@ import type {
 } from "../domain/records/extension_state.ts";
 import type { JsonValue } from "../domain/text/json_value.ts";
 import type { OwnStore } from "../extension/own_store.ts";
+import type { LargeTextStore } from "../persistence/store/large_text_store.ts";
 import { jsonFault } from "./json_fault.ts";
+import { markedPieces, unmarkedPieces } from "./marked_pieces.ts";
 
 const MAX_KEY = 200, MAX_LIMIT = 1000, LIMIT = 100;
 const CONTROL = /\p{Cc}/u;
 
-type Scoped = { readonly scope?: "conversation" | "global" };
+type Scoped = NonNullable<Parameters<OwnStore["delete"]>[1]>;
 type Options<Name extends keyof OwnStore, At extends number> = NonNullable<Parameters<OwnStore[Name]>[At]>;
 
-/** `env.store` of one extension in one conversation. Validates what the extension passes in; the store enforces limits. */
+export type StoreOfStates = LargeTextStore & { readonly states: StateStore };
+
+/** `env.store` of one extension in one conversation, or of one of its commands. Validates what the extension passes in;
+ * the store enforces limits. */
 export class ExtensionStore implements OwnStore {
-  readonly #states: StateStore;
+  readonly #store: StoreOfStates;
   readonly #namespace: string;
+  readonly #workspace: string;
   readonly #now: () => Omit<StatePlace, "namespace">;
 
-  /** `now` returns where a change is made. */
-  constructor(states: StateStore, { namespace, now }: {
+  /** `now` returns where a change is made; a command has no branch. */
+  constructor(store: StoreOfStates, { namespace, workspace, now = () => ({ branchId: null }) }: {
     readonly namespace: string;
-    readonly now: () => Omit<StatePlace, "namespace">;
+    readonly workspace: string;
+    readonly now?: () => Omit<StatePlace, "namespace">;
   }) {
-    this.#states = states;
+    this.#store = store;
     this.#namespace = namespace;
+    this.#workspace = workspace;
     this.#now = now;
     Object.freeze(this);
   }
@@ -37,43 +45,69 @@ export class ExtensionStore implements OwnStore {
     if (fault !== null) throw new TypeError(`Cannot store ${checkedKey(key)}: ${fault}`);
     const { ifVersion } = options;
     if (ifVersion !== undefined) whole(ifVersion, { name: "ifVersion", from: 0 });
-    return { version: await this.#states.put(this.#place(options), { key: checkedKey(key), value, ifVersion }) };
+    return { version: await this.#store.states.put(this.#place(options), { key: checkedKey(key), value, ifVersion }) };
   }
 
   async get(key: string, options: Options<"get", 1> = {}): Promise<JsonValue | undefined> {
     const { version } = options;
     if (version !== undefined) whole(version, { name: "version", from: 1 });
-    return (await this.#states.get(this.#place(options), { key: checkedKey(key), version }))?.value;
+    return (await this.#store.states.get(this.#place(options), { key: checkedKey(key), version }))?.value;
   }
 
   async history(key: string, options: Options<"history", 1> = {}): Promise<readonly StateVersion[]> {
-    return await this.#states.history(this.#place(options), { key: checkedKey(key), limit: limitOf(options) });
+    return await this.#store.states.history(this.#place(options), { key: checkedKey(key), limit: limitOf(options) });
   }
 
   async list(options: Options<"list", 0> = {}): Promise<readonly StateEntry[]> {
-    return await this.#states.list(this.#place(options), { prefix: prefixOf(options), limit: limitOf(options) });
+    return await this.#store.states.list(this.#place(options), { prefix: prefixOf(options), limit: limitOf(options) });
   }
 
   async query(options: Options<"query", 0> = {}): Promise<readonly FoundState[]> {
-    const { conversationId, where = {}, since } = options;
+    const { scope, workspace, conversationId, where = {}, since } = options;
     if (since !== undefined && !(since >= 0)) throw new TypeError(`Cannot look for states since ${since}`);
     for (const [path, value] of Object.entries(where)) {
       if (value !== null && typeof value === "object") throw new TypeError(`Cannot look for an object at ${path}`);
     }
     const asked = { conversationId, where, since, prefix: prefixOf(options), limit: limitOf(options) };
-    return await this.#states.query(this.#namespace, asked);
+    if (scope === undefined) return await this.#store.states.query(this.#namespace, asked);
+    const place = this.#place({ scope, ...(workspace === undefined ? {} : { workspace }) });
+    return await this.#store.states.query(place.namespace, asked);
   }
 
   async delete(key: string, options: Scoped = {}): Promise<boolean> {
-    return await this.#states.delete(this.#place(options), checkedKey(key));
+    return await this.#store.states.delete(this.#place(options), checkedKey(key));
   }
 
-  #place({ scope = "conversation" }: Scoped): StatePlace {
-    const namespace = this.#namespace;
-    if (scope === "global") return { namespace, ...this.#now(), branchId: null };
-    if (scope === "conversation") return { namespace, ...this.#now() };
-    throw new TypeError(`Cannot use scope ${String(scope)}: there are "conversation" and "global"`);
+  async putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string> {
+    return await this.#store.putLarge(markedPieces(bytes));
   }
+
+  bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>> {
+    return unmarkedPieces(this.#store.largePieces(checkedReference(reference)));
+  }
+
+  async dropBytes(reference: string): Promise<void> {
+    await this.#store.dropLarge(checkedReference(reference));
+  }
+
+  #place({ scope = "conversation", workspace = this.#workspace }: Scoped): StatePlace {
+    const [namespace, now] = [this.#namespace, this.#now()];
+    if (scope === "global") return { namespace, ...now, branchId: null };
+    // No extension has a namespace with a space.
+    if (scope === "workspace") return { namespace: `${namespace} in ${workspace}`, ...now, branchId: null };
+    if (scope !== "conversation") {
+      throw new TypeError(`Cannot use scope ${String(scope)}: there are "conversation", "workspace" and "global"`);
+    }
+    if (now.branchId !== null) return { namespace, ...now };
+    throw new TypeError(
+      'Cannot use the state of a conversation: there is none here; use scope "workspace" or "global"',
+    );
+  }
+}
+
+function checkedReference(reference: unknown): string {
+  if (typeof reference === "string" && /^sha256:[0-9a-f]{64}$/.test(reference)) return reference;
+  throw new TypeError(`Cannot use the reference ${JSON.stringify(reference)}: putBytes returned no such one`);
 }
 
 function checkedKey(key: unknown): string {

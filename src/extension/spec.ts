@@ -1,6 +1,7 @@
 /** Everything that an extension may import. */
 import { z } from "zod";
 import type { CallAction } from "../domain/calls/call_action.ts";
+import type { CliContext } from "./cli_context.ts";
 import type * as keys from "./environment_keys.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
@@ -134,7 +135,6 @@ export interface CliCommand {
   // deno-lint-ignore no-explicit-any
   readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
 }
-type CliContext = Readonly<{ print(text: string): void; workspace: string; home: string | null; config: unknown }>;
 
 export function fn(name: string, run: HostFunction, options: FunctionOptions): FunctionSymbol {
   return { kind: "function", name, fn: run, ...options };

@@ -12,6 +12,7 @@ import { endQuery } from "./queries/end_query.ts";
 import { ExtensionStates } from "./states/extension_states.ts";
 import { readIterations } from "./queries/iteration_reader.ts";
 import { Iterations } from "./queries/iterations.ts";
+import { dropLarge } from "./maintenance/drop_large.ts";
 import { largePieces, putLarge } from "./content/large_text.ts";
 import type { OpenFiles } from "./sqlite/open_files.ts";
 import { writeLogEntries } from "./logs/entry.ts";
@@ -49,7 +50,7 @@ export interface StoreOptions {
   readonly isAlive: IsAlive;
 }
 
-interface Parts extends Pick<StoreOptions, "now" | "isAlive"> {
+interface Parts extends Pick<StoreOptions, "now" | "isAlive" | "busyMs"> {
   readonly db: Database;
 }
 
@@ -57,7 +58,7 @@ interface Parts extends Pick<StoreOptions, "now" | "isAlive"> {
 export function sqliteStore(database: DatabaseSync, options: StoreOptions): Store {
   const { location, files = null, now, busyMs, isAlive } = options;
   const db = new Database(new SqliteConnection(database), { busyMs, committed: () => files?.check() });
-  const parts = { db, now, isAlive };
+  const parts = { db, now, isAlive, busyMs };
   const guard = guardOf(location);
   return {
     location,
@@ -169,9 +170,11 @@ function childStore({ db, now, isAlive }: Parts): ChildStore {
   };
 }
 
-function largeTextStore({ db }: Parts, location: string): LargeTextStore {
+function largeTextStore({ db, busyMs }: Parts, location: string): LargeTextStore {
+  const guard = guardOf(location);
   return {
-    putLarge: guardOf(location)((pieces: AsyncIterable<Uint8Array>) => putLarge(db, pieces)),
+    putLarge: guard((pieces: AsyncIterable<Uint8Array>) => putLarge(db, pieces)),
+    dropLarge: guard((large: string) => dropLarge(db, { large, location, busyMs })),
     largePieces: async function* (large) {
       try {
         yield* largePieces(db, large);

@@ -88,7 +88,7 @@ Deno.test("env.store: in activate and prompt too, and of the moment in which it 
 
 Deno.test("env.store: what is no JSON, no key and no option is refused in words", async () => {
   await using store = await memoryStore();
-  const own = new ExtensionStore(store.states, { namespace: "test.a", now: () => ({ branchId: store.branchId }) });
+  const own = ownOf(store);
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
   const refused: readonly (readonly [string, unknown, RegExp])[] = [
@@ -128,7 +128,7 @@ Deno.test("env.store: what is no JSON, no key and no option is refused in words"
 
 Deno.test("env.store: hostile keys and values are data", async () => {
   await using store = await memoryStore();
-  const own = new ExtensionStore(store.states, { namespace: "test.a", now: () => ({ branchId: store.branchId }) });
+  const own = ownOf(store);
   const value = JSON.parse('{"__proto__": {"x": 1}, "constructor": null, "toJSON": 1}');
   for (const key of ["__proto__", "constructor", "'; DROP TABLE extension_state; --", "%", "_", "a'b\"c"]) {
     await own.put(key, value);
@@ -139,6 +139,10 @@ Deno.test("env.store: hostile keys and values are data", async () => {
   assert.equal(({} as { x?: number }).x, undefined);
 });
 
+function ownOf({ store, branchId }: Awaited<ReturnType<typeof memoryStore>>): ExtensionStore {
+  return new ExtensionStore(store, { namespace: "test.a", workspace: "/nowhere", now: () => ({ branchId }) });
+}
+
 async function memoryStore() {
   const store = await openStore({ path: ":memory:" });
   const { branchId, conversationId } = await store.createConversation({
@@ -146,7 +150,7 @@ async function memoryStore() {
     channel: "test",
     workspace: "/nowhere",
   });
-  return { store, states: store.states, branchId, conversationId, [Symbol.asyncDispose]: () => store.close() };
+  return { store, branchId, conversationId, [Symbol.asyncDispose]: () => store.close() };
 }
 
 Deno.test("env.store: a prompt that is only looked at has it too", async () => {

@@ -6,6 +6,7 @@ import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
 import { optionsIn, write } from "../extension/loading/_folders.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { OwnStores } from "../environment/_own_stores.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import { recordingLog, VIEW } from "../extension/_sample.ts";
 
@@ -70,7 +71,9 @@ Deno.test("each example does what it shows", () =>
     assert.equal(await nudge?.nudge({ ...facts, prevExpressions: null }), null);
     const printed: string[] = [];
     const [command] = loaded.find(({ namespace }) => namespace === "example.cli")?.cli ?? [];
-    const context = { print: (text: string) => void printed.push(text), workspace, home: null, config: undefined };
+    await using stores = await OwnStores.open();
+    const print = (text: string) => void printed.push(text);
+    const context = { print, workspace, home: null, config: undefined, store: stores.of("example.cli", workspace) };
     await command?.run({ text: "hi", times: 2 }, context);
     assert.deepEqual(printed, ["HI!\n", "HI!\n"]);
   }));

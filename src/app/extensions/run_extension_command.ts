@@ -3,6 +3,7 @@ import { nearestName } from "../../domain/kit/nearest_name.ts";
 import type { ExtensionRegistry } from "../../extension/registry/registry.ts";
 import type { CliCommand, Extension } from "../../extension/spec.ts";
 import { commandShape, schemaKind } from "./command_shape.ts";
+import { CommandStore } from "./command_store.ts";
 import type { Settings } from "../settings/settings.ts";
 
 interface Options {
@@ -26,7 +27,10 @@ export async function runExtensionCommand(
     }
     const { workspace, home } = options.settings;
     const config = options.registry.configOf(extension.namespace);
-    const code = await command.run(readArguments(command, words), { print: options.print, workspace, home, config });
+    const given = readArguments(command, words);
+    await using database = new CommandStore(options.settings);
+    const store = database.of(extension.namespace);
+    const code = await command.run(given, { print: options.print, workspace, home, config, store });
     return typeof code === "number" ? code : 0;
   }
   return null;

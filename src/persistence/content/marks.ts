@@ -4,7 +4,7 @@ const REFERENCE = /sha256:([0-9a-f]{64})/g;
 /** Texts that searches read: never references, even if they look like one. */
 const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
 /** Columns with JSON that may refer to content. Only such texts are assembled from pieces and searched. */
-const JSON_COLUMNS = new Set(["metadata", "data"]);
+const JSON_COLUMNS = new Set(["metadata", "data", "value"]);
 
 interface Column {
   readonly table: string;

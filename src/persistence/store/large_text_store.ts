@@ -1,7 +1,10 @@
-/** Texts that are too large to be read at once. */
+/** Texts and other bytes that are too large to be read at once. */
 export interface LargeTextStore {
-  /** Stores UTF-8 text piece by piece. Returns the reference that names it from then on. */
+  /** Stores bytes piece by piece. Returns the reference that names them from then on. */
   putLarge(pieces: AsyncIterable<Uint8Array>): Promise<string>;
-  /** The pieces in order, each read on demand. */
+  /** The same pieces in order, each read on demand. */
   largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Removes bytes of which no piece is part of anything else, as when each piece begins with a random number. Does
+   * nothing if they are gone. */
+  dropLarge(large: string): Promise<void>;
 }

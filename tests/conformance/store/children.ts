@@ -141,6 +141,24 @@ export const storeChildCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "dropLarge() removes bytes of one piece or several, and nothing that is gone",
+    async run(store) {
+      const kept = await store.putLarge(async function* () {
+        yield await Promise.resolve(new TextEncoder().encode("kept"));
+      }());
+      for (const pieces of [["only"], ["one ", "two ", "three"]]) {
+        const large = await store.putLarge(async function* () {
+          for (const piece of pieces) yield await Promise.resolve(new TextEncoder().encode(piece));
+        }());
+        await store.dropLarge(large);
+        await store.dropLarge(large);
+        await assert.rejects(Array.fromAsync(store.largePieces(large)), /is missing/);
+      }
+      assert.equal((await Array.fromAsync(store.largePieces(kept))).length, 1);
+      assert.deepEqual(await store.check(), []);
+    },
+  },
+  {
     name: "putLarge() gives a text back in its pieces; a variable of it is read without it",
     async run(store) {
       const pieces = ["first ", "second ", "first "].map((text) => new TextEncoder().encode(text));

@@ -1,0 +1,45 @@
+import { ExtensionStore } from "../../environment/extension_store.ts";
+import type { OwnStore } from "../../extension/own_store.ts";
+import { openStore } from "../../persistence/open_store.ts";
+import type { Store } from "../../persistence/store/store.ts";
+import type { Settings } from "../settings/settings.ts";
+
+/** The database for a command of an extension, opened by its first use. */
+export class CommandStore implements AsyncDisposable {
+  readonly #settings: Pick<Settings, "database" | "workspace">;
+  #opened: Promise<Store> | null = null;
+
+  constructor(settings: Pick<Settings, "database" | "workspace">) {
+    this.#settings = settings;
+  }
+
+  of(namespace: string): OwnStore {
+    const { workspace } = this.#settings;
+    const open = () => this.#open();
+    const states = async () => (await open()).states;
+    return new ExtensionStore({
+      states: {
+        put: async (...args) => await (await states()).put(...args),
+        get: async (...args) => await (await states()).get(...args),
+        history: async (...args) => await (await states()).history(...args),
+        list: async (...args) => await (await states()).list(...args),
+        query: async (...args) => await (await states()).query(...args),
+        delete: async (...args) => await (await states()).delete(...args),
+      },
+      putLarge: async (pieces) => await (await open()).putLarge(pieces),
+      largePieces: async function* (large) {
+        yield* (await open()).largePieces(large);
+      },
+      dropLarge: async (large) => await (await open()).dropLarge(large),
+    }, { namespace, workspace });
+  }
+
+  #open(): Promise<Store> {
+    return this.#opened ??= openStore({ path: this.#settings.database });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const store = await this.#opened?.catch(() => null);
+    await store?.close();
+  }
+}

@@ -1,0 +1,25 @@
+import { ExtensionStore } from "../../src/environment/extension_store.ts";
+import type { OwnStore } from "../../src/extension/own_store.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
+import type { Store } from "../../src/persistence/store/store.ts";
+
+/** A database, and what extensions keep in it outside conversations. */
+export class OwnStores implements AsyncDisposable {
+  readonly store: Store;
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  static async open(path = ":memory:"): Promise<OwnStores> {
+    return new OwnStores(await openStore({ path }));
+  }
+
+  of(namespace: string, workspace: string): OwnStore {
+    return new ExtensionStore(this.store, { namespace, workspace });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store.close();
+  }
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { addNote, readNotes, removeNote } from "../../../extensions/memo/notes.ts";
+import type { OwnStore } from "../../../src/extension/own_store.ts";
+import { OwnStores } from "../../environment/_own_stores.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
+
+const WORKSPACE = "/projects/a";
+const NOTES = [
+  { id: "00aa11", text: "Tests run with make check", at: "2026-01-01T00:00:00.000Z" },
+  { id: "ff00ee", text: "Use tabs", at: "2026-01-02T00:00:00.000Z" },
+];
+
+/** A home as an earlier version left it. */
+async function earlierHome(home: string): Promise<void> {
+  const name = createHash("sha256").update(WORKSPACE).digest("hex").slice(0, 32);
+  await Deno.mkdir(join(home, "memo"));
+  const project = JSON.stringify({ workspace: WORKSPACE, notes: NOTES }, null, 2);
+  await Deno.writeTextFile(join(home, `memo/${name}.json`), project);
+  await Deno.writeTextFile(join(home, "memo/user.json"), JSON.stringify({ notes: NOTES.slice(1) }));
+}
+
+Deno.test("notes of an earlier version are taken over once, and removed ones stay removed", () =>
+  withFolder(async (home) => {
+    await earlierHome(home);
+    await using stores = await OwnStores.open();
+    const place = { home, workspace: WORKSPACE, store: stores.of("vis.memo", WORKSPACE) };
+    assert.deepEqual(await readNotes(place, "project"), NOTES);
+    assert.deepEqual(await readNotes(place, "user"), NOTES.slice(1));
+    assert.deepEqual(await readNotes({ ...place, workspace: "/b", store: stores.of("vis.memo", "/b") }, "project"), []);
+    await removeNote(place, "00aa11");
+    await addNote(place, { text: "Another", scope: "project" });
+    assert.deepEqual((await readNotes(place, "project")).map(({ text }) => text), ["Use tabs", "Another"]);
+  }));
+
+Deno.test("notes of an earlier version are taken over by processes at the same time, and again after a kill", () =>
+  withFolder(async (home) => {
+    await earlierHome(home);
+    await using stores = await OwnStores.open();
+    const store = stores.of("vis.memo", WORKSPACE);
+    const place = { home, workspace: WORKSPACE, store };
+    for (let left = 0; left < NOTES.length + 1; left++) {
+      await assert.rejects(readNotes({ ...place, store: failingAfter(left, store) }, "project"), /killed/);
+    }
+    const all = await Promise.all(Array.from({ length: 5 }, () => readNotes(place, "project")));
+    for (const found of all) assert.deepEqual(found, NOTES);
+  }));
+
+Deno.test("a file that holds no notes is named, and taken over once it is corrected", () =>
+  withFolder(async (home) => {
+    await earlierHome(home);
+    await Deno.writeTextFile(join(home, "memo/user.json"), "[]");
+    await using stores = await OwnStores.open();
+    const place = { home, workspace: WORKSPACE, store: stores.of("vis.memo", WORKSPACE) };
+    await assert.rejects(readNotes(place, "user"), /user\.json: it holds no notes; correct or remove it/);
+    await Deno.writeTextFile(join(home, "memo/user.json"), JSON.stringify({ notes: NOTES }));
+    assert.deepEqual(await readNotes(place, "user"), NOTES);
+  }));
+
+/** A store whose process ends after so many writes. */
+function failingAfter(writes: number, store: OwnStore): OwnStore {
+  const kept = { left: writes };
+  const put: OwnStore["put"] = async (...args) => {
+    if (kept.left-- === 0) throw new Error("killed");
+    return await store.put(...args);
+  };
+  return {
+    put,
+    get: (...args) => store.get(...args),
+    query: (...args) => store.query(...args),
+    list: (...args) => store.list(...args),
+    history: (...args) => store.history(...args),
+    delete: (...args) => store.delete(...args),
+    putBytes: (...args) => store.putBytes(...args),
+    bytes: (...args) => store.bytes(...args),
+    dropBytes: (...args) => store.dropBytes(...args),
+  };
+}
