@@ -53,6 +53,8 @@ operations.get(
     summary: "Get the metrics of the server in the Prometheus text format",
     responses: { 200: content("The metrics", ["text/plain"]) },
   }),
-  (c) =>
-    c.body(c.env.metrics.text(c.env.runs.size), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }),
+  async (c) => {
+    const text = await c.env.metrics.text(c.env.runs.size);
+    return c.body(text, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+  },
 );

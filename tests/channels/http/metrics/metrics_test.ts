@@ -1,39 +1,6 @@
 import assert from "node:assert/strict";
-import { Exposition } from "../../../../src/channels/http/metrics/exposition.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { allEvents, SSE, startRig } from "../_rig.ts";
-
-Deno.test("Exposition is the text format of Prometheus: labels escaped, buckets cumulative", () => {
-  const all = new Exposition();
-  all.counter("a_total", "Things.")(2, { path: 'a"b\\c\nd' });
-  all.gauge("b", "Now.")(1.5);
-  const seconds = all.histogram("c_seconds", { help: "Time.", bounds: [1, 2] });
-  for (const value of [.5, 1, 1.5, 9]) seconds(value);
-  assert.equal(
-    all.text(),
-    [
-      "# HELP a_total Things.\n# TYPE a_total counter",
-      'a_total{path="a\\"b\\\\c\\nd"} 2',
-      "# HELP b Now.\n# TYPE b gauge",
-      "b 1.5",
-      "# HELP c_seconds Time.\n# TYPE c_seconds histogram",
-      'c_seconds_bucket{le="1"} 2',
-      'c_seconds_bucket{le="2"} 3',
-      'c_seconds_bucket{le="+Inf"} 4',
-      "c_seconds_sum 12",
-      "c_seconds_count 4",
-      "",
-    ].join("\n"),
-  );
-});
-
-Deno.test("Exposition is bounded: a label that grows leaves later values out", () => {
-  const all = new Exposition();
-  const count = all.counter("a_total", "Things.");
-  for (let at = 0; at < 5000; at++) count(1, { at: String(at) });
-  assert.equal(all.text().split("\n").length, 1003);
-  assert.throws(() => all.gauge("a_total", "Again."), { message: "Cannot count twice: a_total" });
-});
 
 Deno.test("Metrics names are as Prometheus wants them: base units written out, counters and no others in _total", async () => {
   await using rig = await startRig([final("x")]);
@@ -48,7 +15,7 @@ Deno.test("Metrics names are as Prometheus wants them: base units written out, c
     assert.equal(name.endsWith("_total"), type === "counter", name);
     assert.doesNotMatch(name, /_(s|ms|us|ns|sec|min|kb|mb|b|pct|usd|count|sum|bucket|info_.*)(_|$)/);
     if (/duration|time/.test(name)) assert.match(name, /_seconds(_total)?$/);
-    if (type === "histogram") assert.match(samples, /_bucket\{[^}]*le="\+Inf"\} \d+\n.*_sum.* [^]*_count/);
+    if (type === "histogram") assert.match(samples, /_bucket\{le="\+Inf".*\} \d+\n.*_sum.* [^]*_count/);
   }
   assert.equal(text, families.map(([whole]) => whole).join(""), "nothing stands between the families");
 });
