@@ -205,8 +205,11 @@ export class Conversations {
     return await this.#store.sentMessages(queryId, position);
   }
 
-  /** Throws `UsageError` if `ask` would refuse what comes with a request; nothing is stored. */
-  async check(given: Pick<AskOptions, "images" | "responseSchema">): Promise<void> {
+  /** Throws `UsageError` if `ask` would refuse a request or what comes with it; nothing is stored. */
+  async check(
+    { request, ...given }: Pick<AskOptions, "images" | "responseSchema"> & { readonly request?: string },
+  ): Promise<void> {
+    if (request !== undefined) checkRequest(request);
     await checkedExtras(given, this.#parts.router);
   }
 

@@ -32,6 +32,7 @@ function sendIteration(iteration: StoredIteration, emitter: Emitter): void {
   if (iteration.thinking !== "") emitter.send({ type: "thinking", delta: iteration.thinking });
   for (const [block, { code, result }] of iteration.blocks.entries()) {
     emitter.send({ type: "block_started", block, code });
+    for (const call of result.calls) emitter.send({ type: "host_call", block, phase: "end", ...call });
     emitter.send({ type: "block_finished", block, result });
   }
   const outcome = outcomeOf(iteration.metadata) ?? "failed";

@@ -183,10 +183,9 @@ async function begin(
   const { conversations } = c.env.parts;
   const { caller } = c.var;
   const given = optionsOf(body);
-  if (body.whenBusy === "steer") {
-    await conversations.check(given);
-    if (await conversations.steer(conversation, body.request)) return null;
-  }
+  // Before the quota of the token: what is invalid is told as such.
+  await conversations.check({ ...given, request: body.request });
+  if (body.whenBusy === "steer" && await conversations.steer(conversation, body.request)) return null;
   const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
   const begun = await c.env.runs.begin(
     (options, approve) =>

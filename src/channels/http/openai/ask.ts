@@ -39,6 +39,7 @@ interface Followed extends FollowedRun {
  * `Problem` for a query without an answer. */
 export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Response> {
   const { parts, abandoned } = c.env;
+  await parts.conversations.check({ ...asked.given, request: asked.request }); // before the quota of the token
   const key = c.req.header("idempotency-key");
   if (key === undefined && Number(c.req.header("x-stainless-retry-count") ?? 0) > 0) abandoned.refuse(callOf(c));
   const { begun, run } = key === undefined ? await begin(c, asked) : await once(c, { asked, key });
@@ -91,7 +92,6 @@ async function once(
   { asked, key }: { readonly asked: OpenAiAsked; readonly key: string },
 ): Promise<{ readonly begun: Begun; readonly run: Followed }> {
   const { parts: { conversations }, runs } = c.env;
-  await conversations.check(asked.given);
   const conversation = await conversationOf(c, { asked, key });
   const target = "branchId" in asked.target || "queryId" in asked.target ? asked.target : conversation;
   const sent = await c.env.once.once(key, {

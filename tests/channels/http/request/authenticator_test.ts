@@ -91,6 +91,10 @@ Deno.test("Quotas queries of a day are counted by token on every way to begin on
   const refused = await post("/v1/chat/completions", chat);
   assert.deepEqual([refused.status, refused.headers.get("retry-after")], [429, "7200"]);
   assert.equal(refused.headers.get("x-should-retry"), "false");
+  assert.equal((await post(`${at}/messages`, { request: " " })).status, 400, "what is invalid is told as such");
+  assert.equal((await post("/v1/responses", { input: " " })).status, 400);
+  const unfit = { request: "x", responseSchema: { type: "unknown" } };
+  assert.equal((await post(`${at}/messages`, unfit)).status, 400);
   assert.equal((await refused.json()).error.code, "insufficient_quota");
   assert.equal((await post(`${at}/retry`, { queryId })).status, 429);
   assert.equal((await as(rig, "writer").ask(at)).status, 200, "reading goes on");
