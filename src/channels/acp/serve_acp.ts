@@ -1,6 +1,7 @@
 import { ndJsonStream } from "@agentclientprotocol/sdk";
 import type { Peer } from "../channel.ts";
 import { acpAgent } from "./acp_agent.ts";
+import { answeredStream } from "./answered_stream.ts";
 import { EditorSessions, type Open } from "./sessions.ts";
 
 /** Speaks the Agent Client Protocol on a pair of streams, until the editor closes its end. */
@@ -12,7 +13,7 @@ export function serveAcp(
   },
 ): Peer {
   const sessions = new EditorSessions(open);
-  const connection = acpAgent(sessions, { version }).connect(ndJsonStream(writable, readable));
+  const connection = acpAgent(sessions, { version }).connect(answeredStream(ndJsonStream(writable, readable)));
   return {
     ended: connection.closed,
     close: async () => {

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { methods } from "@agentclientprotocol/sdk";
+import { serveAcp } from "../../../src/channels/acp/serve_acp.ts";
+import type { Session } from "../../../src/channels/channel.ts";
+import { startEngine } from "../../helpers/engine.ts";
+import { final, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+
+const of = methods.agent;
+
+interface Answer {
+  readonly id?: number;
+  readonly method?: string;
+  readonly result?: Readonly<Record<string, unknown>>;
+}
+
+/** A client that writes lines and reads answers by itself. */
+async function withClient(
+  replies: readonly ScriptedReply[],
+  work: (client: {
+    send(id: number, method: string, params: object): Promise<void>;
+    read(id: number): Promise<Answer>;
+    closeInput(): Promise<void>;
+    closeOutput(): Promise<void>;
+    readonly ended: Promise<unknown>;
+  }) => Promise<void>,
+): Promise<void> {
+  await using engine = await startEngine(replies, { workspace: "/nowhere" });
+  const open = (): Promise<Session> =>
+    Promise.resolve({
+      conversations: engine.conversations,
+      workspace: "/nowhere",
+      provider: "script",
+      model: "script",
+      database: ":memory:",
+      swept: 0,
+      close: () => Promise.resolve(),
+    });
+  const input = new TransformStream<Uint8Array, Uint8Array>(), output = new TransformStream<Uint8Array, Uint8Array>();
+  const peer = serveAcp({ open, version: "1" }, { readable: input.readable, writable: output.writable });
+  const writer = input.writable.getWriter();
+  const lines = linesOf(output.readable);
+  await work({
+    send: (id, method, params) =>
+      writer.write(new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)),
+    read: async (id) => {
+      for (;;) {
+        const { value, done } = await lines.next();
+        if (done) throw new Error(`The output ended without an answer to ${id}`);
+        if (value.id === id && value.method === undefined) return value;
+      }
+    },
+    closeInput: () => writer.close(),
+    closeOutput: async () => void await lines.return(undefined),
+    ended: peer.ended,
+  });
+  await peer.ended;
+  await peer.close();
+}
+
+async function* linesOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Answer, void> {
+  let rest = "";
+  const decoder = new TextDecoder();
+  for await (const part of bytes) {
+    const lines = `${rest}${decoder.decode(part, { stream: true })}`.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield JSON.parse(line);
+  }
+}
+
+Deno.test("requests are answered although the input ends behind them, then the connection ends", () =>
+  withClient([final("It is 7")], async ({ send, read, closeInput }) => {
+    await send(1, of.initialize, { protocolVersion: 1, clientCapabilities: {} });
+    await send(2, of.session.new, { cwd: "/nowhere", mcpServers: [] });
+    const sessionId = (await read(2)).result?.["sessionId"];
+    await send(3, of.session.prompt, { sessionId, prompt: [{ type: "text", text: "Seven?" }] });
+    await closeInput();
+    assert.deepEqual((await read(3)).result, { stopReason: "end_turn" });
+  }));
+
+Deno.test("a connection without an open request ends with its input", () =>
+  withClient([], async ({ send, read, closeInput }) => {
+    await send(1, of.initialize, { protocolVersion: 1, clientCapabilities: {} });
+    await read(1);
+    await closeInput();
+  }));
+
+Deno.test("a client that closes both ends is not waited for", () =>
+  withClient([final("It is 7")], async ({ send, read, closeInput, closeOutput }) => {
+    await send(1, of.initialize, { protocolVersion: 1, clientCapabilities: {} });
+    await send(2, of.session.new, { cwd: "/nowhere", mcpServers: [] });
+    const sessionId = (await read(2)).result?.["sessionId"];
+    await send(3, of.session.prompt, { sessionId, prompt: [{ type: "text", text: "Seven?" }] });
+    await closeInput();
+    await closeOutput();
+  }));
