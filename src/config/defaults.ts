@@ -50,6 +50,12 @@ export const DEFAULT_CONFIG: Config = {
     "hosts": [],
     "tokenFile": null,
     "tokensFile": null,
+    "jwt": {
+      "issuer": null,
+      "audience": null,
+      "jwks": null,
+      "scopeClaim": "scope",
+    },
     "proxies": [],
     "requestsPerMinute": 6000,
     "burst": 500,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isSecureUrl } from "../domain/kit/is_secure_url.ts";
 import { ProviderSchema } from "./provider_schema.ts";
 
 const positive = z.number().int().positive();
@@ -75,6 +76,18 @@ export const ConfigSchema = z.strictObject({
     tokensFile: z.string().min(1).nullable().default(null).describe(
       "File with a list of tokens, each with a scope, an expiry and a quota, instead of one token",
     ),
+    jwt: z.strictObject({
+      issuer: z.string().refine(isSecureUrl, "must be an https URL").nullable().default(null).describe(
+        "Issuer of JSON Web Tokens that vis serve accepts too; null for none",
+      ),
+      audience: z.string().min(1).nullable().default(null).describe("What the tokens must name as their audience"),
+      jwks: z.string().refine(isSecureUrl, "must be an https URL").nullable().default(null).describe(
+        "Address of the issuer's public keys; null for the one in its discovery document",
+      ),
+      scopeClaim: z.string().min(1).default("scope").describe(
+        "Claim with the scopes of a token: vis:read, vis:write, vis:admin",
+      ),
+    }).prefault({}),
     proxies: z.array(
       z.string().refine((text) => network.safeParse(text).success, "must be an IP address or a network (10.0.0.0/8)"),
     ).default([]).describe(

@@ -172,6 +172,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   "kysely": "src/persistence/",
   "hono": "src/channels/http/",
   "hono-openapi": "src/channels/http/",
+  "jose": "src/channels/http/",
   "preact": "src/page/",
   "preact/": "src/page/",
   "@preact/": "src/page/",

@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import type { ServeRequest } from "../../channels/channel.ts";
 import { oneToken } from "../../channels/http/auth/one_token.ts";
 import type { TokenSource } from "../../channels/http/auth/token_grant.ts";
-import { UsageError } from "../../domain/errors.ts";
+import type { Config } from "../../config/schema.ts";
+import { ConfigError, UsageError } from "../../domain/errors.ts";
 import { createLog } from "../../logging/log.ts";
 import { serverToken } from "./server_token.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
@@ -16,11 +17,21 @@ export interface ServerTokens {
   readonly notes: readonly string[];
 }
 
-/** The list of `--tokens` or `server.tokensFile`, otherwise the single token of `serverToken`. Throws `ConfigError` for
- * tokens that cannot be used, and `UsageError` if both are set. */
+/** The list of `--tokens` or `server.tokensFile`, otherwise the single token of `serverToken`; and the tokens of the
+ * issuer in `server.jwt`, if there is one. Throws `ConfigError` for tokens that cannot be used, and `UsageError` if both are set. */
 export async function serverTokens(
   request: Pick<ServeRequest, "token" | "tokenFile" | "tokens">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
+): Promise<ServerTokens> {
+  const { server } = settings.config;
+  const { source, ...rest } = await ownTokens(request, { env, settings });
+  return { ...rest, source: await withSigned(source, server) };
+}
+
+/** The same without the tokens of an issuer. */
+async function ownTokens(
+  request: Parameters<typeof serverTokens>[0],
+  { env, settings }: Parameters<typeof serverTokens>[1],
 ): Promise<ServerTokens> {
   const { server } = settings.config;
   const isOne = request.token !== undefined || request.tokenFile !== undefined;
@@ -38,6 +49,18 @@ export async function serverTokens(
   const open = await readableByOthers(path) ? [`${path} can be read by others: chmod 600 it`] : [];
   const unused = env["VIS_TOKEN"] ? [`VIS_TOKEN is not used: tokens come from ${path}`] : [];
   return { source: list, token: null, from: path, notes: [...open, ...unused] };
+}
+
+/** The code that checks signatures is only loaded if it is needed. */
+async function withSigned(source: TokenSource, { jwt, quota }: Config["server"]): Promise<TokenSource> {
+  const { issuer, audience } = jwt;
+  if (issuer === null) return source;
+  if (audience === null) {
+    throw new ConfigError("Cannot accept tokens of server.jwt.issuer: set server.jwt.audience, which they must name");
+  }
+  const { SignedTokens } = await import("../../channels/http/auth/signed_tokens.ts");
+  const tokens = new SignedTokens({ ...jwt, issuer, audience, quota, now: Date.now, log: createLog("http") });
+  return { grants: () => source.grants(), signed: (token) => tokens.grant(token) };
 }
 
 async function readableByOthers(path: string): Promise<boolean> {

@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { Problem } from "../response/problem.ts";
 import type { TokenGrant, TokenSource } from "./token_grant.ts";
+import { unauthorized } from "./unauthorized.ts";
+
+/** Three parts in base64url: what a JSON Web Token looks like. */
+const SIGNED = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 interface CheckOptions {
   readonly now: () => number;
@@ -21,12 +24,13 @@ export class TokenCheck {
     this.#equal = equal;
   }
 
-  /** Throws `Problem` (401) for a missing, unknown or expired token. */
+  /** Throws `Problem`: 401 for a missing, unknown or expired token, otherwise like `TokenSource.signed`. */
   async find(authorization: string | null): Promise<TokenGrant> {
-    const [, token = ""] = /^Bearer +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? "") ?? [];
+    const [, token = ""] = /^Bearer +([\x21-\x7e]{1,8192}) *$/i.exec(authorization ?? "") ?? [];
     const digest = createHash("sha256").update(token).digest();
     const same = (await this.#source.grants()).filter((grant) => this.#equal(digest, grant.digest));
     const [found] = token === "" ? [] : same;
+    if (!found && this.#source.signed && SIGNED.test(token)) return await this.#source.signed(token);
     if (!found) {
       throw unauthorized(
         "Cannot serve without a valid token: send the header Authorization: Bearer TOKEN",
@@ -38,9 +42,4 @@ export class TokenCheck {
     }
     return found;
   }
-}
-
-function unauthorized(detail: string, isWrong: boolean): Problem {
-  const why = isWrong ? ', error="invalid_token"' : "";
-  return new Problem(detail, { kind: "unauthorized", headers: { "www-authenticate": `Bearer realm="vis"${why}` } });
 }

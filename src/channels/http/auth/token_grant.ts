@@ -22,7 +22,10 @@ export interface TokenGrant {
   readonly quota: Quota;
 }
 
-/** Provides the tokens; called for every request, so that a list can change while the server runs. Never rejects. */
+/** Provides the tokens. */
 export interface TokenSource {
+  /** Called for every request, so that a list can change while the server runs. Never rejects. */
   grants(): Promise<readonly TokenGrant[]>;
+  /** Checks a JSON Web Token; absent if they are not accepted. Throws `Problem`. */
+  signed?(token: string): Promise<TokenGrant>;
 }

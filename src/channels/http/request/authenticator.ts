@@ -36,7 +36,9 @@ export class Authenticator {
    * token is served regardless of what others at the address have tried. */
   async authenticate(headers: Headers, address: string): Promise<TokenGrant> {
     const grant = await this.#tokens.find(headers.get("authorization")).catch((error: unknown) => {
-      if (error instanceof Problem && headers.has("authorization")) this.#wrongTokens.take(address, "address");
+      if (error instanceof Problem && error.status === 401 && headers.has("authorization")) {
+        this.#wrongTokens.take(address, "address");
+      }
       throw error;
     });
     this.#perToken.take(grant.name, "token");

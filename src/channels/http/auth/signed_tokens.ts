@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import { errors, type JWTPayload, jwtVerify } from "jose";
+import type { Log } from "../../../logging/log.ts";
+import { Problem } from "../response/problem.ts";
+import { KeySet } from "./key_set.ts";
+import type { Quota, TokenGrant, TokenScope } from "./token_grant.ts";
+import { unauthorized } from "./unauthorized.ts";
+
+/** Signatures of a public key only: with a shared secret, whoever can check a token could make one. */
+const ALGORITHMS = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+];
+/** How far the clocks of issuer and server may differ. */
+const SKEW_SECONDS = 60;
+/** The widest first. */
+const SCOPES: readonly TokenScope[] = ["admin", "write", "read"];
+const SUBJECT = /^[^\p{Cc}]{1,255}$/u;
+
+export interface SignedTokensOptions {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly jwks: string | null;
+  /** The claim with the scopes: `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
+  readonly scopeClaim: string;
+  readonly quota: Quota;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** Checks JSON Web Tokens of one issuer (RFC 9068), whose public keys it reads. */
+export class SignedTokens {
+  readonly #options: SignedTokensOptions;
+  readonly #keys: KeySet;
+
+  constructor(options: SignedTokensOptions) {
+    this.#options = options;
+    this.#keys = new KeySet(options);
+  }
+
+  /** Throws `Problem`: 401 for a token that does not count, 403 without a scope, 503 if the keys cannot be read. */
+  async grant(token: string): Promise<TokenGrant> {
+    const { scopeClaim, quota } = this.#options;
+    const { sub = "", exp = 0, [scopeClaim]: scopes } = await this.#claims(token);
+    if (!SUBJECT.test(sub)) throw unauthorized("Cannot accept this token: its claim sub cannot be used", true);
+    const digest = createHash("sha256").update(token).digest();
+    // Names of a list have no colon.
+    return { name: `jwt:${sub}`, digest, scope: scopeOf(scopes, scopeClaim), expiresAt: exp * 1000, quota };
+  }
+
+  async #claims(token: string): Promise<JWTPayload> {
+    const { issuer, audience, now } = this.#options;
+    try {
+      const { payload } = await jwtVerify(token, this.#keys.find, {
+        ...{ issuer, audience, algorithms: ALGORITHMS, requiredClaims: ["exp", "sub"] },
+        ...{ clockTolerance: SKEW_SECONDS, currentDate: new Date(now()) },
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) throw unauthorized(`Cannot accept this token: ${faultOf(error)}`, true);
+      throw error;
+    }
+  }
+}
+
+function scopeOf(claim: unknown, name: string): TokenScope {
+  const given: readonly unknown[] = typeof claim === "string" ? claim.split(" ") : Array.isArray(claim) ? claim : [];
+  const scope = SCOPES.find((one) => given.includes(`vis:${one}`));
+  if (scope) return scope;
+  throw new Problem(`Cannot accept this token: its claim ${name} has none of vis:read, vis:write and vis:admin`, {
+    kind: "insufficient-scope",
+    headers: { "www-authenticate": 'Bearer realm="vis", error="insufficient_scope", scope="vis:read"' },
+  });
+}
+
+function faultOf(error: errors.JOSEError): string {
+  if (error instanceof errors.JWTExpired) return "it has expired";
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return error.claim === "nbf" ? "it is not valid yet" : `its claim ${error.claim} is missing or has another value`;
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) return "it is not signed with a public key";
+  if (error instanceof errors.JWKSNoMatchingKey) return "its issuer has no such key";
+  return "it was not signed by its issuer";
+}

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { SignJWT, UnsecuredJWT } from "jose";
+import { SignedTokens, type SignedTokensOptions } from "../../../../src/channels/http/auth/signed_tokens.ts";
+import { Problem } from "../../../../src/channels/http/response/problem.ts";
+import { createLog } from "../../../../src/logging/log.ts";
+import { NO_QUOTA, startRig } from "../_rig.ts";
+import { AUDIENCE, type Claims, type Issuer, startIssuer } from "./_issuer.ts";
+
+const NOW = 2_000_000_000;
+
+function tokensOf(issuer: Issuer, more: Partial<SignedTokensOptions> = {}): SignedTokens {
+  return new SignedTokens({
+    ...{ issuer: issuer.url, audience: AUDIENCE, jwks: null, scopeClaim: "scope", quota: NO_QUOTA },
+    ...{ now: () => NOW * 1000, log: createLog("test"), ...more },
+  });
+}
+
+async function refused(work: Promise<unknown>, status: number, why: RegExp): Promise<void> {
+  await assert.rejects(work, (error) => {
+    assert.ok(error instanceof Problem, String(error));
+    assert.equal(error.status, status, error.message);
+    assert.match(error.message, why);
+    const challenge = error.facts.headers?.["www-authenticate"] ?? "";
+    if (status === 401) assert.match(challenge, /^Bearer realm="vis", error="invalid_token"$/);
+    return true;
+  });
+}
+
+Deno.test("SignedTokens grant() takes name, scope and expiry from the claims", async () => {
+  await using issuer = startIssuer(NOW);
+  const key = await issuer.add("one");
+  const tokens = tokensOf(issuer);
+  const { name, scope, expiresAt } = await tokens.grant(await key.sign());
+  assert.deepEqual({ name, scope, expiresAt }, { name: "jwt:ana", scope: "write", expiresAt: (NOW + 600) * 1000 });
+  assert.deepEqual(issuer.asked, ["/.well-known/openid-configuration", "/keys"]);
+  const scoped = async (given: unknown) => (await tokens.grant(await key.sign({ scope: given }))).scope;
+  assert.equal(await scoped("vis:read vis:admin"), "admin");
+  assert.equal(await scoped(["vis:read"]), "read");
+  for (const none of ["", "admin", "write", "vis:write2", "xvis:write", [], 7, null, { "vis:admin": true }]) {
+    await refused(key.sign({ scope: none }).then((token) => tokens.grant(token)), 403, /claim scope has none of/);
+  }
+  const roles = tokensOf(issuer, { scopeClaim: "roles", jwks: `${issuer.url}/keys` });
+  assert.equal((await roles.grant(await key.sign({ roles: ["vis:read"] }))).scope, "read");
+});
+
+Deno.test("SignedTokens grant() every algorithm of a public key", async () => {
+  await using issuer = startIssuer(NOW);
+  for (const alg of ["RS256", "PS384", "ES256", "ES512", "EdDSA"]) {
+    const key = await issuer.add(alg, alg);
+    assert.equal((await tokensOf(issuer).grant(await key.sign())).name, "jwt:ana", alg);
+  }
+});
+
+Deno.test("SignedTokens grant() clocks may differ by a minute, and no more", async () => {
+  await using issuer = startIssuer(NOW);
+  const key = await issuer.add("one");
+  const tokens = tokensOf(issuer);
+  const given = async (claims: Claims) => await tokens.grant(await key.sign(claims));
+  await given({ exp: NOW - 59 });
+  await given({ nbf: NOW + 60 });
+  await refused(given({ exp: NOW - 60 }), 401, /it has expired/);
+  await refused(given({ nbf: NOW + 61 }), 401, /it is not valid yet/);
+});
+
+Deno.test("SignedTokens grant() refuses what is meant for others, lacks a claim or is signed by others", async () => {
+  await using issuer = startIssuer(NOW);
+  await using other = startIssuer(NOW);
+  const key = await issuer.add("one");
+  const foreign = await other.add("one");
+  const tokens = tokensOf(issuer);
+  const cases: readonly (readonly [Claims, RegExp])[] = [
+    [{ iss: "https://evil.example" }, /claim iss/],
+    [{ iss: `${issuer.url}/` }, /claim iss/],
+    [{ aud: "https://other.example" }, /claim aud/],
+    [{ aud: [] }, /claim aud/],
+    [{ aud: undefined }, /claim aud/],
+    [{ exp: undefined }, /claim exp/],
+    [{ exp: "2100" }, /claim exp/],
+    [{ sub: undefined }, /claim sub/],
+    [{ sub: "" }, /claim sub/],
+    [{ sub: "a\nb" }, /claim sub/],
+    [{ sub: "x".repeat(256) }, /claim sub/],
+  ];
+  for (const [claims, why] of cases) await refused(key.sign(claims).then((one) => tokens.grant(one)), 401, why);
+  await refused(tokens.grant(await foreign.sign({ iss: issuer.url })), 401, /was not signed by its issuer/);
+  const [head, body, signature] = (await key.sign()).split(".");
+  const wider = Buffer.from(JSON.stringify({
+    ...JSON.parse(Buffer.from(body ?? "", "base64url").toString()),
+    scope: "vis:admin",
+  })).toString("base64url");
+  await refused(tokens.grant(`${head}.${wider}.${signature}`), 401, /was not signed by its issuer/);
+});
+
+Deno.test("SignedTokens grant() refuses no signature and one by a public key as the secret", async () => {
+  await using issuer = startIssuer(NOW);
+  const key = await issuer.add("one", "RS256");
+  const claims = { iss: issuer.url, aud: AUDIENCE, sub: "ana", exp: NOW + 600, scope: "vis:admin" };
+  const tokens = tokensOf(issuer);
+  await refused(tokens.grant(new UnsecuredJWT(claims).encode()), 401, /not signed with a public key/);
+  for (const secret of [key.pem, JSON.stringify(issuer.keys[0])]) {
+    const token = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "one" })
+      .sign(new TextEncoder().encode(secret));
+    await refused(tokens.grant(token), 401, /not signed with a public key/);
+  }
+  // A secret in the document of keys, an address of keys in the token, and a part that must be understood.
+  issuer.keys.push({ kty: "oct", kid: "secret", k: "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3JldA", alg: "HS256" });
+  const shared = new TextEncoder().encode("secret-secret-secret-secret-secret");
+  const token = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "secret" }).sign(shared);
+  await refused(tokensOf(issuer).grant(token), 401, /not signed with a public key/);
+  const head = Buffer.from(JSON.stringify({ alg: "RS256", kid: "one", crit: ["x"], x: 1 })).toString("base64url");
+  const [, body, signature] = (await key.sign()).split(".");
+  await refused(tokens.grant(`${head}.${body}.${signature}`), 401, /was not signed by its issuer/);
+});
+
+Deno.test("SignedTokens grant() is tried for a token of three parts that no list has", async () => {
+  await using issuer = startIssuer(Math.floor(Date.now() / 1000));
+  const key = await issuer.add("one");
+  const signed = tokensOf(issuer, { now: Date.now });
+  await using rig = await startRig([], {
+    tokens: { grants: () => Promise.resolve([]), signed: (token) => signed.grant(token) },
+    limits: { headerBytes: 32_768 },
+  });
+  const get = async (token: string, path = "/api/v1") => {
+    const response = await rig.ask(path, { headers: { authorization: `Bearer ${token}` } });
+    return {
+      status: response.status,
+      body: await response.json(),
+      challenge: response.headers.get("www-authenticate"),
+    };
+  };
+  assert.equal((await get(await key.sign())).status, 200);
+  assert.equal(issuer.asked.length, 2);
+  const expired = await get(await key.sign({ exp: 1 }));
+  assert.equal(expired.status, 401);
+  assert.equal(expired.body.detail, "Cannot accept this token: it has expired");
+  assert.equal(expired.challenge, 'Bearer realm="vis", error="invalid_token"');
+  const narrow = await get(await key.sign({ scope: "vis:read" }), "/api/v1/tokens");
+  assert.equal(narrow.status, 403);
+  assert.match(narrow.challenge ?? "", /insufficient_scope.*scope="admin"/);
+  for (const huge of [await key.sign({ x: "y".repeat(10_000) }), `${"a".repeat(3000)}.b.${"c".repeat(6000)}`, "a..b"]) {
+    assert.equal((await get(huge)).status, 401);
+  }
+  assert.equal(issuer.asked.length, 2, "none of these reached the issuer");
+});
