@@ -21,13 +21,15 @@ export default live;
 /** What commands can reach in this run, and what they get more if the user allows it. */
 async function wallsText({ programWalls }: EnvironmentView): Promise<string> {
   if (!programWalls) return "Commands in cwd.";
-  const { network, loopback, leftOut } = await programWalls();
+  const { network, loopback, unix, leftOut } = await programWalls();
   const more = leftOut.length > MAX_FOLDERS ? ` and ${leftOut.length - MAX_FOLDERS} more` : "";
   const missing = leftOut.length === 0
     ? ""
     : ` Not in PATH: ${leftOut.slice(0, MAX_FOLDERS).join(", ")}${more} (shell.read).`;
   const reach = network
     ? "reach any host; write asks"
-    : `${loopback ? "reach localhost" : "have no network"}; network and write ask`;
+    : `${
+      !loopback ? "have no network" : unix ? "reach localhost" : "reach localhost, no unix sockets"
+    }; network and write ask`;
   return `Commands change cwd and $TMPDIR, ${reach} the user.${missing}`;
 }

@@ -52,6 +52,8 @@ export interface ProgramWalls {
   readonly network: boolean;
   /** Without TCP access: whether programs can have a loopback of their own. */
   readonly loopback: boolean;
+  /** Whether they can have unix sockets in their folders. */
+  readonly unix: boolean;
   /** Folders of PATH that programs cannot read, and so do not have in theirs. */
   readonly leftOut: readonly string[];
 }

@@ -1,5 +1,5 @@
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
-import { EXEC_FAILED, EXEC_NO_NETWORK, type ExecPolicy } from "../sandbox/exec/exec_policy.ts";
+import { EXEC_FAILED, EXEC_NO_MOUNTS, EXEC_NO_NETWORK, type ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import type { ChildProgram } from "../sandbox/launch/program.ts";
 import { CappedOutput } from "./_capped_output.ts";
 import { PROC } from "./proc_files.ts";
@@ -30,6 +30,15 @@ export interface ConfinedProcessOptions {
 
 /** Nothing ran, since the private network of the program could not be made. */
 export class NoPrivateNetwork extends Error {}
+
+/** Nothing ran, since the private file system of the program could not be made. */
+export class NoPrivateMounts extends Error {}
+
+const FAULTS = new Map([
+  [EXEC_FAILED, Error],
+  [EXEC_NO_NETWORK, NoPrivateNetwork],
+  [EXEC_NO_MOUNTS, NoPrivateMounts],
+]);
 
 /** One program behind the wall, from its start to the end of everything that it started. */
 export class ConfinedProcess {
@@ -107,10 +116,8 @@ export class ConfinedProcess {
     const stderr = this.#stderr.text();
     // deno-lint-ignore vis/no-message-parsing -- the only pipe that the launcher has
     const mark = stderr.indexOf(this.#options.policy.token);
-    if ((code === EXEC_FAILED || code === EXEC_NO_NETWORK) && mark >= 0) {
-      const reason = stderr.slice(mark + this.#options.policy.token.length).trim();
-      throw code === EXEC_NO_NETWORK ? new NoPrivateNetwork(reason) : new Error(reason);
-    }
+    const Fault = FAULTS.get(code);
+    if (Fault && mark >= 0) throw new Fault(stderr.slice(mark + this.#options.policy.token.length).trim());
     return {
       code, // of a signal, as in shells: 128 and its number
       signal,

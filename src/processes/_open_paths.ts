@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 
 /** The system folders that programs need. */
@@ -23,6 +23,28 @@ export async function settingsPaths(): Promise<readonly GrantedPath[]> {
 export async function deviceNodes(): Promise<readonly string[]> {
   const there = await Promise.all(DEVICES.map((path) => Deno.lstat(path).then((it) => it.isCharDevice, () => false)));
   return DEVICES.filter((_, at) => there[at]);
+}
+
+/** The links that lead from these paths and the system's to real ones, where they are and where they lead. */
+export async function linksOf(paths: readonly string[]): Promise<readonly (readonly [path: string, to: string])[]> {
+  const found = new Map<string, string>();
+  for (const path of [...SYSTEM, ...LINKED, ...paths]) await followLinks(path, found);
+  return [...found];
+}
+
+async function followLinks(path: string, found: Map<string, string>): Promise<void> {
+  const [, ...names] = path.split("/");
+  let at = "";
+  for (const [index, name] of names.entries()) {
+    at = `${at}/${name}`;
+    const to = found.get(at) ?? await Deno.readLink(at).catch(() => null);
+    if (to === null) continue;
+    const isNew = !found.has(at);
+    found.set(at, to);
+    // A link that was followed before may be one in a circle.
+    if (isNew) await followLinks(resolve(dirname(at), to, ...names.slice(index + 1)), found);
+    return;
+  }
 }
 
 /** Null if nothing exists. */

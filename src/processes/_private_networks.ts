@@ -2,6 +2,7 @@ import type { PrivateNetwork } from "../sandbox/exec/exec_policy.ts";
 import { PROC } from "./proc_files.ts";
 
 const UNSHARE = "/usr/bin/unshare", NSENTER = "/usr/bin/nsenter";
+const NEW_USER = [UNSHARE, "--user", "--map-current-user", "--keep-caps"];
 const CAP_SYS_ADMIN = 21n;
 
 interface Plan {
@@ -16,6 +17,7 @@ export class PrivateNetworks {
   readonly #running = new Map<string, Set<number>>();
   #outside = "";
   #works: boolean | null = null;
+  #mounts = true;
 
   /** Whether they can be had, as far as it can be told without trying. */
   get possible(): boolean {
@@ -27,16 +29,34 @@ export class PrivateNetworks {
     this.#works = false;
   }
 
-  plan(name: string): Plan {
+  /** Whether their programs can have a file system of their own, in which unix sockets are safe. */
+  get mounts(): boolean {
+    return this.possible && this.#mounts;
+  }
+
+  /** They cannot, although it seemed so. */
+  mountsFailed(): void {
+    this.#mounts = false;
+  }
+
+  /** With the links of the machine that lead to the program's files. */
+  plan(name: string, links: NonNullable<PrivateNetwork["mounts"]>): Plan {
     this.#outside ||= PROC.link("/proc/self/ns/net");
     const isRoot = Deno.uid() === 0;
-    const make = isRoot ? [] : [UNSHARE, "--user", "--map-current-user", "--keep-caps", "--net", "--"];
-    const network = (to: PrivateNetwork["to"]): PrivateNetwork => ({ kind: "private", outside: this.#outside, to });
+    const mounts = this.mounts ? links : null;
+    const network = (to: PrivateNetwork["to"]): PrivateNetwork => ({
+      kind: "private",
+      outside: this.#outside,
+      to,
+      mounts,
+    });
     const other = this.#otherOf(name);
-    if (other === null) return { network: network(isRoot ? "make" : "start"), launcher: make };
-    if (isRoot) return { network: network({ join: other }), launcher: [] };
+    if (isRoot) return { network: network(other === null ? "make" : { join: other }), launcher: [] };
+    if (other === null) return { network: network("start"), launcher: [...NEW_USER, "--net", "--"] };
     const namespaces = [`--user=/proc/${other}/ns/user`, `--net=/proc/${other}/ns/net`];
-    return { network: network("nothing"), launcher: [NSENTER, ...namespaces, "--preserve-credentials", "--"] };
+    const join = [NSENTER, ...namespaces, "--preserve-credentials", "--"];
+    // Joining gives no right to mount anything.
+    return { network: network("nothing"), launcher: mounts === null ? join : [...join, ...NEW_USER, "--"] };
   }
 
   /** Remembers a program until the returned function is called. */

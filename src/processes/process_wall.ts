@@ -3,10 +3,10 @@ import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.t
 import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { type ChildProgram, execProgram, launched } from "../sandbox/launch/program.ts";
-import { ConfinedProcess, NoPrivateNetwork } from "./_confined_process.ts";
+import { ConfinedProcess, NoPrivateMounts, NoPrivateNetwork } from "./_confined_process.ts";
 import { FileGuard } from "./_file_guard.ts";
 import { landlockFault } from "./_landlock_fault.ts";
-import { deviceNodes, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
+import { deviceNodes, linksOf, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
 import { Reaper } from "./_reaper.ts";
 import { toolchainsOf } from "./_toolchains.ts";
@@ -59,12 +59,14 @@ interface OpenFolders {
   /** Variables of toolchains in the user's home folder. */
   readonly env: Readonly<Record<string, string>>;
   /** Links to packages in the home folder of a program, by their paths in it. */
-  readonly links: Readonly<Record<string, string>>;
+  readonly packages: Readonly<Record<string, string>>;
 }
 
 interface Machine extends OpenFolders {
   readonly reaper: Reaper;
   readonly devices: readonly string[];
+  /** Where links of the machine are and lead, on the way to what programs may use. */
+  readonly links: readonly (readonly [path: string, to: string])[];
 }
 
 /** The only way to start a process: every program runs behind Landlock, a system call filter and limits, and ends with
@@ -84,18 +86,15 @@ export class ProcessWall {
    * does not exist. Rejects with the signal's reason if that came first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
-    try {
-      return await this.#spawn(workspace, argv, options);
-    } catch (error) {
-      if (!(error instanceof NoPrivateNetwork)) throw error;
-    }
-    // The program whose network was to be joined may have ended in the meantime.
-    try {
-      return await this.#spawn(workspace, argv, options);
-    } catch (error) {
-      if (!(error instanceof NoPrivateNetwork)) throw error;
-      this.#networks.failed();
-      return await this.#spawn(workspace, argv, options);
+    for (let networkFaults = 0;;) {
+      try {
+        return await this.#spawn(workspace, argv, options);
+      } catch (error) {
+        if (error instanceof NoPrivateMounts) this.#networks.mountsFailed();
+        else if (!(error instanceof NoPrivateNetwork)) throw error;
+        // At first: the program whose network was to be joined may have ended in the meantime.
+        else if (++networkFaults > 1) this.#networks.failed();
+      }
     }
   }
 
@@ -120,10 +119,10 @@ export class ProcessWall {
     const tag = machine.reaper.newTag();
     const isPrivate = !network && options.loopback !== undefined && this.#networks.possible;
     const plan = isPrivate
-      ? this.#networks.plan(options.loopback)
+      ? this.#networks.plan(options.loopback, machine.links)
       : { network: { kind: network ? "tcp" : "none" } as const, launcher: [] };
     try {
-      await makeHome(folder, { links: machine.links, home: this.#options.private.home, workspace });
+      await makeHome(folder, { links: machine.packages, home: this.#options.private.home, workspace });
       const policy: ExecPolicy = {
         token: crypto.randomUUID(),
         parentPid: Deno.pid,
@@ -154,7 +153,7 @@ export class ProcessWall {
   async walls(): Promise<ProgramWalls> {
     const { leftOut } = await this.#folders();
     const { network } = this.#options;
-    return { network, loopback: !network && this.#networks.possible, leftOut };
+    return { network, loopback: !network && this.#networks.possible, unix: !network && this.#networks.mounts, leftOut };
   }
 
   #folders(): Promise<OpenFolders> {
@@ -186,13 +185,14 @@ export class ProcessWall {
     const toolchains = toolchainsOf(env, folders.home);
     const read = [...withoutPrivate([...await systemPaths(), ...toolchains.read], folders), ...named];
     const { path, leftOut } = await openPath(env["PATH"], read);
-    return { folders, read, path, leftOut, env: toolchains.env, links: toolchains.links };
+    return { folders, read, path, leftOut, env: toolchains.env, packages: toolchains.links };
   }
 
   async #prepare(): Promise<Machine> {
     const reaper = new Reaper({ shared: this.#options.shared ?? false });
     const [open, settings, devices] = await Promise.all([this.#folders(), settingsPaths(), deviceNodes()]);
-    return { ...open, read: [...open.read, ...withoutPrivate(settings, open.folders)], reaper, devices };
+    const links = await linksOf([...open.path.split(":"), this.#options.private.home ?? "/"]);
+    return { ...open, read: [...open.read, ...withoutPrivate(settings, open.folders)], reaper, devices, links };
   }
 
   #environment(folder: string, network: boolean): Record<string, string> {

@@ -2,6 +2,7 @@ import { messageOf } from "../../domain/kit/message_of.ts";
 import type { CheckResult } from "../../channels/channel.ts";
 import { discoverFolders } from "../../extension/loading/discover.ts";
 import type { DoctorContext } from "../../extension/spec.ts";
+import type { ProgramWalls } from "../../extension/spawned.ts";
 import { ProcessWall } from "../../processes/process_wall.ts";
 import { buildRegistry } from "../extensions/extension_source.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
@@ -34,9 +35,8 @@ export async function diagnoseCommands(
     wall.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...(signal ? { signal } : {}) });
   try {
     const fault = await faultOf(spawn);
-    const sockets = fault === null && (await wall.walls()).loopback ? "a network of their own" : "no sockets";
     const own = fault === null
-      ? { state: "ok", found: `run behind their wall, with ${sockets}`, fix: "" } as const
+      ? { state: "ok", found: `run behind their wall, with ${socketsOf(await wall.walls())}`, fix: "" } as const
       : { state: "warn", found: fault, fix: "No extension can run a program until this is fixed" } as const;
     return [
       { name: "commands", ...own },
@@ -45,6 +45,11 @@ export async function diagnoseCommands(
   } finally {
     await Deno.remove(workspace, { recursive: true });
   }
+}
+
+function socketsOf({ loopback, unix }: ProgramWalls): string {
+  if (!loopback) return "no sockets";
+  return unix ? "a network and unix sockets of their own" : "a network of their own, without unix sockets";
 }
 
 /** Why no command runs; null if one does. */

@@ -1,11 +1,11 @@
 import type { KernelAccess } from "./access.ts";
 import { type LandlockRules, rulesFor } from "./landlock_rules.ts";
 import type { Libc } from "./libc.ts";
+import { openReal } from "./open_real.ts";
 
 // The same numbers on every architecture.
-const OPENAT2 = 437, CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446;
+const CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446;
 const VERSION = 1n, PATH_BENEATH = 1n, NET_PORT = 2n;
-const AT_FDCWD = -100n, O_PATH_CLOEXEC = 0o12000000n, RESOLVE_NO_SYMLINKS = 4n, HOW_BYTES = 24n;
 
 export interface Landlock {
   /** The kernel's ABI; 0 if the wall is not in place. */
@@ -53,22 +53,6 @@ function addRules(libc: Libc, { ruleset, rules }: { readonly ruleset: bigint; re
     const result = libc.syscall(ADD_RULE, [ruleset, NET_PORT, libc.address(rule)]);
     if (result !== 0) throw new Error(`Cannot grant port ${port} to the sandbox: errno ${libc.errno()}`);
   }
-}
-
-/** The path had no link in it when it was resolved; a link created since is refused, not followed. */
-function openReal(libc: Libc, path: string): number {
-  const name = new TextEncoder().encode(`${path}\0`);
-  const how = words(O_PATH_CLOEXEC, 0n, RESOLVE_NO_SYMLINKS);
-  const descriptor = libc.syscall(OPENAT2, [
-    BigInt.asUintN(64, AT_FDCWD),
-    libc.address(name),
-    libc.address(how),
-    HOW_BYTES,
-  ]);
-  if (descriptor < 0) {
-    throw new Error(`Cannot grant ${path} to the sandbox: it cannot be opened (errno ${libc.errno()})`);
-  }
-  return descriptor;
 }
 
 function words(...values: readonly bigint[]): Uint8Array<ArrayBuffer> {

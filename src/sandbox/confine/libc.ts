@@ -36,9 +36,9 @@ export class Libc {
     return this.syscall(this.#calls.prlimit64, [0n, BigInt(resource), limit]);
   }
 
-  syscall(number: number, args: readonly [bigint?, bigint?, bigint?, bigint?]): number {
-    const [a = 0n, b = 0n, c = 0n, d = 0n] = args;
-    return Number(this.#library.symbols.syscall(BigInt(number), a, b, c, d, 0n));
+  syscall(number: number, args: readonly [bigint?, bigint?, bigint?, bigint?, bigint?]): number {
+    const [a = 0n, b = 0n, c = 0n, d = 0n, e = 0n] = args;
+    return Number(this.#library.symbols.syscall(BigInt(number), a, b, c, d, e));
   }
 
   /** Opens a path for reading; returns a descriptor, or a negative number on failure. */

@@ -7,9 +7,10 @@ export const EXEC_FAILED = 125;
 /** Exit code if only the private network failed; the reason is there as well. */
 export const EXEC_NO_NETWORK = 124;
 
-/** "tcp" to any address, "private" for a network that has only a loopback, or no sockets at all. */
-export type NetworkKind = "tcp" | "private" | "none";
+/** Exit code if only the private file system failed; the reason is there as well. */
+export const EXEC_NO_MOUNTS = 123;
 
+/** A network that has only a loopback. */
 export interface PrivateNetwork {
   readonly kind: "private";
   /** Name of the machine's own network, which the program must not be in. */
@@ -17,8 +18,12 @@ export interface PrivateNetwork {
   /** What is left to do: make one, join that of a process, start the loopback of the one that the launcher made, or
    * nothing, since the launcher joined one. */
   readonly to: "make" | "start" | "nothing" | { readonly join: number };
+  /** With a file system that has only the paths of the policy, and unix sockets in it: the links of the machine that
+   * lead to them. Null if it cannot be had. */
+  readonly mounts: readonly (readonly [path: string, to: string])[] | null;
 }
 
+/** "tcp" to any address, a private one, or no sockets at all. */
 export type ProgramNetwork = PrivateNetwork | { readonly kind: "tcp" | "none" };
 
 /** What a confined program may use. Written by the main process, read once by the process that becomes the program. */

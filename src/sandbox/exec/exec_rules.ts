@@ -3,6 +3,7 @@ import type { LandlockRules, PathRule } from "../confine/landlock_rules.ts";
 import { rulesFor } from "../confine/landlock_rules.ts";
 import { NO_ACCESS } from "../confine/access.ts";
 import type { ExecPolicy } from "./exec_policy.ts";
+import { SHARED_MEMORY } from "./private_mounts.ts";
 
 const bit = (at: number): bigint => 1n << BigInt(at);
 const EXECUTE = bit(0), WRITE_FILE = bit(1), READ_FILE = bit(2), READ_DIR = bit(3);
@@ -32,6 +33,7 @@ export function execRules(
       ...read.map((one) => rule(one, READ)),
       ...list.map((path) => rule({ path, folder: true }, READ_DIR)),
       ...write.map((one) => rule(one, change)),
+      ...(network.kind === "private" && network.mounts ? [rule({ path: SHARED_MEMORY, folder: true }, change)] : []),
       ...devices.map((path) => rule({ path, folder: false }, DEVICE)),
     ],
     unsafe: abi < LEAST_ABI ? [`programs need Landlock ABI ${LEAST_ABI}, this kernel has ${abi}`] : [],

@@ -4,8 +4,9 @@ import { landlock } from "../confine/landlock.ts";
 import { Libc } from "../confine/libc.ts";
 import { becomeProgram } from "./become_program.ts";
 import { dropPrivileges } from "./drop_privileges.ts";
-import { EXEC_ARGUMENT, EXEC_FAILED, EXEC_NO_NETWORK, type ExecPolicy } from "./exec_policy.ts";
+import { EXEC_ARGUMENT, EXEC_FAILED, EXEC_NO_MOUNTS, EXEC_NO_NETWORK, type ExecPolicy } from "./exec_policy.ts";
 import { execRules } from "./exec_rules.ts";
+import { enterPrivateMounts } from "./private_mounts.ts";
 import { enterPrivateNetwork } from "./private_network.ts";
 import { refusedCalls } from "./refused_calls.ts";
 
@@ -24,6 +25,9 @@ export function execMain(args: readonly string[]): never {
     const { network } = policy;
     const noNetwork = network.kind === "private" ? enterPrivateNetwork(libc, network) : "";
     if (noNetwork !== "") return leave(noNetwork, EXEC_NO_NETWORK);
+    const links = network.kind === "private" ? network.mounts : null;
+    const noMounts = links === null ? "" : enterPrivateMounts(libc, { paths: policy, links });
+    if (noMounts !== "") return leave(noMounts, EXEC_NO_MOUNTS);
     return leave(confineAndRun(libc, { policy, argv }), EXEC_FAILED);
   } catch (error) {
     return leave(error instanceof Error ? error.message : String(error), EXEC_FAILED);
@@ -40,7 +44,7 @@ function confineAndRun(
   const wall = landlock(libc, (abi) => execRules(abi, policy));
   if (wall.abi === 0) return `Cannot confine a program: ${wall.failed.join("; ")}`;
   const { network, env } = policy;
-  const filter = installFilter(libc, refusedCalls({ network: network.kind, abi: wall.abi }), { everyThread: false });
+  const filter = installFilter(libc, refusedCalls({ network, abi: wall.abi }), { everyThread: false });
   if (filter.length > 0) return `Cannot confine a program: ${filter.join("; ")}`;
   return becomeProgram(libc, { argv, env });
 }

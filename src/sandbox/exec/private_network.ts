@@ -14,7 +14,7 @@ const MAX_LINK = 64;
  * Returns what failed, "" if nothing did. Never leaves it in the machine's network. */
 export function enterPrivateNetwork(
   libc: Libc,
-  { outside, to }: PrivateNetwork,
+  { outside, to }: Pick<PrivateNetwork, "outside" | "to">,
 ): string {
   const fault = enter(libc, to);
   if (fault !== "") return `Cannot make a private network: ${fault}: errno ${libc.errno()}`;

@@ -1,5 +1,5 @@
 import { argument, BPF, denyWith, ENTRY, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
-import type { NetworkKind } from "./exec_policy.ts";
+import type { ProgramNetwork } from "./exec_policy.ts";
 
 const EPERM = 1, ENOSYS = 38;
 /** A jump by the operand. */
@@ -10,12 +10,13 @@ const REFUSED: Readonly<Record<string, readonly number[]>> = {
   "other processes": [101, 310, 311, 312, 438, 440], // ptrace, process_vm_*, kcmp, pidfd_getfd, process_madvise
   "keys of the session": [248, 249, 250],
   "io_uring, which no filter sees into": [425, 426, 427],
-  "namespaces and mounts": [155, 161, 165, 166, 272, 308, 428, 429, 430, 431, 432, 433, 442],
+  "namespaces and mounts": [155, 161, 165, 166, 272, 308, 428, 429, 430, 431, 432, 433, 442, 467],
   "the kernel itself": [154, 169, 172, 173, 175, 176, 246, 298, 313, 320, 321, 323],
   "watches and handles past paths": [300, 301, 304],
-  "memory and queues shared by number or name": [29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220, 240, 241],
   "the machine": [103, 153, 163, 164, 167, 168, 170, 171, 179, 227, 305],
 };
+/** Memory and queues shared by number or name; refused where they are the machine's. */
+const SHARED = [29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220, 240, 241];
 /** Landlock confines signals from ABI 6 on. Below that, all signal calls are refused: kill, tkill, tgkill, sigqueue, by
  * pidfd. */
 const SIGNALS = [62, 200, 234, 129, 297, 424];
@@ -44,7 +45,7 @@ const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
  * flags. */
 const CREATES = 0o100 | 0o20000000;
 const SET_ID = 0o6000;
-const AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, NETLINK_ROUTE = 0;
+const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, NETLINK_ROUTE = 0;
 /** SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const STREAM = [0x1, 0x801, 0x80001, 0x80801];
 const NOT_ITSELF = check(0, "noneOf", 0);
@@ -74,16 +75,16 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused(257, [check(2, "bits", CREATES), check(3, "bits", SET_ID)]), // openat
 ];
 
-/** Unix sockets and the rest lead to services of this machine and are always refused. In a private network, netlink only
- * tells about that network: libraries list its addresses so. */
-function socket(network: NetworkKind): RefusedWhen {
-  switch (network) {
+/** Unix sockets lead to services of this machine, except where the program sees only files of its own; the rest is always
+ * refused. In a private network, netlink only tells about that network: libraries list its addresses so. */
+function socket(network: ProgramNetwork): RefusedWhen {
+  switch (network.kind) {
     case "none":
       return refused(41, []);
     case "private":
       return refused(
         41,
-        [check(0, "noneOf", AF_INET, AF_INET6, AF_NETLINK)],
+        [check(0, "noneOf", AF_INET, AF_INET6, AF_NETLINK, ...(network.mounts ? [AF_UNIX] : []))],
         [check(0, "is", AF_NETLINK), check(2, "noneOf", NETLINK_ROUTE)],
       );
     case "tcp":
@@ -99,8 +100,11 @@ function socket(network: NetworkKind): RefusedWhen {
 }
 
 /** The filter for programs. They need most calls, so it lists those that are refused. */
-export function refusedCalls({ network, abi }: { readonly network: NetworkKind; readonly abi: number }): Operation[] {
-  const whole = [...Object.values(REFUSED).flat(), ...(abi < SIGNALS_ABI ? SIGNALS : [])];
+export function refusedCalls(
+  { network, abi }: { readonly network: ProgramNetwork; readonly abi: number },
+): Operation[] {
+  const isOwn = network.kind === "private" && network.mounts !== null;
+  const whole = [...Object.values(REFUSED).flat(), ...(isOwn ? [] : SHARED), ...(abi < SIGNALS_ABI ? SIGNALS : [])];
   return [
     ...ENTRY,
     ...ABSENT.flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(ENOSYS)]),

@@ -83,7 +83,7 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
     const env: EnvironmentView = {
       ...view(undefined, asked),
       workspace: `${root}/w`,
-      programWalls: () => Promise.resolve({ network: hasNetwork, loopback: true, leftOut: [] }),
+      programWalls: () => Promise.resolve({ network: hasNetwork, loopback: true, unix: true, leftOut: [] }),
       approve: (request) => {
         questions.push(request.scope);
         return Promise.resolve(answer);

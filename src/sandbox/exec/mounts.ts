@@ -1,0 +1,130 @@
+import { dirname } from "node:path";
+import type { Libc } from "../confine/libc.ts";
+import { openReal } from "../confine/open_real.ts";
+
+// x86-64, the only architecture that the filter supports.
+const CHDIR = 80, MKDIR = 83, SYMLINK = 88, MKNOD = 133, PIVOT_ROOT = 155, MOUNT = 165, UMOUNT2 = 166, UNSHARE = 272;
+const OPEN_TREE = 428, MOVE_MOUNT = 429, MOUNT_SETATTR = 442;
+const CLONE_NEWNS = 0x20000n, CLONE_NEWIPC = 0x8000000n;
+const MS_NOSUID = 2n, MS_NODEV = 4n, MS_NOEXEC = 8n, MS_REC = 0x4000n, MS_PRIVATE = 0x40000n;
+const ATTR_RDONLY = 1n, ATTR_NOSUID = 2n, ATTR_NODEV = 4n;
+const AT_FDCWD = BigInt.asUintN(64, -100n), AT_EMPTY_PATH = 0x1000n, AT_RECURSIVE = 0x8000n;
+const CLONE_CLOEXEC = 1n | 0o2000000n, FROM_DESCRIPTOR = 4n, MNT_DETACH = 2n;
+const REGULAR_FILE = 0o100600n, EEXIST = 17;
+const ATTRIBUTE_BYTES = 32n;
+/** The largest share of memory that an empty file system takes. */
+const EMPTY_OPTIONS = "mode=755,size=25%";
+
+/** The machine does not allow a step. */
+export class MountFault extends Error {}
+
+/** Builds a file system out of parts of the machine's, for this thread and what it becomes. */
+export class Mounts {
+  readonly #libc: Libc;
+  /** They must stay where they are until the kernel has read them. */
+  readonly #texts: Uint8Array<ArrayBuffer>[] = [];
+
+  constructor(libc: Libc) {
+    this.#libc = libc;
+  }
+
+  /** Nothing that is mounted from now on is seen by others. */
+  separate(): void {
+    this.#must("unshare", UNSHARE, [CLONE_NEWNS | CLONE_NEWIPC]);
+    this.#must("make mounts private", MOUNT, [0n, this.#text("/"), 0n, MS_REC | MS_PRIVATE]);
+  }
+
+  /** A descriptor of a copy of what is at a path. */
+  copy(path: string): number {
+    const real = openReal(this.#libc, path);
+    const flags = CLONE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE;
+    const copy = this.#must(`copy ${path}`, OPEN_TREE, [BigInt(real), this.#text(""), flags]);
+    this.#libc.closeDescriptor(real);
+    return copy;
+  }
+
+  /** An empty file system in memory. */
+  empty(at: string): void {
+    const kind = this.#text("tmpfs");
+    this.#must("an empty one", MOUNT, [kind, this.#text(at), kind, MS_NOSUID | MS_NODEV, this.#text(EMPTY_OPTIONS)]);
+  }
+
+  /** The processes that this one may trace, which Landlock makes its own; false if that needs more than it has. */
+  ownProcesses(at: string): boolean {
+    const kind = this.#text("proc");
+    const flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+    const options = this.#text("hidepid=ptraceable");
+    return this.#libc.syscall(MOUNT, [kind, this.#text(at), kind, flags, options]) === 0;
+  }
+
+  /** A folder or file that something can be placed on. */
+  makePlace(path: string, folder: boolean): void {
+    if (!folder) {
+      this.makePlace(dirname(path), true);
+      this.#mayExist(`make ${path}`, MKNOD, [this.#text(path), REGULAR_FILE]);
+      return;
+    }
+    for (let end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", end + 1)) this.#folder(path.slice(0, end));
+    this.#folder(path);
+  }
+
+  place(
+    copy: number,
+    { at, folder, writable }: { readonly at: string; readonly folder: boolean; readonly writable: boolean },
+  ): void {
+    this.#setAttributes(copy, ATTR_NOSUID | (folder ? ATTR_NODEV : 0n) | (writable ? 0n : ATTR_RDONLY), AT_RECURSIVE);
+    this.#must(`place ${at}`, MOVE_MOUNT, [
+      BigInt(copy),
+      this.#text(""),
+      AT_FDCWD,
+      this.#text(at),
+      FROM_DESCRIPTOR,
+    ]);
+    this.#libc.closeDescriptor(copy);
+  }
+
+  link(path: string, to: string): void {
+    this.makePlace(dirname(path), true);
+    this.#mayExist(`link ${path}`, SYMLINK, [this.#text(to), this.#text(path)]);
+  }
+
+  /** Makes a mount the root of all files, keeps it as it is, and gives up everything else. */
+  enter(base: string, folder: string): void {
+    const root = openReal(this.#libc, base);
+    this.#setAttributes(root, ATTR_RDONLY, 0n);
+    this.#libc.closeDescriptor(root);
+    const here = this.#text(".");
+    this.#must("go to the root", CHDIR, [this.#text(base)]);
+    this.#must("change the root", PIVOT_ROOT, [here, here]);
+    this.#must("leave the old root", UMOUNT2, [here, MNT_DETACH]);
+    this.#must("go to the folder", CHDIR, [this.#text(folder)]);
+  }
+
+  #folder(path: string): void {
+    this.#mayExist(`make ${path}`, MKDIR, [this.#text(path), 0o755n]);
+  }
+
+  #setAttributes(descriptor: number, attributes: bigint, flags: bigint): void {
+    const set = new Uint8Array(new BigUint64Array([attributes, 0n, 0n, 0n]).buffer);
+    const args = [BigInt(descriptor), this.#text(""), AT_EMPTY_PATH | flags, this.#libc.address(set)] as const;
+    this.#must("set attributes", MOUNT_SETATTR, [...args, ATTRIBUTE_BYTES]);
+  }
+
+  #must(what: string, number: number, args: Parameters<Libc["syscall"]>[1]): number {
+    const result = this.#libc.syscall(number, args);
+    if (result < 0) throw new MountFault(`${what}: errno ${this.#libc.errno()}`);
+    return result;
+  }
+
+  #mayExist(what: string, number: number, args: Parameters<Libc["syscall"]>[1]): void {
+    if (this.#libc.syscall(number, args) === 0) return;
+    const errno = this.#libc.errno();
+    if (errno !== EEXIST) throw new MountFault(`${what}: errno ${errno}`);
+  }
+
+  #text(text: string): bigint {
+    const bytes = new TextEncoder().encode(`${text}\0`);
+    this.#texts.push(bytes);
+    return this.#libc.address(bytes);
+  }
+}
