@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 947b703959d483322546aabc535d29ec103033a7e3e2b6aee6d36d13493958f1
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a5a3a885e7a964f8797fb1f085fa8f0337258dcce2f4c5d017bce847bffb3907
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -324,6 +324,8 @@ export interface ProgramWalls {
   readonly network: boolean;
   /** Without TCP access: whether programs can have a loopback of their own. */
   readonly loopback: boolean;
+  /** Whether they can have unix sockets in their folders. */
+  readonly unix: boolean;
   /** Folders of PATH that programs cannot read, and so do not have in theirs. */
   readonly leftOut: readonly string[];
 }

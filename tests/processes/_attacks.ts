@@ -1,34 +1,9 @@
-import type { Place } from "./_place.ts";
-import { missing, SECRET } from "./_place.ts";
-
-/** What came of a command, confined or not. */
-export interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-}
-
-export interface Attack {
-  readonly name: string;
-  readonly command: (place: Place) => string;
-  /** Whether it had its effect. */
-  readonly got: (outcome: Outcome, place: Place) => boolean;
-  /** Whether it works without the wall on every machine. */
-  readonly control: boolean;
-}
-
-const attack = (
-  name: string,
-  command: (place: Place) => string,
-  got: Attack["got"],
-  { control = true } = {},
-): Attack => ({ name, command, got, control });
+import { type Attack, attack, type Outcome, perl, printed } from "./_attack.ts";
+import { missing, type Place, SECRET } from "./_place.ts";
+import { OUTSIDE } from "./_socket_attacks.ts";
 
 const shown = ({ stdout }: Outcome): boolean => stdout.includes(SECRET);
 const made = (path: string): Attack["got"] => (_outcome, place) => place.read(path) !== null;
-const printed = ({ stdout }: Outcome): boolean => stdout.includes("got it");
-const perl = (code: string): string => `/usr/bin/perl -e '${code}'`;
-const socketOf = (family: number, type: number): string =>
-  perl(`print "got it" if syscall(41, ${family}, ${type}, 0) >= 0`);
 /** The bounding set of a user who is not root is out of reach, and of no use without a set-user program. */
 const CAPABILITIES = Deno.uid() === 0 ? "Prm|Eff|Amb|Bnd" : "Prm|Eff|Amb";
 const mayGetRights = /^NoNewPrivs:\s*0$/m.test(missing === "" ? Deno.readTextFileSync("/proc/self/status") : "");
@@ -249,42 +224,5 @@ const PROCESSES: readonly Attack[] = [
   attack("has a terminal", () => "[ -e /dev/tty ] && : < /dev/tty && echo got it", printed, { control: false }),
 ];
 
-const SOCKETS: readonly Attack[] = [
-  attack("makes a TCP socket", () => socketOf(2, 1), printed),
-  attack("makes a UDP socket", () => socketOf(2, 2), printed),
-  attack("makes a UDP socket of IPv6", () => socketOf(10, 2), printed, { control: false }),
-  attack("makes a unix socket", () => socketOf(1, 1), printed),
-  attack(
-    "speaks to a service by its unix socket",
-    (p) =>
-      perl(
-        `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, sockaddr_un("${p.outside}/bus")) && print "got it"`,
-      ),
-    printed,
-  ),
-  attack(
-    "asks the buses of the system and of the session",
-    () =>
-      perl(
-        `use Socket; for $p ("/run/dbus/system_bus_socket", "/run/user/$</bus", "/run/docker.sock", $ENV{DBUS_SESSION_BUS_ADDRESS} =~ s/^unix:path=//r) { socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, sockaddr_un($p)) && print "got it" }`,
-      ),
-    printed,
-    { control: false },
-  ),
-  attack(
-    "binds a unix socket for others",
-    (p) =>
-      perl(
-        `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) && bind(S, sockaddr_un("${p.workspace}/own")) && print "got it"`,
-      ),
-    printed,
-  ),
-  attack("makes a netlink socket", () => socketOf(16, 3), printed, { control: false }),
-  attack("makes a packet socket", () => socketOf(17, 3), printed, { control: false }),
-  attack("makes a raw socket", () => socketOf(2, 3), printed, { control: false }),
-  attack("makes a vsock socket", () => socketOf(40, 1), printed, { control: false }),
-  attack("makes a socket of the kernel's ciphers", () => socketOf(38, 5), printed, { control: false }),
-];
-
-/** Attacks by their effect, on files, repositories, processes and sockets. */
-export const ATTACKS: readonly Attack[] = [...FILES, ...REPOSITORY, ...PROCESSES, ...SOCKETS];
+/** Attacks by their effect, on files, repositories, processes, sockets and namespaces. */
+export const ATTACKS: readonly Attack[] = [...FILES, ...REPOSITORY, ...PROCESSES, ...OUTSIDE];

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { ChildProgram } from "../../src/sandbox/launch/program.ts";
-import { type Attack, ATTACKS, type Outcome } from "./_attacks.ts";
-import { place } from "./_place.ts";
+import type { Attack, Outcome } from "./_attack.ts";
+import { ATTACKS } from "./_attacks.ts";
+import { mayMake, place } from "./_place.ts";
 
 /** Every attack behind the wall. */
 export function attacksSuite(
@@ -12,15 +13,21 @@ export function attacksSuite(
   },
 ): void {
   for (const attack of ATTACKS) {
-    Deno.test(`ProcessWall ${name}: a command that ${attack.name} does not`, { ignore: missing !== "" }, async () => {
-      const program = await launcher();
-      await place(async (there) => {
-        const outcome = await there.wall.spawn(there.workspace, ["/bin/sh", "-c", attack.command(there)], {
-          timeoutMs: 20_000,
-        });
-        assert.equal(attack.got(outcome, there), false, JSON.stringify(outcome));
-      }, program ? { launcher: program } : {});
-    });
+    for (const own of attack.own ? [false] : [false, true]) {
+      const walls = own ? "in a network and file system of its own" : "without sockets";
+      const title = `ProcessWall ${name}: a command ${walls} that ${attack.name} does not`;
+      Deno.test(title, { ignore: missing !== "" || own && !mayMake }, async () => {
+        const program = await launcher();
+        await place(async (there) => {
+          const outcome = await there.wall.spawn(there.workspace, ["/bin/sh", "-c", attack.command(there)], {
+            timeoutMs: 20_000,
+            ...(own ? { loopback: "one" } : {}),
+          });
+          assert.equal(attack.got(outcome, there), false, JSON.stringify(outcome));
+          if (own) assert.equal((await there.wall.walls()).unix, true);
+        }, program ? { launcher: program } : {});
+      });
+    }
   }
 }
 

@@ -1,7 +1,13 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
+import { PROC } from "../../src/processes/proc_files.ts";
 import { ProcessWall, type ProcessWallOptions } from "../../src/processes/process_wall.ts";
 
 export const missing = Deno.build.os === "linux" && Deno.build.arch === "x86_64" ? "" : "needs Linux on x86-64";
+/** As root, for whom the kernel needs no more than the capability for namespaces; tests elsewhere run as other users. */
+export const mayMake = missing === "" && Deno.uid() === 0 &&
+  (BigInt(`0x${/CapEff:\s*(\w+)/.exec(PROC.read("/proc/self/status"))?.[1]}`) >> 21n & 1n) === 1n;
 export const SECRET = "the-secret-of-the-user";
 
 /** A workspace, a home folder, Vis's own and a folder of somebody else, beside each other. */
@@ -11,6 +17,8 @@ export interface Place {
   readonly home: string;
   readonly visHome: string;
   readonly outside: string;
+  /** Name of the abstract unix socket of a service. */
+  readonly abstract: string;
   readonly wall: ProcessWall;
   /** A process of the same user that does nothing, with the secret in its environment. */
   readonly victim: Deno.ChildProcess;
@@ -34,6 +42,9 @@ export async function place(
   await Deno.symlink(at("outside/secret"), at("workspace/link"));
   const victim = new Deno.Command("/bin/sleep", { args: ["60"], env: { TOKEN: SECRET }, stdout: "null" }).spawn();
   const bus = Deno.listen({ transport: "unix", path: at("outside/bus") }); // a service, as D-Bus and docker have one
+  const abstract = `vis-test-${crypto.randomUUID()}`;
+  const service = createServer((socket) => socket.on("error", () => {}).end()).listen(`\0${abstract}`);
+  await once(service, "listening");
   const wall = new ProcessWall({
     private: { home: at("home"), visHome: at("home/.vis") },
     read: [],
@@ -57,6 +68,7 @@ export async function place(
       home: at("home"),
       visHome: at("home/.vis"),
       outside: at("outside"),
+      abstract,
       wall,
       victim,
       read,
@@ -67,6 +79,7 @@ export async function place(
     } catch { /* an attack got it */ }
     await victim.status;
     bus.close();
+    service.close();
     await Deno.remove(root, { recursive: true });
   }
 }

@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { wallHint } from "../../../extensions/shell/wall_hint.ts";
+
+const hint = (output: string): string | null => wallHint({ config: {}, workspace: "/home/me/project" }, output);
+
+Deno.test("wallHint() explains files that commands do not see, and not those that do not exist", () => {
+  for (const line of ["cat: /var/log/syslog: No such file or directory", "touch: /usr/x: Read-only file system"]) {
+    assert.match(hint(line) ?? "", /see the system, cwd and \$TMPDIR/, line);
+  }
+  for (
+    const line of ["cat: a/b: No such file or directory", "/home/me/project/src/a.ts: ENOENT", "ls: /usr/x: ENOENT"]
+  ) {
+    assert.equal(hint(line), null, line);
+  }
+});

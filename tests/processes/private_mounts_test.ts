@@ -1,0 +1,85 @@
+/** The file system of commands that have a network of their own. */
+import assert from "node:assert/strict";
+import { mayMake, place, SECRET } from "./_place.ts";
+
+const ignore = !mayMake;
+const own = { loopback: "one" };
+const sh = (command: string): string[] => ["/bin/sh", "-c", command];
+const SERVE = `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) or die "socket: $!"; unlink "s";
+bind(S, sockaddr_un("s")) or die "bind: $!"; listen(S, 5); $| = 1; print "up\\n"; while (accept(C, S)) { print C "hello"; close C }`;
+const ASK =
+  `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) or die; connect(S, sockaddr_un("s")) or die "connect: $!\\n"; print <S>`;
+
+Deno.test(
+  "a command reaches the unix socket that another one made in the workspace",
+  { ignore },
+  () =>
+    place(async ({ wall, workspace }) => {
+      const stop = new AbortController();
+      const up = Promise.withResolvers<void>();
+      const options = { ...own, stop: stop.signal, onOutput: () => up.resolve() };
+      const server = wall.spawn(workspace, ["/usr/bin/perl", "-e", SERVE], options);
+      await Promise.race([up.promise, server]);
+      const { stdout, stderr } = await wall.spawn(workspace, ["/usr/bin/perl", "-e", ASK], own);
+      stop.abort();
+      await server;
+      assert.deepEqual([stdout, stderr], ["hello", ""]);
+    }),
+);
+
+Deno.test(
+  "a command sees the system, its own folders and its own processes, and nothing else",
+  { ignore },
+  () =>
+    place(async ({ wall, workspace, outside, home, victim }) => {
+      const looked = [outside, `${home}/secret`, "/run", "/var", `/proc/${victim.pid}`, `/proc/${Deno.pid}`]
+        .map((path) => `[ -e ${path} ] && echo ${path}`).join("; ");
+      const { stdout } = await wall.spawn(workspace, sh(`${looked}; [ -e /proc/$$/status ] && echo own; pwd`), own);
+      assert.equal(stdout, `own\n${workspace}\n`);
+      const written = await wall.spawn(workspace, sh("echo x > a; cat a; echo x > /usr/no-such-file"), own);
+      assert.equal(written.stdout, "x\n");
+      assert.match(written.stderr, /Read-only file system/);
+    }),
+);
+
+Deno.test(
+  "shared memory and queues last as long as the command",
+  { ignore },
+  () =>
+    place(async ({ wall, workspace }) => {
+      const make = 'print "made" if syscall(29, 4711, 4096, 01600) >= 0; open(F, ">/dev/shm/x") or print "no: $!"';
+      for (let run = 0; run < 2; run++) {
+        const { stdout } = await wall.spawn(workspace, ["/usr/bin/perl", "-e", make], own);
+        assert.equal(stdout, "made");
+      }
+      assert.equal((await wall.spawn(workspace, sh("ls /dev/shm"), own)).stdout, "");
+    }),
+);
+
+Deno.test("links of the machine lead to what a command may use", { ignore }, async () => {
+  await place(async ({ root }) => {
+    await Deno.mkdir(`${root}/tools/bin`, { recursive: true });
+    await Deno.writeTextFile(`${root}/tools/bin/greet`, "#!/bin/sh\necho hello\n", { mode: 0o755 });
+    await Deno.symlink("tools", `${root}/linked`);
+    const env = { PATH: `${root}/linked/bin:/usr/bin:/bin` };
+    await place(async ({ wall, workspace }) => {
+      assert.equal((await wall.spawn(workspace, sh("greet; ls -d /bin/sh"), own)).stdout, "hello\n/bin/sh\n");
+    }, { env, read: [`${root}/tools`] });
+  });
+});
+
+Deno.test(
+  "a workspace below another readable folder can be changed, and that folder cannot",
+  { ignore },
+  () =>
+    place(async ({ root, workspace, outside }) => {
+      await place(async ({ wall }) => {
+        const { stdout } = await wall.spawn(
+          workspace,
+          sh(`echo x > a; cat a ${outside}/secret; echo y > ${outside}/b`),
+          own,
+        );
+        assert.equal(stdout, `x\n${SECRET}`);
+      }, { read: [`${root}/outside`] });
+    }),
+);
