@@ -7,7 +7,8 @@ const PIECE = 1 << 20;
 export async function* markedPieces(
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  let piece = emptyPiece(), end = MARK, any = false;
+  const size = bytes instanceof Uint8Array ? Math.min(bytes.length, PIECE) : PIECE;
+  let piece = emptyPiece(size), end = MARK, any = false;
   for await (const part of bytes instanceof Uint8Array ? [bytes] : bytes) {
     for (let at = 0; at < part.length;) {
       const some = part.subarray(at, at + piece.length - end);
@@ -16,7 +17,7 @@ export async function* markedPieces(
       end += some.length;
       if (end < piece.length) continue;
       yield piece;
-      [piece, end, any] = [emptyPiece(), MARK, true];
+      [piece, end, any] = [emptyPiece(size), MARK, true];
     }
   }
   if (end > MARK || !any) yield piece.slice(0, end);
@@ -29,8 +30,8 @@ export async function* unmarkedPieces(
   for await (const piece of pieces) yield piece.subarray(MARK);
 }
 
-function emptyPiece(): Uint8Array<ArrayBuffer> {
-  const piece = new Uint8Array(MARK + PIECE);
+function emptyPiece(size: number): Uint8Array<ArrayBuffer> {
+  const piece = new Uint8Array(MARK + size);
   crypto.getRandomValues(piece.subarray(0, MARK));
   return piece;
 }
