@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { z } from "zod";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { content, describe } from "../request/describe.ts";
@@ -65,7 +65,7 @@ conversations.get(
     responses: { 200: content("The conversation", schema.ConversationDetailSchema) },
   }),
   inConversation,
-  async (c) => c.json(await conversationDetail(c.var.conversation, c.env.parts)),
+  async (c) => tagged(c, await conversationDetail(c.var.conversation, c.env.parts)),
 );
 
 conversations.patch(
@@ -83,8 +83,7 @@ conversations.patch(
   async (c) => {
     const { conversation } = c.var;
     const title = await c.env.parts.conversations.records.rename(conversation, c.req.valid("json").title);
-    const detail = await conversationDetail({ ...conversation, title }, c.env.parts);
-    return c.json(detail, 200, { etag: entityTag(JSON.stringify(detail)) });
+    return tagged(c, await conversationDetail({ ...conversation, title }, c.env.parts));
   },
 );
 
@@ -188,6 +187,11 @@ conversations.get(
     return c.body(body, 200, { "content-type": "application/json; charset=utf-8" });
   },
 );
+
+/** With the tag that If-Match is compared with. */
+function tagged<T extends object>(c: Context<Env>, detail: T) {
+  return c.json(detail, 200, { etag: entityTag(JSON.stringify(detail)) });
+}
 
 function shown({ conversationId, branchId, title, workspace, createdAt }: Conversation) {
   return { conversationId, branchId, title, workspace, createdAt };

@@ -2,7 +2,7 @@ import { createMiddleware } from "hono/factory";
 import { Semaphore } from "../../../domain/kit/semaphore.ts";
 import type { Env } from "../request/env.ts";
 import { inConversation } from "../request/in_conversation.ts";
-import { entityTag, namesTag } from "../response/entity_tag.ts";
+import { entityTag } from "../response/entity_tag.ts";
 import { Problem } from "../response/problem.ts";
 import { conversationDetail } from "./conversation_detail.ts";
 
@@ -14,9 +14,9 @@ export const ifMatch = createMiddleware<Env>((c, next) =>
   CHANGES.run(async () => {
     await inConversation(c, async () => {
       const wanted = c.req.header("if-match");
-      if (wanted !== undefined) {
+      if (wanted !== undefined && wanted !== "*") {
         const tag = entityTag(JSON.stringify(await conversationDetail(c.var.conversation, c.env.parts)));
-        if (!namesTag(wanted, tag, { weak: false })) {
+        if (!wanted.split(",").some((one) => one.trim() === tag)) {
           throw new Problem("Cannot change the conversation: it does not match If-Match", {
             kind: "changed",
             headers: { etag: tag },

@@ -1,16 +1,5 @@
 import { z } from "zod";
-
-const text = z.object({ type: z.literal("text"), text: z.string() });
-const image = z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) });
-const refusal = z.object({ type: z.literal("refusal"), refusal: z.string() });
-
-const Message = z.object({
-  role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]),
-  content: z.union([z.string(), z.array(z.union([text, image, refusal]))]).nullish(),
-  name: z.string().optional(),
-  tool_calls: z.array(z.unknown()).nullish(),
-  tool_call_id: z.string().nullish(),
-});
+import { MessageSchema } from "./messages.ts";
 
 const ResponseFormat = z.union([
   z.object({ type: z.enum(["text", "json_object"]) }),
@@ -20,7 +9,7 @@ const ResponseFormat = z.union([
 /** Chat completions as clients send them. */
 export const ChatCompletionBody = z.object({
   model: z.string(),
-  messages: z.array(Message).min(1),
+  messages: z.array(MessageSchema).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   response_format: ResponseFormat.nullish(),
@@ -34,4 +23,3 @@ export const ChatCompletionBody = z.object({
 }).loose();
 
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionBody>;
-export type ChatMessage = z.infer<typeof Message>;

@@ -3,7 +3,7 @@ import type { Image } from "../../../domain/images/image.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
 import { inputSource } from "../request/input_source.ts";
 import { unfitField } from "../response/problem.ts";
-import type { ChatMessage } from "./chat_request.ts";
+import type { OpenAiMessage } from "./messages.ts";
 
 export type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions">;
 
@@ -14,7 +14,7 @@ const SEE_IMAGES = "See the attached images.";
  * message is. In a new conversation the others become the variable `messages`; in an existing one they are already
  * known. Throws `Problem` if there is nothing to request; `field` is the path of the messages in the body. */
 export function openAiInput(
-  messages: readonly ChatMessage[],
+  messages: readonly OpenAiMessage[],
   { isNew, schema, field }: { readonly isNew: boolean; readonly schema: unknown; readonly field: string },
 ): { readonly request: string; readonly given: OpenAiInput } {
   const asked = messages.findLast(({ role }) => role === "user") ?? messages.at(-1);
@@ -37,13 +37,17 @@ export function openAiInput(
 }
 
 /** A message as data. Tool calls stay; images are marked. */
-function plain({ content, ...message }: ChatMessage): Readonly<Record<string, unknown>> {
+function plain({ content, type: _, ...message }: OpenAiMessage): Readonly<Record<string, unknown>> {
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content ?? [];
   const texts = parts.map((part) => {
-    if (part.type === "image_url") return imageMark(part.image_url.url);
-    return part.type === "text" ? part.text : part.refusal;
+    if ("image_url" in part) return imageMark(urlOf(part));
+    return "text" in part ? part.text : part.refusal;
   });
   return { ...message, content: texts.join("") };
+}
+
+function urlOf({ image_url: image }: { readonly image_url: string | { readonly url: string } }): string {
+  return typeof image === "string" ? image : image.url;
 }
 
 function imageMark(url: string): string {
@@ -51,13 +55,13 @@ function imageMark(url: string): string {
   return data ? `[image: ${data[1] || "data"}, ${url.length} characters of base64]` : `[image: ${url}]`;
 }
 
-function textOf({ content }: ChatMessage): string {
+function textOf({ content }: OpenAiMessage): string {
   if (typeof content === "string") return content;
-  return (content ?? []).map((part) => part.type === "text" ? part.text : "").join("");
+  return (content ?? []).map((part) => "text" in part ? part.text : "").join("");
 }
 
-function imagesOf({ content }: ChatMessage): readonly Image[] {
+function imagesOf({ content }: OpenAiMessage): readonly Image[] {
   if (typeof content === "string" || !content) return [];
-  const urls = content.flatMap((part) => part.type === "image_url" ? [part.image_url.url] : []);
+  const urls = content.flatMap((part) => "image_url" in part ? [urlOf(part)] : []);
   return urls.map((url, at) => readImage(url, `${at + 1}`));
 }

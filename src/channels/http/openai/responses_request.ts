@@ -1,14 +1,5 @@
 import { z } from "zod";
-
-const text = z.object({ type: z.enum(["input_text", "output_text"]), text: z.string() });
-const image = z.object({ type: z.literal("input_image"), image_url: z.string() });
-const refusal = z.object({ type: z.literal("refusal"), refusal: z.string() });
-
-const Message = z.object({
-  type: z.literal("message").optional(),
-  role: z.enum(["user", "assistant", "system", "developer"]),
-  content: z.union([z.string(), z.array(z.union([text, image, refusal]))]),
-});
+import { MessageSchema } from "./messages.ts";
 
 /** Thinking of earlier responses that clients send back: the answer does not depend on it. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
@@ -24,7 +15,7 @@ const Format = z.union([
 /** Responses as OpenAI's clients request them. */
 export const ResponseBody = z.object({
   model: z.string().nullish(),
-  input: z.union([z.string(), z.array(z.union([Message, Reasoning, Reference])).min(1)]),
+  input: z.union([z.string(), z.array(z.union([MessageSchema, Reasoning, Reference])).min(1)]),
   instructions: z.string().nullish().describe("For this query only"),
   stream: z.boolean().nullish(),
   text: z.object({ format: Format.nullish() }).nullish(),
@@ -42,4 +33,3 @@ export const ResponseBody = z.object({
 }).loose();
 
 export type ResponseRequest = z.infer<typeof ResponseBody>;
-export type ResponseItem = Exclude<ResponseRequest["input"], string>[number];

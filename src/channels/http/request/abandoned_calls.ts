@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../../domain/kit/bounded_map.ts";
 import { Problem } from "../response/problem.ts";
 
 const KEPT_MS = 3_600_000;
@@ -6,7 +7,7 @@ const KEPT_CALLS = 1000;
 /** Calls whose client stopped waiting, so that their query was cancelled. OpenAI's clients repeat such a call on their
  * own, which would run the same request once more each time. */
 export class AbandonedCalls {
-  readonly #at = new Map<string, number>();
+  readonly #at = new BoundedMap<string, number>(KEPT_CALLS);
   readonly #now: () => number;
 
   /** `now` must be monotonic. */
@@ -16,12 +17,7 @@ export class AbandonedCalls {
 
   /** `call` identifies the caller and what it requests. */
   add(call: string): void {
-    this.#at.delete(call);
     this.#at.set(call, this.#now());
-    for (const oldest of this.#at.keys()) {
-      if (this.#at.size <= KEPT_CALLS) return;
-      this.#at.delete(oldest);
-    }
   }
 
   /** Throws `Problem` if such a call is made again. */

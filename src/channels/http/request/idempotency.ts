@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Conversation } from "../../../conversation/conversations.ts";
+import { BoundedMap } from "../../../domain/kit/bounded_map.ts";
 import { BusyError } from "../../../domain/errors.ts";
 import type { RequestKey } from "../../../domain/query/request_key.ts";
 import { Problem } from "../response/problem.ts";
@@ -34,7 +35,7 @@ export interface OnceOptions {
  * for a day, regardless of changes of the system clock: what is not stored, and requests that clients send at the
  * same time. */
 export class Idempotency {
-  readonly #kept = new Map<string, Known & { readonly at: number }>();
+  readonly #kept = new BoundedMap<string, Known & { readonly at: number }>(KEPT_KEYS);
   /** Requests that are about to begin. */
   readonly #pending = new Map<string, Promise<Known>>();
   readonly #now: () => number;
@@ -53,7 +54,6 @@ export class Idempotency {
         kind: "bad-request",
       });
     }
-    this.#forget();
     const { conversation: { branchId, conversationId }, what, body } = options;
     const key = { branchId, key: `${what} ${given}`, fingerprint: createHash("sha256").update(body).digest("hex") };
     const name = `${conversationId} ${key.key}`;
@@ -88,14 +88,7 @@ export class Idempotency {
     const found = await stored(key.key);
     if (found) return sameBody({ fingerprint: found.fingerprint, sent: { queryId: found.queryId } }, key);
     const kept = this.#kept.get(name);
-    return kept ? sameBody(kept, key) : null;
-  }
-
-  #forget(): void {
-    for (const [name, { at }] of this.#kept) {
-      if (this.#kept.size < KEPT_KEYS && at > this.#now() - KEPT_MS) return;
-      this.#kept.delete(name);
-    }
+    return kept && kept.at > this.#now() - KEPT_MS ? sameBody(kept, key) : null;
   }
 }
 

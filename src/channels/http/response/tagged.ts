@@ -1,24 +1,14 @@
-import { createMiddleware } from "hono/factory";
-import { entityTag, namesTag } from "./entity_tag.ts";
+import type { MiddlewareHandler } from "hono";
+import { except } from "hono/combine";
+import { etag } from "hono/etag";
+
+/** Reads whose responses are streams or downloads. */
+const STREAMED = ["/api/v1/conversations/:id/queries/:queryId/events", "/api/v1/conversations/:id/export"];
 
 /** Adds the entity tag to what was read, or answers 304 if the client already has it (If-None-Match). HEAD is answered
- * with the length of GET. Downloads, streams and what has no body pass unchanged. */
-export const tagged = createMiddleware(async (c, next) => {
+ * with the length of GET. */
+export const tagged: MiddlewareHandler = except(STREAMED, async (c, next) => {
   await next();
-  const { method } = c.req;
-  const { status } = c.res;
-  if ((method !== "GET" && method !== "HEAD") || c.res.body === null || isStream(c.res)) return;
-  const text = await c.res.text();
-  const headers = new Headers(c.res.headers);
-  if (method === "HEAD") headers.set("content-length", String(new TextEncoder().encode(text).length));
-  const tag = entityTag(text);
-  if (status === 200) headers.set("etag", tag);
-  const isKnown = status === 200 && namesTag(c.req.header("if-none-match") ?? "", tag, { weak: true });
-  if (isKnown) headers.delete("content-type");
-  c.res = undefined; // or Hono would copy each header once more
-  c.res = isKnown ? new Response(null, { status: 304, headers }) : new Response(text, { status, headers });
-});
-
-function isStream({ headers }: Response): boolean {
-  return headers.has("content-disposition") || headers.get("content-type")?.startsWith("text/event-stream") === true;
-}
+  if (c.req.method !== "HEAD" || c.res.body === null) return;
+  c.header("content-length", String((await c.res.clone().arrayBuffer()).byteLength));
+}, etag());
