@@ -40,10 +40,10 @@ export class HttpExchange {
   }
 
   /** Resolves once the headers of a reply are here. Yields its events as they arrive, several at a time, as JSON or
-   * parsed. */
+   * parsed; throws `RangeError` like `sse`. */
   async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
     const response = await this.#send();
-    return isJson(response) ? this.#unstreamed(wire, await this.#json(response)) : this.#events(response);
+    return isJson(response) ? this.#unstreamed(wire, await this.#json(response)) : sse(this.#read(response));
   }
 
   /** The JSON of a reply. */
@@ -140,19 +140,6 @@ export class HttpExchange {
     const events = wire.unstreamed(body);
     if (events === null) throw this.#facts.failures.unreadable(JSON.stringify(body));
     yield events;
-  }
-
-  async *#events(response: Response): AsyncGenerator<readonly string[]> {
-    try {
-      for await (const events of sse(this.#read(response))) {
-        const said = events.filter((data) => data.trim() !== "");
-        if (said.length > 0) yield said;
-      }
-    } catch (error) {
-      throw error instanceof RangeError
-        ? this.#facts.failures.tooLong("one event of it has more than 16 million characters")
-        : error;
-    }
   }
 
   async *#read(response: Response): AsyncGenerator<Uint8Array> {

@@ -102,10 +102,14 @@ export class WireProvider implements Provider {
     try {
       while (!reply.isWhole) {
         if (reply.isOver) grace ??= AbortSignal.timeout(this.#options.graceMs ?? GRACE_MS);
-        const some = await (reply.isOver ? nextWithin(events, grace) : events.next());
+        const some = await (reply.isOver ? nextWithin(events, grace) : events.next()).catch((error: unknown) => {
+          if (!(error instanceof RangeError)) throw error;
+          throw facts.failures.tooLong("one event of it has more than 16 million characters");
+        });
         if (some.done) break;
         try {
           for (const event of some.value) {
+            if (typeof event === "string" && event.trim() === "") continue;
             heard++;
             this.#read(event, { reply, exchange, failures: facts.failures });
             if (reply.isWhole) break;
