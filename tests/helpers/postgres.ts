@@ -73,7 +73,8 @@ export async function startPostgres({ settings = [], access = [] }: PostgresOpti
 }
 
 function spawn(data: string): Deno.ChildProcess {
-  const child = command("postgres", ["-D", data], ["--pdeathsig", "QUIT"]).spawn();
+  // A pipe that nobody reads would stop the server once it is full.
+  const child = command("postgres", ["-D", data], { user: ["--pdeathsig", "QUIT"], output: "null" }).spawn();
   child.unref();
   return child;
 }
@@ -85,12 +86,16 @@ async function run(program: string, args: readonly string[]): Promise<string> {
 }
 
 /** PostgreSQL refuses to run as root. */
-function command(program: string, args: readonly string[], more: readonly string[] = []): Deno.Command {
+function command(
+  program: string,
+  args: readonly string[],
+  { user = [], output = "piped" }: { readonly user?: readonly string[]; readonly output?: "piped" | "null" } = {},
+): Deno.Command {
   const path = join(binaries() ?? "", program);
-  const options = { stdin: "null", stdout: "piped", stderr: "piped" } as const;
+  const options = { stdin: "null", stdout: output, stderr: output } as const;
   if (Deno.uid() !== 0) return new Deno.Command(path, { args: [...args], ...options });
-  const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", ...more];
-  return new Deno.Command("setpriv", { args: [...user, path, ...args], ...options });
+  const ordinary = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", ...user];
+  return new Deno.Command("setpriv", { args: [...ordinary, path, ...args], ...options });
 }
 
 /** The folder of the newest installed version that is new enough, as Debian's packages name it. */
