@@ -11,6 +11,9 @@ export const UNDO_ARGUMENTS = z.object({
   conversation: z.string().optional(),
   redo: z.boolean().optional(),
   force: z.boolean().optional(),
+  dryRun: z.boolean().optional(),
+  /** Ids, separated by commas. */
+  changes: z.string().optional(),
 });
 
 interface Place {
@@ -21,7 +24,7 @@ interface Place {
 
 /** Undoes changes of any conversation in a workspace and prints the result as JSON. */
 export async function undoCli(
-  { list = false, scope = "query", ...options }: z.infer<typeof UNDO_ARGUMENTS>,
+  { list = false, scope = "query", changes: ids, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, home, places }: Place & { readonly places: FsPlaces },
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
@@ -31,7 +34,10 @@ export async function undoCli(
       printJson({ changes: await listed(await (await places.of(view)).checkpoints?.list() ?? [], options) });
       return 0;
     }
-    const { changes, files } = await places.change(view, (at) => undoChanges(at, { scope, ...options }));
+    const { changes, files } = await places.change(
+      view,
+      (at) => undoChanges(at, { scope, ...options, changes: ids?.split(",") }),
+    );
     printJson({ changes: changes.map((one) => factsOf(one)), files });
     return 0;
   } catch (error) {

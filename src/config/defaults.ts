@@ -57,6 +57,7 @@ export const DEFAULT_CONFIG: Config = {
       "scopeClaim": "scope",
     },
     "proxies": [],
+    "workspaces": [],
     "requestsPerMinute": 6000,
     "burst": 500,
     "quota": {

@@ -93,6 +93,9 @@ export const ConfigSchema = z.strictObject({
     ).default([]).describe(
       "Addresses and networks (10.0.0.0/8) of reverse proxies whose X-Forwarded-For says which address a request comes from",
     ),
+    workspaces: z.array(z.string().min(1)).default([]).describe(
+      "Folders that a new conversation of vis serve may name instead of the one it was started in",
+    ),
     requestsPerMinute: positive.default(6_000).describe("Most requests a minute of one token, and of one address"),
     burst: positive.default(500).describe("Requests of one token, and of one address, that may come at once"),
     quota: z.strictObject({

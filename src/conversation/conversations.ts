@@ -18,7 +18,6 @@ import type { Store } from "../persistence/store/store.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
-import { planInstructions } from "../query/planning.ts";
 import { previewCall } from "../query/preview_call.ts";
 import { runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
@@ -26,6 +25,7 @@ import { endUnrun, storeQuery } from "../query/store_query.ts";
 import { allInputVariables } from "./_all_input_variables.ts";
 import { asBefore } from "./_as_before.ts";
 import { notFound } from "./_not_found.ts";
+import { requestSettings } from "./_request_settings.ts";
 import { readSettled } from "./_read_settled.ts";
 import { checkRequest } from "./check_request.ts";
 import { checkedExtras } from "./checked_extras.ts";
@@ -163,7 +163,8 @@ export class Conversations {
   async retry(
     queryId: string,
     { seenFrom, ...options }:
-      & Pick<AskOptions, "signal" | "emit" | "approve" | "maxIterations" | "requestKey" | "label" | "onBranch">
+      & Pick<AskOptions, "signal" | "emit" | "approve" | "maxIterations" | "model" | "limits">
+      & Pick<AskOptions, "requestKey" | "label" | "onBranch">
       & { readonly seenFrom?: Branch },
   ): Promise<QueryResult> {
     const query = await this.#store.query(queryId);
@@ -228,10 +229,7 @@ export class Conversations {
     { branch, options }: { readonly branch: Branch; readonly options: CheckedOptions },
   ): Promise<QueryResult> {
     const { branchId } = branch;
-    const { maxIterations: budget, plan = false } = options;
-    const given = options.instructions || this.#parts.settings.instructions;
-    const instructions = plan ? planInstructions(given) : given;
-    const settings = { ...this.#parts.settings, ...(budget && { budget }), instructions };
+    const settings = requestSettings(this.#parts.settings, options);
     const input = options.read ?? await allInputVariables(options, this.#store);
     const queryId = await storeQuery(request, { ...this.#parts, settings }, { ...options, branchId });
     const steering = new Steering();

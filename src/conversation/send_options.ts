@@ -6,6 +6,7 @@ import type { Emit } from "../domain/query/query_event.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { VariableSource } from "../environment/input/variable_source.ts";
+import type { QueryLimits } from "../query/limits.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 
 /** Where a request is sent: to a branch, to a new one from a point of another, or to a new conversation, whose title is
@@ -39,4 +40,8 @@ export interface AskOptions extends KeyedRequest {
   readonly responseSchema?: unknown;
   /** Iterations the query may use before it asks for more; the configured number if omitted. */
   readonly maxIterations?: number;
+  /** The model that serves it, such as "openai/gpt-5"; the configured one if omitted. */
+  readonly model?: string;
+  /** Lower than the configured limits; higher ones have no effect. */
+  readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs">;
 }

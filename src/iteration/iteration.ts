@@ -1,3 +1,4 @@
+import type { BlockDiff } from "../domain/calls/host_call.ts";
 import type { Emitter } from "../domain/query/emitter.ts";
 import type { JsonValue } from "../domain/text/json_value.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
@@ -46,6 +47,8 @@ export interface IterationInput {
   readonly supported: boolean;
   /** Set by `answer(value)` in a block of this iteration. */
   readonly offered: () => OfferedAnswer | null;
+  /** What the calls of this iteration changed in files. */
+  readonly diffs: readonly BlockDiff[];
   /** What the query and all queries below it have spent so far, and the number of its iterations plus `more`. */
   readonly totals: (more: 0 | 1) => {
     readonly iterations: number;

@@ -85,6 +85,7 @@ export class Recorder {
         notes: executed.notes,
         walls: environment.walls,
         grants: environment.active?.grants ?? null,
+        ...(this.#input.diffs.length > 0 ? { diffs: [...this.#input.diffs] } : {}),
         ...(final ? { answerType: final.answerType, confidence: final.confidence, answerNotes: final.notes } : {}),
       },
     };

@@ -4,12 +4,11 @@ import { conversationList } from "./store/conversation_list.ts";
 import { drawn } from "./store/drawn.ts";
 import { elements } from "./store/elements.ts";
 import { askToken, entry, guarded } from "./store/entry.ts";
+import { serverFacts } from "./store/server_facts.ts";
 import { thread } from "./store/thread_shown.ts";
 import { cleanElements } from "./text/clean_elements.ts";
 import { showKeys } from "./viewing/keys.tsx";
-import { loadMarkdown } from "./views/answer.tsx";
 import { Page } from "./views/page.tsx";
-import { loadServer } from "./views/sidebar.tsx";
 import { applyTheme } from "./views/theme.ts";
 import { reveal } from "./views/thread_view.tsx";
 
@@ -24,12 +23,12 @@ function refused(): void {
 }
 
 async function enter(): Promise<void> {
-  await loadServer();
+  await serverFacts.load();
   entry.value = { shows: "page", why: "" };
   await Promise.all([conversationList.load(), route({ anew: true })]);
   if (matchMedia("(hover: hover)").matches) elements.request.current?.focus(); // a phone would open its keyboard
   performance.mark("vis-usable");
-  await loadMarkdown();
+  await serverFacts.loadModels().catch(() => {}); // then the server's own model serves
 }
 
 /** `#c=<conversation or branch>`, with `q` and `s` for the query and the step to show. `anew`: also reloads what is

@@ -1,13 +1,7 @@
 import { Semaphore } from "../domain/kit/semaphore.ts";
 import { NO_USAGE } from "../domain/query/usage.ts";
-import type {
-  ModelPreference,
-  ModelRoute,
-  Router,
-  RouterCallOptions,
-  RouterReply,
-  RouterRequest,
-} from "../providers/router/router.ts";
+import { chosenRoute, isPreference } from "./chosen_route.ts";
+import type { ModelRoute, Router, RouterCallOptions, RouterReply, RouterRequest } from "../providers/router/router.ts";
 import type { Ledger, Spend } from "./ledger.ts";
 
 /** The part of the router that a query needs. */
@@ -42,12 +36,7 @@ export class LedgerCalls implements ModelCalls {
   }
 
   current(): ReturnType<Router["current"]> {
-    const root = this.#router.current();
-    const name = this.#model;
-    if (name === null || isPreference(name)) return root;
-    const route = this.routes.find(({ provider, model }) => name === model || name === `${provider.name}/${model}`) ??
-      { provider: root.provider, model: name };
-    return { ...route, capabilities: route.provider.capabilities(route.model) };
+    return chosenRoute(this.#router, this.#model);
   }
 
   /** Like the router; also rejects with `ProviderError` when a limit of the tree is reached. */
@@ -75,8 +64,4 @@ function choiceOf(model: string | null, request: RouterRequest): Partial<RouterR
   const name = request.model ?? model;
   if (name === null || name === undefined) return {};
   return isPreference(name) ? { prefer: request.prefer ?? name, model: null } : { model: name };
-}
-
-function isPreference(name: string): name is ModelPreference {
-  return name === "cost" || name === "speed" || name === "intelligence";
 }

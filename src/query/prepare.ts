@@ -56,7 +56,7 @@ export async function prepare(
     answer: (text, facts) => state.offer({ text, ...facts }),
     subcalls: query.subcalls,
     approve: (asked, from) => query.approvals.request(asked, { ...environment.branch, ...from, emitter }),
-    onCall: (call) => emitter.send({ type: "host_call", ...call }),
+    onCall: (call) => (state.keepDiffs(call), emitter.send({ type: "host_call", ...call })),
     onChange: (diff) => state.changed.add(diff),
   };
   // Done before the child starts, so that it need not restore what is forgotten.
@@ -92,7 +92,11 @@ export function stablePrefix(
 ): Pick<CallPrefix, "system" | "request" | "example"> {
   const { environment, settings } = parts;
   const system = assembleSystemPrompt({
-    environment: { ...settings.machine, date: new Date(begun).toISOString().slice(0, 10) },
+    environment: {
+      ...settings.machine,
+      cwd: environment.branch.workspace,
+      date: new Date(begun).toISOString().slice(0, 10),
+    },
     instructions: settings.instructions,
     extensions: [...active.blocks, offLine(active.off ?? [])].map((block) => ({ block })),
   });

@@ -97,6 +97,7 @@ export class QueryLoop {
       refusedBefore: state.refused,
       supported: state.supported,
       offered: () => state.offered,
+      diffs: state.diffs,
       after: this.#stored,
       totals: (more) => ({ iterations: state.position + more, ...ledger.spent }),
       system: state.position === 0 ? [{ name: "$query", text: request }] : [],

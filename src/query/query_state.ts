@@ -1,4 +1,5 @@
 import { ChangedFiles } from "../domain/calls/changed_files.ts";
+import type { BlockDiff, HostCallEvent } from "../domain/calls/host_call.ts";
 import type { AcceptedFinal, OfferedAnswer } from "../iteration/iteration.ts";
 import { Attempts } from "../prompt/context/attempts.ts";
 import type { JournalEntry } from "../prompt/context/context_parts.ts";
@@ -7,6 +8,8 @@ import { Faults } from "./faults.ts";
 
 export const MAX_CONSECUTIVE_ERRORS = 5;
 export const MAX_RESTARTS = 3;
+/** Diffs that are stored with an iteration; those of one call are bounded. */
+const MAX_DIFF_CHARS = 64 * 1024;
 /** So many replies without a result do not count against the budget. */
 export const FREE_FAILURES = 4;
 
@@ -37,6 +40,8 @@ export class QueryState {
   /** An answer that nothing supports, and why it was refused. */
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
   readonly changed: ChangedFiles = new ChangedFiles();
+  /** What the iteration changed in files. */
+  readonly diffs: BlockDiff[] = [];
   journal: { readonly entries: readonly JournalEntry[]; readonly iteration: number } | null = null;
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
@@ -72,6 +77,13 @@ export class QueryState {
 
   beginIteration(): void {
     this.#offered = null;
+    this.diffs.length = 0;
+  }
+
+  /** Keeps the diffs of a call, as long as they fit. */
+  keepDiffs({ block, diffs = [] }: Pick<HostCallEvent, "block" | "diffs">): void {
+    const kept = this.diffs.reduce((sum, { diff }) => sum + diff.length, 0);
+    if (kept < MAX_DIFF_CHARS) this.diffs.push(...diffs.map((diff) => ({ block, diff })));
   }
 
   /** Records one more error; `text` is kept for the hint of a restart. */

@@ -1,4 +1,5 @@
 import { NO_USAGE } from "../domain/query/usage.ts";
+import { chosenRoute } from "./chosen_route.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
 import type { QueryStore } from "../persistence/store/query_store.ts";
@@ -11,17 +12,18 @@ interface StoreOptions extends KeyedRequest {
   readonly extras?: RequestExtras;
   /** The run that this one replaces. */
   readonly retryOf?: string | undefined;
+  readonly model?: string | null | undefined;
 }
 
 /** Stores a query as running, which leases its branch to this process. Returns its id. */
 export async function storeQuery(
   request: string,
   { store, router, owner, settings }: Pick<QueryParts, "store" | "owner" | "settings"> & {
-    readonly router: Pick<QueryParts["router"], "current">;
+    readonly router: Pick<QueryParts["router"], "current" | "routes">;
   },
-  { branchId, label, extras = NO_EXTRAS, retryOf, requestKey }: StoreOptions,
+  { branchId, label, extras = NO_EXTRAS, retryOf, requestKey, model: named = null }: StoreOptions,
 ): Promise<string> {
-  const { provider, model } = router.current();
+  const { provider, model } = chosenRoute(router, named);
   return await store.beginQuery({
     ...{ branchId, text: request, model, owner, requestKey },
     provider: provider.name,

@@ -4,6 +4,8 @@ export interface UndoChoice {
   /** How many of the latest changes; if absent, all of the newest `scope`. */
   readonly steps?: number | undefined;
   readonly scope?: "step" | "iteration" | "query" | undefined;
+  /** These changes, as far as they are not undone yet. */
+  readonly changes?: readonly string[] | undefined;
   /** Only changes of this conversation: its id or a prefix of it. */
   readonly conversation?: string | undefined;
   /** Undo the newest undo instead. */
@@ -12,9 +14,10 @@ export interface UndoChoice {
 
 /** The selected changes, newest first. */
 export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly Checkpoint[] {
-  const { conversation = "", redo = false, steps, scope = "step" } = choice;
+  const { conversation = "", redo = false, steps, scope = "step", changes: named } = choice;
   const open = openChanges(all).filter((one) => one.conversationId.startsWith(conversation)).reverse();
   if (redo) return open.filter(({ change }) => change === "undo").slice(0, steps ?? 1);
+  if (named) return open.filter(({ id }) => named.includes(id));
   const changes = open.filter(({ change }) => change !== "undo" && change !== "redo");
   const [newest] = changes;
   if (!newest || steps !== undefined || scope === "step") return changes.slice(0, steps ?? 1);

@@ -1,4 +1,5 @@
 import { changeFiles } from "./change_files.ts";
+import { diffOf } from "./diff_of.ts";
 import type { Checkpoint } from "../checkpoints/checkpoints.ts";
 import { chooseChanges, type UndoChoice } from "./choose_changes.ts";
 import { confineEntryForWrite } from "../workspace/confine.ts";
@@ -11,22 +12,28 @@ import { type Written, written } from "./written.ts";
 export interface UndoOptions extends UndoChoice {
   /** Overwrites changes that others made since. */
   readonly force?: boolean | undefined;
+  /** Changes nothing; `files` has the changes that would be undone. */
+  readonly dryRun?: boolean | undefined;
 }
 
 export interface Undone {
   /** Changes that were undone. */
   readonly changes: readonly Checkpoint[];
-  readonly files: readonly Written[];
+  readonly files: readonly Pick<Written, "path" | "diff">[];
 }
 
 /** Undoes changes, all or none, as one change that can itself be undone. Throws Error if there is nothing to undo, or
  * if a file is no longer as the change left it. */
-export async function undoChanges(context: FsContext, { force = false, ...choice }: UndoOptions): Promise<Undone> {
+export async function undoChanges(
+  context: FsContext,
+  { force = false, dryRun = false, ...choice }: UndoOptions,
+): Promise<Undone> {
   const { checkpoints } = context;
   if (!checkpoints) {
     throw new Error("Cannot undo: changes are kept only where VIS_HOME is a folder that can be written");
   }
   const changes = chooseChanges(await checkpoints.list(), choice);
+  if (changes.length === 0 && choice.changes) return { changes, files: [] }; // they were undone before
   if (changes.length === 0) throw new Error(`Nothing to ${choice.redo ? "redo" : "undo"}`);
   const { items, others } = await itemsOf(context, { changes, checkpoints });
   if (others.length > 0 && !force) {
@@ -35,13 +42,20 @@ export async function undoChanges(context: FsContext, { force = false, ...choice
       : others.join(", ");
     throw new Error(`Cannot ${choice.redo ? "redo" : "undo"}: ${shown} changed since, by somebody else`);
   }
-  const change = choice.redo ? "redo" : "undo";
-  await changeFiles(asOneOf(context, changes), { change, items, of: changes.map(({ id }) => id) });
-  const files: Written[] = [];
+  if (!dryRun) {
+    const change = choice.redo ? "redo" : "undo";
+    await changeFiles(asOneOf(context, changes), { change, items, of: changes.map(({ id }) => id) });
+  }
+  const files: Undone["files"][number][] = [];
   for (const item of items.filter(({ before, after }) => before?.kind !== "dir" && after?.kind !== "dir")) {
-    files.push(await written(context, item));
+    files.push(dryRun ? await kept(item) : await written(context, item));
   }
   return { changes, files };
+}
+
+/** A change that an item would undo. */
+async function kept({ path, before, after }: ChangeItem): Promise<Undone["files"][number]> {
+  return { path, diff: await diffOf({ path, before: after, after: before }) };
 }
 
 /** Outside a conversation, the undo belongs to the conversation whose changes it undoes. */

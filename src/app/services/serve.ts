@@ -1,8 +1,12 @@
 import type { RunningServer, ServeRequest, Session } from "../../channels/channel.ts";
 import type { VersionFacts } from "../../domain/reports/version_facts.ts";
+import type { HttpParts } from "../../channels/http/routing/http_parts.ts";
 import { startHttp } from "../../channels/http/start_http.ts";
 import { usedTokens } from "../../channels/http/auth/used_tokens.ts";
 import type { Config } from "../../config/schema.ts";
+import { ConfigError } from "../../domain/errors.ts";
+import { runUndo } from "../../domain/reports/undo_report.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
 import type { ExtensionFacts } from "../../domain/reports/extension_report.ts";
 import { createLog } from "../../logging/log.ts";
 import { connectionTable } from "./connection_table.ts";
@@ -53,14 +57,12 @@ export async function serve(
       version: version.vis,
       admin: new AppProviderAdmin(settings),
       extensions: { list: () => extensionsOf(request, { settings, parts }) },
+      workspaces: await realFolders(config.workspaces),
+      budget: settings.config.budget,
+      undo: undoOf(request, { settings, parts }),
       log: createLog("http"),
       ...(telemetry ? { within: telemetry.within } : {}),
-      ready: readiness({
-        database: settings.database,
-        trySandbox: () => tryWalls(settings),
-        fileFault: () => conversations.records.fileFault(),
-        now: Date.now,
-      }),
+      ready: readyOf(settings, conversations),
       now: Date.now,
       hosts: config.hosts,
       proxies: config.proxies,
@@ -99,6 +101,33 @@ async function extensionsOf(
 ): Promise<readonly ExtensionFacts[]> {
   const all = await new AppExtensionAdmin(settings, parts).list();
   return locked ? all.filter(({ place }) => place !== "project") : all;
+}
+
+function readyOf(settings: Settings, { records }: Session["conversations"]): ReturnType<typeof readiness> {
+  return readiness({
+    database: settings.database,
+    trySandbox: () => tryWalls(settings),
+    fileFault: () => records.fileFault(),
+    now: Date.now,
+  });
+}
+
+/** Null if nothing may be written into the workspace. */
+function undoOf(
+  { locked }: ServeRequest,
+  { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
+): NonNullable<HttpParts["undo"]> | null {
+  if (locked?.writable === false) return null;
+  return (workspace, options) => runUndo(new AppExtensionAdmin({ ...settings, workspace }, parts), options);
+}
+
+/** Throws `ConfigError` for a folder that does not exist. */
+async function realFolders(paths: readonly string[]): Promise<readonly string[]> {
+  return await Promise.all(paths.map((path) =>
+    Deno.realPath(path).catch((error: unknown) => {
+      throw new ConfigError(`Cannot use ${path} of server.workspaces: ${fileFault(error)}`);
+    })
+  ));
 }
 
 function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: Config["server"]) {

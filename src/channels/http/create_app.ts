@@ -7,6 +7,7 @@ import { messages } from "./api/messages.ts";
 import { operations } from "./api/operations.ts";
 import { queries } from "./api/queries.ts";
 import { server } from "./api/server.ts";
+import { undo } from "./api/undo.ts";
 import { documents } from "./docs/documents.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { chat } from "./openai/chat.ts";
@@ -65,6 +66,7 @@ export function createApp(all: AppParts): (request: Request, from: HttpConnectio
   app.route("/api/v1/conversations", conversations);
   app.route(CONVERSATION, messages);
   app.route(CONVERSATION, queries);
+  app.route(CONVERSATION, undo);
   app.route("/v1", chat);
   app.route("/v1", responses);
   for (const [path, answer] of hooks) {

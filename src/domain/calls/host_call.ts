@@ -14,3 +14,9 @@ export interface HostCallEvent {
   /** Files that the call changed, each as a unified diff; bounded. */
   readonly diffs?: readonly string[];
 }
+
+/** A file change by a block (0-based), as a unified diff. */
+export interface BlockDiff {
+  readonly block: number;
+  readonly diff: string;
+}

@@ -1,18 +1,10 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useMemo } from "preact/hooks";
-import { parseMarkdown } from "../../markdown/parse_markdown.ts";
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
-import { clean } from "../text/clean.ts";
 import { coloured } from "./coloured.tsx";
 import { Copyable } from "./copyable.tsx";
 
 /** A Markdown text as elements. Its tree has no markup: HTML in it is text. */
-export function Markdown({ text }: { readonly text: string }): JSX.Element {
-  const blocks = useMemo(() => parseMarkdown(text, { clean }), [text]);
-  return <Blocks blocks={blocks} />;
-}
-
-function Blocks({ blocks }: { readonly blocks: readonly MarkdownBlock[] }): JSX.Element {
+export function Markdown({ blocks }: { readonly blocks: readonly MarkdownBlock[] }): JSX.Element {
   return <>{blocks.map((block) => <Block block={block} />)}</>;
 }
 
@@ -29,7 +21,7 @@ function Block({ block }: { readonly block: MarkdownBlock }): JSX.Element {
     case "quote":
       return (
         <blockquote>
-          <Blocks blocks={block.blocks} />
+          <Markdown blocks={block.blocks} />
         </blockquote>
       );
     case "list":

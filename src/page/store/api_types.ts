@@ -1,9 +1,11 @@
 /** What the API returns, as far as the page reads it: the schemas of the server and the types behind them. */
 import type { z } from "zod";
 import type { BlockResult } from "../../domain/query/block_result.ts";
+import type { BlockDiff } from "../../domain/calls/host_call.ts";
 import type { ModelTrace } from "../../domain/query/model_trace.ts";
 import type { QueryReason } from "../../domain/query/query_result.ts";
 import type { Usage } from "../../domain/query/usage.ts";
+import type { MarkdownBlock } from "../../markdown/tree.ts";
 import type { SearchHitSchema } from "../../channels/schemas/search_hit_schema.ts";
 import type * as schema from "../../channels/http/api/schemas.ts";
 
@@ -11,7 +13,10 @@ export type ApiConversationList = z.infer<typeof schema.ConversationListSchema>;
 export type ApiListedConversation = ApiConversationList["items"][number];
 export type ConversationDetail = z.infer<typeof schema.ConversationDetailSchema>;
 export type ApiConversation = z.infer<typeof schema.ConversationSchema>;
-export type ApiQuery = z.infer<typeof schema.QuerySchema>;
+export type ApiServer = z.infer<typeof schema.ServerSchema>;
+export type ApiModelList = z.infer<typeof schema.ModelListSchema>;
+export type UndoPreview = z.infer<typeof schema.UndoPreviewSchema>;
+export type ApiQuery = z.infer<typeof schema.QuerySchema> & Pick<TurnEnd, "answerTree">;
 export type Graph = z.infer<typeof schema.GraphSchema>;
 export type GraphNode = Graph["nodes"][number];
 export type GraphEdge = Graph["edges"][number];
@@ -32,9 +37,12 @@ export interface TurnEnd {
   readonly costUsd: number | null;
   readonly ms: number;
   readonly notes: readonly string[];
+  /** The answer if it is in Markdown; absent until it was fetched. */
+  readonly answerTree?: readonly MarkdownBlock[] | null;
 }
 
 export interface StepMetadata {
+  readonly diffs?: readonly BlockDiff[];
   readonly outcome?: string;
   readonly walls?: {
     readonly realm: boolean;

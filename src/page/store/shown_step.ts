@@ -15,6 +15,8 @@ export interface ShownStep {
     /** False while the model is writing it. */
     readonly whole: boolean;
     readonly result: BlockResult | null;
+    /** What it changed in files. */
+    readonly diffs: readonly string[];
   }[];
   readonly children: readonly StepChild[];
   /** What it is doing, or how it ended. */
@@ -31,7 +33,10 @@ export function shownStored({ iteration, thinking, blocks, traces, metadata, err
   return {
     number: iteration,
     thinking,
-    blocks: blocks.map(({ code, result }) => ({ code, result, whole: true })),
+    blocks: blocks.map(({ code, result }, at) => {
+      const diffs = (metadata.diffs ?? []).filter(({ block }) => block === at).map(({ diff }) => diff);
+      return { code, result, whole: true, diffs };
+    }),
     ...{ nudges: [], children: [], reason: error, live: false },
     line: endOf(outcome, ms),
   };
@@ -61,7 +66,9 @@ export class LiveStep {
 
   get shown(): ShownStep {
     const { number, thinking, children, reason } = this.#step;
-    const blocks = this.#step.blocks.map(({ code, result }, at) => ({ code, result, whole: this.#whole.has(at) }));
+    const blocks = this.#step.blocks.map(({ code, result, diffs }, at) => {
+      return { code, result, diffs, whole: this.#whole.has(at) };
+    });
     return { number, nudges: this.#nudges, thinking, blocks, children, line: this.#line, reason, live: true };
   }
 

@@ -2,12 +2,15 @@ import { batch, signal } from "@preact/signals";
 import type { ApprovalAnswer } from "../../domain/query/approval.ts";
 import { inApi, json, Refused, request } from "./api.ts";
 import type { ApiConversation, ApiQuery, ConversationDetail } from "./api_types.ts";
+import { changes } from "./changes.ts";
+import { chosen, chosenWorkspace } from "./choices.ts";
 import { conversationList } from "./conversation_list.ts";
 import { drawn } from "./drawn.ts";
 import { guarded } from "./entry.ts";
 import { queryEvents } from "./query_events.ts";
 import { say } from "./status.ts";
 import { Turn } from "./turn.ts";
+import { unique } from "./unique.ts";
 
 /** Turns shown at first; more on demand. */
 const TURNS = 30;
@@ -80,10 +83,11 @@ export class Thread {
       this.turns.value = items.filter((query) => query !== running).map((query) => Turn.ended(id, query));
     });
     this.#newest = items.at(-1)?.queryId ?? null;
+    void changes.look(id);
     await drawn();
     this.scroller?.toEnd();
     await placed();
-    if (running) await this.#follow(running.text, { queryId: running.queryId });
+    if (running) await this.#follow(running.text, running);
   }
 
   /** Fetches earlier requests; what is read stays where it is. */
@@ -106,10 +110,9 @@ export class Thread {
   /** `taken` is called once the server has accepted it. */
   async send(
     text: string,
-    { images = [], plan = false, taken = () => {} }: {
+    { images = [], taken = () => {} }: {
       /** Data URLs. */
       readonly images?: readonly string[];
-      readonly plan?: boolean;
       readonly taken?: () => void;
     } = {},
   ): Promise<void> {
@@ -123,8 +126,7 @@ export class Thread {
     }
     const headers = { ...SSE, "idempotency-key": unique() };
     await this.#run(text, async () => {
-      const given = { ...(images.length > 0 ? { images } : {}), ...(plan ? { plan } : {}) };
-      const body = { request: text, approvals: "ask", ...given };
+      const body = { request: text, approvals: "ask", ...chosen(), ...(images.length > 0 ? { images } : {}) };
       const response = await request(path, { method: "POST", body, headers });
       taken();
       return response;
@@ -147,7 +149,8 @@ export class Thread {
   /** Runs a request again. The previous run stays in the database. */
   async again(turn: Turn): Promise<void> {
     if (this.running.value) return;
-    const body = { queryId: turn.queryId, approvals: "ask" };
+    const { plan: _notAgain, ...given } = chosen();
+    const body = { queryId: turn.queryId, approvals: "ask", ...given };
     await this.#run(turn.request, async () => {
       const response = await request(this.#path("retry"), { method: "POST", body, headers: SSE });
       this.turns.value = this.turns.value.filter((other) => other !== turn);
@@ -199,7 +202,9 @@ export class Thread {
   }
 
   async #create(text: string): Promise<string> {
-    const made = await json<ApiConversation>(inApi("conversations"), { method: "POST", body: {} });
+    const workspace = chosenWorkspace();
+    const body = workspace === null ? {} : { workspace };
+    const made = await json<ApiConversation>(inApi("conversations"), { method: "POST", body });
     this.id.value = made.conversationId;
     this.shows.value = "turns";
     history.pushState(null, "", `#c=${made.conversationId}`);
@@ -236,7 +241,7 @@ export class Thread {
     const query = items.at(-1);
     const newest = query?.queryId ?? null;
     if (shown !== this.#shown || this.running.value || newest === this.#newest) return;
-    if (query && newest === running) return await this.#follow(query.text, { queryId: query.queryId });
+    if (query && newest === running) return await this.#follow(query.text, query);
     await this.open(this.id.value);
   }
 
@@ -245,14 +250,19 @@ export class Thread {
   }
 
   async #queries(limit = TURNS, before: number | null = null): Promise<QueryPage> {
-    return await json(`${this.#path("queries")}?limit=${limit}${before === null ? "" : `&before=${before}`}`);
+    return await json(
+      `${this.#path("queries")}?answers=tree&limit=${limit}${before === null ? "" : `&before=${before}`}`,
+    );
   }
 
-  async #follow(text: string, from: { readonly queryId: string } | { readonly response: Response }): Promise<void> {
+  async #follow(
+    text: string,
+    from: Pick<ApiQuery, "queryId" | "createdAt"> | { readonly response: Response },
+  ): Promise<void> {
     const shown = this.#shown;
     const conversation = this.id.value ?? "";
     const turn = new Turn(conversation, text);
-    turn.begin();
+    turn.begin("createdAt" in from ? from.createdAt : Date.now());
     this.turns.value = [...this.turns.value, turn];
     this.#busy(true);
     await drawn();
@@ -266,18 +276,25 @@ export class Thread {
         this.#newest = turn.queryId;
         this.scroller?.keepEnd();
       }
+      await this.#drawAnswer(turn);
     } finally {
       if (shown === this.#shown) this.#busy(false);
     }
+  }
+
+  /** Once a query has ended: its answer as a tree, and what it changed in files. */
+  async #drawAnswer(turn: Turn): Promise<void> {
+    const shown = this.#shown;
+    const [{ items }] = await Promise.all([this.#queries(1), changes.look(turn.conversation)]);
+    const { queryId, answerTree = null } = items.at(-1) ?? {};
+    if (shown !== this.#shown || queryId !== turn.queryId || answerTree === null) return;
+    turn.drawAnswer(answerTree);
+    await drawn();
+    this.scroller?.keepEnd();
   }
 
   #busy(running: boolean): void {
     this.running.value = running;
     say(running ? "Working…" : "");
   }
-}
-
-/** Browsers offer no UUIDs away from loopback without TLS. */
-function unique(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

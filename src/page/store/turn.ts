@@ -27,6 +27,10 @@ export class Turn {
   /** The number of steps so far. */
   readonly count = signal(0);
   readonly tokens = signal<number | null>(null);
+  /** What it is doing, in a few words. */
+  readonly doing = signal("");
+  /** Milliseconds since it began, by whole seconds. */
+  readonly elapsed = signal(0);
   /** In the order in which they were sent. */
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
@@ -42,6 +46,7 @@ export class Turn {
   /** Set while it is drawn. */
   node: HTMLElement | null = null;
   #progress = new QueryProgress();
+  #clock: ReturnType<typeof setInterval> | undefined;
 
   /** Null until its query has begun. */
   queryId: string | null = null;
@@ -60,9 +65,16 @@ export class Turn {
     return turn;
   }
 
-  begin(): void {
+  /** `at`: when it began. */
+  begin(at: number): void {
     this.running.value = true;
     this.open.value = true;
+    this.#clock = setInterval(() => this.elapsed.value = Math.max(0, Date.now() - at), 1000);
+  }
+
+  /** Its answer, read as Markdown. */
+  drawAnswer(answerTree: NonNullable<TurnEnd["answerTree"]>): void {
+    if (this.end.value !== null) this.end.value = { ...this.end.value, answerTree };
   }
 
   /** A message was sent to it, and no step has read it yet. */
@@ -75,6 +87,7 @@ export class Turn {
     if (event.type === "started" && !isChild(event)) this.#restart(event.queryId);
     this.#progress.take(event);
     this.question.value = this.#progress.question;
+    this.doing.value = this.#progress.doing;
     if (isChild(event)) return this.live.value.at(-1)?.take(event, this.#progress);
     if (event.type === "steered") this.#read(event.text, event.iteration);
     if (event.iteration !== null) this.#liveStep()?.take(event, this.#progress);
@@ -138,6 +151,7 @@ export class Turn {
   }
 
   #finish(end: TurnEnd): void {
+    clearInterval(this.#clock);
     this.running.value = false;
     this.question.value = null;
     this.count.value = end.iterations;

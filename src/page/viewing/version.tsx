@@ -1,7 +1,8 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { coloured } from "../parts/coloured.tsx";
+import { ShownDiff } from "../parts/shown_diff.tsx";
 import { Pre } from "../parts/pre.tsx";
 import { json } from "../store/api.ts";
 import type { ApiVersion } from "../store/api_types.ts";
@@ -35,18 +36,8 @@ export function Version(
 async function difference(path: string): Promise<JSX.Element> {
   try {
     const { diff } = await json<{ readonly diff: { readonly text: string } }>(path);
-    return <Pre class="diff" label="Difference" text={diff.text} show={marked} />;
+    return <ShownDiff label="Difference" text={diff.text} />;
   } catch (error) {
     return <p class="diff reason">{error instanceof Error ? error.message : String(error)}</p>;
   }
-}
-
-const MARKS: Readonly<Record<string, string>> = { "+": "added", "-": "removed", "~": "changed", "@": "place" };
-
-function marked(text: string): ComponentChildren {
-  return text.trimEnd().split("\n").map((line) => <span class={`d-${kindOf(line)}`}>{`${line}\n`}</span>);
-}
-
-function kindOf(line: string): string {
-  return /^(---|\+\+\+) /.test(line) ? "name" : MARKS[line[0] ?? ""] ?? "same";
 }

@@ -1,5 +1,4 @@
 import type { ComponentChildren, JSX } from "preact";
-import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { attach, attached } from "../store/attached.ts";
@@ -8,8 +7,8 @@ import { guarded } from "../store/entry.ts";
 import { saidStatus, say } from "../store/status.ts";
 import { thread } from "../store/thread_shown.ts";
 import { AttachButton, AttachedImages } from "./attached_images.tsx";
+import { RequestOptions } from "./request_options.tsx";
 
-const planning = signal(false);
 /** The request of a message that has only images. */
 const SEE_IMAGES = "See the attached images.";
 
@@ -50,7 +49,7 @@ export function Composer({ children }: { readonly children: ComponentChildren })
         <Button id="cancel" hidden={!running} run={() => guarded(() => thread.cancel())}>Cancel</Button>
         <button id="send" type="submit" class="primary">Send</button>
       </div>
-      <Hint />
+      <RequestOptions />
     </form>
   );
 }
@@ -69,18 +68,6 @@ function grow(): void {
   if (area === null) return;
   area.style.height = "auto";
   if (area.scrollHeight > 0) area.style.height = `${area.scrollHeight + area.offsetHeight - area.clientHeight}px`;
-}
-
-function Hint(): JSX.Element {
-  const toggle = (): void => void (planning.value = !planning.value);
-  return (
-    <p class="hint">
-      <label title="Only reads, and answers with a plan">
-        <input type="checkbox" id="plan" checked={planning.value} onChange={toggle} /> Plan only
-      </label>
-      <span class="keys">· Enter: send · Shift+Enter: new line · Esc: cancel · Ctrl+K: search</span>
-    </p>
-  );
 }
 
 /** Attaches pasted or dropped images; everything else is left to the browser. */
@@ -113,8 +100,7 @@ async function send(): Promise<void> {
   const state = { taken: false };
   await guarded(async () => {
     try {
-      const options = { images: images.map(({ url }) => url), plan: planning.value };
-      await thread.send(text, { ...options, taken: () => state.taken = true });
+      await thread.send(text, { images: images.map(({ url }) => url), taken: () => state.taken = true });
     } catch (error) {
       if (!state.taken && area.value === "") area.value = typed; // keeps what was typed
       if (!state.taken) attached.value = [...images, ...attached.value];

@@ -2,35 +2,22 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { Button } from "../parts/button.tsx";
 import { plural } from "../text/plural.ts";
-import { json } from "../store/api.ts";
 import type { ApiListedConversation } from "../store/api_types.ts";
 import { conversationList } from "../store/conversation_list.ts";
 import { elements } from "../store/elements.ts";
 import { guarded } from "../store/entry.ts";
+import { serverFacts } from "../store/server_facts.ts";
 import { thread } from "../store/thread_shown.ts";
 import { showKeys } from "../viewing/keys.tsx";
 import { search } from "../viewing/search.tsx";
 import { toggleTheme } from "./theme.ts";
 
-interface Server {
-  readonly provider: string;
-  readonly model: string;
-  readonly workspace: string;
-  readonly version: string;
-}
-
-const server = signal<Server | null>(null);
 const words = signal("");
-
-/** Fetches the facts about the server, which the sidebar shows. */
-export async function loadServer(): Promise<void> {
-  server.value = await json<Server>("/api/v1");
-}
 
 /** The sidebar with the list of conversations; `fresh` begins a new one. */
 export function Sidebar({ fresh }: { readonly fresh: () => void }): JSX.Element {
   const { isOpen, next } = conversationList;
-  const facts = server.value;
+  const facts = serverFacts.about.value;
   return (
     <aside id="side" aria-label="Conversations" class={isOpen.value ? "open" : ""}>
       <header>

@@ -4,6 +4,7 @@ import type { StepChild } from "../../domain/query/query_progress.ts";
 import { Button } from "../parts/button.tsx";
 import { coloured } from "../parts/coloured.tsx";
 import { Copyable } from "../parts/copyable.tsx";
+import { ShownDiff } from "../parts/shown_diff.tsx";
 import { LongText } from "../parts/long_text.tsx";
 import { Pre } from "../parts/pre.tsx";
 import { endOfText } from "../parts/shown_chars.ts";
@@ -29,9 +30,7 @@ export function StepView({ step, turn }: { readonly step: ShownStep; readonly tu
       </header>
       {nudges.map((text) => <p class="nudge">{`Nudge: ${text}`}</p>)}
       {thinking !== "" && <p class="thinking">{live ? endOfText(thinking) : <LongText text={thinking} />}</p>}
-      {blocks.map(({ code, whole, result }, at) => (
-        <Block key={at} number={at + 1} code={code} whole={whole} result={result} />
-      ))}
+      {blocks.map((block, at) => <Block key={at} number={at + 1} {...block} />)}
       {children.map((child) => <p class="child">{childText(child)}</p>)}
       {reason !== null && reason !== "" && (
         <p class="reason">
@@ -47,11 +46,8 @@ function childText({ task, iteration, done }: StepChild): string {
   return `↳ ${task} · ${done.ok ? "done" : done.text} after ${plural(iteration, "step")}`;
 }
 
-function Block({ number, code, whole, result }: {
+function Block({ number, code, whole, result, diffs }: ShownStep["blocks"][number] & {
   readonly number: number;
-  readonly code: string;
-  readonly whole: boolean;
-  readonly result: BlockResult | null;
 }): JSX.Element {
   return (
     <>
@@ -60,6 +56,7 @@ function Block({ number, code, whole, result }: {
           <code>{whole ? <LongText text={code} show={coloured} /> : endOfText(code)}</code>
         </pre>
       </Copyable>
+      {diffs.map((diff, at) => <ShownDiff key={at} label={`Change of a file by block ${number}`} text={diff} />)}
       {result && <Result result={result} />}
     </>
   );

@@ -5,6 +5,7 @@ import { guarded } from "../store/entry.ts";
 import { thread } from "../store/thread_shown.ts";
 import type { Turn } from "../store/turn.ts";
 import { Answer } from "./answer.tsx";
+import { Changes } from "./changes.tsx";
 import { Question } from "./question.tsx";
 import { Steps } from "./steps.tsx";
 import { TurnFooter } from "./turn_footer.tsx";
@@ -28,6 +29,7 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
         <Work turn={turn} />
         <Asking turn={turn} />
         <Answer turn={turn} />
+        <Changes turn={turn} />
         <TurnFooter turn={turn} />
       </div>
     </article>
@@ -49,10 +51,21 @@ function Work({ turn }: { readonly turn: Turn }): JSX.Element {
   );
 }
 
-function working({ count, tokens }: Turn): string {
-  if (count.value === 0 && tokens.value === null) return "Working…";
-  const spent = tokens.value === null ? "" : ` · ${plural(tokens.value, "token")}`;
-  return `Working · step ${count.value}${spent}`;
+function working({ count, tokens, doing, elapsed }: Turn): string {
+  const parts = [
+    count.value === 0 ? "Working" : `Step ${count.value}`,
+    doing.value,
+    elapsed.value < 1000 ? "" : clockText(elapsed.value),
+    tokens.value === null ? "" : plural(tokens.value, "token"),
+  ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+/** "12 s", "3 min 05 s". */
+function clockText(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const rest = String(seconds % 60).padStart(2, "0");
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${rest} s`;
 }
 
 function Asking({ turn }: { readonly turn: Turn }): JSX.Element {

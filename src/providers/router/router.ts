@@ -6,6 +6,7 @@ import type { BreakerLimits } from "./_breaker.ts";
 import { type CallPatience, ModelCall } from "./_call.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { estimateTokens, fittingRoutes } from "./_fitting_routes.ts";
+import { namedRoutes } from "./named_routes.ts";
 import { ProviderGuard } from "./_gate.ts";
 import type { RateLimit, Ticket } from "./_rate_window.ts";
 import { Retries } from "./_retries.ts";
@@ -53,8 +54,7 @@ export interface RouterRequest {
   readonly reasoning: ReasoningLevel;
   /** A different order of the routes, for this call only. */
   readonly prefer?: ModelPreference | null;
-  /** Only this model may serve: "model" or "provider/model". A name that no route has is requested from the root's
-   * provider. */
+  /** Only this model may serve: "model" or "provider/model", also one that no route has. */
   readonly model?: string | null;
 }
 
@@ -233,12 +233,7 @@ export class Router {
   }
 
   #named(model: string | null | undefined): readonly ModelRoute[] {
-    if (!model) return this.#routes;
-    const named = this.#routes.filter((route) =>
-      route.model === model || `${route.provider.name}/${route.model}` === model
-    );
-    const [{ provider, firstTokenMs }] = this.#routes;
-    return named.length > 0 ? named : [{ provider, model, firstTokenMs }];
+    return model ? namedRoutes(this.#routes, model) : this.#routes;
   }
 
   #gate({ provider }: ModelRoute): ProviderGuard {

@@ -62,6 +62,9 @@ export async function startRig(
     readonly tokens?: TokenSource;
     readonly usedToday?: NonNullable<HttpParts["usedToday"]>;
     readonly now?: () => number;
+    readonly undo?: HttpParts["undo"];
+    readonly workspaces?: readonly string[];
+    readonly models?: Awaited<ReturnType<HttpParts["admin"]["models"]>>;
     readonly engine?: EngineOptions;
   } = {},
 ): Promise<Rig> {
@@ -75,7 +78,9 @@ export async function startRig(
     provider: "scripted",
     model: "script",
     version: "1.2.3",
-    admin: { models: () => Promise.resolve(MODELS) },
+    admin: { models: () => Promise.resolve(options.models ?? MODELS) },
+    ...(options.undo ? { undo: options.undo } : {}),
+    ...(options.workspaces ? { workspaces: options.workspaces } : {}),
     extensions: { list: () => Promise.resolve(EXTENSIONS) },
     log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") },
     now: options.now ?? Date.now,

@@ -145,6 +145,8 @@ Deno.test("infoRoutes() say what serves, and what a request would send without s
     provider: "scripted",
     model: "script",
     workspace: "/work",
+    workspaces: ["/work"],
+    limits: { maxIterations: null, maxCostUsd: null, timeoutMs: null },
   });
   assert.equal((await read(rig, "/api/v1/models")).items[0].provider, "scripted");
   const before = rig.engine.provider.requests.length;

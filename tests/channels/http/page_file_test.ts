@@ -25,15 +25,13 @@ async function sources(folder: URL): Promise<readonly URL[]> {
   return found.flat();
 }
 
-Deno.test("PAGE_FILES is what was built and all styles, and what the page waits for is small", async () => {
+Deno.test("PAGE_FILES is what was built and all styles, and all of it is at most 150 KB", async () => {
   const styles = await Array.fromAsync(Deno.readDir(new URL("style/", PAGE)), ({ name }) => name);
   const built = await Array.fromAsync(Deno.readDir(new URL("../../../../build/page/", PAGE)), ({ name }) => name);
   assert.deepEqual(Object.keys(PAGE_FILES).toSorted(), ["index.html", ...built, ...styles].toSorted());
-  const late = importsOf(PAGE_FILES["app.js"] ?? "").late.map((name) => name.slice(2));
-  assert.equal(late.length, 1, "Markdown, once the page can be used");
-  const early = size(Object.keys(PAGE_FILES).filter((name) => !late.includes(name)));
-  assert.ok(early < 120_000, `${early} bytes`);
-  assert.ok(size(late) < 115_000, `${size(late)} bytes`);
+  assert.deepEqual(scripts.flatMap(([, text]) => importsOf(text).late), [], "nothing is transferred later");
+  const whole = size(Object.keys(PAGE_FILES));
+  assert.ok(whole <= 150_000, `${whole} bytes`);
 });
 
 Deno.test("the page has no way to turn text into markup or code", async () => {

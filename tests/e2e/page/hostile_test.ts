@@ -15,8 +15,8 @@ const MARKDOWN = [
   "![pixel](http://127.0.0.1:1/pixel.png) [https://good.example](https://evil.example/a)",
   `| a | b |\n|---|---|\n| ${MARKUP} | ${OVERRIDE} |`,
   "```html\n<script>globalThis.hit = 8</script>\n```",
-  `${"> ".repeat(5_000)}deep`,
-  `${"*".repeat(20_000)}${"[".repeat(20_000)}${"`".repeat(20_000)}`,
+  `${"> ".repeat(1_000)}deep`,
+  `${"*".repeat(6_000)}${"[".repeat(6_000)}${"`".repeat(6_000)}`,
 ].join("\n\n");
 
 inBrowser("shows hostile code, results, thinking and answers as text", {

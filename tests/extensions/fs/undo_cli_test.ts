@@ -96,6 +96,18 @@ Deno.test("undoCli() refuses what somebody else changed, and forces it where it 
   assert.equal(await workspace.text("a.txt"), "mine\n");
 });
 
+Deno.test("undoCli() shows changes without undoing them, and undoes named ones once", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\n" });
+  await workspace.call("edit", "a.txt", { old: "one", new: "two" });
+  const { told } = await cli(workspace, { dryRun: true });
+  assert.match(told.files[0].diff, /\n-one\n\+two\n$/);
+  assert.equal(await workspace.text("a.txt"), "two\n");
+  const changes = told.changes.map(({ id }: { id: string }) => id).join(",");
+  assert.equal((await cli(workspace, { changes })).told.files.length, 1);
+  assert.deepEqual(await cli(workspace, { changes }), { code: 0, told: { changes: [], files: [] } });
+  assert.equal(await workspace.text("a.txt"), "one\n");
+});
+
 Deno.test("undoCli() says where nothing is kept", async () => {
   await using workspace = await Workspace.with();
   let text = "";

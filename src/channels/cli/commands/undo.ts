@@ -1,4 +1,5 @@
 import { UsageError } from "../../../domain/errors.ts";
+import { type FileChange, runUndo, type UndoReport } from "../../../domain/reports/undo_report.ts";
 import type { Io } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { diffLines } from "../output/diff_lines.ts";
@@ -12,23 +13,9 @@ export interface UndoFlags {
   readonly conversation?: string | undefined;
   readonly redo: boolean;
   readonly force: boolean;
+  readonly dryRun: boolean;
   readonly cwd?: string | undefined;
   readonly json: boolean;
-}
-
-interface Change {
-  readonly id: string;
-  readonly at: number;
-  readonly change: string;
-  readonly conversationId: string;
-  readonly paths: readonly string[];
-  readonly undone?: boolean;
-}
-
-interface UndoReport {
-  readonly error?: string;
-  readonly changes?: readonly Change[];
-  readonly files?: readonly { readonly path: string; readonly diff: string }[];
 }
 
 const SHOWN_LINES = 60;
@@ -41,29 +28,23 @@ export async function undoCommand(
   if (flags.steps !== undefined && flags.scope !== undefined) {
     throw new UsageError("Cannot undo by --steps and --scope: use only one of them");
   }
-  const parts: string[] = [];
+  const { steps, scope, conversation } = flags;
+  const wanted = { ...{ steps, scope, conversation }, list: flags.list, redo: flags.redo, force: flags.force };
   const admin = await services.extensionAdmin({ cwd: flags.cwd });
-  const code = await admin.run(["undo", ...wordsOf(flags)], (text) => void parts.push(text));
-  if (code === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
-  const report: UndoReport = JSON.parse(parts.join(""));
+  const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun });
+  if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
   if (flags.json) io.stdout(jsonText(report));
   else if (report.error !== undefined) io.stderr(`vis: ${visibleText(report.error)}${hint(report.error)}\n`);
   else if (flags.list) list(report.changes ?? [], io);
   else show(report, { io, flags });
-  return code;
-}
-
-function wordsOf({ list, steps, scope, conversation, redo, force }: UndoFlags): string[] {
-  const words = Object.entries({ steps, scope, conversation }).filter(([, value]) => value !== undefined);
-  const set = Object.entries({ list, redo, force }).filter(([, value]) => value);
-  return [...words.map(([key, value]) => `--${key}=${value}`), ...set.map(([key]) => `--${key}`)];
+  return report.error === undefined ? 0 : 1;
 }
 
 function hint(error: string): string {
   return error.includes("by somebody else") ? " (--force undoes it anyway)" : "";
 }
 
-function list(changes: readonly Change[], io: Io): void {
+function list(changes: readonly FileChange[], io: Io): void {
   if (changes.length === 0) io.stderr("No file changes are recorded for this workspace\n");
   for (const { at, change, conversationId, paths, undone } of changes) {
     const more = paths.length > SHOWN_PATHS ? ` (+${paths.length - SHOWN_PATHS})` : "";
@@ -84,9 +65,7 @@ function show(
   }
   const what = flags.redo ? "the undone changes" : `${changes.length} change${changes.length === 1 ? "" : "s"}`;
   const where = `${files.length} file${files.length === 1 ? "" : "s"}`;
-  io.stderr(
-    `${flags.redo ? "Reapplied" : "Undid"} ${what} in ${where}${
-      flags.redo ? "" : " (vis undo --redo reapplies them)"
-    }\n`,
-  );
+  if (flags.dryRun) return io.stderr(`Would ${flags.redo ? "reapply" : "undo"} ${what} in ${where}\n`);
+  const hint = flags.redo ? "" : " (vis undo --redo reapplies them)";
+  io.stderr(`${flags.redo ? "Reapplied" : "Undid"} ${what} in ${where}${hint}\n`);
 }

@@ -18,6 +18,7 @@ export function addUndo(program: Command, { services, io, finish }: Context): vo
     )
     .option("--conversation <id>", "only this conversation; a unique prefix is enough")
     .option("--redo", "reapply the last undo", false)
+    .option("--dry-run", "show the changes that would be undone, and change nothing", false)
     .option("--force", "overwrite files that others have changed since", false)
     .option(...FLAGS.cwd)
     .option("--json", "print JSON", false)

@@ -6,6 +6,8 @@ import type { Env } from "../request/env.ts";
 import { findQuery, inConversation } from "../request/in_conversation.ts";
 import { validJson, validQuery } from "../request/valid.ts";
 import { entityTag } from "../response/entity_tag.ts";
+import { Problem } from "../response/problem.ts";
+import { withAnswerTrees } from "./answer_trees.ts";
 import { conversationDetail } from "./conversation_detail.ts";
 import { ifMatch } from "./if_match.ts";
 import { cursorText, readCursor } from "./list_cursor.ts";
@@ -15,6 +17,7 @@ import * as schema from "./schemas.ts";
 const UNTITLED = "New conversation";
 const BASE = "/api/v1/conversations";
 const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
+const MAX_TREES = 100;
 const tag = "conversations";
 
 /** Conversations and their branches. */
@@ -43,14 +46,19 @@ conversations.post(
   "/",
   describe("createConversation", {
     tag,
-    summary: "Create a conversation in the server's workspace",
+    summary: "Create a conversation in a workspace of the server",
     scope: "write",
     responses: { 201: content("The new conversation", schema.ConversationSchema) },
   }),
   validJson(schema.NewConversationBody),
   async (c) => {
-    const { workspace } = c.env.parts;
-    const { title } = c.req.valid("json");
+    const { workspaces = [], workspace: usual } = c.env.parts;
+    const { title, workspace = usual } = c.req.valid("json");
+    if (workspace !== usual && !workspaces.includes(workspace)) {
+      throw new Problem(`Cannot use workspace ${workspace.slice(0, 200)}: it is not one of the server's`, {
+        kind: "bad-request",
+      });
+    }
     const untitled = title === UNTITLED;
     const made = await c.env.parts.conversations.create({ title, channel: "http", workspace, untitled });
     return c.json(shown(made), 201, { location: `${BASE}/${made.conversationId}` });
@@ -114,10 +122,11 @@ conversations.get(
   validQuery(schema.QueriesQuery),
   inConversation,
   async (c) => {
-    const { before, limit } = c.req.valid("query");
+    const { before, limit, answers } = c.req.valid("query");
     const found = (await c.env.parts.conversations.queries(c.var.conversation)).slice(0, before);
-    const from = Math.max(0, found.length - limit);
-    return c.json({ items: found.slice(from), before: from });
+    const from = Math.max(0, found.length - (answers === "tree" ? Math.min(limit, MAX_TREES) : limit));
+    const items = found.slice(from);
+    return c.json({ items: answers === "tree" ? await withAnswerTrees(items) : items, before: from });
   },
 );
 

@@ -81,11 +81,11 @@ messages.post(
   validJson(schema.RetryBody),
   inConversation,
   async (c) => {
-    const { queryId, maxIterations, approvals } = c.req.valid("json");
+    const { queryId, approvals, ...choices } = c.req.valid("json");
     const { caller } = c.var;
     const work = async (requestKey: RequestKey | undefined): Promise<StartedQuery> => {
       await findQuery(c, queryId);
-      const more = { requestKey, label: callerLabel("http", caller), ...(maxIterations ? { maxIterations } : {}) };
+      const more = { requestKey, label: callerLabel("http", caller), ...chosen(choices) };
       const begun = await c.env.runs.begin(
         (options, approve) =>
           c.env.parts.conversations.retry(queryId, { ...options, ...more, ...asking(approvals, approve) }),
@@ -207,14 +207,27 @@ function asking(approvals: Message["approvals"], approve: Approve): Pick<AskOpti
 }
 
 function optionsOf(
-  { images = [], context, responseSchema, maxIterations, plan }: Message,
-): Pick<AskOptions, "images" | "context" | "responseSchema" | "maxIterations" | "plan"> {
+  { images = [], context, responseSchema, plan, ...choices }: Message,
+): Pick<AskOptions, "images" | "context" | "responseSchema" | "maxIterations" | "model" | "limits" | "plan"> {
   return {
     images: images.map((image, at) => readImage(image, `${at + 1}`)),
     ...(context === undefined ? {} : { context: inputSource("context", context) }),
     ...(responseSchema === undefined ? {} : { responseSchema }),
-    ...(maxIterations === undefined ? {} : { maxIterations }),
+    ...chosen(choices),
     ...(plan === undefined ? {} : { plan }),
+  };
+}
+
+function chosen(
+  { maxIterations, model, maxCostUsd, timeoutMs }: Pick<
+    Message,
+    "maxIterations" | "model" | "maxCostUsd" | "timeoutMs"
+  >,
+): Pick<AskOptions, "maxIterations" | "model" | "limits"> {
+  return {
+    ...(maxIterations === undefined ? {} : { maxIterations }),
+    ...(model === undefined ? {} : { model }),
+    limits: { costUsd: maxCostUsd ?? null, wallMs: timeoutMs ?? null },
   };
 }
 

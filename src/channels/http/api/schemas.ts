@@ -44,8 +44,13 @@ export const ConversationDetailSchema = ConversationSchema.extend({
   })),
 });
 
+const AnswerTreeSchema = z.array(z.object({ kind: z.string() }).loose()).nullable().describe(
+  "The blocks of an answer in Markdown: paragraph, heading, code, quote, list, table, rule. They contain no markup: " +
+    "HTML in them is text. Null for any other answer, and for one of more than 30,000 characters",
+);
+
 export const QueryListSchema = z.object({
-  items: z.array(QuerySchema),
+  items: z.array(QuerySchema.extend({ answerTree: AnswerTreeSchema.optional() })),
   before: z.number().int().describe("Number of earlier queries; pass it as before to get them"),
 });
 
@@ -53,11 +58,20 @@ export const ServerSchema = z.object({
   version: z.string(),
   provider: z.string(),
   model: z.string(),
-  workspace: z.string(),
+  workspace: z.string().describe("The folder of new conversations"),
+  workspaces: z.array(z.string()).describe("All folders that a new conversation may name, the default first"),
+  limits: z.object({
+    maxIterations: z.number().int().nullable(),
+    maxCostUsd: z.number().nullable(),
+    timeoutMs: z.number().nullable(),
+  }).describe("Of each request; null for none"),
 });
 
 export const ModelListSchema = z.object({
-  items: z.array(z.object({ provider: z.string(), source: z.string(), models: z.array(z.unknown()) }).loose()),
+  items: z.array(
+    z.object({ provider: z.string(), source: z.string(), models: z.array(z.object({ name: z.string() }).loose()) })
+      .loose(),
+  ),
 });
 
 export const PageQuery = z.object({
@@ -65,7 +79,10 @@ export const PageQuery = z.object({
   cursor: z.string().max(200).optional().describe("The value of next from the previous page"),
 });
 
-export const NewConversationBody = z.strictObject({ title: z.string().max(1000).default("New conversation") });
+export const NewConversationBody = z.strictObject({
+  title: z.string().max(1000).default("New conversation"),
+  workspace: z.string().max(4096).optional().describe("One of the server's workspaces; its default if omitted"),
+});
 
 export const RenameBody = z.strictObject({ title: z.string().min(1).max(1000) });
 
@@ -90,6 +107,9 @@ export const IterationsQuery = z.object({
 export const QueriesQuery = z.object({
   before: z.coerce.number().int().min(0).optional().describe("Only this many of the oldest; all by default"),
   limit: z.coerce.number().int().min(1).max(10_000).default(10_000).describe("At most this many, the latest of those"),
+  answers: z.enum(["text", "tree"]).default("text").describe(
+    "tree: with answerTree, the answer ready to be drawn; at most 100",
+  ),
 });
 
 export const GraphSchema = z.object({
@@ -116,15 +136,25 @@ export const ForkBody = z.strictObject({
   title: z.string().max(1000).optional(),
 });
 
-const maxIterations = z.number().int().min(1).max(1_000_000).optional().describe(
-  "Iterations the query may use before it must ask for more",
-);
+/** Choices for one query. */
+const choices = {
+  maxIterations: z.number().int().min(1).max(1_000_000).optional().describe(
+    "Iterations the query may use before it must ask for more",
+  ),
+  model: z.string().min(1).max(200).optional().describe(
+    'The model that serves it, as "provider/name" or "name"; the server\'s model by default',
+  ),
+  maxCostUsd: z.number().positive().optional().describe("US dollars that it may cost; at most the server's own limit"),
+  timeoutMs: z.number().int().min(1).optional().describe(
+    "Milliseconds that it may take; at most the server's own limit",
+  ),
+};
 
 const approvals = z.enum(["ask", "never"]).default("never").describe(
   "What happens when an extension needs more than it was granted: ask, and wait for an answer from a client, or refuse",
 );
 
-export const RetryBody = z.strictObject({ queryId: id, maxIterations, approvals });
+export const RetryBody = z.strictObject({ queryId: id, ...choices, approvals });
 
 export const ApprovalListSchema = z.object({
   items: z.array(z.object({
@@ -146,7 +176,7 @@ export const MessageBody = z.strictObject({
   images: z.array(z.string()).max(20).optional().describe("http, https or base64 data URLs"),
   context: z.unknown().optional().describe("Text or JSON that becomes the variable context"),
   responseSchema: z.unknown().optional().describe("A JSON Schema that the answer must satisfy"),
-  maxIterations,
+  ...choices,
   plan: z.boolean().optional().describe(
     "Only make a plan: calls that could change something are refused, and the answer says what would be done",
   ),
@@ -158,6 +188,24 @@ export const MessageBody = z.strictObject({
   cancelOnDisconnect: z.boolean().optional().describe(
     "Whether disconnecting cancels the query. By default it does while the client waits for a result without an Idempotency-Key, and does not for a stream",
   ),
+});
+
+const fileChanges = z.array(z.object({
+  id: z.string(),
+  at: time,
+  queryId: z.string().nullable(),
+  paths: z.array(z.string()).readonly(),
+}));
+const diffs = z.array(z.object({ path: z.string(), diff: z.string().describe("Unified diff") }));
+
+export const UndoSchema = z.object({ changes: fileChanges, files: diffs });
+
+export const UndoPreviewSchema = UndoSchema.extend({
+  fault: z.string().nullable().describe("Why nothing can be undone"),
+});
+
+export const UndoBody = z.strictObject({
+  changes: z.array(z.string().regex(/^[0-9a-z]+-[0-9a-f]+$/)).min(1).max(1000).describe("Ids from the preview"),
 });
 
 export const SteeredSchema = z.object({ steered: z.literal(true) });

@@ -20,10 +20,17 @@ server.get(
   "/",
   describe("about", {
     tag,
-    summary: "Get version, model and workspace of the server",
+    summary: "Get version, model, workspaces and limits of the server",
     responses: { 200: content("The server", schema.ServerSchema) },
   }),
-  ({ env: { parts: { version, provider, model, workspace } }, json }) => json({ version, provider, model, workspace }),
+  ({ env: { parts: { version, provider, model, workspace, workspaces = [], budget } }, json }) => {
+    const { iterations = null, costUsd = null, wallMs = null } = budget ?? {};
+    return json({
+      ...{ version, provider, model, workspace },
+      workspaces: [...new Set([workspace, ...workspaces])],
+      limits: { maxIterations: iterations, maxCostUsd: costUsd, timeoutMs: wallMs },
+    });
+  },
 );
 
 server.get(

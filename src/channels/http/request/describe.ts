@@ -22,7 +22,7 @@ interface Described {
 }
 
 const ERRORS = {
-  409: "A query is running in the conversation",
+  409: "A query is running in the conversation, or what is to be changed has changed",
   412: "The conversation does not match If-Match",
   422: "The idempotency key was used with another body",
   429: "Too many requests, or the quota of the token is exhausted; Retry-After says when to try again",

@@ -2,15 +2,22 @@ import type { Conversations } from "../../../conversation/conversations.ts";
 import type { Log } from "../../../logging/log.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts";
+import type { UndoReport } from "../../../domain/reports/undo_report.ts";
 import type { Rate } from "../auth/rate_limit.ts";
 import type { IdleLimits, OwnConnections } from "./idle_connections.ts";
 import type { TokenSource } from "../auth/token_grant.ts";
 
+type UndoOptions = Readonly<Record<string, string | boolean>>;
+
 /** Dependencies of the HTTP channel. The caller that provides them closes them, after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
-  /** Real path; new conversations belong to it. */
+  /** Real path; new conversations belong to it unless they name another one. */
   readonly workspace: string;
+  /** Real paths of further folders for new conversations. */
+  readonly workspaces?: readonly string[];
+  /** Limits of each request; null for none. */
+  readonly budget?: { readonly iterations: number; readonly costUsd: number | null; readonly wallMs: number | null };
   readonly provider: string;
   readonly model: string;
   readonly version: string;
@@ -18,6 +25,8 @@ export interface HttpParts {
   readonly admin: Pick<ProviderAdmin, "models">;
   /** Lists extensions. */
   readonly extensions: Pick<ExtensionAdmin, "list">;
+  /** Undoes file changes in a workspace; null if the server may not. */
+  readonly undo?: ((workspace: string, options: UndoOptions) => Promise<UndoReport | null>) | null;
   readonly log: Log;
   readonly now: () => number;
   /** Wraps the work of every request; the work reports its route with parameter names instead of values. */

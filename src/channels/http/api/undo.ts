@@ -1,0 +1,63 @@
+import { type Context, Hono } from "hono";
+import type { z } from "zod";
+import { BusyError } from "../../../domain/errors.ts";
+import type { FileChange, UndoReport } from "../../../domain/reports/undo_report.ts";
+import { content, describe } from "../request/describe.ts";
+import type { Env } from "../request/env.ts";
+import { inConversation } from "../request/in_conversation.ts";
+import { validJson } from "../request/valid.ts";
+import { Problem } from "../response/problem.ts";
+import * as schema from "./schemas.ts";
+
+const NONE = "Cannot undo: this server records no file changes";
+const tag = "conversations";
+
+/** The latest file changes of a conversation, and undoing them. */
+export const undo = new Hono<Env>();
+
+undo.get(
+  "/undo",
+  describe("previewUndo", {
+    tag,
+    summary: "Show the latest file changes that can be undone, those of one query",
+    responses: { 200: content("The changes, and what they did to each file", schema.UndoPreviewSchema) },
+  }),
+  inConversation,
+  async (c) => {
+    const { error = null, changes = [], files = [] } = await run(c, { dryRun: true }) ?? { error: NONE };
+    return c.json({ changes: changes.map(shown), files, fault: error });
+  },
+);
+
+undo.post(
+  "/undo",
+  describe("undo", {
+    tag,
+    summary: "Undo file changes, all or none; those that are undone already are skipped",
+    scope: "write",
+    responses: { 200: content("What was undone; nothing the second time", schema.UndoSchema) },
+    errors: [409],
+  }),
+  validJson(schema.UndoBody),
+  inConversation,
+  async (c) => {
+    const { conversationId } = c.var.conversation;
+    const running = await c.env.parts.conversations.records.running(conversationId);
+    if (running !== null) throw new BusyError(`Conversation is busy: ${conversationId}`);
+    const { changes: wanted } = c.req.valid("json");
+    const report = await run(c, { changes: wanted.join(",") });
+    if (report === null) throw new Problem(NONE, { kind: "not-found" });
+    const { error, changes = [], files = [] } = report;
+    if (error !== undefined) throw new Problem(error, { kind: "changed", status: 409 });
+    return c.json({ changes: changes.map(shown), files });
+  },
+);
+
+function shown({ id, at, queryId, paths }: FileChange): z.infer<typeof schema.UndoSchema>["changes"][number] {
+  return { id, at, queryId, paths };
+}
+
+async function run(c: Context<Env>, options: Readonly<Record<string, string | boolean>>): Promise<UndoReport | null> {
+  const { conversationId, workspace } = c.var.conversation;
+  return await c.env.parts.undo?.(workspace, { conversation: conversationId, ...options }) ?? null;
+}

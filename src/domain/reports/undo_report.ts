@@ -1,0 +1,36 @@
+import type { ExtensionAdmin } from "./extension_admin.ts";
+
+export interface FileChange {
+  readonly id: string;
+  readonly at: number;
+  /** The function that made it. */
+  readonly change: string;
+  readonly conversationId: string;
+  /** Null outside a query. */
+  readonly queryId: string | null;
+  readonly paths: readonly string[];
+  /** Only in a list. */
+  readonly undone?: boolean;
+}
+
+/** What was undone; in a dry run, the changes that would be. */
+export interface UndoReport {
+  /** Why nothing was. */
+  readonly error?: string;
+  readonly changes?: readonly FileChange[];
+  readonly files?: readonly { readonly path: string; readonly diff: string }[];
+}
+
+/** Runs the command that undoes file changes. Null if the extension that records them is off. */
+export async function runUndo(
+  admin: Pick<ExtensionAdmin, "run">,
+  options: Readonly<Record<string, string | number | boolean | undefined>>,
+): Promise<UndoReport | null> {
+  const parts: string[] = [];
+  const words = Object.entries(options).flatMap(([key, value]) => {
+    if (value === undefined || value === false) return [];
+    return [value === true ? `--${key}` : `--${key}=${value}`];
+  });
+  const code = await admin.run(["undo", ...words], (text) => void parts.push(text));
+  return code === null ? null : JSON.parse(parts.join(""));
+}

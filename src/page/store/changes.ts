@@ -1,0 +1,26 @@
+import { signal } from "@preact/signals";
+import { inApi, json } from "./api.ts";
+import type { UndoPreview } from "./api_types.ts";
+
+const latest = signal<UndoPreview | null>(null);
+
+/** Fetches the latest file changes of a conversation that can be undone. */
+async function load(conversation: string): Promise<UndoPreview> {
+  return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"));
+}
+
+/** The same; none if the server changes no files. */
+async function look(conversation: string): Promise<void> {
+  await load(conversation).catch(() => latest.value = null);
+}
+
+/** Undoes the changes; resolves with the paths of the files. */
+async function undo(conversation: string, { changes }: UndoPreview): Promise<readonly string[]> {
+  const body = { changes: changes.map(({ id }) => id) };
+  const { files } = await json<UndoPreview>(inApi("conversations", conversation, "undo"), { method: "POST", body });
+  await load(conversation);
+  return files.map(({ path }) => path);
+}
+
+/** File changes of the open conversation. */
+export const changes = { latest, load, look, undo };

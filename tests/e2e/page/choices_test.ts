@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import type { HttpParts } from "../../../src/channels/http/routing/http_parts.ts";
+import { final } from "../../helpers/scripted_provider.ts";
+import { ask, inBrowser } from "./_browser.ts";
+
+const MODELS = [{
+  ...{ provider: "scripted", source: "config" as const, detail: "" },
+  models: ["script", "other"].map((name) => ({
+    ...{ name, contextTokens: null, price: null, reasoning: false, images: false, known: true },
+    root: name === "script",
+  })),
+}];
+
+inBrowser("asks the chosen model in the chosen workspace, within the limits", {
+  replies: [final("- done")],
+  rig: { models: MODELS, workspaces: ["/other"] },
+}, async ({ page, rig }) => {
+  await page.locator("#model").selectOption("scripted/other");
+  await page.locator("#workspace").selectOption("/other");
+  await page.locator("#limits > summary").click();
+  await page.getByLabel("Steps").fill("3");
+  await ask(page, "begin");
+  await page.locator(".answer li", { hasText: "done" }).waitFor();
+  assert.equal(await page.locator("#workspace").count(), 0, "a conversation stays in its workspace");
+  assert.equal(await page.locator("#limits > summary").innerText(), "1 limit");
+  const { items: [made] } = await (await rig.ask("/api/v1/conversations?limit=1")).json();
+  assert.equal(made.workspace, "/other");
+});
+
+const state = { undone: false };
+
+/** Records one change, of the latest query. */
+const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> => async (_, { dryRun = false }) => {
+  const diff = "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n";
+  const change = { ...{ id: "0abc-01", at: 7, change: "edit", conversationId: "c", paths: ["a.ts"] } };
+  if (state.undone) return { error: "Nothing to undo" };
+  state.undone = !dryRun;
+  return { changes: [{ ...change, queryId: await rigQuery() }], files: [{ path: "a.ts", diff }] };
+};
+const latest = { query: () => Promise.resolve("") };
+
+inBrowser("shows what the last request changed in files, and undoes it once that is confirmed", {
+  replies: [final("Changed a.ts")],
+  rig: { undo: undo(() => latest.query()) },
+}, async ({ page, rig }) => {
+  latest.query = async () => {
+    const { items: [made] } = await (await rig.ask("/api/v1/conversations?limit=1")).json();
+    const { items } = await (await rig.ask(`/api/v1/conversations/${made.conversationId}/queries`)).json();
+    return items.at(-1)?.queryId ?? "";
+  };
+  await ask(page, "change it");
+  await page.locator(".changes .d-added", { hasText: "const a = 2" }).waitFor();
+  assert.match(await page.locator(".changes > summary").innerText(), /^1 file changed \+1 −1/);
+  await page.getByRole("button", { name: "Undo these changes" }).click();
+  await page.locator("#ask-question", { hasText: "Undo the changes of a.ts?" }).waitFor();
+  await page.locator("#ask-no").click();
+  assert.equal(state.undone, false);
+  await page.getByRole("button", { name: "Undo these changes" }).click();
+  await page.locator("#ask-yes").click();
+  await page.locator("#status", { hasText: "Undid the changes of 1 file" }).waitFor();
+  assert.equal(await page.locator(".changes").count(), 0);
+});
