@@ -18,11 +18,16 @@ export const attached = signal<readonly AttachedImage[]>([]);
 export async function attach(files: readonly File[]): Promise<boolean> {
   const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
   for (const image of images) {
-    if (attached.value.length >= MOST) say(`A request can have up to ${MOST} images`, { bad: true });
-    else if (image.size > MAX_BYTES) say(`${image.name} is too large: images can have up to 5 MB`, { bad: true });
-    else attached.value = [...attached.value, { name: image.name, url: await dataUrl(image) }];
+    if (image.size > MAX_BYTES) say(`${image.name} is too large: images can have up to 5 MB`, { bad: true });
+    else add({ name: image.name, url: await dataUrl(image) });
   }
   return images.length > 0;
+}
+
+/** Others may have been attached while this one was read. */
+function add(image: AttachedImage): void {
+  if (attached.value.length >= MOST) say(`A request can have up to ${MOST} images`, { bad: true });
+  else attached.value = [...attached.value, image];
 }
 
 export function detach(image: AttachedImage): void {
