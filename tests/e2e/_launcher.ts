@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { baseRuntime } from "../helpers/base_runtime.ts";
+import { compiledProgram } from "../helpers/compiled_program.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -40,30 +40,10 @@ export async function sourceLauncher(): Promise<Launcher> {
   };
 }
 
-/** Set once the executable of this test run is made; files of tests are threads of one process and share it. */
-const MADE = "VIS_E2E_EXECUTABLE_MADE";
-
-/** The executable, made once for the whole run in a folder of its own. */
+/** The executable, made once for all tests of this checkout. */
 export async function compiledLauncher(): Promise<Launcher> {
-  const runtime = await baseRuntime();
-  const output = join(ROOT, "dist/e2e/vis");
-  return {
-    name: "compiled",
-    argv: [output],
-    env: { PATH: "/usr/bin:/bin" },
-    missing: runtime.ok ? "" : runtime.reason,
-    ready: once(async () => {
-      await Deno.mkdir(dirname(output), { recursive: true });
-      using lock = await Deno.open(`${output}.lock`, { create: true, write: true });
-      await lock.lock(true);
-      if (Deno.env.get(MADE) === output) return;
-      const args = ["run", "-A", join(ROOT, "scripts/compile.ts"), "--output", output];
-      const { code, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env: { ...runtime.env } })
-        .output();
-      if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
-      Deno.env.set(MADE, output);
-    }),
-  };
+  const { path, missing, ready } = await compiledProgram();
+  return { name: "compiled", argv: [path], env: { PATH: "/usr/bin:/bin" }, missing, ready: once(ready) };
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

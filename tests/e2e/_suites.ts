@@ -30,8 +30,6 @@ import { twoProcessesSuite } from "./suites/failures/two_processes_suite.ts";
 /** What depends on how the program is started, built or spoken to: held both ways. */
 export const bothWays: readonly ((launcher: Launcher) => void)[] = [
   runSuite,
-  repliesSuite,
-  streamsSuite,
   commandsSuite,
   serveSuite,
   screenSuite,
@@ -41,6 +39,8 @@ export const bothWays: readonly ((launcher: Launcher) => void)[] = [
 
 /** All other behaviour: held on the executable, or from source where none can be made. */
 export const oneWay: readonly ((launcher: Launcher) => void)[] = [
+  repliesSuite,
+  streamsSuite,
   continueSuite,
   endSuite,
   signalsSuite,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { final, replyJson } from "../helpers/scripted_provider.ts";
-import { ATTACKS, ran } from "../extensions/git/_attacks.ts";
+import { ATTACKS, clear, ran } from "../extensions/git/_attacks.ts";
 import { missing, repository } from "../extensions/git/_repository.ts";
 import { compiledLauncher } from "./_launcher.ts";
 import { client, urlOf } from "./helpers/server.ts";
@@ -95,6 +95,13 @@ launched(launcher, "web reaches no server of the machine by redirects, names or 
   await Promise.all([secret.shutdown(), allowed.shutdown()]);
 });
 
+const filtered = ATTACKS.filter(({ name }) => /filter/.test(name));
+/** Each of these would keep git from coming to what the others name. */
+const alone = ATTACKS.filter(({ name }) => /to be fetched|every protocol|submodule/.test(name));
+const others = ATTACKS.filter((attack) => !filtered.includes(attack) && !alone.includes(attack));
+
+/** deputy_test.ts holds one attack at a time, with and without the wall; here are what the executable has of its own:
+ * its wall, and the environment that it passes on. */
 Deno.test({
   name: `git obeys no repository [compiled]${missing ? ` (skipped: ${missing})` : ""}`,
   ignore: missing !== "" || launcher.missing !== "",
@@ -117,17 +124,20 @@ Deno.test({
     const block = `let calls = 0; for (const call of [${
       calls.map((call) => `() => ${call}`).join(", ")
     }]) { await call().catch(() => {}); calls++ }`;
-    await together(
-      t,
-      Object.fromEntries(ATTACKS.map((attack) => [attack.name, async () => {
-        await using user = await User.make(launcher, { reply: [replyJson(block), final("{{calls}}")] });
-        await repository(async (there) => {
-          await attack.set(there);
-          answered(await user.run(["run", "x", "--cwd", there.workspace]), `${calls.length}`);
-          assert.equal(ran(there), false);
-        });
-      }])),
-    );
+    const obeysNone = (attacks: typeof ATTACKS) => async (): Promise<void> => {
+      await using user = await User.make(launcher, { reply: [replyJson(block), final("{{calls}}")] });
+      await repository(async (there) => {
+        for (const { set } of attacks) await set(there);
+        await clear(there);
+        answered(await user.run(["run", "x", "--cwd", there.workspace]), `${calls.length}`);
+        assert.equal(ran(there), false);
+      });
+    };
+    await together(t, {
+      "every filter at once": obeysNone(filtered),
+      "everything else that it can name at once": obeysNone(others),
+      ...Object.fromEntries(alone.map((attack) => [attack.name, obeysNone([attack])])),
+    });
   },
 });
 

@@ -1,11 +1,11 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { baseRuntime } from "./base_runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const OUTPUT = "dist/attacks/vis";
-/** The sources of the executable, besides packages. */
-const SOURCES = ["src", "extensions", "scripts", "migrations"];
+const OUTPUT = "dist/tests/vis";
+/** What the executable is made of: `deno.lock` stands for the packages. */
+const SOURCES = ["src", "extensions", "scripts", "migrations", "main.ts", "deno.json", "deno.lock"];
 
 export interface CompiledProgram {
   readonly path: string;
@@ -15,7 +15,7 @@ export interface CompiledProgram {
   ready(): Promise<void>;
 }
 
-/** The executable, for tests of its parts; tests of its commands are in tests/e2e. */
+/** The executable, made once for all tests: files of tests are threads of one process, or come one after another. */
 export async function compiledProgram(): Promise<CompiledProgram> {
   const runtime = await baseRuntime();
   const path = join(ROOT, OUTPUT);
@@ -23,6 +23,9 @@ export async function compiledProgram(): Promise<CompiledProgram> {
     path,
     missing: runtime.ok ? "" : runtime.reason,
     ready: async () => {
+      await Deno.mkdir(dirname(path), { recursive: true });
+      using lock = await Deno.open(`${path}.lock`, { create: true, write: true });
+      await lock.lock(true);
       if (await isCurrent(path)) return;
       const args = ["run", "-A", join(ROOT, "scripts/compile.ts"), "--output", OUTPUT];
       const command = new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env: { ...runtime.env } });
@@ -35,18 +38,17 @@ export async function compiledProgram(): Promise<CompiledProgram> {
 async function isCurrent(path: string): Promise<boolean> {
   try {
     const made = (await Deno.stat(path)).mtime?.getTime() ?? 0;
-    for (const folder of SOURCES) if (await newest(join(ROOT, folder)) >= made) return false;
+    for (const name of SOURCES) if (await newest(join(ROOT, name)) >= made) return false;
     return true;
   } catch {
     return false;
   }
 }
 
-async function newest(folder: string): Promise<number> {
-  let time = (await Deno.stat(folder)).mtime?.getTime() ?? 0;
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    const path = join(folder, name);
-    time = Math.max(time, isDirectory ? await newest(path) : (await Deno.stat(path)).mtime?.getTime() ?? 0);
-  }
+async function newest(path: string): Promise<number> {
+  const { isDirectory, mtime } = await Deno.stat(path);
+  let time = mtime?.getTime() ?? 0;
+  if (!isDirectory) return time;
+  for await (const { name } of Deno.readDir(path)) time = Math.max(time, await newest(join(path, name)));
   return time;
 }

@@ -40,7 +40,7 @@ class Chat implements AsyncDisposable {
 
   constructor(readonly user: User) {}
 
-  static async open(launcher: Launcher): Promise<Chat> {
+  static async open(launcher: Launcher, settings: Readonly<Record<string, number>> = {}): Promise<Chat> {
     let chat: Chat | null = null;
     const handler = async (asked: { readonly body: unknown }): Promise<MockReply> => {
       const word = JSON.stringify(asked.body).match(/word\d+/g)?.sort().at(-1) ?? "";
@@ -52,7 +52,7 @@ class Chat implements AsyncDisposable {
     await Deno.mkdir(chat.user.path("vis"));
     await Deno.writeTextFile(
       chat.user.path("vis/config.jsonc"),
-      JSON.stringify({ telegram: { allow: [7], apiUrl: chat.api.url } }),
+      JSON.stringify({ telegram: { allow: [7], apiUrl: chat.api.url, ...settings } }),
     );
     return chat;
   }
@@ -99,7 +99,8 @@ export function telegramSuite(launcher: Launcher): void {
   launched(launcher, "vis telegram stores what runs at SIGHUP as at SIGTERM, and begins it again", async (t) => {
     for (const signal of ["SIGTERM", "SIGHUP"] as const) {
       await t.step(signal, async () => {
-        await using chat = await Chat.open(launcher);
+        // The query cannot finish, however long it is given.
+        await using chat = await Chat.open(launcher, { shutdownMs: 100 });
         const asked = Promise.withResolvers<void>();
         const hold = Promise.withResolvers<void>();
         chat.onModel = () => {
