@@ -100,8 +100,8 @@ const filtered = ATTACKS.filter(({ name }) => /filter/.test(name));
 const alone = ATTACKS.filter(({ name }) => /to be fetched|every protocol|submodule/.test(name));
 const others = ATTACKS.filter((attack) => !filtered.includes(attack) && !alone.includes(attack));
 
-/** deputy_test.ts holds one attack at a time, with and without the wall; here are what the executable has of its own:
- * its wall, and the environment that it passes on. */
+/** deputy_test.ts tries each attack by itself, with and without precautions. What the executable has of its own is the
+ * wall, and the environment that it passes on. */
 Deno.test({
   name: `git obeys no repository [compiled]${missing ? ` (skipped: ${missing})` : ""}`,
   ignore: missing !== "" || launcher.missing !== "",
