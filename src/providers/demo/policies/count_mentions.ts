@@ -20,7 +20,7 @@ export const countMentions: Policy = {
     return {
       thinking: `The journal shows ${counted} files, and mentions holds them. Answer from the variables.`,
       answerType: "markdown",
-      final: `${word} is mentioned {{total}} times in {{mentions.length}} files:\n` +
+      final: `${word} is mentioned {{total}} times in {{mentions.length}} file${counted === 1 ? "" : "s"}:\n` +
         "{{#mentions}}\n- {{path}}: {{count}}\n{{/mentions}}",
     };
   },

@@ -13,10 +13,11 @@ export const listFolder: Policy = {
         'const files = await fs.glob("**/*")',
         "const first = files.slice(0, 30).map((path) => ({ path }))",
         "const more = files.length > first.length ? `and ${files.length - first.length} more` : ''",
+        "const count = files.length === 1 ? '1 file' : `${files.length} files`",
         "files.length",
       ].join("\n")],
       answerType: "markdown",
-      final: "{{files.length}} files:\n{{#first}}\n- {{path}}\n{{/first}}\n\n{{more}}",
+      final: "{{count}}:\n{{#first}}\n- {{path}}\n{{/first}}\n\n{{more}}",
     });
   },
 };
