@@ -111,8 +111,8 @@ Deno.test("the formula names the archive with its checksum, and the bill of mate
     }]);
   }));
 
-Deno.test("thirdParties() finds what the program and the page import, with licences", async () => {
-  const found = await thirdParties(["src/page/app.tsx"]);
+Deno.test("thirdParties() finds what the entries import, with licences", async () => {
+  const found = await thirdParties(["src/page/app.tsx", "src/markdown/parse_markdown.ts"]);
   const names = found.map(({ name }) => name);
   assert.ok(["preact", "markdown-it", "linkify-it"].every((name) => names.includes(name)), names.join());
   assert.ok(!names.includes("playwright-core"));
