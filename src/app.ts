@@ -55,6 +55,15 @@ function services(extensions: Extensions, io: DenoIo): Services {
       return await doctor(request, { env: environment(), ...extensions });
     },
     ...careServices(extensions),
+    update: async (request) => {
+      const [{ update }, { readSettings }, container] = await Promise.all([
+        import("./app/update/update.ts"),
+        import("./app/settings/settings.ts"),
+        Promise.any(["/.dockerenv", "/run/.containerenv"].map((path) => Deno.stat(path))).then(() => true, () => false),
+      ]);
+      const { config } = await readSettings({}, environment(), extensions);
+      return await update(request, { version: versionFacts(), config, program: Deno.execPath(), container });
+    },
     respawn: async (args, env) => {
       await io.drained(); // earlier output must come first
       return await respawn(args, env);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { zipSync } from "fflate";
 import { completionScript } from "../../src/channels/cli/completion/script.ts";
+import { ReleaseIndex } from "../../src/app/update/release_index.ts";
 import { ROOT } from "../_project.ts";
 import { publicKeyOf, signature, type SigningKey } from "./minisign.ts";
 import { debOf } from "./packages/deb.ts";
@@ -40,8 +41,8 @@ const DOCS: Readonly<Record<string, string>> = {
   "vis.1": "docs/generated/vis.1",
 };
 
-/** Writes an archive and packages for each program, a formula, a bill of materials, `install.sh`, `SHA256SUMS` and
- * signatures. Resolves with the names of the files. */
+/** Writes an archive and packages for each program, an index, a formula, a bill of materials, `install.sh`,
+ * `SHA256SUMS` and signatures. Resolves with the names of the files. */
 export async function packRelease(options: PackOptions): Promise<readonly string[]> {
   const { version, output, modifiedAt, key } = options;
   if (!/^\d+\.\d+\.\d+[\w.-]*$/.test(version)) throw new Error(`Cannot release version: ${version}`);
@@ -61,19 +62,21 @@ export async function packRelease(options: PackOptions): Promise<readonly string
   return [...files.keys()].sort();
 }
 
-/** An archive for each program, and the formula that names them. */
+/** An archive for each program, and the index and the formula that name them. */
 async function archivesOf(options: PackOptions): Promise<ReadonlyMap<string, Uint8Array>> {
   const { version, programs, baseUrl, modifiedAt } = options;
   const files = new Map<string, Uint8Array>();
-  const archives: { readonly target: string; readonly name: string; readonly sha256: string }[] = [];
+  const archives: { target: string; name: string; bytes: number; sha256: string }[] = [];
   for (const { target, path } of programs) {
     const windows = target.includes("windows");
     const entries = await entriesOf(path, { folder: `vis-${version}`, windows, options });
     const name = `vis-${version}-${target}${windows ? ".zip" : ".tar.gz"}`;
     const bytes = (windows ? zipped : tarOf)(entries, modifiedAt);
     files.set(name, bytes);
-    archives.push({ target, name, sha256: createHash("sha256").update(bytes).digest("hex") });
+    archives.push({ target, name, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") });
   }
+  const changelog = new TextDecoder().decode(await inRoot("CHANGELOG.md"));
+  files.set("latest.json", encoded(JSON.stringify(ReleaseIndex.parse({ version, archives, changelog }), null, 2)));
   const url = baseUrl.replace(/\/+$/, "");
   if (url !== "") files.set("vis-agent.rb", encoded(formulaOf({ version, baseUrl: url, archives })));
   return files;

@@ -13,6 +13,7 @@ import type {
   ProvidersReport,
   ServerTrial,
 } from "../domain/reports/provider_report.ts";
+import type { InstalledRelease, UpdateRequest } from "../domain/reports/update_facts.ts";
 import type { VersionFacts } from "../domain/reports/version_facts.ts";
 import type { ReplayPlace, ReplayRequest } from "../domain/records/replay_place.ts";
 
@@ -242,6 +243,9 @@ export interface Services {
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
   /** Maintenance of the database that `open` would use, without opening it. */
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
+  /** Replaces the executable with that of a release; null if there is nothing to do. Rejects with `ConfigError`,
+   * `UsageError` and `Cancelled`, and has then changed nothing. */
+  update(request: UpdateRequest): Promise<InstalledRelease | null>;
   /** Runs this program again with other arguments in the same terminal; resolves with its exit code. */
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
 }

@@ -86,6 +86,10 @@ export const DEFAULT_CONFIG: Config = {
     "end": [],
     "network": false,
   },
+  "update": {
+    "from": null,
+    "publicKey": null,
+  },
   "approvals": "ask",
   "extensions": {
     "allow": null,

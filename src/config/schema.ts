@@ -140,6 +140,14 @@ export const ConfigSchema = z.strictObject({
     end: commands.describe("Commands that run when a request has ended"),
     network: z.boolean().default(false).describe("Whether these commands get the network"),
   }).prefault({}),
+  update: z.strictObject({
+    from: z.string().min(1).nullable().default(null).describe(
+      "Address (https) or folder with the files of the newest release, for vis update",
+    ),
+    publicKey: z.string().min(1).nullable().default(null).describe(
+      "Public key of minisign with which vis update verifies a release",
+    ),
+  }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(
     "What happens when an extension needs more than it was granted: ask the user, or refuse it without a question",
   ),

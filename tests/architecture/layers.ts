@@ -32,6 +32,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
     extensions: 1,
     otel: 1,
     providers: 1,
+    update: 1,
     session: 2,
     replay: 3,
     services: 3,

@@ -18,6 +18,7 @@ Deno.test("isSecret() knows keys by how they look and by what they are called", 
   for (const name of ["apiKey", "api_key", "botToken", "TOKEN", "password", "Authorization", "client_secret"]) {
     assert.ok(isSecret(name, "x"), name);
   }
+  assert.ok(!isSecret("update.publicKey", "x"));
   assert.ok(isSecret("headers", { "X-Api-Key": "x" }));
   assert.ok(isSecret("list", ["fine", "ghp_0123456789abcdefghij0123456789abcdef"]));
 });

@@ -8,9 +8,12 @@ const FILE = ["0", "\0", ""];
 const LEFT_OUT = ["5", "g", "x"];
 
 /** Reads the files of a tar archive, gzipped or not, and strips a folder that contains all of them. Throws Error for
- * links, special files, paths that lead outside, and archives above the limits of an extension. */
-export async function readTar(bytes: Uint8Array<ArrayBuffer>): Promise<ReadonlyMap<string, Uint8Array>> {
-  const plain = bytes[0] === 0x1f && bytes[1] === 0x8b ? await unzipped(bytes) : bytes;
+ * links, special files, paths that lead outside, and archives above the limits, by default those of an extension. */
+export async function readTar(
+  bytes: Uint8Array<ArrayBuffer>,
+  { maxBytes = MAX_BYTES } = {},
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const plain = bytes[0] === 0x1f && bytes[1] === 0x8b ? await unzipped(bytes, maxBytes) : bytes;
   const files = new Map<string, Uint8Array>();
   for (let at = 0; at + BLOCK <= plain.length;) {
     const header = plain.subarray(at, at + BLOCK);
@@ -45,10 +48,10 @@ function unwrapped(files: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, 
   return new Map([...files].map(([path, bytes]) => [path.slice(top.length + 1), bytes]));
 }
 
-async function unzipped(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+async function unzipped(bytes: Uint8Array<ArrayBuffer>, maxBytes: number): Promise<Uint8Array> {
   return await readBounded(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")), {
-    maxBytes: MAX_BYTES,
-    tooLarge: () => refused(`it unpacks to more than ${MAX_BYTES / 1024 / 1024} MiB`),
+    maxBytes,
+    tooLarge: () => refused(`it unpacks to more than ${maxBytes / 1024 / 1024} MiB`),
   });
 }
 

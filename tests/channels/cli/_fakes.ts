@@ -78,6 +78,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     extensionAdmin: () => Promise.resolve({ ...NO_EXTENSIONS }),
     databaseCare: never,
     configAdmin: never,
+    update: never,
     respawn: never,
     ...services,
   };

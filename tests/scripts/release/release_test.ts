@@ -70,6 +70,7 @@ Deno.test("packRelease() writes archives that hold the executable, and checksums
     assert.deepEqual(names, [
       "SHA256SUMS",
       "install.sh",
+      "latest.json",
       "sbom.cdx.json",
       `vis-9.8.7-${WINDOWS}.zip`,
       `vis-9.8.7-${HERE}.tar.gz`,

@@ -40,15 +40,7 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
     .action((flags: { json: boolean }) => {
       io.stdout(flags.json ? `${JSON.stringify(services.version, null, 2)}\n` : `${program.version()}\n`);
     });
-  program.command("update", { hidden: true }).alias("upgrade").action(() => io.stdout(updateText(services)));
   addHelpItself(program, { services, io, finish });
-}
-
-function updateText({ version: { vis, compiled } }: Context["services"]): string {
-  const how = compiled
-    ? "run install.sh of the new release: it verifies the executable and replaces this one"
-    : "run git pull in the folder of the source";
-  return `This is vis ${vis}. To update, ${how}.\n`;
 }
 
 function addHelpItself(program: Command, { services, io }: Context): void {

@@ -14,6 +14,7 @@ import { addSearch } from "./search.ts";
 import { addServe } from "./serve.ts";
 import { addTelegram } from "./telegram.ts";
 import { addUndo } from "./undo.ts";
+import { addUpdate } from "./update.ts";
 import { addVars } from "./vars.ts";
 import type { Context } from "./context.ts";
 import { evenOutputs } from "./even_outputs.ts";
@@ -50,10 +51,11 @@ const PARTS: readonly Part[] = [
   { group: "Set up:", names: ["extensions"], add: addExtensions },
   { group: "Set up:", names: ["approvals"], add: addApprovals },
   { group: "Set up:", names: ["db"], add: addDb },
+  { group: "Set up:", names: ["update", "upgrade"], add: addUpdate },
   { group: "Serve:", names: ["serve"], add: addServe },
   { group: "Serve:", names: ["telegram"], add: addTelegram },
   { group: "Serve:", names: ["mcp", "acp"], add: addProtocols },
-  { group: "Help:", names: ["doctor", "completions", "version", "update"], add: addHelp },
+  { group: "Help:", names: ["doctor", "completions", "version"], add: addHelp },
 ];
 
 /** The names of all commands. */

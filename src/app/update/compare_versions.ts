@@ -1,0 +1,16 @@
+/** Negative if the first version is older, positive if it is newer. A version with a suffix (`1.2.0-rc.1`) is older than
+ * the one without. */
+export function compareVersions(one: string, other: string): number {
+  const [a, b] = [parts(one), parts(other)];
+  for (const [at, number] of a.numbers.entries()) {
+    const difference = number - (b.numbers[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  if (a.suffix === "" || b.suffix === "") return b.suffix.length - a.suffix.length;
+  return a.suffix.localeCompare(b.suffix, "en", { numeric: true });
+}
+
+function parts(version: string): { readonly numbers: readonly number[]; readonly suffix: string } {
+  const [, numbers = "", suffix = ""] = /^(\d+\.\d+\.\d+)(.*)$/.exec(version) ?? [];
+  return { numbers: numbers.split(".").map(Number), suffix };
+}

@@ -1,0 +1,112 @@
+import { createHash } from "node:crypto";
+import { Cancelled, ConfigError, UsageError } from "../../domain/errors.ts";
+import type { InstalledRelease, UpdateRequest } from "../../domain/reports/update_facts.ts";
+import type { VersionFacts } from "../../domain/reports/version_facts.ts";
+import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
+import { readTar } from "../../extension/loading/read_tar.ts";
+import type { Config } from "../../config/schema.ts";
+import { changesBetween } from "./changes_between.ts";
+import { compareVersions } from "./compare_versions.ts";
+import { installedBy } from "./installed_by.ts";
+import { ReleaseIndex } from "./release_index.ts";
+import { ReleasePlace } from "./release_place.ts";
+import { replaceProgram } from "./replace_program.ts";
+import { VerifyingKey } from "./verifying_key.ts";
+
+const MIB = 1024 * 1024;
+const MAX_BYTES = { index: 4 * MIB, signature: 4096, archive: 256 * MIB, program: 512 * MIB };
+
+export interface UpdateParts {
+  readonly version: VersionFacts;
+  readonly config: Pick<Config, "update">;
+  /** Path of the executable. */
+  readonly program: string;
+  /** Whether it runs in a container. */
+  readonly container: boolean;
+}
+
+/** Replaces the executable with that of a release, after its signatures and checksum were verified; null if there is
+ * nothing to do. Throws `ConfigError`, `UsageError` and `Cancelled`, and has then changed nothing. */
+export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
+  const { version, program } = parts;
+  const { place, key } = sourceOf(request, parts);
+  const index = indexFrom(await verified("latest.json", { place, key, maxBytes: MAX_BYTES.index }));
+  const compared = compareVersions(index.version, version.vis);
+  request.onFound({
+    version: index.version,
+    age: compared > 0 ? "newer" : compared < 0 ? "older" : "same",
+    changes: changesBetween(index.changelog, { after: version.vis, upTo: index.version }),
+  });
+  if (request.check || compared === 0 && !request.force) return null;
+  if (compared < 0 && !request.force) {
+    throw new UsageError(`Cannot update to vis ${index.version}: it is older than this one; --force installs it`);
+  }
+  const manager = installedBy(program, parts);
+  if (manager) throw new ConfigError(`Cannot replace ${program}: ${manager.by} installed it`, { advice: manager.how });
+  const bytes = await programFrom(index, { place, key, target: version.target });
+  if (request.signal.aborted) throw new Cancelled("Cancelled");
+  return await replaceProgram(program, bytes, { version: index.version });
+}
+
+interface Source {
+  readonly place: ReleasePlace;
+  readonly key: VerifyingKey;
+}
+
+function sourceOf(request: UpdateRequest, { config, program, container }: UpdateParts): Source {
+  const from = request.from ?? config.update.from;
+  if (from === null) {
+    const manager = installedBy(program, { container });
+    throw new ConfigError("Cannot look for an update: no release is named", {
+      advice: manager
+        ? `${manager.by} installed this executable: ${manager.how}`
+        : "use --from URL or DIR, or vis config set update.from URL",
+    });
+  }
+  const key = request.key ?? config.update.publicKey;
+  if (key === null) {
+    throw new ConfigError("Cannot verify an update: there is no public key", {
+      advice: "use --key KEY, or vis config set update.publicKey KEY, with the key from whoever makes the releases",
+    });
+  }
+  return { place: new ReleasePlace(from, request.signal), key: new VerifyingKey(key) };
+}
+
+/** A file whose signature is right. */
+async function verified(
+  name: string,
+  { place, key, maxBytes }: Source & { readonly maxBytes: number },
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await place.read(name, maxBytes);
+  const signature = new TextDecoder().decode(await place.read(`${name}.minisig`, MAX_BYTES.signature));
+  const fault = key.fault(bytes, signature);
+  if (fault !== null) throw new UsageError(`Cannot trust the signature of ${name}: ${fault}; nothing was changed`);
+  return bytes;
+}
+
+function indexFrom(bytes: Uint8Array): ReturnType<typeof ReleaseIndex.parse> {
+  try {
+    return ReleaseIndex.parse(readForeignJson(new TextDecoder().decode(bytes)));
+  } catch {
+    throw new UsageError("Cannot read latest.json: it does not describe a release of vis");
+  }
+}
+
+/** The executable for this platform, from its archive. */
+async function programFrom(
+  { version, archives }: ReturnType<typeof ReleaseIndex.parse>,
+  { target, ...source }: Source & { readonly target: string },
+): Promise<Uint8Array> {
+  const archive = archives.find((one) => one.target === target);
+  if (!archive) throw new UsageError(`Cannot update: vis ${version} was not released for ${target}`);
+  const { name, sha256 } = archive;
+  const bytes = await verified(name, { ...source, maxBytes: Math.min(archive.bytes, MAX_BYTES.archive) });
+  if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
+    throw new UsageError(`Cannot use ${name}: its checksum is not that of latest.json; nothing was changed`);
+  }
+  const program = name.endsWith(".zip")
+    ? (await import("fflate")).unzipSync(bytes)[`vis-${version}/vis.exe`]
+    : (await readTar(bytes, { maxBytes: MAX_BYTES.program })).get("vis");
+  if (!program) throw new UsageError(`Cannot use ${name}: it has no executable`);
+  return program;
+}

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { publicKeyOf } from "../../../scripts/release/minisign.ts";
+import { Cancelled, ConfigError, UsageError } from "../../../src/domain/errors.ts";
+import { KEY, OTHER_KEY, type TestRelease, withRelease } from "./_release.ts";
+
+const ARCHIVE = "vis-1.10.0-test.tar.gz";
+const ignore = Deno.build.os === "windows";
+const minisign = !ignore && (await new Deno.Command("sh", { args: ["-c", "command -v minisign"] }).output()).success;
+
+async function text(path: string): Promise<string> {
+  return await Deno.readTextFile(path);
+}
+
+/** The update fails, and the folder of the executable is as it was. */
+async function refuses(
+  release: TestRelease,
+  error: new (...args: never[]) => Error,
+  message: RegExp,
+  request: Parameters<TestRelease["run"]>[0] = {},
+): Promise<void> {
+  await assert.rejects(() => release.run(request), (found) => {
+    assert.ok(found instanceof error, String(found));
+    assert.match(found.message, message);
+    return true;
+  });
+  assert.deepEqual(release.files(), ["vis"]);
+  assert.match(await text(release.program), /1\.2\.0/);
+}
+
+function test(
+  name: string,
+  work: (release: TestRelease) => Promise<void>,
+  options: Parameters<typeof withRelease>[1] = {},
+) {
+  Deno.test({ name, ignore, fn: () => withRelease(work, options) });
+}
+
+test("update() installs a newer release, keeps the old executable and tells what is new", async (release) => {
+  const done = await release.run();
+  assert.deepEqual(done, { path: release.program, kept: `${release.program}.old` });
+  assert.match(await text(release.program), /1\.10\.0/);
+  assert.match(await text(`${release.program}.old`), /1\.2\.0/);
+  assert.deepEqual(release.files(), ["vis", "vis.old"]);
+  assert.equal((await Deno.stat(release.program)).mode! & 0o777, 0o755);
+  const changes = "## 1.10.0 – 2030-01-02\n\n- Newest.\n\n## 1.2.1\n\n- Between.";
+  assert.deepEqual(release.found, [{ version: "1.10.0", age: "newer", changes }]);
+});
+
+test("update() takes a folder, replaces what a link leads to, and keeps only the last executable", async (release) => {
+  const path = `${release.program}-real`;
+  await Deno.rename(release.program, path);
+  await Deno.symlink(path, release.program);
+  await Deno.writeTextFile(`${path}.old`, "older");
+  assert.equal((await release.run({ from: release.folder }))?.path, path);
+  assert.deepEqual(release.files(), ["vis", "vis-real", "vis-real.old"]);
+  assert.match(await text(`${path}.old`), /1\.2\.0/);
+  assert.ok((await Deno.lstat(release.program)).isSymlink);
+});
+
+test("update() with check only looks", async (release) => {
+  release.answer = (name) => name.startsWith(ARCHIVE) ? assert.fail("The archive was not to be asked for") : null;
+  assert.equal(await release.run({ check: true }), null);
+  assert.deepEqual([release.found[0]?.age, release.files()], ["newer", ["vis"]]);
+});
+
+test("update() refuses signatures that do not belong to the file or the key", async (release) => {
+  for (const name of ["latest.json", ARCHIVE]) {
+    const path = join(release.folder, `${name}.minisig`);
+    const good = await text(path);
+    await release.sign(name, OTHER_KEY);
+    await refuses(release, UsageError, /^Cannot trust the signature of .*: it does not belong to the file; nothing/);
+    await release.sign(name, { ...OTHER_KEY, id: new Uint8Array(8) });
+    await refuses(release, UsageError, /it was made with key 0000000000000000 instead of 7766554433221100/);
+    await Deno.writeTextFile(path, good.replace("file:", "file: "));
+    await refuses(release, UsageError, /its trusted comment was changed/);
+    await Deno.writeTextFile(path, "");
+    await refuses(release, UsageError, /it is no signature of minisign/);
+    await Deno.remove(path);
+    await refuses(release, UsageError, /^Cannot read .*\.minisig: Status 404$/);
+    await Deno.writeTextFile(path, good);
+  }
+  assert.ok(await release.run());
+});
+
+test("update() refuses a file that was changed after it was signed", async (release) => {
+  for (const name of [ARCHIVE, "latest.json"]) {
+    const bytes = await Deno.readFile(join(release.folder, name));
+    bytes[bytes.length - 1]! ^= 1;
+    await Deno.writeFile(join(release.folder, name), bytes);
+    await refuses(release, UsageError, /it does not belong to the file/);
+  }
+});
+
+test("update() refuses a signed archive that the index does not mean", async (release) => {
+  await release.edit(({ archives }) => archives[0]!.sha256 = "0".repeat(64));
+  await refuses(release, UsageError, /its checksum is not that of latest\.json; nothing was changed$/);
+  await release.edit(({ archives }) => archives[0]!.bytes--);
+  await refuses(release, UsageError, /Over \d+ bytes$/);
+  await release.edit(({ archives }) => archives[0]!.target = "another");
+  await refuses(release, UsageError, /was not released for test$/);
+  await release.edit(({ archives }) => archives[0]!.name = "vis-/../../x");
+  await refuses(release, UsageError, /^Cannot read latest\.json/);
+});
+
+test("update() refuses an archive that ends early", async (release) => {
+  const bytes = await Deno.readFile(join(release.folder, ARCHIVE));
+  release.answer = (name) => name === ARCHIVE ? new Response(bytes.slice(0, -9)) : null;
+  await refuses(release, UsageError, /it does not belong to the file/);
+  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const served = listener.accept().then(async (connection) => {
+    await connection.read(new Uint8Array(4096));
+    await connection.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n123"));
+    connection.close();
+  });
+  const url = `http://127.0.0.1:${listener.addr.port}/`;
+  release.answer = (name) => name === ARCHIVE ? Response.redirect(url) : null;
+  await refuses(release, UsageError, /^Cannot read .*tar\.gz: /);
+  await served;
+});
+
+test("update() leaves nothing behind when it is interrupted", async (release) => {
+  const controller = new AbortController();
+  release.answer = (name) => {
+    if (name !== ARCHIVE) return null;
+    queueMicrotask(() => controller.abort());
+    return new Response(new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array(9)) }));
+  };
+  await refuses(release, Cancelled, /./, { signal: controller.signal });
+});
+
+test("update() refuses an older release without force", async (release) => {
+  await refuses(release, UsageError, /^Cannot update to vis 1\.1\.9: it is older than this one; --force installs it$/);
+  assert.ok(await release.run({ force: true }));
+}, { version: "1.1.9", program: "#!/bin/sh\necho vis 1.1.9\n" });
+
+test("update() does nothing if the version is the same", async (release) => {
+  assert.equal(await release.run(), null);
+  assert.deepEqual([release.found[0]?.age, release.files()], ["same", ["vis"]]);
+}, { version: "1.2.0" });
+
+test("update() refuses an executable that does not run, or tells another version", async (release) => {
+  await refuses(
+    release,
+    UsageError,
+    /^Cannot update: what was downloaded does not run here as vis 1\.10\.0; nothing was changed$/,
+  );
+}, { program: "#!/bin/sh\necho vis 1.9.0\n" });
+
+test("update() needs a key and a place that nobody else can answer for", async (release) => {
+  await refuses(release, ConfigError, /there is no public key; use --key KEY/, { key: undefined });
+  await refuses(release, ConfigError, /it is no public key of minisign/, { key: "RWQ" });
+  await refuses(release, ConfigError, /no release is named; use --from URL or DIR/, { from: undefined });
+  await refuses(release, ConfigError, /neither https nor on this machine/, { from: "http://192.0.2.1/vis" });
+  release.answer = () => new Response(null, { status: 302, headers: { location: "http://192.0.2.1/vis" } });
+  await refuses(release, UsageError, /It leads to an address that is neither https nor on this machine/);
+  release.answer = (name) => new Response(null, { status: 302, headers: { location: `/${name}` } });
+  await refuses(release, UsageError, /It leads from one address to the next/);
+});
+
+test("update() follows redirects", async (release) => {
+  release.answer = (name) => name.startsWith("x") ? null : Response.redirect(`${release.url}/x${name}`);
+  for (const { name } of [...Deno.readDirSync(release.folder)]) {
+    await Deno.rename(join(release.folder, name), join(release.folder, `x${name}`));
+  }
+  assert.ok(await release.run());
+});
+
+Deno.test({
+  name: "update() accepts signatures of minisign itself",
+  ignore: !minisign,
+  fn: () =>
+    withRelease(async (release) => {
+      const [secret, key] = ["vis.key", "vis.pub"].map((name) => join(release.folder, name)) as [string, string];
+      const run = async (...args: string[]) => {
+        const { success, stderr } = await new Deno.Command("minisign", { args, stdin: "null" }).output();
+        assert.ok(success, new TextDecoder().decode(stderr));
+      };
+      await run("-G", "-W", "-s", secret, "-p", key);
+      await refuses(release, UsageError, /it was made with key 7766554433221100/, { key: await text(key) });
+      for (const name of ["latest.json", ARCHIVE]) await run("-S", "-s", secret, "-m", join(release.folder, name));
+      await refuses(release, UsageError, /instead of 7766554433221100/, { key: publicKeyOf(KEY) });
+      assert.ok(await release.run({ key: await text(key) }));
+    }),
+});

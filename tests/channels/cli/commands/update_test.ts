@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import type { UpdateRequest } from "../../../../src/domain/reports/update_facts.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
+
+const VERSION = { vis: "1.2.0", deno: "", v8: "", compiled: true, target: "test" };
+
+async function ran(args: readonly string[], update: (request: UpdateRequest) => { path: string; kept: string } | null) {
+  const io = fakeIo({ args: ["update", ...args] });
+  const services = fakeServices({ version: VERSION, update: (request) => Promise.resolve(update(request)) });
+  return { code: await runCli(services, io), out: io.out };
+}
+
+Deno.test("vis update shows what is new, and where the executables are", async () => {
+  const found = await ran(["--from", "/release", "--key", "RW", "--force"], ({ from, key, check, force, onFound }) => {
+    assert.deepEqual({ from, key, check, force }, { from: "/release", key: "RW", check: false, force: true });
+    onFound({ version: "1.3.0", age: "newer", changes: "## 1.3.0\n\n- Red: \u001b[31m" });
+    return { path: "/bin/vis", kept: "/bin/vis.old" };
+  });
+  assert.deepEqual(found, {
+    code: 0,
+    out: "This is vis 1.2.0; vis 1.3.0 is new.\n\n## 1.3.0\n\n- Red: \\u001b[31m\n\n" +
+      "Installed /bin/vis; the one from before is /bin/vis.old\n",
+  });
+});
+
+Deno.test("vis update --check says that there is nothing newer", async () => {
+  const told = async (age: "same" | "older") =>
+    (await ran(["--check"], ({ check, onFound }) => {
+      assert.ok(check);
+      onFound({ version: "1.1.0", age, changes: "" });
+      return null;
+    })).out;
+  assert.equal(await told("same"), "vis 1.2.0 is the newest version.\n");
+  assert.equal(await told("older"), "This is vis 1.2.0; the release is vis 1.1.0, which is older.\n");
+});
+
+Deno.test("vis update from source says that it updates only the executable", async () => {
+  const io = fakeIo({ args: ["upgrade"] });
+  assert.equal(await runCli(fakeServices(), io), 0);
+  assert.match(io.out, /run from source; vis update replaces only the executable/);
+});
