@@ -50,7 +50,7 @@ async function askUser(
   }) ?? {};
   if (allowed) return;
   throw new Error(
-    `Cannot call ${scope}, which is marked as destructive: ${reason}; the user allows it without a question with vis config set mcp.servers.${server}.destructive true`,
+    `Cannot call ${scope}, which is marked as destructive: ${reason}; the user allows it without a question with vis config set extensions.config.vis.mcp.servers.${server}.destructive true`,
   );
 }
 

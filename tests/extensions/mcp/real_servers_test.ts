@@ -100,7 +100,7 @@ test("mcp: a tool that its server marks as destructive runs only if the user all
       call("mcp.call", ["files", "write_file", { path: `${workspace}/b.txt`, content }]);
     await assert.rejects(
       write("x"),
-      /Cannot call the tool write_file .* marked as destructive: nobody can be asked here; .*mcp\.servers\.files\.destructive true/,
+      /Cannot call the tool write_file .* marked as destructive: nobody can be asked here; .*extensions\.config\.vis\.mcp\.servers\.files\.destructive true/,
     );
     approvals.answer = { allowed: false, reason: "the user said no: keep it" };
     await assert.rejects(write("x".repeat(5_000)), /the user said no: keep it/);
