@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { raw, statusOf } from "../../channels/http/_raw.ts";
 import type { Launcher } from "../_launcher.ts";
 import { descendants, survivors } from "../helpers/processes.ts";
 import { launched } from "../helpers/together.ts";
@@ -39,6 +40,28 @@ export function serveSuite(launcher: Launcher): void {
     assert.ok(!stderr.includes(token) && !stdout.includes(token), "the token is in no log");
     assert.deepEqual(await survivors(below), []);
   });
+
+  launched(
+    launcher,
+    "vis serve answers nothing behind a body that two servers would see end in different places",
+    async () => {
+      await using user = await User.make(launcher);
+      const token = "a-token-of-this-test";
+      const running = user.start(["serve", "--port", "0"], { env: { VIS_TOKEN: token } });
+      const url = await urlOf(running);
+      const head = `Host: ${new URL(url).host}\r\nAuthorization: Bearer ${token}\r\n`;
+      const post = `POST /api/v1/conversations HTTP/1.1\r\n${head}Content-Type: application/json\r\n`;
+      const behind = `\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\n${head}\r\n`;
+      const first = await raw(url, `${post}Content-Length: 5\r\nTransfer-Encoding: chunked${behind}`);
+      const last = await raw(url, `${post}Transfer-Encoding: chunked\r\nContent-Length: 5${behind}`);
+      assert.equal(statusOf(first), 400);
+      // A runtime that hides the length reads the body by its coding, and then ends the connection.
+      assert.ok([201, 400].includes(statusOf(last)), last);
+      for (const text of [first, last]) assert.equal(text.match(/^HTTP\/1\.1 /gm)?.length, 1, text);
+      running.kill("SIGTERM");
+      await running.ended;
+    },
+  );
 
   launched(
     launcher,
