@@ -25,6 +25,7 @@ import { serveSuite } from "./suites/serve_suite.ts";
 import { signalsSuite } from "./suites/failures/signals_suite.ts";
 import { streamsSuite } from "./suites/streams_suite.ts";
 import { telegramSuite } from "./suites/telegram_suite.ts";
+import { toolchainsSuite } from "./suites/toolchains_suite.ts";
 import { twoProcessesSuite } from "./suites/failures/two_processes_suite.ts";
 
 /** What depends on how the program is started, built or spoken to: held both ways. */
@@ -51,6 +52,7 @@ export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   machineSuite,
   approvalsSuite,
   codingSuite,
+  toolchainsSuite,
   badInputSuite,
   providersSuite,
   givenSuite,

@@ -1,5 +1,6 @@
 /** The file system of commands that have a network of their own. */
 import assert from "node:assert/strict";
+import { type ChildProgram, execProgram, launched } from "../../src/sandbox/launch/program.ts";
 import { mayMake, place, SECRET } from "./_place.ts";
 
 const ignore = !mayMake;
@@ -7,6 +8,8 @@ const own = { loopback: "one" };
 const sh = (command: string): string[] => ["/bin/sh", "-c", command];
 const SERVE = `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) or die "socket: $!"; unlink "s";
 bind(S, sockaddr_un("s")) or die "bind: $!"; listen(S, 5); $| = 1; print "up\\n"; while (accept(C, S)) { print C "hello"; close C }`;
+const LOOPBACK = `use Socket; socket(S, AF_INET, SOCK_STREAM, 0) or die "socket: $!";
+bind(S, sockaddr_in(0, INADDR_LOOPBACK)) or die "bind: $!"; listen(S, 1) or die "listen: $!"`;
 const ASK =
   `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) or die; connect(S, sockaddr_un("s")) or die "connect: $!\\n"; print <S>`;
 
@@ -83,3 +86,30 @@ Deno.test(
       }, { read: [`${root}/outside`] });
     }),
 );
+
+/** The launcher in a namespace of users in which the kernel makes no namespace of mounts. */
+const noNamespaceOfMounts = (): ChildProgram =>
+  launched(execProgram(), [
+    "/usr/bin/unshare",
+    "--user",
+    "--map-root-user",
+    "--",
+    "/bin/sh",
+    "-c",
+    'echo 0 > /proc/sys/user/max_mnt_namespaces && exec "$@"',
+    "sh",
+  ]);
+
+Deno.test("a command runs without unix sockets where no file system of its own can be made", { ignore }, async () => {
+  await place(async ({ wall, workspace, outside }) => {
+    assert.equal((await wall.walls()).unix, true, "as far as it can be told without trying");
+    const ran = await wall.spawn(workspace, sh(`echo ran >> ran; cat ran; cat ${outside}/secret`), own);
+    assert.equal(ran.stdout, "ran\n", "once, and behind the wall");
+    assert.match(ran.stderr, /Permission denied/);
+    assert.deepEqual(await wall.walls(), { network: false, loopback: true, unix: false, leftOut: [] });
+    const asked = await wall.spawn(workspace, ["/usr/bin/perl", "-e", ASK], own);
+    assert.match(asked.stderr, /Died/);
+    const { code, stderr } = await wall.spawn(workspace, ["/usr/bin/perl", "-e", LOOPBACK], own);
+    assert.equal(code, 0, stderr);
+  }, { launcher: noNamespaceOfMounts() });
+});
