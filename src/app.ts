@@ -6,7 +6,9 @@ import { PROCESS_LIMITS } from "./app/session/process_limits.ts";
 import type { Settings } from "./app/settings/settings.ts";
 import type { OpenRequest, Services } from "./channels/channel.ts";
 import type { VersionFacts } from "./domain/reports/version_facts.ts";
+import { isPostgres } from "./domain/text/is_postgres.ts";
 import { messageOf } from "./domain/kit/message_of.ts";
+import { UsageError } from "./domain/errors.ts";
 import { logLevelOf } from "./domain/records/log_entry.ts";
 
 type Extensions = Omit<SessionParts, "env">;
@@ -87,7 +89,11 @@ function careServices(extensions: Extensions): Care {
     databaseCare: async (request) => {
       const { SqliteMaintenance } = await import("./persistence/maintenance/sqlite_maintenance.ts");
       PROCESS_LIMITS.hold();
-      return new SqliteMaintenance({ path: (await settingsOf(request)).database });
+      const { database } = await settingsOf(request);
+      if (isPostgres(database)) {
+        throw new UsageError("Cannot use vis db on PostgreSQL: its own tools back up and check it (pg_dump, amcheck)");
+      }
+      return new SqliteMaintenance({ path: database });
     },
     extensionAdmin: async (request) => {
       const { AppExtensionAdmin } = await import("./app/extensions/extension_admin.ts");

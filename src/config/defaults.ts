@@ -7,6 +7,7 @@ export const DEFAULT_CONFIG: Config = {
   "provider": null,
   "providers": [],
   "localServers": true,
+  "database": null,
   "baseUrl": null,
   "retry": {
     "patienceMs": 300000,

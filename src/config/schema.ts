@@ -16,6 +16,9 @@ export const ConfigSchema = z.strictObject({
   localServers: z.boolean().default(true).describe(
     "Whether to look for Ollama, LM Studio and vLLM on this machine where no provider is configured",
   ),
+  database: z.string().min(1).refine((text) => !/^postgres(ql)?:\/\/[^@/?]*:[^@/?]*@/.test(text), {
+    message: "must not contain a password, set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
+  }).nullable().default(null).describe("Database: a file, or the URL of a PostgreSQL database; vis.db if null"),
   baseUrl: z.url({ protocol: /^https?$/ }).nullable().default(null).describe(
     "Base URL of an OpenAI-compatible server, with its /v1",
   ),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isBusy } from "./sqlite/says.ts";
+import { isPostgres } from "../domain/text/is_postgres.ts";
 import { openDatabase } from "./sqlite/open_database.ts";
 import { sqliteStore } from "./sqlite_store.ts";
 import { toStoreError } from "./sqlite/store_error.ts";
@@ -7,8 +8,10 @@ import type { ProcessOwner } from "./store/query_store.ts";
 import type { Store } from "./store/store.ts";
 
 export interface OpenStoreOptions {
-  /** A file, or ":memory:". */
+  /** A file, ":memory:", or the `postgres://` URL of a database. */
   readonly path: string;
+  /** The password of a PostgreSQL database, if it is not in the URL. */
+  readonly password?: string | undefined;
   readonly now?: () => number;
   /** Whether the process of a lease exists; null if this machine cannot tell (by default for every process). */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
@@ -22,6 +25,10 @@ export interface OpenStoreOptions {
  * `signal` if that is aborted. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, now = Date.now, busyMs = 10_000, signal, isAlive = () => null } = options;
+  if (isPostgres(path)) {
+    const { openPostgresStore } = await import("./postgres_store.ts");
+    return await openPostgresStore(path, { now, isAlive, startMs: busyMs, password: options.password });
+  }
   const start = performance.now();
   for (;;) {
     signal?.throwIfAborted();

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import type { CheckResult } from "../../channels/channel.ts";
 import { StoreError, type StoreErrorCode } from "../../domain/errors.ts";
+import { isPostgres } from "../../domain/text/is_postgres.ts";
 import { openStore } from "../../persistence/open_store.ts";
 import { folderFault } from "../settings/folder_fault.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -13,19 +14,21 @@ const FIXES: Readonly<Record<StoreErrorCode, string>> = {
   corrupt:
     "Keep a copy of the file, then restore a backup with vis db restore PATH; or use another database: --db, VIS_DB",
   newer: "Use the newer Vis, or use another database: --db, VIS_DB",
-  unavailable: "Use another database: --db, VIS_DB",
+  unavailable: "Use another database: --db, VIS_DB, VIS_DATABASE_URL",
 };
 
 /** Checks whether the database can be opened and is consistent. A missing database is not a fault. */
-export async function diagnoseDatabase({ database }: Pick<Settings, "database">): Promise<CheckResult> {
+export async function diagnoseDatabase(
+  { database, databasePassword }: Pick<Settings, "database" | "databasePassword">,
+): Promise<CheckResult> {
   const name = "database";
-  if (database !== ":memory:" && !await exists(database)) {
+  if (database !== ":memory:" && !isPostgres(database) && !await exists(database)) {
     const why = folderFault(dirname(database));
     if (why !== "") return { name, state: "fail", found: `${database} cannot be made: ${why}`, fix: FIXES.readonly };
     return { name, state: "ok", found: `${database} (made by the first query)`, fix: "" };
   }
   try {
-    const store = await openStore({ path: database });
+    const store = await openStore({ path: database, password: databasePassword });
     try {
       const problems = await store.check();
       if (problems.length === 0) return { name, state: "ok", found: database, fix: "" };

@@ -6,10 +6,10 @@ import type { Settings } from "../settings/settings.ts";
 
 /** The database for a command of an extension, opened by its first use. */
 export class CommandStore implements AsyncDisposable {
-  readonly #settings: Pick<Settings, "database" | "workspace">;
+  readonly #settings: Pick<Settings, "database" | "databasePassword" | "workspace">;
   #opened: Promise<Store> | null = null;
 
-  constructor(settings: Pick<Settings, "database" | "workspace">) {
+  constructor(settings: Pick<Settings, "database" | "databasePassword" | "workspace">) {
     this.#settings = settings;
   }
 
@@ -35,7 +35,10 @@ export class CommandStore implements AsyncDisposable {
   }
 
   #open(): Promise<Store> {
-    return this.#opened ??= openStore({ path: this.#settings.database });
+    return this.#opened ??= openStore({
+      path: this.#settings.database,
+      password: this.#settings.databasePassword,
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,3 +1,4 @@
+import { isPostgres } from "../../domain/text/is_postgres.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { access, constants, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -9,7 +10,7 @@ const GOOD_MS = 300_000;
 const BAD_MS = 5_000;
 
 export interface ReadinessParts {
-  /** A path or ":memory:". */
+  /** A path, ":memory:", or the URL of a server. */
   readonly database: string;
   /** Starts a sandbox with the required walls, and ends it. Rejects if that fails. */
   readonly trySandbox: () => Promise<void>;
@@ -30,6 +31,7 @@ export type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file
 export function readiness(
   { database, trySandbox, now, fileFault, freeBytes = freeAt, tryWrite = tryWriting }: ReadinessParts,
 ): Readiness {
+  const isFile = database !== ":memory:" && !isPostgres(database);
   let last: { readonly at: number; readonly fault: Promise<string>; good: boolean } | null = null;
   const sandbox = (): Promise<string> => {
     if (last && now() - last.at < (last.good ? GOOD_MS : BAD_MS)) return last.fault;
@@ -40,7 +42,7 @@ export function readiness(
     return fault;
   };
   const disk = async (): Promise<string> => {
-    if (database === ":memory:") return "";
+    if (!isFile) return "";
     try {
       const free = await freeBytes(dirname(database));
       return free < MIN_FREE_BYTES
@@ -52,7 +54,7 @@ export function readiness(
   };
   const file = async (): Promise<string> => {
     const fault = fileFault();
-    if (fault !== "" || database === ":memory:") return fault;
+    if (fault !== "" || !isFile) return fault;
     return await tryWrite(database).then(() => "", (error) => `it cannot be written: ${codeOf(error)}`);
   };
   return async () => {

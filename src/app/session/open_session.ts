@@ -61,7 +61,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
   let store: Store | null = null;
   try {
     const router = await routerFor(request, { settings, telemetry });
-    store = await openLoggedStore({ path: settings.database, isAlive });
+    store = await openLoggedStore({ path: settings.database, password: settings.databasePassword, isAlive });
     const swept = await store.sweepLost(isAlive);
     const extensions = await extensionsOf(request, { settings, parts });
     const own = ownSession();

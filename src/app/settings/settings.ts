@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
 import type { ConfigFile, ProjectFile } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
+import { type ChosenDatabase, databaseOf } from "./database_of.ts";
 import { ConfigError, UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import type { ShippedParts } from "./shipped_parts.ts";
@@ -10,10 +11,9 @@ import { settingsSectionsOf } from "./settings_sections_of.ts";
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** Locations and settings, from flags, environment and files. */
-export interface Settings extends LoadedConfig {
+export interface Settings extends LoadedConfig, ChosenDatabase {
   /** Null if the machine has no home folder: then the database must be named. */
   readonly home: string | null;
-  readonly database: string;
   /** Real path. */
   readonly workspace: string;
   /** The locked profile, if it was requested. */
@@ -33,12 +33,8 @@ export async function readSettings(
     request.locked ? null : findProjectConfig({ home, workspace }),
   ]);
   const loaded = await loadConfig({ file, project, env, flags: request, sections: settingsSectionsOf(parts) });
-  const told = request.db ?? env["VIS_DB"];
-  const database = told === ":memory:" ? told : told ? resolve(told) : home && join(home, "vis.db");
-  if (database === null) {
-    throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
-  }
-  const settings = { ...loaded, home, database, workspace, locked: request.locked };
+  const database = await databaseOf({ flag: request.db, setting: loaded.config.database, env, home });
+  const settings = { ...loaded, ...database, home, workspace, locked: request.locked };
   return request.locked ? (await import("./lock_settings.ts")).lockSettings(settings, parts) : settings;
 }
 

@@ -1,9 +1,11 @@
 import { Buffer } from "node:buffer";
 import { CHECKED } from "../schema/checksum.ts";
 import { Content } from "../content/content.ts";
-import { toJson } from "../sqlite/json.ts";
+import { toJson } from "../database/json.ts";
 
 const PREFIX = "sha256:";
+/** A text or value that is longer is among the contents, wherever the database has it. */
+const INLINE_CHARS = 1024;
 
 /** How an archive stores the cells of a table. Cells that are not named here are stored as they are. */
 export interface CellKinds {
@@ -65,11 +67,20 @@ export function toArchiveRow(
     return { content: hash };
   };
   const parse = (text: string): unknown => JSON.parse(text);
+  const { large }: { readonly large?: string } = kinds.bytes === undefined
+    ? {}
+    : JSON.parse(content.text(String(row["metadata"])));
   return Object.fromEntries(
     Object.entries(row).map(([column, cell]) => {
-      if (cell === null) return [column, cell];
+      if (cell === null) return [column, column === "result" && large !== undefined ? reference(large) : cell];
       const has = (columns: readonly string[] = []) => columns.includes(column);
       if (has(kinds.texts) && isReference(cell)) return [column, reference(cell)];
+      if (has(kinds.texts) && typeof cell === "string" && cell.length > INLINE_CHARS) {
+        return [column, reference(content.adopt(new TextEncoder().encode(cell)))];
+      }
+      if (has(kinds.bytes) && cell instanceof Uint8Array && cell.length > INLINE_CHARS) {
+        return [column, reference(content.adopt(cell))];
+      }
       if (has(kinds.json) && typeof cell === "string") return [column, parse(content.text(cell))];
       if (has(kinds.plainJson) && typeof cell === "string") return [column, parse(cell)];
       if (has(kinds.bytes)) {

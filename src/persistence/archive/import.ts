@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { sql } from "kysely";
 import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
 import type { ImportReport } from "../../domain/records/conversation_maintenance.ts";
 import { UsageError } from "../../domain/errors.ts";
@@ -8,11 +7,10 @@ import { newId } from "../../domain/kit/id.ts";
 import { moveToFront } from "../runs/activity.ts";
 import { ARCHIVE_TABLES, type ArchiveTable, type CellKinds, fromArchiveRow, type Row } from "./cells.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
+import type { Database } from "../database/database.ts";
+import { insertRow } from "../database/insert_row.ts";
 import { putLarge } from "../content/large_text.ts";
 import { makeDigest } from "../runs/query_numbers.ts";
-import { breaksRule } from "../sqlite/says.ts";
 
 const PIECE_BYTES = 4 << 20;
 
@@ -28,7 +26,7 @@ export async function importConversation(
   const bytesIn = (hash: string): Uint8Array => texts.get(hash) ?? missing(`text ${hash}`);
   try {
     await db.writeAlone(async (tx) => {
-      await sql`PRAGMA defer_foreign_keys = ON`.execute(tx);
+      await tx.deferReferences();
       const content = new Content(tx);
       for (const [name, kinds] of Object.entries(ARCHIVE_TABLES) as [ArchiveTable, CellKinds][]) {
         const results = new Map<unknown, Uint8Array | string | null>();
@@ -46,7 +44,7 @@ export async function importConversation(
       await moveToFront(tx, ids.get(tables.conversationState[0]?.id ?? "") ?? "");
     });
   } catch (error) {
-    throw contradiction(error) ?? error;
+    throw contradiction(db, error) ?? error;
   }
   const [soul] = tables.conversationSoul;
   return { conversationId: ids.get(soul?.id ?? "") ?? missing("conversation"), ids };
@@ -162,7 +160,7 @@ async function ownMetadata(
 async function ownImage(image: Row, { content, bytesIn }: Pick<Given, "content" | "bytesIn">): Promise<Row> {
   const reference = image["content"];
   if (typeof reference !== "string") return image;
-  const cell = await content.putBytes(bytesIn(reference.slice("sha256:".length)));
+  const cell = await content.putApart(bytesIn(reference.slice("sha256:".length)));
   const { mediaType } = image;
   return typeof cell === "string"
     ? { mediaType, content: cell }
@@ -182,7 +180,7 @@ async function cellsOf(
 ): Promise<Row> {
   if (large === null) return await fromArchiveRow(row, how);
   const { result: _result, ...rest } = row;
-  const result = await putLarge(how.content.db, pieces(how.bytesIn(large)));
+  const result = how.content.largeCell(await putLarge(how.content.db, pieces(how.bytesIn(large))));
   return { ...await fromArchiveRow(rest, how), result };
 }
 
@@ -195,8 +193,8 @@ function missing(what: string): never {
 }
 
 /** The error for rows that violate a rule of the schema. */
-function contradiction(error: unknown): UsageError | null {
-  if (error instanceof UsageError || !breaksRule(error)) return null;
+function contradiction(db: Database, error: unknown): UsageError | null {
+  if (error instanceof UsageError || !db.breaksRule(error)) return null;
   return new UsageError(`Cannot import conversation: its rows contradict each other (${error.message})`, {
     cause: error,
   });

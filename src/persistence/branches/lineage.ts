@@ -1,10 +1,10 @@
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
-import { verifyAbsent } from "../sqlite/absent.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
+import { verifyAbsent } from "../database/absent.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
-import { fromJson } from "../sqlite/json.ts";
+import { fromJson } from "../database/json.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 /** The point at which a branch left its parent; `conversation_state.metadata.fork`. */

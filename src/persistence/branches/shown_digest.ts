@@ -1,6 +1,6 @@
-import { namedQuery } from "../sqlite/named_query.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
 import type { BranchSegment } from "./lineage.ts";
 import type { NewestRow } from "./shown_variables.ts";
@@ -45,11 +45,13 @@ export async function addToDigest(
   db: Database,
   { branchId, change }: { readonly branchId: string; readonly change: number },
 ): Promise<number | null> {
+  if (!db.verifies) return null;
   return (await changeDigest(db, { branchId, change }))[0]?.variables ?? null;
 }
 
 /** The digest at the end of this segment, with which a fork there begins. */
 export async function digestOf(db: Database, { branchId, until }: BranchSegment): Promise<number | null> {
+  if (!db.verifies) return null;
   if (until === null) return (await digestOfBranch(db, { branchId }))[0]?.variables ?? null;
   const { queryId, soulId, position } = until;
   const [row] = position < 0

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact, isIntact } from "../schema/intact.ts";
-import { fromJson } from "../sqlite/json.ts";
+import { fromJson } from "../database/json.ts";
 import { type BranchSegment, isShownIteration } from "./lineage.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 import type { VariableHead } from "../store/variable_store.ts";
@@ -151,9 +151,9 @@ async function newestOf(
     .where("v.conversationStateId", "=", segment.branchId).where("v.kind", "=", "var")
     .select(intact("expressionSoul", "v")).select(intact("expressionState", "e")).select(intact("scopeChange", "k"))
     // Only a change of scope is compared with the place of a version, so that few iterations are read as a whole.
-    .select(sql`iif(k.id IS NULL, 1, ${isIntact("iteration", "t")})`.as("intactt"))
-    .select(sql`iif(k.id IS NULL, 1, ${isIntact("queryState", "r")})`.as("intactr"))
-    .select(sql`iif(k.id IS NULL, 1, ${isIntact("queryState", "kr")})`.as("intactkr"));
+    .select(sql`CASE WHEN k.id IS NOT NULL THEN ${isIntact("iteration", "t")} END`.as("intactt"))
+    .select(sql`CASE WHEN k.id IS NOT NULL THEN ${isIntact("queryState", "r")} END`.as("intactr"))
+    .select(sql`CASE WHEN k.id IS NOT NULL THEN ${isIntact("queryState", "kr")} END`.as("intactkr"));
   return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
 }
 

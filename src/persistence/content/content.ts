@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { joinBytes } from "../../domain/kit/join_bytes.ts";
 import { chunks } from "./chunker.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { applyDelta, deltaOf } from "./delta.ts";
 import { stepsOf } from "./delta_steps.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
+import { namedQuery } from "../database/named_query.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 const PREFIX = "sha256:";
@@ -37,7 +37,7 @@ export class Content {
    * `node:sqlite` cuts off a text that it reads). */
   async putText(text: string): Promise<string> {
     const odd = text.startsWith(PREFIX) || text.includes("\0");
-    if (!odd && text.length * 3 <= INLINE_BYTES) return text;
+    if (!odd && (!this.db.verifies || text.length * 3 <= INLINE_BYTES)) return text;
     const bytes = new TextEncoder().encode(text);
     return !odd && bytes.length <= INLINE_BYTES ? text : await this.#put(bytes);
   }
@@ -45,7 +45,18 @@ export class Content {
   /** The cell for a BLOB column: the bytes, or a reference as text. `before` is the cell of the value that they were
    * made from: if the difference is much smaller, only it is stored. */
   async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
+    return this.db.verifies ? await this.putApart(bytes, before) : bytes;
+  }
+
+  /** The same for bytes that are part of a text, which would make it long. */
+  async putApart(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
+  }
+
+  /** The cell of a BLOB column for a text that `putLarge` stored. PostgreSQL has no text in it, and the metadata of the
+   * variable names it. */
+  largeCell(reference: string): string | null {
+    return this.db.verifies ? reference : null;
   }
 
   /** Preloads what these cells refer to, in few queries; `text` and `bytes` then return it. */
@@ -99,7 +110,21 @@ export class Content {
 
   /** The bytes of a loaded cell; the same object for the same reference. */
   bytes(cell: Uint8Array | string): Uint8Array<ArrayBuffer> {
-    return typeof cell === "string" ? this.#loaded(cell) : owned(cell);
+    if (typeof cell === "string") return this.#loaded(cell);
+    if (this.db.verifies || cell.length <= INLINE_BYTES) return owned(cell);
+    return this.#loaded(this.adopt(cell));
+  }
+
+  /** Keeps bytes that are in their column as if they were in `content`. Returns the reference. */
+  adopt(bytes: Uint8Array): string {
+    const hash = hashOf(bytes);
+    if (!this.#known.get(hash)) this.#known.set(hash, owned(bytes));
+    return PREFIX + hash;
+  }
+
+  /** Whether something is loaded. */
+  has(hash: string): boolean {
+    return this.#known.has(hash);
   }
 
   #loaded(reference: string): Uint8Array<ArrayBuffer> {
@@ -113,8 +138,9 @@ export class Content {
     if (known !== undefined) return known;
     const hash = hashOf(bytes);
     if (typeof before !== "string" || !await this.#putDelta(hash, bytes, before)) {
-      if (bytes.length <= CHUNKED_BYTES) await insertContent(this.db, { ...NO_DELTA, hash, encoding: "raw", bytes });
-      else if ((await this.#rows([hash])).length === 0) await this.#putChunks(hash, bytes);
+      if (bytes.length <= CHUNKED_BYTES || !this.db.verifies) {
+        await insertContent(this.db, { ...NO_DELTA, hash, encoding: "raw", bytes });
+      } else if ((await this.#rows([hash])).length === 0) await this.#putChunks(hash, bytes);
     }
     const reference = PREFIX + hash;
     this.#references.set(bytes, reference);

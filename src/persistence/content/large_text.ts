@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 const PREFIX = "sha256:";

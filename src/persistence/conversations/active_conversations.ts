@@ -3,7 +3,7 @@ import type { ConversationFilter, ConversationSummary } from "../../domain/recor
 import { branchesWithQueries, newestBranchesOf } from "./branch_rows.ts";
 import { has } from "./chats.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { isIntact } from "../schema/intact.ts";
 import type { Branch } from "../store/conversation_store.ts";
 
@@ -12,6 +12,9 @@ import type { Branch } from "../store/conversation_store.ts";
 const ASKED = sql<boolean>`(SELECT count(*) <> c.branches OR
   coalesce(max(s.queries > 0 AND ${isIntact("conversationState", "s")}), 0)
   FROM conversation_state s WHERE s.conversation_soul_id = c.id)`;
+
+const HAS_QUERY = sql<boolean>`EXISTS (
+  SELECT 1 FROM conversation_state s WHERE s.conversation_soul_id = c.id AND s.queries > 0)`;
 
 /** Reads conversations by their last use. The index of last use is compared with the conversations once, and again after
  * another process has written; what this process writes is counted by triggers. */
@@ -28,7 +31,8 @@ export class ActiveConversations {
   latest(workspace: string): Promise<Branch | null> {
     return this.#db.read(async (tx) => {
       await this.#verifyOrder(tx);
-      const found = await byActivity(tx).where(has("c", { workspace })).where(ASKED).limit(1).execute();
+      const found = await byActivity(tx).where(has(tx, "c", { workspace })).where(tx.verifies ? ASKED : HAS_QUERY)
+        .limit(1).execute();
       return (await newestBranchesOf(tx, found.map(({ id }) => id)))[0] ?? null;
     });
   }
@@ -38,8 +42,8 @@ export class ActiveConversations {
     return this.#db.read(async (tx) => {
       await this.#verifyOrder(tx);
       const all = byActivity(tx).limit(Math.max(0, Math.floor(limit)));
-      const mine = channel === undefined ? all : all.where(has("c", { channel }));
-      const rows = workspace === undefined ? mine : mine.where(has("c", { workspace }));
+      const mine = channel === undefined ? all : all.where(has(tx, "c", { channel }));
+      const rows = workspace === undefined ? mine : mine.where(has(tx, "c", { workspace }));
       const found = await (after === undefined ? rows : rows.where("c.activity", "<", after)).execute();
       const listed = await branchesWithQueries(tx, found.map(({ id }) => id));
       return found.map(({ id, activity }) => {
@@ -52,6 +56,7 @@ export class ActiveConversations {
 
   /** Throws `Damage` if the index of last use does not match the conversations. */
   async #verifyOrder(tx: Database): Promise<void> {
+    if (!tx.verifies) return;
     const { rows: [now] } = await sql<{ dataVersion: number }>`PRAGMA data_version`.execute(tx);
     const version = now?.dataVersion ?? null;
     if (version !== null && version === this.#comparedAt) return;

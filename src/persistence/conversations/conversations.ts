@@ -5,10 +5,10 @@ import { nextActivity } from "../runs/activity.ts";
 import { findBranch } from "./branch_rows.ts";
 import { externalIn } from "./chats.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { createFork } from "../branches/forks.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
-import { toJson } from "../sqlite/json.ts";
+import { insertRow } from "../database/insert_row.ts";
+import { toJson } from "../database/json.ts";
 import type { Branch } from "../store/conversation_store.ts";
 
 /** The rows of `conversation_soul` and `conversation_state`. */
@@ -26,9 +26,10 @@ export class ConversationRows {
   }
 
   async ensure(facts: NewConversation & ExternalChat): Promise<Branch> {
-    const made = await this.#db.write(async (tx) =>
-      await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null
-    );
+    const made = await this.#db.write(async (tx) => {
+      await tx.lock(`chat ${facts.channel} ${facts.externalId}`);
+      return await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null;
+    });
     return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // it was deleted in the meantime
   }
 

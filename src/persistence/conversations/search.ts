@@ -1,7 +1,7 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { SearchFilter, SearchHit, SearchKind } from "../../domain/records/archive.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { type BranchSegment, readLineage } from "../branches/lineage.ts";
 import { snippetsOf } from "./search_texts.ts";
 
@@ -28,18 +28,21 @@ export async function searchRows(
   db: Database,
   { text, filter }: { readonly text: string; readonly filter: SearchFilter },
 ): Promise<readonly SearchHit[]> {
-  const query = phrases(text);
+  const words = wordsOf(text);
+  const query = phrases(words);
   if (query === "" || !(filter.limit >= 1)) return [];
+  const match = await matchIn(db, { words, query });
   return await db.read(async (tx) => {
     const lineage = filter.branchId === undefined ? null : await readLineage(tx, filter.branchId);
-    return await found(tx, { query, filter, lineage });
+    return await found(tx, { query, match, filter, lineage });
   });
 }
 
 async function found(
   db: Database,
-  { query, filter, lineage }: {
+  { query, match, filter, lineage }: {
     readonly query: string;
+    readonly match: Match;
     readonly filter: SearchFilter;
     readonly lineage: readonly BranchSegment[] | null;
   },
@@ -56,9 +59,9 @@ async function found(
     LEFT JOIN query_state r ON r.id = CASE WHEN s.field IN ('answer', 'steered') THEN s.owner_id ELSE i.query_state_id END
     LEFT JOIN query_soul q ON q.id = CASE s.field WHEN 'query' THEN s.owner_id ELSE r.query_soul_id END
     LEFT JOIN conversation_state b ON b.id = q.conversation_state_id
-    WHERE search MATCH ${query} AND ${bound(query, filter)} AND ${conditions(filter)}
+    WHERE ${match.where} AND ${bound(match, filter)} AND ${conditions(filter)}
       AND (${lineage ? sql.join(lineage.map(shownIn), sql` OR `) : sql`true`})
-    ORDER BY s.rank LIMIT ${Math.floor(filter.limit)}`.execute(db);
+    ORDER BY ${match.order} LIMIT ${Math.floor(filter.limit)}`.execute(db);
   const content = new Content(db);
   await content.load(rows.map(({ title }) => title));
   const snippets = await snippetsOf(db, { hits: rows, query });
@@ -70,22 +73,43 @@ async function found(
   }));
 }
 
-/** Each word as a phrase: quotes remove any special meaning. */
-function phrases(text: string): string {
+interface Match {
+  /** Conditions and order of `s`, which is `search`. */
+  readonly where: RawBuilder<unknown>;
+  readonly order: RawBuilder<unknown>;
+}
+
+async function matchIn(
+  db: Database,
+  { words, query }: { readonly words: ReadonlySet<string>; readonly query: string },
+): Promise<Match> {
+  if (db.kind === "sqlite") return { where: sql`search MATCH ${query}`, order: sql`s.rank` };
+  const { Words } = await import("../postgres/words.ts");
+  const wanted = sql`CAST(${new Words().query([...words])} AS tsquery)`;
+  // A text that is long for its matches is worth less.
+  return { where: sql`s.words @@ ${wanted}`, order: sql`ts_rank(s.words, ${wanted}, 1) DESC, s.rowid DESC` };
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
   const words = new Set<string>();
   for (const [word] of text.slice(0, MAX_WORDS * 1000).toWellFormed().replaceAll("\0", " ").matchAll(/\S+/g)) {
     // A word in which the tokenizer finds no token would match nothing.
     if (/[\p{L}\p{N}\p{Co}]/u.test(word)) words.add(word.slice(0, MAX_WORD_CHARS).toWellFormed());
     if (words.size === MAX_WORDS) break;
   }
+  return words;
+}
+
+/** Each word as a phrase: quotes remove any special meaning. */
+function phrases(words: ReadonlySet<string>): string {
   return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
 }
 
 /** With a filter, all matches are read, so that old ones are found too. */
-function bound(query: string, { conversationId, branchId, kind, since, until }: SearchFilter) {
+function bound(match: Match, { conversationId, branchId, kind, since, until }: SearchFilter) {
   if ([conversationId, branchId, kind, since, until].some((one) => one !== undefined)) return sql`true`;
   return sql`s.rowid >= coalesce((
-    SELECT rowid FROM search WHERE search MATCH ${query} ORDER BY rowid DESC LIMIT 1 OFFSET ${MAX_RANKED - 1}
+    SELECT s.rowid FROM search s WHERE ${match.where} ORDER BY s.rowid DESC LIMIT 1 OFFSET ${MAX_RANKED - 1}
   ), 0)`;
 }
 
@@ -104,7 +128,7 @@ function conditions({ conversationId, kind, since, until }: SearchFilter) {
 function shownIn({ branchId, until }: BranchSegment) {
   if (until === null) return sql`b.id = ${branchId}`;
   const { soulId, queryId, position } = until;
-  const isRun = sql`coalesce(r.id = ${queryId}, ${position >= 0 ? 1 : 0})`;
+  const isRun = sql`coalesce(r.id = ${queryId}, ${position >= 0 ? sql`true` : sql`false`})`;
   const isAfter = sql`coalesce(i.position > ${position}, EXISTS (
     SELECT 1 FROM iteration l WHERE l.query_state_id = r.id AND l.position > ${position}))`;
   return sql`(b.id = ${branchId} AND (q.rowid < (SELECT rowid FROM query_soul WHERE id = ${soulId})

@@ -3,10 +3,10 @@ import { sql } from "kysely";
 import type { SearchHit } from "../../domain/records/archive.ts";
 import { Content } from "../content/content.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { isIntact } from "../schema/intact.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
-import { fromJson } from "../sqlite/json.ts";
+import { fromJson } from "../database/json.ts";
 
 const SNIPPET_TOKENS = 16;
 

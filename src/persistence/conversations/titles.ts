@@ -1,11 +1,11 @@
 import { oneLine } from "../../domain/text/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
-import { fromJson, toJson } from "../sqlite/json.ts";
-import { updateRow } from "../sqlite/update_row.ts";
+import { fromJson, toJson } from "../database/json.ts";
+import { updateRow } from "../database/update_row.ts";
 
 const TITLE_CHARS = 100;
 
@@ -56,7 +56,7 @@ export async function titleFromRequest(
 
 const titleOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>
   db.selectFrom("conversationState as b").select(["b.title", "b.metadata"]).where("b.id", "=", branchId)
-    .select(intact("conversationState", "b"))
+    .select(intact("conversationState", "b")).forNoKeyUpdate("b")
 );
 
 async function read(tx: Database, branchId: string): Promise<Titled | null> {

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { newId } from "../../domain/kit/id.ts";
 import type { LogEntry } from "../../domain/records/log_entry.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
-import { fromJson } from "../sqlite/json.ts";
+import type { Database } from "../database/database.ts";
+import { insertRow } from "../database/insert_row.ts";
+import { fromJson } from "../database/json.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 type Scope = Pick<
@@ -20,6 +20,8 @@ export async function writeLogEntries(
   { entries, now }: { readonly entries: readonly LogEntry[]; readonly now: number },
 ): Promise<void> {
   await db.write(async (tx) => {
+    // Entries are visible in the order of their numbers, so that whoever follows the log misses none.
+    await tx.lock("log");
     const scopes = new Scopes(tx);
     const content = new Content(tx);
     for (const { level, event, data, at, block, ...ids } of entries) {

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { LogFilter, LogRow } from "../../domain/records/archive.ts";
 import { LOG_LEVELS, logLevelOf } from "../../domain/records/log_entry.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
-import { fromJson } from "../sqlite/json.ts";
+import type { Database } from "../database/database.ts";
+import { fromJson } from "../database/json.ts";
 
 /** `Archive.logs`. */
 export async function readLogs(db: Database, filter: LogFilter): Promise<readonly LogRow[]> {

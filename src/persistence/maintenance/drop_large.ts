@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { locked } from "./locked.ts";
 
 const PREFIX = "sha256:";
@@ -16,7 +16,7 @@ interface Options {
  * content for a difference to it, and pieces have none. */
 export async function dropLarge(db: Database, { large, location, busyMs }: Options): Promise<void> {
   const hash = large.slice(PREFIX.length);
-  if (location === ":memory:") {
+  if (location === ":memory:" || db.kind === "postgres") {
     const row = await db.selectFrom("content").select("bytes").where("hash", "=", hash)
       .where("encoding", "=", "chunks").executeTakeFirst();
     await db.deleteFrom("content").where("hash", "in", [hash, ...listOf(row?.bytes)]).execute();

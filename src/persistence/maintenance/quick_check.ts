@@ -1,6 +1,6 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { sql } from "kysely";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { toStoreError } from "../sqlite/store_error.ts";
 
 /** `Store.check`. */

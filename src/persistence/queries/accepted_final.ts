@@ -1,8 +1,8 @@
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
 import { lostStates, verifySum } from "../runs/iteration_tally.ts";
-import { fromJson } from "../sqlite/json.ts";
+import { fromJson } from "../database/json.ts";
 import { lastIteration } from "../runs/last_iteration.ts";
 import type { QueryEnd } from "../../domain/query/stored_query.ts";
 
@@ -31,7 +31,7 @@ export async function acceptedFinal(
     .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
     .select(["e.result", "e.checksum", "s.name"]).where("e.iterationId", "=", last.id)
     .select(intact("expressionState", "e")).select(intact("expressionSoul", "s")).execute();
-  verifySum(rows, { expected: last.states, lost: () => lostStates(queryId, last.position) });
+  verifySum(tx, rows, { expected: last.states, lost: () => lostStates(queryId, last.position) });
   const stored = rows.find(({ name }) => name === "$answer");
   if (!stored?.result) return null;
   await content.load([stored.result]);

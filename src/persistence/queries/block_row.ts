@@ -2,9 +2,9 @@ import type { BlockError, BlockResult } from "../../domain/query/block_result.ts
 import { blockResult } from "../../domain/query/block_result.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import type { Content } from "../content/content.ts";
-import { fromJson, toJson } from "../sqlite/json.ts";
+import { fromJson, toJson } from "../database/json.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
-import { searchText } from "../sqlite/search_text.ts";
+import { searchText } from "../database/search_text.ts";
 import type { StoredBlock } from "../store/iteration_store.ts";
 
 const MAX_VALUE_BYTES = 1024 * 1024;

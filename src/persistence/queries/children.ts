@@ -5,12 +5,12 @@ import type { SubCall } from "../../domain/query/sub_call.ts";
 import { NO_USAGE } from "../../domain/query/usage.ts";
 import { Content } from "../content/content.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { checkRun } from "../runs/fence.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
+import { insertRow } from "../database/insert_row.ts";
 import { intact } from "../schema/intact.ts";
 import { verifySum } from "../runs/iteration_tally.ts";
-import { fromJson, toJson } from "../sqlite/json.ts";
+import { fromJson, toJson } from "../database/json.ts";
 import { readLineage } from "../branches/lineage.ts";
 import { verifyNumbers } from "../runs/query_numbers.ts";
 import { addToDigest } from "../branches/shown_digest.ts";
@@ -146,11 +146,12 @@ export class Children {
     iterationId: string,
     found: { readonly [K in "children" | "calls"]?: readonly { readonly checksum: number }[] },
   ): Promise<void> {
+    if (!tx.verifies) return;
     const row = await tx.selectFrom("iteration").select(["children", "calls"]).where("id", "=", iterationId)
       .executeTakeFirst();
     for (const what of ["children", "calls"] as const) {
       const lost = () => new Damage(`${WHAT[what]} of iteration ${iterationId} are missing`);
-      if (found[what]) verifySum(found[what], { expected: row?.[what] ?? 0, lost });
+      if (found[what]) verifySum(tx, found[what], { expected: row?.[what] ?? 0, lost });
     }
   }
 

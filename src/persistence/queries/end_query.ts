@@ -1,14 +1,14 @@
-import { namedQuery } from "../sqlite/named_query.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { checkFence } from "../runs/fence.ts";
 import { firstWords } from "./first_words.ts";
 import { intact } from "../schema/intact.ts";
-import { fromJson, toJson } from "../sqlite/json.ts";
+import { fromJson, toJson } from "../database/json.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { dropLease } from "./leases.ts";
 import { digestOf } from "../branches/shown_digest.ts";
-import { updateRow } from "../sqlite/update_row.ts";
+import { updateRow } from "../database/update_row.ts";
 import type { QueryEnd } from "../../domain/query/stored_query.ts";
 
 const SUBTITLE_CHARS = 60;
@@ -16,7 +16,7 @@ const SUBTITLE_CHARS = 60;
 const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.status", "q.conversationStateId as branchId", "s.metadata"]).where("s.id", "=", queryId)
-    .select(intact("queryState", "s"))
+    .select(intact("queryState", "s")).forNoKeyUpdate("s")
 );
 
 /** Ends a running query in the transaction `db`, together with an iteration that was left running; a query that is done

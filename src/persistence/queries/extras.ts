@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 import type { Image } from "../../domain/images/image.ts";
-import { verifyAbsent } from "../sqlite/absent.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
+import { verifyAbsent } from "../database/absent.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
-import { fromJson } from "../sqlite/json.ts";
+import { fromJson } from "../database/json.ts";
 import type { NewQuery, QueryExtras } from "../store/query_store.ts";
 
 type StoredImage =
@@ -62,7 +62,7 @@ async function readMetadata(content: Content, queryId: string): Promise<ExtrasMe
 async function storedImage(content: Content, image: Image): Promise<StoredImage> {
   if (image.kind === "url") return { url: image.url };
   const { mediaType } = image;
-  const cell = await content.putBytes(image.bytes);
+  const cell = await content.putApart(image.bytes);
   return typeof cell === "string"
     ? { mediaType, content: cell }
     : { mediaType, base64: Buffer.from(cell).toString("base64") };

@@ -1,10 +1,10 @@
 import type { Content } from "../content/content.ts";
 import { firstWords } from "./first_words.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
-import { toJson } from "../sqlite/json.ts";
+import { insertRow } from "../database/insert_row.ts";
+import { toJson } from "../database/json.ts";
 import { extrasMetadata } from "./extras.ts";
 import { nextQuery } from "../runs/query_numbers.ts";
-import { searchText } from "../sqlite/search_text.ts";
+import { searchText } from "../database/search_text.ts";
 import type { NewQuery } from "../store/query_store.ts";
 
 const TITLE_CHARS = 100;

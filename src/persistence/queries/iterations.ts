@@ -1,15 +1,15 @@
 import { newId } from "../../domain/kit/id.ts";
 import { blockCells } from "./block_row.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { checkFence, runningRun } from "../runs/fence.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
-import { fromJson, toJson } from "../sqlite/json.ts";
+import { insertRow } from "../database/insert_row.ts";
+import { fromJson, toJson } from "../database/json.ts";
 import { intact } from "../schema/intact.ts";
 import { addTraces, changeQueryMetadata } from "../runs/query_metadata.ts";
 import { addToDigest } from "../branches/shown_digest.ts";
-import { updateRow } from "../sqlite/update_row.ts";
+import { updateRow } from "../database/update_row.ts";
 import { VariableWriter, type WriterFacts } from "../variables/writer.ts";
 import type { IterationEnd, IterationStore, NewIteration, StoredBlock } from "../store/iteration_store.ts";
 
@@ -139,6 +139,7 @@ const iterationById = namedQuery((db, { iterationId }: { readonly iterationId: s
     .select(["i.status", "i.metadata", "i.position", "s.id as queryId", "q.conversationStateId as branchId"])
     .select(["s.metadata as queryMetadata", "s.status as queryStatus"])
     .where("i.id", "=", iterationId).select(intact("iteration", "i")).select(intact("queryState", "s"))
+    .forNoKeyUpdate(["i", "s"])
 );
 
 async function runningIteration(tx: Database, iterationId: string) {

@@ -1,7 +1,7 @@
 import { BusyError } from "../../domain/errors.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
-import type { Database } from "../sqlite/database.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
+import { namedQuery } from "../database/named_query.ts";
+import type { Database } from "../database/database.ts";
+import { insertRow } from "../database/insert_row.ts";
 import type { ProcessOwner } from "../store/query_store.ts";
 
 /** True, false, or null if this process cannot tell. */

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { BusyError } from "../../domain/errors.ts";
 import type { RequestKey } from "../../domain/query/request_key.ts";
-import { verifyAbsent } from "../sqlite/absent.ts";
-import type { Database } from "../sqlite/database.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
+import { verifyAbsent } from "../database/absent.ts";
+import type { Database } from "../database/database.ts";
+import { insertRow } from "../database/insert_row.ts";
 import { intact, isIntact } from "../schema/intact.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
@@ -17,7 +17,8 @@ export async function keepRequestKey(
 ): Promise<void> {
   const { branchId, key, fingerprint, replaces } = requestKey;
   // Reads the rows themselves: a damaged index could return one that is still needed.
-  await sql`DELETE FROM request_key AS k NOT INDEXED WHERE ${isIntact("requestKey", "k")} AND k.created_at <= ${
+  const how = sql.raw(tx.verifies ? "NOT INDEXED" : "");
+  await sql`DELETE FROM request_key AS k ${how} WHERE ${isIntact("requestKey", "k")} AND k.created_at <= ${
     now - KEPT_MS
   }`
     .execute(tx);
@@ -39,10 +40,11 @@ export async function findRequestKey(
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
 ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null> {
   const conversation = await conversationOf(db, branchId);
+  const how = sql.raw(db.verifies ? "NOT INDEXED" : "");
   const { rows } = await sql<
     Pick<DatabaseSchema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">
   >`
-    SELECT k.conversation_state_id, k.query_state_id, k.fingerprint FROM request_key k NOT INDEXED
+    SELECT k.conversation_state_id, k.query_state_id, k.fingerprint FROM request_key k ${how}
     WHERE CASE WHEN ${isIntact("requestKey", "k")} THEN k.key = ${key} AND k.created_at > ${now - KEPT_MS} END`
     .execute(db);
   for (const { conversationStateId, queryStateId: queryId, fingerprint } of rows) {

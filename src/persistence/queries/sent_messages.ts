@@ -1,6 +1,6 @@
 import type { SentMessage } from "../../domain/query/sent_message.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
 import { verifyIterations } from "../runs/iteration_tally.ts";
 

@@ -1,7 +1,7 @@
 import { addUsage, NO_USAGE, type Usage } from "../../domain/query/usage.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
-import { fromJson } from "../sqlite/json.ts";
+import type { Database } from "../database/database.ts";
+import { fromJson } from "../database/json.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 
 interface Spent {

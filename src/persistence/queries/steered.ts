@@ -1,12 +1,12 @@
 import { steeredInto, type SteeredMessage } from "../../domain/query/steered_message.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { runningRun } from "../runs/fence.ts";
 import { changeQueryMetadata, type QueryMetadata } from "../runs/query_metadata.ts";
 import { intact } from "../schema/intact.ts";
-import { fromJson } from "../sqlite/json.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
-import { searchText } from "../sqlite/search_text.ts";
+import { fromJson } from "../database/json.ts";
+import { namedQuery } from "../database/named_query.ts";
+import { searchText } from "../database/search_text.ts";
 import type { QueryStore } from "../store/query_store.ts";
 
 type Sent = Parameters<QueryStore["addSteered"]>[1];

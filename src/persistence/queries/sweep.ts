@@ -1,8 +1,8 @@
 import { acceptedFinal } from "./accepted_final.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { endQuery } from "./end_query.ts";
-import { fromJson } from "../sqlite/json.ts";
+import { fromJson } from "../database/json.ts";
 import { type IsAlive, isAliveNow, isSame } from "./leases.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { spentOf } from "./spent.ts";

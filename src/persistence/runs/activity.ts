@@ -1,12 +1,19 @@
+import { sql } from "kysely";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
-import { fromJson } from "../sqlite/json.ts";
-import { updateRow } from "../sqlite/update_row.ts";
+import { fromJson } from "../database/json.ts";
+import { updateRow } from "../database/update_row.ts";
 
 /** The activity number of the next conversation or query. */
 export async function nextActivity(tx: Database): Promise<number> {
-  return await newestActivity(tx) + 1;
+  if (!tx.verifies) {
+    const { rows: [sequence] } = await sql<{ next: number }>`SELECT nextval('activity') AS next`.execute(tx);
+    return sequence?.next ?? 1;
+  }
+  const { newest } = await tx.selectFrom("conversationSoul").select((c) => c.fn.max("activity").as("newest"))
+    .executeTakeFirstOrThrow();
+  return (newest ?? 0) + 1;
 }
 
 /** Moves the conversation of a branch to the front of the list; an imported one has no place in it yet. Not for a child
@@ -21,13 +28,7 @@ export async function moveToFront(tx: Database, branchId: string): Promise<void>
     .select(intact("conversationState", "s")).select(intact("conversationSoul", "c")).executeTakeFirst();
   if (!row) throw new Damage(`the conversation of branch ${branchId} is missing`);
   if (fromJson<{ readonly child: boolean }>(row.metadata).child) return;
-  const newest = await newestActivity(tx);
-  if (row.activity !== 0 && row.activity >= newest) return;
-  await updateRow(tx, "conversationSoul", { id: row.id, changes: { activity: newest + 1 } });
-}
-
-async function newestActivity(tx: Database): Promise<number> {
-  const { newest } = await tx.selectFrom("conversationSoul").select((c) => c.fn.max("activity").as("newest"))
-    .executeTakeFirstOrThrow();
-  return newest ?? 0;
+  const next = await nextActivity(tx);
+  if (row.activity !== 0 && row.activity >= next - 1) return;
+  await updateRow(tx, "conversationSoul", { id: row.id, changes: { activity: next } });
 }

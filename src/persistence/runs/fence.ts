@@ -1,10 +1,10 @@
 import { TakenOverError } from "../../domain/errors.ts";
-import { verifyAbsent } from "../sqlite/absent.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
+import { verifyAbsent } from "../database/absent.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
-import { fromJson } from "../sqlite/json.ts";
+import { fromJson } from "../database/json.ts";
 import type { QueryMetadata } from "./query_metadata.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
@@ -24,7 +24,7 @@ export async function checkFence(db: Database, { id, status, metadata }: Row): P
 const runById = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.id", "s.status", "s.metadata", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
-    .select(intact("queryState", "s")).select(intact("querySoul", "q"))
+    .select(intact("queryState", "s")).select(intact("querySoul", "q")).forNoKeyUpdate("s")
 );
 
 /** The run that an iteration is written for. Throws if it has ended. */
@@ -49,7 +49,7 @@ export async function checkRun(
 ): Promise<void> {
   if (!queryId && !iterationId) return;
   const runs = tx.selectFrom("queryState as s").select(["s.id", "s.status", "s.metadata"])
-    .select(intact("queryState", "s"));
+    .select(intact("queryState", "s")).forShare("s");
   const row =
     await (iterationId
       ? runs.innerJoin("iteration as i", "i.queryStateId", "s.id").where("i.id", "=", iterationId)

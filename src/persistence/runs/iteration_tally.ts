@@ -1,6 +1,6 @@
-import { namedQuery } from "../sqlite/named_query.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { sql } from "kysely";
 
 const iterationsOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =>
@@ -11,9 +11,18 @@ const iterationsOfRun = namedQuery((db, { queryId }: { readonly queryId: string 
     .where("s.id", "=", queryId).groupBy("s.id")
 );
 
+const newestPosition = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  db.selectFrom("iteration as i").select((i) => i.fn.max("i.position").as("newest")).where(
+    "i.queryStateId",
+    "=",
+    queryId,
+  )
+);
+
 /** Throws `Damage` if an iteration of a run is missing, which the sum of the positions in the index shows through which
  * iterations are read. Returns the position of the newest iteration; -1 for none. */
 export async function verifyIterations(db: Database, queryId: string): Promise<number> {
+  if (!db.verifies) return (await newestPosition(db, { queryId }))[0]?.newest ?? -1;
   const [row] = await iterationsOfRun(db, { queryId });
   if (row && row.expected !== row.found) throw lostIterations(queryId);
   return row?.newest ?? -1;
@@ -21,6 +30,7 @@ export async function verifyIterations(db: Database, queryId: string): Promise<n
 
 /** Throws `Damage` if an iteration of a run is missing, or a block or version that it stored. */
 export async function verifyStates(db: Database, queryId: string): Promise<void> {
+  if (!db.verifies) return;
   await verifyIterations(db, queryId);
   const row = await db.selectFrom("iteration as i").select("i.position").where("i.queryStateId", "=", queryId)
     .where(
@@ -34,10 +44,11 @@ export async function verifyStates(db: Database, queryId: string): Promise<void>
 
 /** The same check on the rows that were read of one iteration. */
 export function verifySum(
+  db: Database,
   rows: readonly { readonly checksum: number }[],
   { expected, lost }: { readonly expected: number; readonly lost: () => Damage },
 ): void {
-  if (rows.reduce((sum, { checksum }) => sum + checksum, 0) !== expected) throw lost();
+  if (db.verifies && rows.reduce((sum, { checksum }) => sum + checksum, 0) !== expected) throw lost();
 }
 
 export function lostIterations(queryId: string): Damage {

@@ -1,6 +1,6 @@
-import { namedQuery } from "../sqlite/named_query.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
 import { verifyIterations } from "./iteration_tally.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";

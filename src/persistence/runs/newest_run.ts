@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import { verifyAbsent } from "../sqlite/absent.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
+import { verifyAbsent } from "../database/absent.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
 import { queriesIn } from "./query_numbers.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";

@@ -1,9 +1,9 @@
 import type { Usage } from "../../domain/query/usage.ts";
 import { addUsage, NO_USAGE } from "../../domain/query/usage.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
-import { fromJson, toJson } from "../sqlite/json.ts";
-import { updateRow } from "../sqlite/update_row.ts";
+import type { Database } from "../database/database.ts";
+import { fromJson, toJson } from "../database/json.ts";
+import { updateRow } from "../database/update_row.ts";
 import type { ModelTrace } from "../../domain/query/model_trace.ts";
 import type { SteeredMessage } from "../../domain/query/steered_message.ts";
 import type { QueryEnd } from "../../domain/query/stored_query.ts";

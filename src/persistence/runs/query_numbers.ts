@@ -1,12 +1,12 @@
-import { verifyAbsent } from "../sqlite/absent.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
+import { verifyAbsent } from "../database/absent.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
 import { type BranchSegment, readLineage } from "../branches/lineage.ts";
 import { digestTerm } from "../branches/shown_digest.ts";
 import { newestVariables } from "../branches/shown_variables.ts";
-import { updateRow } from "../sqlite/update_row.ts";
+import { updateRow } from "../database/update_row.ts";
 
 /** The cells that give a new query its position in its branch; the branch counts it. */
 export async function nextQuery(
@@ -32,6 +32,7 @@ export async function nextRun(
 
 /** Computes the digest of a branch that has none because it was stored before digests existed, or imported. */
 export async function makeDigest(tx: Database, branchId: string): Promise<void> {
+  if (!tx.verifies) return;
   const rows = await newestVariables(tx, { lineage: await readLineage(tx, branchId) });
   const variables = rows.reduce((sum, row) => sum + digestTerm(row), 0);
   await updateRow(tx, "conversationState", { id: branchId, changes: { variables } });

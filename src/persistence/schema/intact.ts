@@ -24,3 +24,8 @@ export function isIntact(table: CheckedTable, alias: string): RawBuilder<number>
 export function checkedColumns(table: CheckedTable, prefix = ""): readonly string[] {
   return ["checksum", ...CHECKED[table]].map((column) => prefix + snakeCase(column));
 }
+
+/** Whether SQL is such an expression. */
+export function isIntactText(text: string): boolean {
+  return text.startsWith("intact('");
+}

@@ -47,6 +47,9 @@ class OwnAdapter extends SqliteAdapter {
 const SNAKE = new Map<string, string>();
 
 class SnakeCaseCompiler extends SqliteQueryCompiler {
+  /** A row needs no lock: there is one writer at a time. */
+  protected override visitSelectModifier(): void {}
+
   protected override sanitizeIdentifier(identifier: string): string {
     let name = SNAKE.get(identifier);
     if (name === undefined) {

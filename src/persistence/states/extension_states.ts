@@ -10,10 +10,10 @@ import type {
 } from "../../domain/records/extension_state.ts";
 import { newId } from "../../domain/kit/id.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { checkRun } from "../runs/fence.ts";
 import { findStates } from "./find_states.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
+import { insertRow } from "../database/insert_row.ts";
 import { type BranchSegment, isShownIteration } from "../branches/lineage.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 import { type Moment, newestMoment } from "../variables/scope_changes.ts";
@@ -54,6 +54,7 @@ export class ExtensionStates implements StateStore {
       throw new UsageError(`Cannot store ${key}: ${text.length} characters of JSON, over ${MAX_CHARS}`);
     }
     return this.#write(async (tx) => {
+      await tx.lock(`state ${place.namespace} ${place.branchId ?? ""}`);
       await checkRun(tx, place);
       const content = new Content(tx);
       const [newest] = await this.#shown(tx, { place, key, limit: 1 });
@@ -85,10 +86,13 @@ export class ExtensionStates implements StateStore {
     return this.#read(async (tx) => {
       const found = new Map<string, StateRow>();
       for (const segment of await this.#segments(tx, place)) {
-        const rows = await stateRows(tx, { place, segment })
-          .select((row) => ["i.key", "i.value", "i.createdAt", row.fn.max("i.version").as("version")])
-          .where((on) => on(on.fn("substr", ["i.key", on.val(1), on.val(prefix.length)]), "=", prefix))
-          .groupBy("i.key").execute();
+        const wanted = stateRows(tx, { place, segment })
+          .where((on) => on(on.fn("substr", ["i.key", on.val(1), on.val(prefix.length)]), "=", prefix));
+        const rows = tx.kind === "postgres"
+          ? await wanted.select(["i.key", "i.value", "i.createdAt", "i.version"]).distinctOn("i.key")
+            .orderBy("i.key").orderBy("i.version", "desc").execute()
+          : await wanted.select((row) => ["i.key", "i.value", "i.createdAt", row.fn.max("i.version").as("version")])
+            .groupBy("i.key").execute();
         for (const row of rows) if (!found.has(row.key)) found.set(row.key, row);
       }
       const there = [...found.values()].filter(({ value }) => value !== null);
@@ -106,6 +110,7 @@ export class ExtensionStates implements StateStore {
 
   delete(place: StatePlace, key: string): Promise<boolean> {
     return this.#write(async (tx) => {
+      await tx.lock(`state ${place.namespace} ${place.branchId ?? ""}`);
       await checkRun(tx, place);
       const [newest] = await this.#shown(tx, { place, key, limit: 1 });
       if (newest === undefined || newest.value === null) return false;

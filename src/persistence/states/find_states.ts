@@ -3,11 +3,13 @@ import { UsageError } from "../../domain/errors.ts";
 import type { FoundState, StateQuery } from "../../domain/records/extension_state.ts";
 import { Content } from "../content/content.ts";
 import { Damage } from "../schema/damage.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { isIntact } from "../schema/intact.ts";
 
 /** Whether the run that a state `e` refers to is missing. */
 const LOST_RUN = sql`e.query_state_id IS NOT NULL AND q.id IS NULL`;
+const WHOLE = `CASE WHEN cell GLOB 'sha256:*'
+  THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(cell, 8)) ELSE cell END`;
 const PART = /^[\w$@ -]{1,100}$/;
 
 interface Row {
@@ -28,26 +30,16 @@ export async function findStates(
   { namespace, query }: { readonly namespace: string; readonly query: StateQuery },
 ): Promise<readonly FoundState[]> {
   const { conversationId, prefix = "", where = {}, since = 0, limit } = query;
-  const conditions = Object.entries(where).map(([path, value]) => equal(path, value));
+  const conditions = Object.entries(where).map(([path, value]) => equal(db, path, value));
   if (conversationId === null) conditions.push(sql`conversation_id IS NULL`);
   if (typeof conversationId === "string") conditions.push(sql`conversation_id = ${conversationId}`);
   if (since > 0) conditions.push(sql`at >= ${since}`);
   const all = [sql`cell IS NOT NULL`, ...conditions];
-  // Of the rows of a group, SQLite returns the one with the highest version.
+  const newest = db.kind === "postgres" ? newestByKey({ namespace, prefix }) : newestInGroup({ namespace, prefix });
+  const whole = sql.raw(db.kind === "postgres" ? "cell" : WHOLE);
   const { rows } = await sql<Row>`
-    WITH newest AS (
-      SELECT b.conversation_soul_id AS conversation_id, e.conversation_state_id AS branch, e.key, max(e.version) AS version,
-        e.value AS cell, e.created_at AS at, e.rowid AS stored, sum(${LOST_RUN}) AS lost
-      FROM extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
-      LEFT JOIN query_state s ON s.id = e.query_state_id
-      LEFT JOIN query_soul q ON q.id = s.query_soul_id
-      WHERE e.namespace = ${namespace} AND ${isIntact("queryState", "s")} AND ${isIntact("querySoul", "q")}
-        AND ${isIntact("conversationState", "b")} AND substr(e.key, 1, ${prefix.length}) = ${prefix}
-        AND (q.id IS NULL OR s.version = q.runs - 1)
-      GROUP BY e.conversation_state_id, e.key
-    ), whole AS (
-      SELECT conversation_id, branch, key, version, at, stored, cell, lost, CASE WHEN cell GLOB 'sha256:*'
-        THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(cell, 8)) ELSE cell END AS text
+    WITH newest AS (${newest}), whole AS (
+      SELECT conversation_id, branch, key, version, at, stored, cell, lost, ${whole} AS text
       FROM newest
     )
     SELECT conversation_id, branch, lost, key, version, cell AS value, at FROM whole WHERE ${sql.join(all, sql` AND `)}
@@ -61,10 +53,45 @@ export async function findStates(
   ));
 }
 
+interface Wanted {
+  readonly namespace: string;
+  readonly prefix: string;
+}
+
+/** Of the rows of a group, SQLite returns the one with the highest version. */
+function newestInGroup({ namespace, prefix }: Wanted) {
+  return sql`
+    SELECT b.conversation_soul_id AS conversation_id, e.conversation_state_id AS branch, e.key, max(e.version) AS version,
+      e.value AS cell, e.created_at AS at, e.rowid AS stored, sum(${LOST_RUN}) AS lost
+    FROM extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
+    LEFT JOIN query_state s ON s.id = e.query_state_id
+    LEFT JOIN query_soul q ON q.id = s.query_soul_id
+    WHERE e.namespace = ${namespace} AND ${isIntact("queryState", "s")} AND ${isIntact("querySoul", "q")}
+      AND ${isIntact("conversationState", "b")} AND substr(e.key, 1, ${prefix.length}) = ${prefix}
+      AND (q.id IS NULL OR s.version = q.runs - 1)
+    GROUP BY e.conversation_state_id, e.key`;
+}
+
+function newestByKey({ namespace, prefix }: Wanted) {
+  return sql`
+    SELECT DISTINCT ON (e.conversation_state_id, e.key) b.conversation_soul_id AS conversation_id,
+      e.conversation_state_id AS branch, e.key, e.version, e.value AS cell, e.created_at AS at, e.rowid AS stored, 0 AS lost
+    FROM extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
+    LEFT JOIN query_state s ON s.id = e.query_state_id
+    LEFT JOIN query_soul q ON q.id = s.query_soul_id
+    WHERE e.namespace = ${namespace} AND substr(e.key, 1, ${prefix.length}) = ${prefix}
+      AND (q.id IS NULL OR s.version = q.runs - 1)
+    ORDER BY e.conversation_state_id, e.key, e.version DESC`;
+}
+
 /** Compares the value at a path; true and 1 differ, and so do null and a missing value. */
-function equal(path: string, value: string | number | boolean | null) {
+function equal(db: Database, ...[path, value]: readonly [string, string | number | boolean | null]) {
   const parts = path.split(".");
   if (!parts.every((part) => PART.test(part))) throw new UsageError(`Cannot look for states at ${path}: it is no path`);
+  if (db.kind === "postgres") {
+    const found = sql`CAST(json_of(text) #> CAST(${parts} AS text[]) AS text)`;
+    return sql`${found} = CAST(CAST(${JSON.stringify(value)} AS jsonb) AS text)`;
+  }
   const place = `$${parts.map((part) => `."${part}"`).join("")}`;
   const type = sql`json_type(text, ${place})`;
   if (value === null) return sql`${type} = 'null'`;

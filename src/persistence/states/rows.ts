@@ -1,6 +1,6 @@
 import type { StatePlace, StateVersion } from "../../domain/records/extension_state.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Database } from "../database/database.ts";
 import { type BranchSegment, readLineage, readLineageAt } from "../branches/lineage.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 

@@ -1,8 +1,8 @@
 import type { VariableImage, VariableSummary } from "../../domain/query/variable.ts";
 import type { Content } from "../content/content.ts";
-import { fromJson, toJson } from "../sqlite/json.ts";
+import { fromJson, toJson } from "../database/json.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
-import { searchText } from "../sqlite/search_text.ts";
+import { searchText } from "../database/search_text.ts";
 
 /** `expression_state.metadata` of a variable. `text` marks a system variable: its result is UTF-8 text. */
 export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind"> {

@@ -1,5 +1,5 @@
-import type { Database } from "../sqlite/database.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
+import type { Database } from "../database/database.ts";
+import { insertRow } from "../database/insert_row.ts";
 import { lastIteration } from "../runs/last_iteration.ts";
 import { newestRun } from "../runs/newest_run.ts";
 import type { VariableSouls } from "./souls.ts";

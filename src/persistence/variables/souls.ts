@@ -1,10 +1,11 @@
+import { searchText } from "../database/search_text.ts";
 import { sql, type SqlBool } from "kysely";
 import { newId } from "../../domain/kit/id.ts";
 import { SYSTEM_VARIABLES } from "../../domain/query/variable.ts";
-import { namedQuery } from "../sqlite/named_query.ts";
-import type { Database } from "../sqlite/database.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
-import { fromJson, toJson } from "../sqlite/json.ts";
+import { namedQuery } from "../database/named_query.ts";
+import type { Database } from "../database/database.ts";
+import { insertRow } from "../database/insert_row.ts";
+import { fromJson, toJson } from "../database/json.ts";
 import { readLineage } from "../branches/lineage.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 import { digestTerm } from "../branches/shown_digest.ts";
@@ -48,7 +49,7 @@ const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: s
       sql<SqlBool>`EXISTS (SELECT 1 FROM scope_change k WHERE k.expression_soul_id = v.id)`.as("isScoped"),
     ])
     .where("v.conversationStateId", "=", branchId)
-    .where("v.name", "in", sql<string>`(SELECT value FROM json_each(${names}))`)
+    .where("v.name", "in", db.listed(names))
 );
 
 /** The variables of a branch by name, as they are found and created while its rows are written, in one transaction. */
@@ -73,7 +74,10 @@ export class VariableSouls {
     const wanted = [...new Set(names)].filter((name) => !this.#souls.has(name));
     if (wanted.length === 0) return;
     const unsure = new Set(wanted);
-    const own = await ownVariables(this.#db, { branchId: this.#at.branchId, names: JSON.stringify(wanted) });
+    const own = await ownVariables(this.#db, {
+      branchId: this.#at.branchId,
+      names: JSON.stringify(wanted.map(searchText)),
+    });
     for (const { id, name, metadata, newest, result, checksum, isShown, isScoped } of own) {
       if (name === null) continue;
       const facts: VariableSoulMetadata = fromJson<VariableSoulMetadata>(metadata);

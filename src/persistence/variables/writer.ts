@@ -1,8 +1,8 @@
 import { newId } from "../../domain/kit/id.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import type { Content } from "../content/content.ts";
-import { insertRow } from "../sqlite/insert_row.ts";
-import { toJson } from "../sqlite/json.ts";
+import { insertRow } from "../database/insert_row.ts";
+import { toJson } from "../database/json.ts";
 import { type Moment, writeScopes } from "./scope_changes.ts";
 import type { IterationEnd, StoredBlock } from "../store/iteration_store.ts";
 import { type VariableRow, VariableSouls } from "./souls.ts";
@@ -52,7 +52,10 @@ export class VariableWriter {
     await this.prepare(images.map(({ name }) => name));
     for (const [order, image] of images.entries()) {
       const cells = await variableCells(this.#content, { image, block: null, order, before: null });
-      await this.#insert(await this.#souls.own(image.name), { ...cells, result: image.large ?? cells.result });
+      await this.#insert(await this.#souls.own(image.name), {
+        ...cells,
+        result: image.large ? this.#content.largeCell(image.large) : cells.result,
+      });
     }
   }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
-import { migrationFiles, migrationsModule } from "../../../scripts/generate/migrations.ts";
+import { migrationFiles, migrationsModule, POSTGRES, postgresModule } from "../../../scripts/generate/migrations.ts";
 import { migrate, type MigrationFile } from "../../../src/persistence/sqlite/migrate.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 
@@ -31,6 +31,7 @@ Deno.test("migrations/mod.ts is what scripts/generate/migrations.ts writes", asy
     expected,
     "run bin/deno run -A scripts/generate/migrations.ts",
   );
+  assert.equal(await Deno.readTextFile(new URL("mod.ts", POSTGRES)), postgresModule(await migrationFiles(POSTGRES)));
 });
 
 Deno.test("migrationsModule() orders by number and refuses a gap", () => {

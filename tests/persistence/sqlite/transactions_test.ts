@@ -1,7 +1,8 @@
 /** Writers that share a commit: what fails in one is that one's alone, and nobody is told before all of it is stored. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { Database } from "../../../src/persistence/sqlite/database.ts";
+import type { Database } from "../../../src/persistence/database/database.ts";
+import { SqliteDatabase } from "../../../src/persistence/sqlite/sqlite_database.ts";
 import { SqliteConnection } from "../../../src/persistence/sqlite/connection.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import {
@@ -16,7 +17,7 @@ import {
 import { withDatabasePath } from "../_temp_database.ts";
 
 interface Opened {
-  readonly db: Database;
+  readonly db: SqliteDatabase;
   readonly connection: SqliteConnection;
   /** What another connection sees. */
   readonly seen: () => readonly unknown[];
@@ -34,7 +35,7 @@ async function withDatabase(work: (opened: Opened) => Promise<void>): Promise<vo
       commands.push(sql);
       command(sql);
     };
-    const db = new Database(connection, { busyMs: 50 });
+    const db = new SqliteDatabase(connection, { busyMs: 50 });
     using other = new DatabaseSync(path);
     const seen = () => other.prepare("SELECT n FROM t ORDER BY n").all().map(({ n }) => n);
     try {

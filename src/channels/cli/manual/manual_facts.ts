@@ -24,6 +24,8 @@ export const MANUAL_FACTS: Readonly<Record<"exits" | "variables" | "files", read
     { term: "VIS_MODEL", about: "model, or provider/model" },
     { term: "VIS_PROVIDER", about: "use only this provider, or demo" },
     { term: "VIS_DB", about: "database file, or :memory:" },
+    { term: "VIS_DATABASE_URL", about: "PostgreSQL database: postgres://user@host:5432/name" },
+    { term: "VIS_DATABASE_PASSWORD", about: "its password; VIS_DATABASE_PASSWORD_FILE names a file that holds it" },
     { term: "VIS_TOKEN", about: "bearer token of vis serve" },
     { term: "VIS_TELEGRAM_TOKEN", about: "bot token of vis telegram" },
     { term: "VIS_PROFILE", about: "profile of vis serve and vis telegram: open or locked" },

@@ -6,14 +6,14 @@ class Parameter {
   constructor(readonly name: string) {}
 }
 
-/** A query whose values have names. Kysely builds it once, because building takes longer than running it in SQLite, so
+/** A query whose values have names. Kysely builds it once for each kind of database, because building takes longer than running it in SQLite, so
  * `build` must not depend on the values themselves. */
 export function namedQuery<V extends object, R>(
   build: (db: Database, values: V) => { compile(): CompiledQuery<R> },
 ): (db: Database, values: V) => Promise<readonly R[]> {
-  let compiled: CompiledQuery<R> | null = null;
+  const built: { [K in Database["kind"]]?: CompiledQuery<R> } = {};
   return async (db, values) => {
-    compiled ??= build(db, parametersFor(values)).compile();
+    const compiled = built[db.kind] ??= build(db, parametersFor(values)).compile();
     const bound = compiled.parameters.map((one) => one instanceof Parameter ? Reflect.get(values, one.name) : one);
     // The builder that made the text guarantees the shape of its rows.
     return await db.run(compiled.sql, bound) as readonly R[];

@@ -17,6 +17,12 @@ export async function updateRow<T extends CheckedTable>(
 ): Promise<void> {
   const given = changes as Readonly<Record<string, unknown>>;
   const columns = Object.keys(given);
+  if (!db.verifies) {
+    const set = columns.map((column, at) => `${snakeCase(column)} = ${db.placeholder(at + 1)}`).join(", ");
+    const text = `UPDATE ${snakeCase(table)} SET ${set} WHERE id = ${db.placeholder(columns.length + 1)}`;
+    await db.run(text, [...Object.values(given), id]);
+    return;
+  }
   const again = CHECKED[table].filter((column) => column in given);
   const name = `${table} ${columns.join(" ")}`;
   const text = TEXTS.get(name) ?? textOf(table, columns);

@@ -1,0 +1,45 @@
+import { type Dialect, Kysely, type RawBuilder } from "kysely";
+import type { DatabaseSchema } from "../schema/schema.ts";
+
+export type ResultRow = Readonly<Record<string, unknown>>;
+
+/** What queries are built on: a database, or a transaction in it. Everything that the databases do differently is
+ * here; all other code runs on each of them. */
+export abstract class Database extends Kysely<DatabaseSchema> {
+  abstract readonly kind: "sqlite" | "postgres";
+
+  constructor(dialect: Dialect) {
+    super({ dialect });
+  }
+
+  /** Whether this program verifies what it reads: rows have checksums, and counts of the rows below them. PostgreSQL
+   * verifies its pages itself. */
+  get verifies(): boolean {
+    return this.kind === "sqlite";
+  }
+
+  /** Runs SQL that a Kysely builder has compiled and returns its rows. */
+  abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
+  /** The placeholder of the parameter at a position, from 1. */
+  abstract placeholder(position: number): string;
+  /** Runs a transaction that writes: all of `work` is stored when this resolves, nothing of it when it rejects. It may
+   * run more than once, so it must not depend on what it did before. */
+  abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+  /** The same, but without other writers' work in the same transaction: for work that changes how the database checks
+   * rows. */
+  abstract writeAlone<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+  /** Runs reads on one snapshot. */
+  abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+  /** Makes other transactions that lock the same name wait for the end of this one. */
+  abstract lock(name: string): Promise<void>;
+  /** From now on, rows of this transaction may refer to rows that it inserts later. */
+  abstract deferReferences(): Promise<void>;
+  /** Whether rows violate a rule of the schema. */
+  abstract breaksRule(error: unknown): error is Error;
+  /** The text at a key of the JSON in a cell, which may be in `content`; NULL if there is none. */
+  abstract jsonText(cell: string, key: string): RawBuilder<string | null>;
+  /** The texts of a JSON list, as a subquery. */
+  abstract listed(json: string): RawBuilder<string>;
+  /** Stores pending writes and closes the connection. */
+  abstract close(): Promise<void>;
+}

@@ -1,0 +1,212 @@
+import type { Archive } from "../domain/records/archive.ts";
+import type { ConversationMaintenance } from "../domain/records/conversation_maintenance.ts";
+import { Children } from "./queries/children.ts";
+import { labelUse, queryByPrefix, readTurns, removeConversation, runningQuery } from "./conversations/maintenance.ts";
+import { ConversationRows } from "./conversations/conversations.ts";
+import { ActiveConversations } from "./conversations/active_conversations.ts";
+import { branchTree, findBranch } from "./conversations/branch_rows.ts";
+import type { Database } from "./database/database.ts";
+import { readDependencies } from "./variables/dependencies.ts";
+import { endQuery } from "./queries/end_query.ts";
+import { ExtensionStates } from "./states/extension_states.ts";
+import { readIterations } from "./queries/iteration_reader.ts";
+import { Iterations } from "./queries/iterations.ts";
+import { dropLarge } from "./maintenance/drop_large.ts";
+import { largePieces, putLarge } from "./content/large_text.ts";
+import { writeLogEntries } from "./logs/entry.ts";
+import { readLogs } from "./logs/reader.ts";
+import { type IsAlive, renewLeases } from "./queries/leases.ts";
+import { readExtras } from "./queries/extras.ts";
+import { Queries } from "./queries/queries.ts";
+import { findRequestKey } from "./queries/request_keys.ts";
+import { runBefore } from "./runs/newest_run.ts";
+import { searchRows } from "./conversations/search.ts";
+import { readSentMessages } from "./queries/sent_messages.ts";
+import { addSteered } from "./queries/steered.ts";
+import { sweepLost } from "./queries/sweep.ts";
+import { setTitle, suggestTitle } from "./conversations/titles.ts";
+import { VariableRows } from "./variables/variables.ts";
+import type { ChildStore } from "./store/child_store.ts";
+import type { ConversationStore } from "./store/conversation_store.ts";
+import type { IterationStore } from "./store/iteration_store.ts";
+import type { LargeTextStore } from "./store/large_text_store.ts";
+import type { QueryStore } from "./store/query_store.ts";
+import type { Store } from "./store/store.ts";
+import type { VariableStore } from "./store/variable_store.ts";
+
+export interface DatabaseStoreOptions {
+  /** The database as people know it. */
+  readonly location: string;
+  readonly now: () => number;
+  readonly isAlive: IsAlive;
+  /** How long to wait for another writing process. */
+  readonly busyMs: number;
+  readonly check: () => Promise<readonly string[]>;
+  readonly fileFault: () => string;
+  /** Converts an error of the database to `StoreError`. */
+  readonly toStoreError: (error: unknown, location: string) => unknown;
+}
+
+interface Parts extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive" | "busyMs"> {
+  readonly db: Database;
+}
+
+/** The store in a database, which it owns. */
+export function databaseStore(db: Database, options: DatabaseStoreOptions): Store {
+  const { location, now, isAlive, busyMs, check, fileFault, toStoreError } = options;
+  const parts = { db, location, now, isAlive, busyMs };
+  const guard = guardOf((error) => toStoreError(error, location));
+  return {
+    location,
+    states: new ExtensionStates(db, { now, guard: (work) => guard(work)() }),
+    ...guarded(guard, conversationStore(parts)),
+    ...guarded(guard, conversationMaintenance(parts)),
+    ...guarded(guard, queryStore(parts)),
+    ...guarded(guard, iterationStore(parts)),
+    ...guarded(guard, variableStore(parts)),
+    ...guarded(guard, childStore(parts)),
+    ...largeTextStore(parts, (error) => toStoreError(error, location)),
+    ...guarded(guard, archive(parts)),
+    check,
+    fileFault,
+    // Logging must not fail a query: what cannot be written is dropped.
+    log: (...entries) => writeLogEntries(db, { entries, now: now() }).catch(() => undefined),
+    close: () => db.close(),
+  };
+}
+
+function conversationStore({ db, now }: Parts): ConversationStore {
+  const rows = new ConversationRows(db, now);
+  const active = new ActiveConversations(db);
+  return {
+    createConversation: (facts) => rows.create(facts),
+    findConversation: (id) => findBranch(db, id),
+    findExternal: (chat) => rows.findExternal(chat),
+    ensureConversation: (facts) => rows.ensure(facts),
+    latestConversation: (workspace) => active.latest(workspace),
+    listConversations: (options) => active.list(options),
+    fork: (fork) => rows.fork(fork),
+    branches: (conversationId) => branchTree(db, conversationId),
+  };
+}
+
+function conversationMaintenance({ db }: Parts): ConversationMaintenance {
+  return {
+    setTitle: (branchId, title) => setTitle(db, { branchId, title }),
+    suggestTitle: (branchId, suggestion) => suggestTitle(db, { ...suggestion, branchId }),
+    deleteConversation: (conversationId) => removeConversation(db, conversationId),
+    runningQuery: (conversationId) => runningQuery(db, conversationId),
+    findQuery: (prefix) => queryByPrefix(db, prefix),
+    labelUse: (since) => labelUse(db, since),
+    turns: (branchId) => readTurns(db, branchId),
+    exportConversation: async (conversationId) => {
+      const { exportConversation } = await import("./archive/export.ts");
+      return await db.read((tx) => exportConversation(tx, conversationId));
+    },
+    importConversation: async (archive, to) => {
+      const { importConversation } = await import("./archive/import.ts");
+      return await importConversation(db, { archive, ...to });
+    },
+  };
+}
+
+function queryStore({ db, now, isAlive: isAliveHere }: Parts): QueryStore {
+  const queries = new Queries(db, { now, isAlive: isAliveHere });
+  return {
+    beginQuery: (query) => queries.begin(query),
+    runBefore: (queryId) => runBefore(db, queryId),
+    keyedQuery: (branchId, key) => findRequestKey(db, { branchId, key, now: now() }),
+    addSteered: (queryId, sent) => db.write((tx) => addSteered(tx, { queryId, sent, now: now() })),
+    endQuery: (queryId, end) => db.write((tx) => endQuery(tx, { queryId, end, now: now() })),
+    query: (queryId) => queries.byId(queryId),
+    queryExtras: (queryId) => readExtras(db, queryId),
+    queries: (branchId, options) => queries.ofBranch(branchId, options),
+    previousTurn: (branchId, beforeQueryId) => queries.previousTurn(branchId, beforeQueryId),
+    sweepLost: (isAlive = isAliveHere) => sweepLost(db, { isAlive, now }),
+    renewLeases: (owner) => renewLeases(db, { owner, now: now() }),
+  };
+}
+
+function iterationStore({ db, now }: Parts): IterationStore {
+  const iterations = new Iterations(db, now);
+  return {
+    beginIteration: (iteration) => iterations.begin(iteration),
+    endIteration: (iterationId, end) => iterations.end(iterationId, end),
+    failIteration: (iteration, end) => iterations.fail(iteration, end),
+    iterations: (queryId, range) => db.read((tx) => readIterations(tx, queryId, range)),
+    sentMessages: (queryId, position) => readSentMessages(db, { queryId, position }),
+  };
+}
+
+function variableStore({ db, now }: Parts): VariableStore {
+  const variables = new VariableRows(db, now);
+  return {
+    variables: (branchId, at) => variables.heads(branchId, at),
+    unchangedVariables: (branchId, options) => variables.unchanged(branchId, options),
+    dependencies: (branchId) => readDependencies(db, branchId),
+    liveImages: (branchId, at) => variables.liveImages(branchId, at),
+    givenImages: (queryId) => variables.given(queryId),
+    variableVersions: (branchId, name, options) => variables.versions(branchId, { name, ...options }),
+    setScope: (branchId, change) => variables.setScope(branchId, change),
+  };
+}
+
+function childStore({ db, now, isAlive }: Parts): ChildStore {
+  const children = new Children(db, now);
+  const queries = new Queries(db, { now, isAlive });
+  return {
+    createChildBranch: async (child) => {
+      const branch = await children.createBranch(child);
+      const { workspace = "" } = await findBranch(db, branch.conversationId) ?? {};
+      return { ...branch, workspace };
+    },
+    childQueries: (iterationId) => children.queries(iterationId, (queryId) => queries.byId(queryId)),
+    recordSubCall: (call) => children.recordCall(call),
+    subCalls: (iterationId) => children.calls(iterationId),
+  };
+}
+
+function largeTextStore({ db, location, busyMs }: Parts, converted: Converted): LargeTextStore {
+  const guard = guardOf(converted);
+  return {
+    putLarge: guard((pieces: AsyncIterable<Uint8Array>) => putLarge(db, pieces)),
+    dropLarge: guard((large: string) => dropLarge(db, { large, location, busyMs })),
+    largePieces: async function* (large) {
+      try {
+        yield* largePieces(db, large);
+      } catch (error) {
+        throw converted(error);
+      }
+    },
+  };
+}
+
+function archive({ db }: Parts): Archive {
+  return {
+    search: (text, filter) => searchRows(db, { text, filter }),
+    logs: (filter) => readLogs(db, filter),
+  };
+}
+
+type Converted = (error: unknown) => unknown;
+type Guard = <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) => (...args: A) => Promise<R>;
+
+/** Makes a method reject with `StoreError` if the database is the reason. */
+function guardOf(converted: Converted): Guard {
+  return (work) => async (...args) => {
+    try {
+      return await work(...args);
+    } catch (error) {
+      throw converted(error);
+    }
+  };
+}
+
+/** These methods, each with the guard. */
+function guarded<T extends { readonly [K in keyof T]: (...args: never[]) => Promise<unknown> }>(
+  guard: Guard,
+  methods: T,
+): T {
+  const entries: [string, (...args: never[]) => Promise<unknown>][] = Object.entries(methods);
+  return Object.fromEntries(entries.map(([name, method]) => [name, guard(method)])) as unknown as T;
+}

@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import { migrations } from "../../../migrations/postgres/mod.ts";
+import { StoreError } from "../../domain/errors.ts";
+import type { Connection } from "./server.ts";
+
+/** Any number that no other program is likely to lock. */
+const LOCK = 7_164_011;
+
+/** Brings a database to the newest schema, each file in a transaction. Throws `StoreError` for a database of a newer Vis
+ * and for one of another program. */
+export async function migratePostgres(
+  connection: Connection,
+  { location, now }: { readonly location: string; readonly now: () => number },
+): Promise<void> {
+  if (await versionOf(connection, location) === migrations.length) return;
+  await connection.query("BEGIN");
+  // Another process may be doing the same.
+  await connection.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+  for (const { version, name, sql } of migrations.slice(await versionOf(connection, location))) {
+    if (version === 1) {
+      await connection.query(
+        "CREATE TABLE schema_migration (version bigint PRIMARY KEY, name text, sha256 text, applied_at bigint)",
+      );
+    }
+    await connection.query(sql);
+    const sha256 = createHash("sha256").update(sql).digest("hex");
+    const parameters = [version, name, sha256, now()];
+    await connection.query("INSERT INTO schema_migration VALUES ($1, $2, $3, $4)", { parameters });
+  }
+  await connection.query("COMMIT");
+}
+
+async function versionOf(connection: Connection, location: string): Promise<number> {
+  const { rows: [found] } = await connection.query(
+    "SELECT to_regclass('schema_migration') AS ours, to_regclass('conversation_soul') AS other",
+  );
+  if (found?.["ours"] === null) {
+    if (found["other"] === null) return 0;
+    throw new StoreError(`Cannot use database ${location}: it belongs to another program`, "unavailable");
+  }
+  const { rows: [newest] } = await connection.query(
+    "SELECT coalesce(max(version), 0) AS version FROM schema_migration",
+  );
+  const version = Number(newest?.["version"]);
+  if (version <= migrations.length) return version;
+  throw new StoreError(
+    `Cannot use database ${location}: a newer Vis wrote it (schema V${version}, this one knows V${migrations.length}), ` +
+      "update Vis",
+    "newer",
+  );
+}

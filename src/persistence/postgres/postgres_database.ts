@@ -1,0 +1,154 @@
+import { type QueryResult, type RawBuilder, sql } from "kysely";
+import { Database, type ResultRow } from "../database/database.ts";
+import { PostgresDialect } from "./dialect.ts";
+import { PostgresDriver } from "./driver.ts";
+import { isConflict, isLost, sqlState } from "./postgres_error.ts";
+import { indexed } from "./search_index.ts";
+import type { Connection, Server } from "./server.ts";
+
+type Result = QueryResult<Record<string, unknown>>;
+
+/** How often a transaction runs again because another one was in its way. */
+const MOST_TRIES = 8;
+
+/** A PostgreSQL database, or a transaction in it. */
+export class PostgresDatabase extends Database {
+  override readonly kind = "postgres";
+  readonly #server: Server;
+  /** Null outside of transactions. */
+  readonly #connection: Connection | null;
+  /** The end of the last write. */
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(server: Server, connection: Connection | null = null) {
+    super(new PostgresDialect(new PostgresDriver((text, parameters) => this.#query(text, { parameters }))));
+    this.#server = server;
+    this.#connection = connection;
+  }
+
+  override async run(text: string, parameters: readonly unknown[]): Promise<readonly ResultRow[]> {
+    const { rows } = await this.#query(text, { parameters, prepared: true });
+    for (const more of indexed(text, parameters)) await this.#query(more.text, { ...more, prepared: true });
+    return rows;
+  }
+
+  override placeholder(position: number): string {
+    return `$${position}`;
+  }
+
+  /** One after the other, in the order of the calls, as SQLite writes: the end of a query relies on that of its last
+   * iteration, which was not awaited. */
+  override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    const written = this.#written.then(() => this.#write(work));
+    this.#written = written.then(() => {}, () => {});
+    return written;
+  }
+
+  async #write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    for (let tries = 1;; tries++) {
+      const outcome = await this.#attempt(work);
+      if ("result" in outcome) return outcome.result;
+      if (!isLost(outcome.error) && (!isConflict(outcome.error) || tries === MOST_TRIES)) throw outcome.error;
+    }
+  }
+
+  override writeAlone<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.write(work);
+  }
+
+  override async read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    for (;;) {
+      const connection = await this.#take();
+      try {
+        await connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        const result = await work(new PostgresDatabase(this.#server, connection));
+        await connection.query("COMMIT");
+        connection.release();
+        return result;
+      } catch (error) {
+        await undo(connection, error);
+        if (!isLost(error)) throw error;
+      }
+    }
+  }
+
+  override async lock(name: string): Promise<void> {
+    await this.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);
+  }
+
+  override async deferReferences(): Promise<void> {
+    await sql`SET CONSTRAINTS ALL DEFERRED`.execute(this);
+  }
+
+  override breaksRule(error: unknown): error is Error {
+    return error instanceof Error && sqlState(error).startsWith("23");
+  }
+
+  override jsonText(cell: string, key: string): RawBuilder<string | null> {
+    return sql<string | null>`(json_of(${sql.raw(cell)}) ->> ${sql.lit(key)})`;
+  }
+
+  override listed(json: string): RawBuilder<string> {
+    return sql<string>`(SELECT jsonb_array_elements_text(CAST(${json} AS jsonb)))`;
+  }
+
+  override async close(): Promise<void> {
+    await this.destroy();
+    await this.#server.close();
+  }
+
+  /** Runs a transaction once. If the connection is lost while it is committed, the server says later whether it was. */
+  async #attempt<T>(work: (tx: Database) => Promise<T>): Promise<{ readonly result: T } | { readonly error: unknown }> {
+    const connection = await this.#take();
+    let id: unknown = null;
+    let done: { readonly result: T } | null = null;
+    try {
+      await connection.query("BEGIN");
+      const { rows: [began] } = await connection.query("SELECT pg_current_xact_id()::text AS id", { prepared: true });
+      id = began?.["id"];
+      done = { result: await work(new PostgresDatabase(this.#server, connection)) };
+      await connection.query("COMMIT");
+      connection.release();
+      return done;
+    } catch (error) {
+      await undo(connection, error);
+      return done && isLost(error) && await this.#isCommitted(String(id)) ? done : { error };
+    }
+  }
+
+  async #isCommitted(id: string): Promise<boolean> {
+    for (;;) {
+      const { rows: [found] } = await this.#query("SELECT pg_xact_status($1::xid8) AS status", { parameters: [id] });
+      if (found?.["status"] !== "in progress") return found?.["status"] === "committed";
+    }
+  }
+
+  /** A statement outside of a transaction may run twice: what is written there is the same then. */
+  async #query(
+    text: string,
+    options: { readonly parameters: readonly unknown[]; readonly prepared?: boolean },
+  ): Promise<Result> {
+    if (this.#connection) return await this.#connection.query(text, options);
+    for (;;) {
+      const connection = await this.#take();
+      try {
+        const result = await connection.query(text, options);
+        connection.release();
+        return result;
+      } catch (error) {
+        connection.release(isLost(error));
+        if (!isLost(error)) throw error;
+      }
+    }
+  }
+
+  #take(): Promise<Connection> {
+    if (this.#connection) throw new Error("Cannot begin a transaction: this is one");
+    return this.#server.take();
+  }
+}
+
+async function undo(connection: Connection, error: unknown): Promise<void> {
+  const broken = isLost(error) || await connection.query("ROLLBACK").then(() => false, () => true);
+  connection.release(broken);
+}

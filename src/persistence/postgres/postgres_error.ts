@@ -1,0 +1,74 @@
+import { BusyError, StoreError, type StoreErrorCode, UsageError } from "../../domain/errors.ts";
+import { Damage } from "../schema/damage.ts";
+
+/** SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
+  [/^28/, "unavailable", "it refused the user or the password (VIS_DATABASE_PASSWORD, VIS_DATABASE_PASSWORD_FILE)"],
+  [/^3D000/, "unavailable", "there is no such database, create it (CREATE DATABASE)"],
+  [/^42501/, "unavailable", "the user may not do this, grant it the rights of the owner"],
+  [/^25006/, "readonly", "it is read-only, give the address of the primary server"],
+  [/^53100/, "full", "the disk of the server is full, make room and try again"],
+  [/^53/, "busy", "the server has too many connections or too little memory, try again"],
+  [/^(40|55P03|57014)/, "busy", "another process is writing to it, try again when that has finished"],
+  [/^XX00[12]/, "corrupt", "the server reports damaged data, restore a backup"],
+];
+
+const OURS = [StoreError, UsageError, BusyError] as const;
+
+/** The error as `StoreError` with the server and what to do, or unchanged if the database did not cause it. Never repeats
+ * the server's own message, which may contain stored data. */
+export function toPostgresError(error: unknown, location: string): unknown {
+  if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
+  const say = (code: StoreErrorCode, words: string) =>
+    new StoreError(`Cannot use database ${location}: ${words}`, code, { cause: error });
+  if (error instanceof Damage) return say("corrupt", `it is damaged (${error.what}), restore a backup`);
+  if (isClosed(error)) return say("unavailable", "it was closed");
+  if (isLost(error)) return say("unavailable", "the server does not answer, see whether it runs and can be reached");
+  const code = sqlState(error);
+  if (code === "") {
+    return isCertificate(error)
+      ? say("unavailable", "its certificate is not trusted, name its authority with sslrootcert")
+      : error;
+  }
+  const rule = RULES.find(([pattern]) => pattern.test(code));
+  return rule ? say(rule[1], rule[2]) : say("unavailable", `it refused an operation (${code}), the log has the reason`);
+}
+
+/** The SQLSTATE of an error; "" if the server did not send it. */
+export function sqlState(error: unknown): string {
+  const code = codeOf(error);
+  return /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]+$/.test(code) ? code : "";
+}
+
+/** Whether the connection was lost or cannot be made: the server may be back later. */
+export function isLost(error: unknown): boolean {
+  const code = sqlState(error);
+  if (code !== "") return /^(08|57P0[1-3])/.test(code);
+  if (/^(ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENETUNREACH|ETIMEDOUT|ENOENT|ECANCELED)/.test(codeOf(error))) {
+    return true;
+  }
+  const words = /^(Connection terminated|Client has encountered a connection|timeout e|Client was closed)/;
+  // deno-lint-ignore vis/no-message-parsing -- the driver gives a connection that ended no code
+  return error instanceof Error && words.test(error.message);
+}
+
+/** Whether the same transaction may succeed when it runs again. A row that another transaction added at the same time is
+ * found then. */
+export function isConflict(error: unknown): boolean {
+  return ["40001", "40P01", "23505"].includes(sqlState(error));
+}
+
+function isClosed(error: Error): boolean {
+  // deno-lint-ignore vis/no-message-parsing -- the driver gives a pool that ended no code
+  return /pool after calling end|driver has already been destroyed/.test(error.message);
+}
+
+function isCertificate(error: Error): boolean {
+  // deno-lint-ignore vis/no-message-parsing -- the runtime gives certificates no code
+  return /certificate|UnknownIssuer|NotValidForName/i.test(error.message);
+}
+
+function codeOf(error: unknown): string {
+  const { code = "" }: { readonly code?: unknown } = Object(error);
+  return String(code);
+}

@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import type { QueryResult } from "kysely";
+import type { Address } from "./address.ts";
+import { isLost } from "./postgres_error.ts";
+
+/** Connections of this process. A transaction has one; nothing waits for a second one while it has its own. */
+const MOST = 10;
+const CONNECT_MS = 10_000;
+const IDLE_MS = 60_000;
+const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
+const BOOL = 16, BYTEA = 17, NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
+const INTACT = "intact";
+const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
+
+/** What is used of `pg`, whose types would bring those of another version of Node. */
+interface Found {
+  readonly rows: readonly unknown[][];
+  readonly fields: readonly { readonly name: string }[];
+  readonly rowCount: number | null;
+}
+
+interface Client {
+  query(query: Readonly<Record<string, unknown>>): Promise<Found | readonly Found[]>;
+  release(broken: boolean): void;
+  removeAllListeners(event: "error"): void;
+  on(event: "error", listener: (error: unknown) => void): void;
+}
+
+interface Pool {
+  connect(): Promise<Client>;
+  end(): Promise<void>;
+  on(event: "error", listener: (error: unknown) => void): void;
+}
+
+/** A connection that one transaction has to itself. */
+export interface Connection {
+  query(sql: string, options?: QueryOptions): Promise<QueryResult<Record<string, unknown>>>;
+  /** Gives it back; with `broken`, it is closed. */
+  release(broken?: boolean): void;
+}
+
+interface QueryOptions {
+  readonly parameters?: readonly unknown[];
+  /** Whether its text is prepared once on a connection. */
+  readonly prepared?: boolean;
+}
+
+/** The connections to a server. While the server is lost, whoever wants one waits for it. */
+export class Server {
+  readonly #pool: Pool;
+  readonly #patienceMs: number;
+  readonly #names = new Map<string, string>();
+  readonly #camel = new Map<string, string>();
+  #fault = "";
+  #closed = false;
+
+  constructor(address: Address, { patienceMs }: { readonly patienceMs: number }) {
+    const { host, port, user, database, password, tls } = address;
+    this.#patienceMs = patienceMs;
+    this.#pool = new pg.Pool({
+      ...{ host, port, user, database },
+      password: password ?? "",
+      ssl: tls && {
+        rejectUnauthorized: tls.verified,
+        servername: host,
+        ...(tls.authority === null ? {} : { ca: readFileSync(tls.authority, "utf8") }),
+      },
+      ...{ max: MOST, connectionTimeoutMillis: CONNECT_MS, idleTimeoutMillis: IDLE_MS, application_name: "vis" },
+      keepAlive: true,
+      types: { getTypeParser: (oid: number) => parserOf(oid) },
+    });
+    this.#pool.on("error", (error) => this.#lost(error));
+  }
+
+  /** What is wrong; "" while the server answers. */
+  get fault(): string {
+    return this.#fault;
+  }
+
+  /** Takes a connection. Waits for a lost server with growing pauses, as long as patience lasts. */
+  async take(patienceMs: number = this.#patienceMs): Promise<Connection> {
+    const start = performance.now();
+    for (let pause = PAUSE_MS;; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      try {
+        const client = await this.#pool.connect();
+        this.#fault = "";
+        client.removeAllListeners("error");
+        client.on("error", () => {}); // the statement that runs fails too
+        return {
+          query: (sql, options) => this.#query(client, sql, options),
+          release: (broken = false) => client.release(broken),
+        };
+      } catch (error) {
+        if (!isLost(error)) throw error;
+        this.#fault = "the server does not answer";
+        if (this.#closed || performance.now() - start + pause > patienceMs) throw error;
+      }
+      await sleep(pause);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#pool.end();
+  }
+
+  /** Finds out when a server that closed an idle connection is back. */
+  #lost(error: unknown): void {
+    if (this.#fault !== "" || !isLost(error) || this.#closed) return;
+    this.#fault = "the server closed the connection";
+    void this.take().then((connection) => connection.release(), () => {});
+  }
+
+  async #query(
+    client: Client,
+    text: string,
+    { parameters = [], prepared = false }: QueryOptions = {},
+  ): Promise<QueryResult<Record<string, unknown>>> {
+    const found = await client.query({
+      text,
+      values: parameters.map(bindable),
+      rowMode: "array",
+      ...(prepared ? { name: this.#nameOf(text) } : {}),
+    });
+    // A text without parameters may have several statements.
+    const [{ rows, fields, rowCount } = NOTHING] = [found].flat().slice(-1);
+    const columns = fields.map(({ name }) => name.startsWith(INTACT) ? null : this.#camelOf(name));
+    return {
+      numAffectedRows: BigInt(rowCount ?? 0),
+      rows: rows.map((cells) => {
+        const row: Record<string, unknown> = {};
+        columns.forEach((name, at) => {
+          if (name !== null) row[name] = cells[at];
+        });
+        return row;
+      }),
+    };
+  }
+
+  #nameOf(text: string): string {
+    const name = this.#names.get(text) ?? `v${this.#names.size}`;
+    this.#names.set(text, name);
+    return name;
+  }
+
+  #camelOf(name: string): string {
+    const known = this.#camel.get(name) ?? name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+    this.#camel.set(name, known);
+    return known;
+  }
+}
+
+/** Booleans are numbers, as SQLite has them; JSON stays text. */
+function parserOf(oid: number): (text: string) => unknown {
+  if (NUMBERS.has(oid)) return Number;
+  if (oid === BOOL) return (text) => text === "t" ? 1 : 0;
+  if (oid === BYTEA) return (text) => Uint8Array.fromHex(text.slice(2));
+  return (text) => text;
+}
+
+/** PostgreSQL has no NUL in a text. */
+function bindable(value: unknown): unknown {
+  if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
+  if (value === null || typeof value === "number" || typeof value === "bigint" || Array.isArray(value)) return value;
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError(`Cannot bind a value to a query: ${value instanceof Date ? "Date" : typeof value}`);
+}

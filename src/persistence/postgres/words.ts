@@ -1,0 +1,50 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+
+/** The most characters of a text that are searched, and of words that a row of the index can hold. */
+const MAX_CHARS = 1 << 20, MAX_WORDS_CHARS = 500_000, MAX_WORD_CHARS = 500, MAX_POSITION = 16_383;
+
+interface Index {
+  readonly db: DatabaseSync;
+  readonly insert: StatementSync;
+  readonly read: StatementSync;
+}
+
+/** Finds the words of texts as the index of SQLite does: the same endings and accents are left out. */
+export class Words {
+  #index: Index | null = null;
+
+  /** The words of a text in order, as a `tsvector`. */
+  vector(text: string): string {
+    let chars = 0;
+    return this.of(text.slice(0, MAX_CHARS)).flatMap((word, at) => {
+      chars += word.length + 12;
+      return chars > MAX_WORDS_CHARS ? [] : `${quoted(word)}:${Math.min(at + 1, MAX_POSITION)}`;
+    }).join(" ");
+  }
+
+  /** A `tsquery` that a text matches which has all these phrases. */
+  query(phrases: readonly string[]): string {
+    return phrases.map((phrase) => this.of(phrase).map(quoted).join(" <-> ")).filter((words) => words !== "")
+      .map((words) => `(${words})`).join(" & ");
+  }
+
+  of(text: string): readonly string[] {
+    const { db, insert, read } = this.#index ??= open();
+    insert.run(text.replaceAll("\0", " "));
+    const words = read.all().map(({ term }) => String(term).slice(0, MAX_WORD_CHARS));
+    db.exec("DELETE FROM one");
+    return words;
+  }
+}
+
+function open(): Index {
+  const db = new DatabaseSync(":memory:");
+  db.exec("CREATE VIRTUAL TABLE one USING fts5(text, tokenize = 'porter unicode61 remove_diacritics 2')");
+  db.exec("CREATE VIRTUAL TABLE word USING fts5vocab(one, 'instance')");
+  const insert = db.prepare("INSERT INTO one (rowid, text) VALUES (1, ?)");
+  return { db, insert, read: db.prepare("SELECT term FROM word ORDER BY offset") };
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "''").replaceAll("\\", "\\\\")}'`;
+}

@@ -1,0 +1,80 @@
+import { type RawBuilder, sql } from "kysely";
+import { Database, type ResultRow } from "../database/database.ts";
+import { breaksRule } from "./says.ts";
+import { SqliteDialect } from "./dialect.ts";
+import { SqliteDriver } from "./driver.ts";
+import type { SqliteConnection } from "./connection.ts";
+import { Transactions, type TransactionsOptions } from "./transactions.ts";
+
+/** The database, or the current transaction on its one connection. */
+export class SqliteDatabase extends Database {
+  override readonly kind = "sqlite";
+  readonly #connection: SqliteConnection;
+  /** Null if this belongs to a transaction, whose owner already holds the connection. */
+  readonly #transactions: Transactions | null;
+  readonly #within: SqliteDatabase;
+
+  constructor(connection: SqliteConnection, transactions: TransactionsOptions | null) {
+    const shared = transactions && new Transactions(connection, transactions);
+    super(new SqliteDialect(new SqliteDriver(connection, shared)));
+    this.#connection = connection;
+    this.#transactions = shared;
+    this.#within = shared ? new SqliteDatabase(connection, null) : this;
+  }
+
+  override run(text: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]> {
+    const transactions = this.#transactions;
+    if (!transactions) return this.#connection.query(text, parameters).rows;
+    return transactions.statement(text, () => this.#connection.query(text, parameters).rows);
+  }
+
+  override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.#outer.write(() => work(this.#within));
+  }
+
+  override writeAlone<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.#outer.writeAlone(() => work(this.#within));
+  }
+
+  override read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.#outer.read(() => work(this.#within));
+  }
+
+  override async close(): Promise<void> {
+    await this.#outer.end();
+    await this.destroy();
+    this.#connection.close();
+  }
+
+  override placeholder(): string {
+    return "?";
+  }
+
+  /** There is one writer at a time. */
+  override lock(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  override async deferReferences(): Promise<void> {
+    await sql`PRAGMA defer_foreign_keys = ON`.execute(this);
+  }
+
+  override breaksRule(error: unknown): error is Error {
+    return breaksRule(error);
+  }
+
+  override jsonText(cell: string, key: string): RawBuilder<string | null> {
+    const from = sql.raw(cell);
+    return sql<string | null>`json_extract(CASE WHEN ${from} GLOB 'sha256:*'
+      THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(${from}, 8)) ELSE ${from} END, ${`$.${key}`})`;
+  }
+
+  override listed(json: string): RawBuilder<string> {
+    return sql<string>`(SELECT value FROM json_each(${json}))`;
+  }
+
+  get #outer(): Transactions {
+    if (!this.#transactions) throw new Error("Cannot begin a transaction: this is one");
+    return this.#transactions;
+  }
+}

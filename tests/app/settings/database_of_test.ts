@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { databaseOf } from "../../../src/app/settings/database_of.ts";
+
+const choose = (parts: Partial<Parameters<typeof databaseOf>[0]>) =>
+  databaseOf({ flag: undefined, setting: null, env: {}, home: "/home/ana/.vis", ...parts });
+
+Deno.test("databaseOf() takes the flag before the environment, and that before the settings", async () => {
+  const env = { VIS_DB: "/data/env.db" };
+  assert.deepEqual(await choose({}), { database: "/home/ana/.vis/vis.db" });
+  assert.deepEqual(await choose({ setting: "/data/set.db" }), { database: "/data/set.db" });
+  assert.deepEqual(await choose({ setting: "/data/set.db", env }), { database: "/data/env.db" });
+  assert.deepEqual(await choose({ flag: ":memory:", env }), { database: ":memory:" });
+  const url = { ...env, VIS_DATABASE_URL: "postgres://vis@db.example.org/vis" };
+  assert.deepEqual(await choose({ env: url }), { database: "postgres://vis@db.example.org/vis" });
+  await assert.rejects(choose({ home: null }), /Cannot find a home folder/);
+});
+
+Deno.test("databaseOf() keeps a password apart from the URL, which is shown", async () => {
+  const flag = "postgres://vis:p%40ss@db.example.org:5433/vis?sslmode=require";
+  const database = "postgres://vis@db.example.org:5433/vis?sslmode=require";
+  assert.deepEqual(await choose({ flag }), { database, databasePassword: "p@ss" });
+  const env = { VIS_DATABASE_PASSWORD: "other" };
+  assert.deepEqual(await choose({ flag, env }), { database, databasePassword: "other" });
+  const file = await Deno.makeTempFile();
+  await Deno.writeTextFile(file, "from a file\n");
+  const VIS_DATABASE_PASSWORD_FILE = file;
+  assert.deepEqual(await choose({ flag, env: { VIS_DATABASE_PASSWORD_FILE } }), {
+    database,
+    databasePassword: "from a file",
+  });
+  await Deno.remove(file);
+  await assert.rejects(
+    choose({ flag, env: { VIS_DATABASE_PASSWORD_FILE } }),
+    /Cannot read the password of the database from/,
+  );
+});
