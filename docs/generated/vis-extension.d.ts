@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5701d00aeadc542f4c1179f9ac2dbfed2292265cad3553d989efea0ca6b026a4
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f362cacef6cd986120219b9605cecb385aba13195158c5c381c47664c622af2b
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */

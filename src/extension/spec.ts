@@ -5,8 +5,7 @@ import type { CliContext } from "./cli_context.ts";
 import type * as keys from "./environment_keys.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
-export { z };
-export { validateExtension as validate } from "./validate_extension.ts";
+export { validateExtension as validate, z };
 export * from "./kit.ts";
 
 /** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { mayMake } from "../../processes/_place.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
@@ -154,7 +155,7 @@ export function toolchainsSuite(launcher: Launcher): void {
       }
       const own = await project.prepare?.(user) ?? "";
       const path = [own, Deno.env.get("PATH") ?? ""].filter((one) => one !== "").join(":");
-      const home = own === "" ? Deno.env.get("HOME") ?? user.home : user.home;
+      const home = own === "" ? userInfo().homedir : user.home;
       const { code, stdout, stderr } = await user.run(["run", "Make the tests pass."], {
         env: { HOME: home, PATH: path },
       });
