@@ -1,19 +1,17 @@
-import { type AuthProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { JsonMeter } from "@vis/extension";
 import { MESSAGE_LIMITS } from "./message_limits.ts";
 import type { HttpConfig } from "./server_config.ts";
 
 const MAX_ANSWER = 64 << 20;
 
-/** A server over streamable HTTP. `onStatus` gets the status of each answer. The size of an answer is bounded;
- * redirects stay within the server's origin. */
+/** A server over streamable HTTP. `onStatus` gets the status of each answer. The size of an answer is bounded; redirects stay within the server's origin. */
 export function httpTransport(
   { url, headers }: HttpConfig,
-  { login, onStatus }: { readonly login: AuthProvider | null; readonly onStatus: (status: number) => void },
+  onStatus: (status: number) => void,
 ): StreamableHTTPClientTransport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    ...(login ? { authProvider: login } : {}),
     redirectPolicy: "same-origin",
     fetch: async (input, init) => {
       const answer = await fetch(input, init);

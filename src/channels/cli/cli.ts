@@ -63,10 +63,7 @@ async function extensionCommand(
   const isHelp = first === "help";
   const name = isHelp ? rest.find((word) => !word.startsWith("-")) ?? "" : first;
   if (!/^[a-z][a-z0-9-]*$/.test(name) || program.commands.some((command) => command.name() === name)) return null;
-  return await (await services.extensionAdmin({})).run(
-    isHelp ? [name, "--help"] : args,
-    { print: io.stdout, ask: (question) => io.askLine(question) },
-  );
+  return await (await services.extensionAdmin({})).run(isHelp ? [name, "--help"] : args, io.stdout);
 }
 
 /** A group without a subcommand runs its default. */
