@@ -141,7 +141,7 @@ inBrowser("asks for another token when the one it has ends, wherever that shows,
   await ask(page, "Begin");
   await page.locator(".answer", { hasText: "It is 41" }).waitFor();
   valid.from = 1;
-  await page.locator("#variables").click();
+  await page.locator("#variables").dispatchEvent("click"); // another request of the page may have asked already
   await page.locator("#entry").waitFor();
   assert.match(await page.locator("#entry-why").textContent() ?? "", /rejected this token/);
   assert.ok(await page.locator("#viewer").isHidden());
