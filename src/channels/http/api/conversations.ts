@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import { content, describe } from "../request/describe.ts";
+import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { findQuery, inConversation } from "../request/in_conversation.ts";
 import { validJson, validQuery } from "../request/valid.ts";
@@ -18,18 +18,14 @@ const UNTITLED = "New conversation";
 const BASE = "/api/v1/conversations";
 const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
 const MAX_TREES = 100;
-const tag = "conversations";
+const describe = describeIn("conversations");
 
 /** Conversations and their branches. */
 export const conversations = new Hono<Env>();
 
 conversations.get(
   "/",
-  describe("listConversations", {
-    tag,
-    summary: "List conversations, most recently used first",
-    responses: { 200: content("A page of conversations", schema.ConversationListSchema) },
-  }),
+  describe("listConversations", "List conversations, most recently used first", { 200: schema.ConversationListSchema }),
   validQuery(schema.PageQuery),
   async (c) => {
     const { limit, cursor } = c.req.valid("query");
@@ -44,11 +40,9 @@ conversations.get(
 
 conversations.post(
   "/",
-  describe("createConversation", {
-    tag,
-    summary: "Create a conversation in a workspace of the server",
+  describe("createConversation", "Create a conversation in a workspace of the server", {
     scope: "write",
-    responses: { 201: content("The new conversation", schema.ConversationSchema) },
+    201: schema.ConversationSchema,
   }),
   validJson(schema.NewConversationBody),
   async (c) => {
@@ -67,23 +61,17 @@ conversations.post(
 
 conversations.get(
   "/:id",
-  describe("getConversation", {
-    tag,
-    summary: "Get a conversation and its branches",
-    responses: { 200: content("The conversation", schema.ConversationDetailSchema) },
-  }),
+  describe("getConversation", "Get a conversation and its branches", { 200: schema.ConversationDetailSchema }),
   inConversation,
   async (c) => tagged(c, await conversationDetail(c.var.conversation, c.env.parts)),
 );
 
 conversations.patch(
   "/:id",
-  describe("renameConversation", {
-    tag,
-    summary: "Rename the branch",
+  describe("renameConversation", "Rename the branch", {
     scope: "write",
     headers: MATCH,
-    responses: { 200: content("The conversation with its new title", schema.ConversationDetailSchema) },
+    200: schema.ConversationDetailSchema,
     errors: [412],
   }),
   validJson(schema.RenameBody),
@@ -97,12 +85,10 @@ conversations.patch(
 
 conversations.delete(
   "/:id",
-  describe("deleteConversation", {
-    tag,
-    summary: "Delete the conversation with all its branches; 409 while a query is running",
+  describe("deleteConversation", "Delete the conversation with all its branches; 409 while a query is running", {
     scope: "admin",
     headers: MATCH,
-    responses: { 204: { description: "The conversation was deleted" } },
+    204: [],
     errors: [409, 412],
   }),
   ifMatch,
@@ -114,10 +100,8 @@ conversations.delete(
 
 conversations.get(
   "/:id/queries",
-  describe("listQueries", {
-    tag,
-    summary: "List the queries of a branch with their answers, oldest first",
-    responses: { 200: content("A page of queries", schema.QueryListSchema) },
+  describe("listQueries", "List the queries of a branch with their answers, oldest first", {
+    200: schema.QueryListSchema,
   }),
   validQuery(schema.QueriesQuery),
   inConversation,
@@ -132,12 +116,11 @@ conversations.get(
 
 conversations.post(
   "/:id/fork",
-  describe("forkConversation", {
-    tag,
-    summary: "Create a branch that continues from an earlier point; its branchId can be used as a conversation id",
-    scope: "write",
-    responses: { 201: content("The new branch", schema.ConversationSchema) },
-  }),
+  describe(
+    "forkConversation",
+    "Create a branch that continues from an earlier point; its branchId can be used as a conversation id",
+    { scope: "write", 201: schema.ConversationSchema },
+  ),
   validJson(schema.ForkBody),
   inConversation,
   async (c) => {
@@ -151,11 +134,9 @@ conversations.post(
 
 conversations.post(
   "/:id/cancel",
-  describe("cancel", {
-    tag,
-    summary: "Cancel what this server runs in the conversation; completed steps are kept",
+  describe("cancel", "Cancel what this server runs in the conversation; completed steps are kept", {
     scope: "write",
-    responses: { 200: content("Number of queries being cancelled", z.object({ cancelled: z.number().int() })) },
+    200: z.object({ cancelled: z.number().int() }),
   }),
   inConversation,
   (c) => {
@@ -167,12 +148,8 @@ conversations.post(
 
 conversations.get(
   "/:id/export",
-  describe("exportConversation", {
-    tag,
-    summary: "Export the conversation as an archive, or the branch as Markdown or HTML",
-    responses: {
-      200: content("The exported file", ["application/json", "text/markdown", "text/html"]),
-    },
+  describe("exportConversation", "Export the conversation as an archive, or the branch as Markdown or HTML", {
+    200: ["application/json", "text/markdown", "text/html"],
   }),
   validQuery(schema.ExportQuery),
   inConversation,

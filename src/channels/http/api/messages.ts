@@ -9,7 +9,7 @@ import type { RequestKey } from "../../../domain/query/request_key.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
 import { callerLabel } from "../auth/caller_label.ts";
-import { content, describe, events } from "../request/describe.ts";
+import { describeIn, EVENT_STREAM } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import type { OnceOptions, StartedQuery } from "../request/idempotency.ts";
 import { findQuery, inConversation, inQuery } from "../request/in_conversation.ts";
@@ -32,11 +32,7 @@ const RESUME_HEADER = {
     "true: if the query that the key started was interrupted, resume it; from then on the key refers to " +
     "the resumed query",
 };
-const RESULT = events(
-  "The result, once the query has ended in any process; with Accept: text/event-stream, its events as they happen",
-  { schema: QueryResultSchema },
-);
-const tag = "messages";
+const describe = describeIn("messages");
 
 type Message = z.infer<typeof schema.MessageBody>;
 
@@ -45,12 +41,11 @@ export const messages = new Hono<Env>();
 
 messages.post(
   "/messages",
-  describe("sendMessage", {
-    tag,
-    summary: "Send a message and run a query",
+  describe("sendMessage", "Send a message and run a query", {
     scope: "write",
     headers: { ...KEY_HEADER, ...RESUME_HEADER },
-    responses: { 200: RESULT, 202: content("The message was passed to the running query", schema.SteeredSchema) },
+    200: [QueryResultSchema, EVENT_STREAM],
+    202: schema.SteeredSchema,
     errors: [409, 422],
   }),
   validJson(schema.MessageBody),
@@ -70,12 +65,10 @@ messages.post(
 
 messages.post(
   "/retry",
-  describe("retryQuery", {
-    tag,
-    summary: "Run a query again from the state before it; the previous run can still be read",
+  describe("retryQuery", "Run a query again from the state before it; the previous run can still be read", {
     scope: "write",
     headers: KEY_HEADER,
-    responses: { 200: RESULT },
+    200: [QueryResultSchema, EVENT_STREAM],
     errors: [409, 422],
   }),
   validJson(schema.RetryBody),
@@ -100,23 +93,23 @@ messages.post(
 
 messages.get(
   "/queries/:queryId/events",
-  describe("followQuery", {
-    tag,
-    summary:
-      "Stream the events of a query, from where a client lost them; a stream that begins with started starts over",
-    headers: { "Last-Event-ID": "Id of the last event received" },
-    responses: { 200: events("The events"), 204: { description: "The query has ended and the client has all events" } },
-  }),
+  describe(
+    "followQuery",
+    "Stream the events of a query, from where a client lost them; a stream that begins with started starts over",
+    {
+      headers: { "Last-Event-ID": "Id of the last event received" },
+      200: EVENT_STREAM,
+      204: [],
+    },
+  ),
   inQuery,
   (c) => followed(c, { query: c.var.query, lastId: c.req.header("last-event-id") ?? "" }),
 );
 
 messages.get(
   "/approvals",
-  describe("listApprovals", {
-    tag,
-    summary: "List the questions that wait for an answer in the queries that this server runs",
-    responses: { 200: content("The questions", schema.ApprovalListSchema) },
+  describe("listApprovals", "List the questions that wait for an answer in the queries that this server runs", {
+    200: schema.ApprovalListSchema,
   }),
   inConversation,
   (c) => {
@@ -127,11 +120,9 @@ messages.get(
 
 messages.post(
   "/approvals/:approvalId",
-  describe("answerApproval", {
-    tag,
-    summary: "Answer a question; the first answer counts",
+  describe("answerApproval", "Answer a question; the first answer counts", {
     scope: "write",
-    responses: { 200: content("The answer was taken", schema.ApprovalBody) },
+    200: schema.ApprovalBody,
   }),
   validJson(schema.ApprovalBody),
   inConversation,

@@ -1,33 +1,29 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { content, describe } from "../request/describe.ts";
+import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { Problem } from "../response/problem.ts";
 
 const StatusSchema = z.object({ status: z.literal("ok") });
 const ReadySchema = StatusSchema.extend({ checks: z.record(z.string(), z.literal("ok")) });
 
+const describe = describeIn("operations");
+const describeServer = describeIn("server");
+
 /** For operators: liveness, readiness, metrics. */
 export const operations = new Hono<Env>();
 
 operations.get(
   "/healthz",
-  describe("health", {
-    tag: "operations",
-    summary: "Liveness: the process responds",
-    scope: null,
-    responses: { 200: content("The process responds", StatusSchema) },
-  }),
+  describe("health", "Liveness: the process responds", { scope: null, 200: StatusSchema }),
   (c) => c.json({ status: "ok" }),
 );
 
 operations.get(
   "/readyz",
-  describe("readiness", {
-    tag: "operations",
-    summary: "Readiness: the database responds and its file exists, a sandbox starts, the disk has space",
+  describe("readiness", "Readiness: the database responds and its file exists, a sandbox starts, the disk has space", {
     scope: null,
-    responses: { 200: content("The server can run queries", ReadySchema) },
+    200: ReadySchema,
   }),
   async (c) => {
     const { parts, runs } = c.env;
@@ -48,11 +44,7 @@ operations.get(
 // It requires a token, since the numbers reveal activity.
 operations.get(
   "/metrics",
-  describe("metrics", {
-    tag: "server",
-    summary: "Get the metrics of the server in the Prometheus text format",
-    responses: { 200: content("The metrics", ["text/plain"]) },
-  }),
+  describeServer("metrics", "Get the metrics of the server in the Prometheus text format", { 200: "text/plain" }),
   async (c) => {
     const text = await c.env.metrics.text(c.env.runs.size);
     return c.body(text, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });

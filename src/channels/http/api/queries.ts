@@ -4,7 +4,7 @@ import type { Conversations } from "../../../conversation/conversations.ts";
 import type { ShownVersion } from "../../../conversation/records.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { readable } from "../../../domain/text/readable.ts";
-import { content, describe } from "../request/describe.ts";
+import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { inConversation, inQuery } from "../request/in_conversation.ts";
 import { validQuery } from "../request/valid.ts";
@@ -13,6 +13,9 @@ import * as schema from "./schemas.ts";
 
 const VALUE_CHARS = 20_000;
 
+const describe = describeIn("queries");
+const describeVariable = describeIn("variables");
+
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
 /** The details of queries: iterations, their prompts, variables and their versions. */
@@ -20,10 +23,8 @@ export const queries = new Hono<Env>();
 
 queries.get(
   "/queries/:queryId/iterations",
-  describe("listIterations", {
-    tag: "queries",
-    summary: "List the iterations of a query with their blocks and results, in order",
-    responses: { 200: content("A page of iterations", schema.IterationListSchema) },
+  describe("listIterations", "List the iterations of a query with their blocks and results, in order", {
+    200: schema.IterationListSchema,
   }),
   validQuery(schema.IterationsQuery),
   inQuery,
@@ -48,10 +49,8 @@ function shownIteration({ position, blocks, ...rest }: StoredIteration) {
 
 queries.get(
   "/queries/:queryId/iterations/:iteration/messages",
-  describe("getSentMessages", {
-    tag: "queries",
-    summary: "Get the messages sent to the model for an iteration (1-based)",
-    responses: { 200: content("The messages", schema.MessagesSchema) },
+  describe("getSentMessages", "Get the messages sent to the model for an iteration (1-based)", {
+    200: schema.MessagesSchema,
   }),
   inQuery,
   async (c) => {
@@ -66,10 +65,8 @@ queries.get(
 
 queries.get(
   "/variables",
-  describe("listVariables", {
-    tag: "variables",
-    summary: "List all variables of the branch, newest first, including system ones",
-    responses: { 200: content("All variables", z.object({ items: z.array(schema.VariableSchema) })) },
+  describeVariable("listVariables", "List all variables of the branch, newest first, including system ones", {
+    200: schema.listOf(schema.VariableSchema),
   }),
   inConversation,
   async (c) => c.json({ items: await c.env.parts.conversations.records.variables(c.var.conversation) }),
@@ -77,10 +74,8 @@ queries.get(
 
 queries.get(
   "/variables/:name",
-  describe("getVariableHistory", {
-    tag: "variables",
-    summary: "List the latest versions of a variable, oldest first",
-    responses: { 200: content("The versions", schema.VersionListSchema) },
+  describeVariable("getVariableHistory", "List the latest versions of a variable, oldest first", {
+    200: schema.VersionListSchema,
   }),
   validQuery(schema.VersionsQuery),
   inConversation,
@@ -101,11 +96,7 @@ function shownVersion({ version, kind, shape, reason, code, createdAt, shown }: 
 
 queries.get(
   "/variables/:name/diff",
-  describe("getVariableDiff", {
-    tag: "variables",
-    summary: "Compare two versions of a variable",
-    responses: { 200: content("The difference", z.object({ diff: z.unknown() })) },
-  }),
+  describeVariable("getVariableDiff", "Compare two versions of a variable", { 200: z.object({ diff: z.unknown() }) }),
   validQuery(schema.DiffQuery),
   inConversation,
   async (c) => {
@@ -128,10 +119,8 @@ async function found<T>(name: string, read: () => Promise<T>): Promise<T> {
 
 queries.get(
   "/graph",
-  describe("getGraph", {
-    tag: "variables",
-    summary: "Get the variables of the branch and which of them each was computed from",
-    responses: { 200: content("The graph", schema.GraphSchema) },
+  describeVariable("getGraph", "Get the variables of the branch and which of them each was computed from", {
+    200: schema.GraphSchema,
   }),
   inConversation,
   async (c) => {

@@ -8,6 +8,11 @@ import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
 const id = z.string().describe("UUIDv7; for a conversation, its first 8 characters are enough");
 const time = z.number().int().describe("Milliseconds since the epoch");
 
+/** A whole list, in one page. */
+export function listOf<T extends z.ZodType>(item: T): z.ZodObject<{ items: z.ZodArray<T> }> {
+  return z.object({ items: z.array(item) });
+}
+
 export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
   status: z.enum(["done", "error", "interrupted", "running"]),
   reason: QueryResultSchema.shape.reason.nullable().describe("Why it ended; null while it runs"),
@@ -156,15 +161,15 @@ const approvals = z.enum(["ask", "never"]).default("never").describe(
 
 export const RetryBody = z.strictObject({ queryId: id, ...choices, approvals });
 
-export const ApprovalListSchema = z.object({
-  items: z.array(z.object({
+export const ApprovalListSchema = listOf(
+  z.object({
     id: z.string(),
     extension: z.string().describe("Namespace of the extension that asks"),
     what: z.string().describe("What would be done, as a phrase: run npm ci with network"),
     why: z.string(),
     scope: z.string().describe("What a lasting answer allows, as a phrase: network for commands"),
-  })),
-});
+  }),
+);
 
 export const ApprovalBody = z.strictObject({
   decision: z.enum(DECISIONS).describe("Allow it once, for the conversation or for the workspace, or not at all"),

@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { readImage } from "../../../domain/images/read_image.ts";
 import { SearchHitSchema } from "../../schemas/search_hit_schema.ts";
-import { content, describe } from "../request/describe.ts";
+import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 import { inConversation } from "../request/in_conversation.ts";
@@ -11,18 +11,14 @@ import * as schema from "./schemas.ts";
 
 type PreviewTarget = Parameters<HttpParts["conversations"]["preview"]>[1];
 
-const tag = "server";
+const describe = describeIn("server");
 
 /** The server itself: its models, extensions and tokens, what a request would send, and the search. */
 export const server = new Hono<Env>();
 
 server.get(
   "/",
-  describe("about", {
-    tag,
-    summary: "Get version, model, workspaces and limits of the server",
-    responses: { 200: content("The server", schema.ServerSchema) },
-  }),
+  describe("about", "Get version, model, workspaces and limits of the server", { 200: schema.ServerSchema }),
   ({ env: { parts: { version, provider, model, workspace, workspaces = [], budget } }, json }) => {
     const { iterations = null, costUsd = null, wallMs = null } = budget ?? {};
     return json({
@@ -35,11 +31,7 @@ server.get(
 
 server.get(
   "/models",
-  describe("listModels", {
-    tag,
-    summary: "List the providers in use and their models",
-    responses: { 200: content("Models by provider", schema.ModelListSchema) },
-  }),
+  describe("listModels", "List the providers in use and their models", { 200: schema.ModelListSchema }),
   async (c) => {
     const items = await c.env.parts.admin.models({ provider: null, signal: AbortSignal.timeout(20_000) });
     return c.json({ items });
@@ -48,10 +40,8 @@ server.get(
 
 server.get(
   "/extensions",
-  describe("listExtensions", {
-    tag,
-    summary: "List the extensions of the workspace, and why any is not loaded",
-    responses: { 200: content("All extensions", z.object({ items: z.array(schema.ListedExtensionSchema) })) },
+  describe("listExtensions", "List the extensions of the workspace, and why any is not loaded", {
+    200: schema.listOf(schema.ListedExtensionSchema),
   }),
   // The paths of their folders are private to the operator.
   async (c) => c.json({ items: (await c.env.parts.extensions.list()).map(({ path: _, ...facts }) => facts) }),
@@ -59,12 +49,11 @@ server.get(
 
 server.get(
   "/tokens",
-  describe("listTokens", {
-    tag,
-    summary: "List tokens by name, with their scopes and today's usage; the tokens themselves are never shown",
-    scope: "admin",
-    responses: { 200: content("All tokens", z.object({ items: z.array(schema.TokenSchema) })) },
-  }),
+  describe(
+    "listTokens",
+    "List tokens by name, with their scopes and today's usage; the tokens themselves are never shown",
+    { scope: "admin", 200: schema.listOf(schema.TokenSchema) },
+  ),
   async (c) => {
     const grants = await c.env.parts.tokens.grants();
     const items = grants.map(({ name, scope, expiresAt, quota }) => {
@@ -74,22 +63,18 @@ server.get(
   },
 );
 
-const PREVIEW = {
-  tag,
-  summary: "Preview the messages that a request would send; sends and stores nothing",
-  responses: { 200: content("The messages", schema.MessagesSchema) },
-};
+const PREVIEW = "Preview the messages that a request would send; sends and stores nothing";
 
 server.post(
   "/prompt",
-  describe("previewPrompt", PREVIEW),
+  describe("previewPrompt", PREVIEW, { 200: schema.MessagesSchema }),
   validJson(schema.PromptBody),
   (c) => preview(c, { body: c.req.valid("json"), target: { workspace: c.env.parts.workspace } }),
 );
 
 server.post(
   "/conversations/:id/prompt",
-  describe("previewPromptIn", PREVIEW),
+  describe("previewPromptIn", PREVIEW, { 200: schema.MessagesSchema }),
   validJson(schema.PromptBody),
   inConversation,
   (c) => preview(c, { body: c.req.valid("json"), target: { branch: c.var.conversation } }),
@@ -109,11 +94,11 @@ async function preview(
 
 server.get(
   "/search",
-  describe("search", {
-    tag: "conversations",
-    summary: "Search requests, code and answers for all words, best matches first; matches are enclosed in [ and ]",
-    responses: { 200: content("The results", z.object({ items: z.array(SearchHitSchema) })) },
-  }),
+  describeIn("conversations")(
+    "search",
+    "Search requests, code and answers for all words, best matches first; matches are enclosed in [ and ]",
+    { 200: schema.listOf(SearchHitSchema) },
+  ),
   validQuery(schema.SearchQuery),
   async (c) => {
     const { q, conversation: conversationId, ...filter } = c.req.valid("query");

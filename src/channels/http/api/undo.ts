@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import { BusyError } from "../../../domain/errors.ts";
 import type { FileChange, UndoReport } from "../../../domain/reports/undo_report.ts";
-import { content, describe } from "../request/describe.ts";
+import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { inConversation } from "../request/in_conversation.ts";
 import { validJson } from "../request/valid.ts";
@@ -10,17 +10,15 @@ import { Problem } from "../response/problem.ts";
 import * as schema from "./schemas.ts";
 
 const NONE = "Cannot undo: this server records no file changes";
-const tag = "conversations";
+const describe = describeIn("conversations");
 
 /** The latest file changes of a conversation, and undoing them. */
 export const undo = new Hono<Env>();
 
 undo.get(
   "/undo",
-  describe("previewUndo", {
-    tag,
-    summary: "Show the latest file changes that can be undone, those of one query",
-    responses: { 200: content("The changes, and what they did to each file", schema.UndoPreviewSchema) },
+  describe("previewUndo", "Show the latest file changes that can be undone, those of one query", {
+    200: schema.UndoPreviewSchema,
   }),
   inConversation,
   async (c) => {
@@ -31,11 +29,9 @@ undo.get(
 
 undo.post(
   "/undo",
-  describe("undo", {
-    tag,
-    summary: "Undo file changes, all or none; those that are undone already are skipped",
+  describe("undo", "Undo file changes, all or none; those that are undone already are skipped", {
     scope: "write",
-    responses: { 200: content("What was undone; nothing the second time", schema.UndoSchema) },
+    200: schema.UndoSchema,
     errors: [409],
   }),
   validJson(schema.UndoBody),

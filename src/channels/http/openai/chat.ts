@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { content, describe, events } from "../request/describe.ts";
+import { describeIn, EVENT_STREAM } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { validJson } from "../request/valid.ts";
 import { unfitField } from "../response/problem.ts";
@@ -13,43 +13,31 @@ import { openAiInput } from "./input.ts";
 import { servedModel, servedModels, ServedModelSchema } from "./models.ts";
 import { ignoredParameters, refuseTools } from "./parameters.ts";
 
-const tag = "openai";
+const describe = describeIn("openai");
 
 /** The agent as a model for clients that use OpenAI's chat completions. */
 export const chat = new Hono<Env>();
 
 chat.get(
   "/models",
-  describe("openaiListModels", {
-    tag,
-    summary: "List models in the format of OpenAI",
-    responses: {
-      200: content("The models", z.object({ object: z.literal("list"), data: z.array(ServedModelSchema) })),
-    },
+  describe("openaiListModels", "List models in the format of OpenAI", {
+    200: z.object({ object: z.literal("list"), data: z.array(ServedModelSchema) }),
   }),
   (c) => c.json({ object: "list", data: servedModels(c.env.parts) }),
 );
 
 chat.get(
   "/models/:model",
-  describe("openaiGetModel", {
-    tag,
-    summary: "Get a model in the format of OpenAI",
-    responses: { 200: content("The model", ServedModelSchema) },
-  }),
+  describe("openaiGetModel", "Get a model in the format of OpenAI", { 200: ServedModelSchema }),
   (c) => c.json(servedModel(c.env.parts, c.req.param("model"))),
 );
 
 chat.post(
   "/chat/completions",
-  describe("openaiChatCompletion", {
-    tag,
-    summary: "Run a query as a chat completion; disconnecting cancels it",
+  describe("openaiChatCompletion", "Run a query as a chat completion; disconnecting cancels it", {
     scope: "write",
     headers: OPENAI_HEADERS,
-    responses: {
-      200: events("The completion; with stream, its chunks", { schema: ChatCompletionSchema, openai: true }),
-    },
+    200: [ChatCompletionSchema, EVENT_STREAM],
     errors: [409],
   }),
   validJson(ChatCompletionBody),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskTarget } from "../../../conversation/send_options.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
-import { content, describe, events } from "../request/describe.ts";
+import { describeIn, EVENT_STREAM } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { validJson, validQuery } from "../request/valid.ts";
 import { Problem, unfitField } from "../response/problem.ts";
@@ -21,19 +21,17 @@ import { responseMessages } from "./response_messages.ts";
 import { type ResponseFacts, responseObject } from "./response_object.ts";
 import { ResponseBody, type ResponseRequest } from "./responses_request.ts";
 
-const tag = "openai";
+const describe = describeIn("openai");
 
 /** The agent as a model for clients that use OpenAI's Responses API. */
 export const responses = new Hono<Env>();
 
 responses.post(
   "/responses",
-  describe("openaiCreateResponse", {
-    tag,
-    summary: "Run a query as a response; disconnecting cancels it",
+  describe("openaiCreateResponse", "Run a query as a response; disconnecting cancels it", {
     scope: "write",
     headers: OPENAI_HEADERS,
-    responses: { 200: events("The response; with stream, its events", { schema: ResponseSchema, openai: true }) },
+    200: [ResponseSchema, EVENT_STREAM],
     errors: [409],
   }),
   validJson(ResponseBody),
@@ -59,11 +57,7 @@ responses.post(
 
 responses.get(
   "/responses/:response",
-  describe("openaiGetResponse", {
-    tag,
-    summary: "Get an earlier response",
-    responses: { 200: content("The response", ResponseSchema) },
-  }),
+  describe("openaiGetResponse", "Get an earlier response", { 200: ResponseSchema }),
   validQuery(z.object({ stream: z.string().optional().describe("Only false is supported") })),
   async (c) => {
     const { stream = "false" } = c.req.valid("query");

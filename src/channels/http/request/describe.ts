@@ -8,75 +8,80 @@ import { requireScope } from "./require_scope.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Media types, or a schema of JSON. */
+type Content = string | z.ZodType;
+
 interface Described {
-  /** Also the name of its part of the documentation. */
-  readonly tag: string;
-  readonly summary: string;
   /** The scope that the token needs, `read` if omitted; null for routes that need no token. */
   readonly scope?: TokenScope | null;
   /** Names of request headers and their effects. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly responses: Readonly<Record<number, Json>>;
   /** Statuses of errors that a client of this route should expect, besides those of every route. */
   readonly errors?: readonly (keyof typeof ERRORS)[];
+  /** What a successful request is answered with, by status; several if the client chooses. */
+  readonly [status: number]: Content | readonly Content[];
 }
 
+const SUCCESS: Readonly<Record<string, string>> = {
+  200: "Success",
+  201: "It was created",
+  202: "The running query received the message",
+  204: "It was deleted, or the client already has everything",
+};
 const ERRORS = {
   409: "A query is running in the conversation, or what is to be changed has changed",
   412: "The conversation does not match If-Match",
   422: "The idempotency key was used with another body",
   429: "Too many requests, or the quota of the token is exhausted; Retry-After says when to try again",
 };
+/** As the media type of an answer. */
+export const EVENT_STREAM = "text/event-stream";
 const EVENTS = {
   $ref: "#/components/schemas/QueryEvent",
-  description: "Server-sent events: the name of each is the type of a QueryEvent, its data the QueryEvent as JSON",
+  description:
+    "If Accept names text/event-stream, server-sent events: the name of each is the type of a QueryEvent, its data the QueryEvent as JSON",
 };
-const OPENAI_EVENTS = { type: "string", description: "Server-sent events, as in OpenAI's API" };
+const OPENAI_EVENTS = { type: "string", description: "With stream, server-sent events as in OpenAI's API" };
 
-/** Describes a route, and lets only tokens of its scope use it. */
-export function describe(operationId: string, described: Described): MiddlewareHandler<Env> {
-  const { tag, summary, scope = "read", headers = {}, responses, errors = [] } = described;
-  const enter: MiddlewareHandler<Env> = async (c, next) => {
-    const route = routePath(c).replace(/:(\w+)/g, "{$1}");
-    c.set("route", route);
-    c.env.routed(route);
-    if (scope !== null) requireScope(scope, c.var.caller);
-    await next();
+/** Describes the routes of a topic, which `tag` names, and lets only tokens of their scope use them. */
+export function describeIn(
+  tag: string,
+): (operationId: string, summary: string, about: Described) => MiddlewareHandler<Env> {
+  const [type, name] = tag === "openai" ? ["application/json", "OpenAiError"] : ["application/problem+json", "Problem"];
+  const failed = { [type]: { schema: { $ref: `#/components/schemas/${name}` } } };
+  const events = tag === "openai" ? OPENAI_EVENTS : EVENTS;
+  return (operationId, summary, { scope = "read", headers = {}, errors = [], ...answers }) => {
+    const enter: MiddlewareHandler<Env> = async (c, next) => {
+      const route = routePath(c).replace(/:(\w+)/g, "{$1}");
+      c.set("route", route);
+      c.env.routed(route);
+      if (scope !== null) requireScope(scope, c.var.caller);
+      await next();
+    };
+    const answered = Object.entries<Described[number]>(answers).map(([status, content]) => [status, {
+      description: SUCCESS[status],
+      content: Object.fromEntries([content].flat().map((one) => mediaOf(one, events))),
+    }]);
+    const refused = [...errors, 429 as const].map((status) => [status, {
+      description: ERRORS[status],
+      content: failed,
+    }]);
+    const specification = describeRoute({
+      ...{ operationId, summary, tags: [tag] },
+      description: scope === null ? "Needs no token." : `Needs a token with the scope ${scope}, or a wider one.`,
+      ...(scope === null ? { security: [] } : { "x-vis-scope": scope }),
+      parameters: Object.entries(headers).map(([name, description]) => {
+        return { name, in: "header", required: false, description, schema: { type: "string" } };
+      }),
+      responses: Object.fromEntries([...answered, ...refused, ["default", { description: "Error", content: failed }]]),
+    });
+    return Object.assign(enter, specification);
   };
-  const content = tag === "openai"
-    ? { "application/json": { schema: { $ref: "#/components/schemas/OpenAiError" } } }
-    : { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
-  const refused = [...errors, 429 as const].map((status) => {
-    return [status, { description: ERRORS[status], content }];
-  });
-  const specification = describeRoute({
-    ...{ operationId, summary, tags: [tag] },
-    description: scope === null ? "Needs no token." : `Needs a token with the scope ${scope}, or a wider one.`,
-    ...(scope === null ? { security: [] } : { "x-vis-scope": scope }),
-    parameters: Object.entries(headers).map(([name, description]) => {
-      return { name, in: "header", required: false, description, schema: { type: "string" } };
-    }),
-    responses: { ...responses, ...Object.fromEntries(refused), default: { description: "Error", content } },
-  });
-  return Object.assign(enter, specification);
 }
 
-/** A response with content: JSON, or the media types named. */
-export function content(description: string, about: z.ZodType | readonly string[]): Json {
-  if (!("length" in about)) {
-    return { description, content: { "application/json": { schema: schemaFor(about, "output") } } };
-  }
-  return { description, content: Object.fromEntries(about.map((type) => [type, { schema: {} }])) };
-}
-
-/** A response that is a stream of events, of a query or in OpenAI's format, or that content if the client does not ask
- * for a stream. */
-export function events(
-  description: string,
-  { schema, openai = false }: { readonly schema?: z.ZodType; readonly openai?: boolean } = {},
-): Json {
-  const stream = { "text/event-stream": { schema: openai ? OPENAI_EVENTS : EVENTS } };
-  return { description, content: { ...(schema ? Object(content(description, schema)).content : {}), ...stream } };
+function mediaOf(content: Content, events: Json): readonly [string, Json] {
+  if (typeof content !== "string") return ["application/json", { schema: schemaFor(content, "output") }];
+  return [content, { schema: content === EVENT_STREAM ? events : {} }];
 }
 
 /** A schema as hono-openapi takes it, converted when the document is asked for. */
