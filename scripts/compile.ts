@@ -44,6 +44,8 @@ const ENTRY = `if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
 } else if (Deno.args[0] === ${JSON.stringify(EXEC_ARGUMENT)}) {
   const { execMain } = await import("./exec.js");
   execMain(Deno.args);
+} else if (Deno.args.length === 1 && ["version", "--version", "-V"].includes(Deno.args[0])) {
+  await import("./print_version.js");
 } else {
   await import("./node_globals.js");
   await import("./program.js");
@@ -75,13 +77,9 @@ export async function bundleProgram(): Promise<string> {
     ...["bundle", "--quiet", "--code-splitting", ...left, "--outdir", folder],
     ...await entries(),
   ]);
-  await step("bundle the globals", [
-    "bundle",
-    "--quiet",
-    "-o",
-    join(folder, "node_globals.js"),
-    "scripts/node_globals.ts",
-  ]);
+  for (const name of ["node_globals", "print_version"]) {
+    await step(`bundle ${name}`, ["bundle", "--quiet", "-o", join(folder, `${name}.js`), `scripts/${name}.ts`]);
+  }
   await compactAll(folder);
   await Deno.writeTextFile(join(folder, "main.js"), ENTRY);
   // The files that the child loads by path: all must be next to the chunk that contains its main module.

@@ -1,11 +1,10 @@
-import project from "../deno.json" with { type: "json" };
 import { DenoIo } from "./app/terminal/deno_io.ts";
+import { ownVersion } from "./app/own_version.ts";
 import type { SessionParts } from "./app/session/open_session.ts";
 import { respawn } from "./app/terminal/respawn.ts";
 import { PROCESS_LIMITS } from "./app/session/process_limits.ts";
 import type { Settings } from "./app/settings/settings.ts";
 import type { OpenRequest, Services } from "./channels/channel.ts";
-import type { VersionFacts } from "./domain/reports/version_facts.ts";
 import { isPostgres } from "./domain/text/is_postgres.ts";
 import { messageOf } from "./domain/kit/message_of.ts";
 import { UsageError } from "./domain/errors.ts";
@@ -16,18 +15,13 @@ type Extensions = Omit<SessionParts, "env">;
 /** The only place that reads the environment. */
 const environment = (): Record<string, string> => Deno.env.toObject();
 
-function versionFacts(): VersionFacts {
-  const { deno, v8 } = Deno.version;
-  return { vis: project.version, deno, v8, compiled: Deno.build.standalone, target: Deno.build.target };
-}
-
 /** Builds what a channel requests, on demand: `vis version` loads no database, provider or sandbox. */
 function services(extensions: Extensions, io: DenoIo): Services {
   return {
-    version: versionFacts(),
+    version: ownVersion(),
     open: async (request) => {
       const { openTraced } = await import("./app/session/open_traced.ts");
-      return await openTraced(request, { env: environment(), version: versionFacts().vis, ...extensions });
+      return await openTraced(request, { env: environment(), version: ownVersion().vis, ...extensions });
     },
     replayPlace: async (request) => {
       const [{ replayPlace }, { visHome }] = await Promise.all([
@@ -38,11 +32,11 @@ function services(extensions: Extensions, io: DenoIo): Services {
     },
     serve: async (request) => {
       const { serve } = await import("./app/services/serve.ts");
-      return await serve(request, { env: environment(), version: versionFacts(), ...extensions });
+      return await serve(request, { env: environment(), version: ownVersion(), ...extensions });
     },
     speak: async (request) => {
       const { speak } = await import("./app/services/speak.ts");
-      return await speak(request, { env: environment(), version: versionFacts(), ...extensions });
+      return await speak(request, { env: environment(), version: ownVersion(), ...extensions });
     },
     screen: async (request) => {
       const { screen } = await import("./app/terminal/screen.ts");
@@ -64,7 +58,7 @@ function services(extensions: Extensions, io: DenoIo): Services {
         Promise.any(["/.dockerenv", "/run/.containerenv"].map((path) => Deno.stat(path))).then(() => true, () => false),
       ]);
       const { config } = await readSettings({}, environment(), extensions);
-      return await update(request, { version: versionFacts(), config, program: Deno.execPath(), container });
+      return await update(request, { version: ownVersion(), config, program: Deno.execPath(), container });
     },
     respawn: async (args, env) => {
       await io.drained(); // earlier output must come first

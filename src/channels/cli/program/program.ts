@@ -1,5 +1,5 @@
+import { versionLine } from "../../../domain/reports/version_line.ts";
 import { Command, Help, type Option } from "commander";
-import type { Services } from "../../channel.ts";
 import { addApprovals } from "./approvals.ts";
 import { addConfig } from "./config.ts";
 import { addConversations } from "./conversations.ts";
@@ -67,7 +67,7 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
   const { services, io } = context;
   const program = new Command("vis")
     .description("An agent in one executable: the model writes TypeScript, a sandbox runs it.")
-    .version(versionText(services), "-V, --version", "print the version")
+    .version(versionLine(services.version), "-V, --version", "print the version")
     .helpCommand(false)
     .showSuggestionAfterError()
     .showHelpAfterError("(vis help lists all commands)")
@@ -102,9 +102,4 @@ function hintAt(command: Command, path: string): void {
 /** Leaves out trivial defaults. */
 function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/\s*\(default: (?:false|\[\])\)$/, "");
-}
-
-function versionText({ version }: Services): string {
-  const { vis, deno, v8, target, compiled } = version;
-  return `vis ${vis} (deno ${deno}, v8 ${v8}, ${target}${compiled ? ", compiled" : ""})`;
 }
