@@ -78,7 +78,13 @@ export async function bundleProgram(): Promise<string> {
     ...await entries(),
   ]);
   for (const name of ["node_globals", "print_version"]) {
-    await step(`bundle ${name}`, ["bundle", "--quiet", "-o", join(folder, `${name}.js`), `scripts/${name}.ts`]);
+    await step(`bundle ${name}`, [
+      "bundle",
+      "--quiet",
+      "-o",
+      join(folder, `${name}.js`),
+      `scripts/executable/${name}.ts`,
+    ]);
   }
   await compactAll(folder);
   await Deno.writeTextFile(join(folder, "main.js"), ENTRY);

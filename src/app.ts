@@ -1,5 +1,5 @@
 import { DenoIo } from "./app/terminal/deno_io.ts";
-import { ownVersion } from "./app/own_version.ts";
+import { ownVersion } from "./app/update/own_version.ts";
 import type { SessionParts } from "./app/session/open_session.ts";
 import { respawn } from "./app/terminal/respawn.ts";
 import { PROCESS_LIMITS } from "./app/session/process_limits.ts";

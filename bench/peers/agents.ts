@@ -42,7 +42,10 @@ function visAgent(path: string): Agent {
     wire: "vis",
     command: ({ prompt, rounds }) => [path, "run", "--max-iterations", String(rounds + 5), prompt],
     version: [path, "--version"],
-    env: ({ base }) => ({ VIS_BASE_URL: `${base}/v1`, VIS_API_KEY: "k", VIS_MODEL: "bench" }),
+    env: ({ base }) => ({
+      PATH: "/usr/local/bin:/usr/bin:/bin", // it needs no Node.js
+      ...{ VIS_BASE_URL: `${base}/v1`, VIS_API_KEY: "k", VIS_MODEL: "bench" },
+    }),
     size: [path],
   };
 }

@@ -42,7 +42,7 @@ const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
 const FILES = "Files of cwd";
-const FIND = "Find first (fs.grep, fs.glob), never guess a path. Ignored files are left out ({all: true} takes them).";
+const FIND = "Find first (fs.grep, fs.glob), never guess a path. {all: true} takes ignored files too.";
 
 export default defineExtension({
   namespace: "vis.fs",

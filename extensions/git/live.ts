@@ -22,6 +22,6 @@ export function isRepository(workspace: string, programs: readonly string[] = PR
 
 const live = {
   activate: ({ workspace }: EnvironmentView): boolean => isRepository(workspace),
-  prompt: (): string => "The repository of cwd, as data. It runs no hook, filter or other program.",
+  prompt: (): string => "The repository of cwd, as data; runs no hook.",
 };
 export default live;

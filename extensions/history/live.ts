@@ -1,7 +1,7 @@
 /** The parts of the extension that depend on the conversation; loads nothing. */
 import type { EnvironmentView } from "@vis/extension";
 
-const HINT = "Earlier conversations, their results and variables: history.search(text); doc(history) has the rest.";
+const HINT = "Earlier conversations and their variables.";
 
 /** Readers that have found earlier conversations: listing them looks at every one, and this is called with every
  * request. */

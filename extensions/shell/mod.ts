@@ -48,7 +48,7 @@ export default defineExtension({
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
       returns: "{code, signal, stdout, stderr, ms, timedOut, truncated, hint?}",
       examples: [
-        'const t = await shell.run("npm test", {timeoutMs: 300000}); t.code',
+        'await shell.run("npm test", {timeoutMs: 300000})',
         'await shell.run(["sort", "-u"], {stdin: names.join("\\n")})',
       ],
     }),

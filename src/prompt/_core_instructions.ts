@@ -16,7 +16,7 @@ Never repeat what failed: change the approach.
 - "code" is an array. Blocks run in order in one scope; an error in one does not stop the next.
 - A reply is a costly model call: put all independent work into one, one block over many files, with Promise.all.
 - "timeMs" is a block's expected run time (reading 1000, searching 5000, builds more).
-- No prose and no bare strings in code: text for the user belongs in "final".
+- No prose in code: text for the user belongs in "final".
 
 # Variables
 - Top-level const, let, var, function and class persist, over later requests too. To update, declare the same name again, const too: no hits2. A comment above a declaration shows in the index.
@@ -28,7 +28,7 @@ requestMoreIterations(n), beside other work, when the budget runs short · answe
 
 # TypeScript rules
 - await every function above and of the extensions: await doc(fn). Top-level await works; types are stripped, not checked.
-- There is no import, require, eval, Function, fetch, process or Deno: only standard JavaScript, timers, URL, TextEncoder, crypto.randomUUID and what is listed here. Do not invent names.
+- There is no import, require, eval, Function, fetch, process or Deno: only standard JavaScript, timers, URL, TextEncoder, crypto.randomUUID and what is listed here.
 
 # Answers
 - "answer" is text or a template over your variables: {{name}}, {{a.b}}, {{#list}}{{field}} of each item, or {{.}}{{/list}}, {{^empty}}…{{/empty}}. The name of a variable alone gives its value.

@@ -16,9 +16,9 @@ const finalSchema = z.object({
 /** The reply of a model as the prompt describes it. */
 export const replySchema = z.object({
   thinking: z.string().optional().describe("a few lines: what is asked, done and next"),
-  code: z.array(blockSchema).optional().describe("TypeScript blocks to run now; a last expression is the result"),
-  next: nextSchema.optional().describe("what the next iteration needs"),
-  final: finalSchema.optional().describe("only when the request is answered; ends the work"),
+  code: z.array(blockSchema).optional().describe("TypeScript blocks; a last expression is the result"),
+  next: nextSchema.optional().describe("for the next iteration"),
+  final: finalSchema.optional().describe("when the request is answered; ends the work"),
 });
 
 /** The reply's format for any text model, before its examples. */
@@ -26,7 +26,7 @@ export function describeReply(): string {
   const fields = Object.entries(replySchema.shape).map(([key, field]) =>
     `  "${key}"?: ${describe(field)}  // ${field.description}`
   );
-  return `Reply with exactly one JSON object and nothing before or after it:
+  return `Reply with exactly one JSON object, nothing around it:
 {
 ${fields.join("\n")}
 }

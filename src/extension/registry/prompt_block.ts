@@ -26,7 +26,7 @@ export function promptBlock(extension: NormalExtension, prompt: string): string 
     length += example.length + 8;
     return `${line}\n  e.g. ${example}`;
   });
-  const more = rest.length > 0 ? [`doc(${alias}.${rest[0]}) shows more: ${rest.join(", ")}`] : [];
+  const more = rest.length > 0 ? [`More (doc): ${rest.join(", ")}`] : [];
   return [...head, ...described, ...more].join("\n");
 }
 

@@ -11,7 +11,7 @@ const NUDGE_CHARS = 200;
 const MAX_NUDGES = 20;
 const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
-const CLOSING = "Reply now with one JSON object: thinking, code, next, final.";
+const CLOSING = "Reply now with one JSON object.";
 
 /** The message that changes with each iteration: its size is bounded whatever its parts contain, and nothing in them
  * can forge its structure. Empty sections are left out. */

@@ -16,11 +16,11 @@ To work: ${JSON.stringify({ thinking, code: [{ expr: code, timeMs }] })}
 To finish: ${JSON.stringify({ final: { answer } })}`;
 }
 
-const FORMAT = `Reply with exactly one JSON object and nothing before or after it:
+const FORMAT = `Reply with exactly one JSON object, nothing around it:
 {
   "thinking"?: string  // a few lines: what is asked, done and next
-  "code"?: {"expr": string, "timeMs"?: number}[]  // TypeScript blocks to run now; a last expression is the result
-  "next"?: {"model"?: "cost" | "speed" | "intelligence", "reasoning"?: "quick" | "balanced" | "deep"}  // what the next iteration needs
-  "final"?: {"answer": string, "answerType"?: "text" | "markdown", "confidence"?: "high" | "medium" | "low"}  // only when the request is answered; ends the work
+  "code"?: {"expr": string, "timeMs"?: number}[]  // TypeScript blocks; a last expression is the result
+  "next"?: {"model"?: "cost" | "speed" | "intelligence", "reasoning"?: "quick" | "balanced" | "deep"}  // for the next iteration
+  "final"?: {"answer": string, "answerType"?: "text" | "markdown", "confidence"?: "high" | "medium" | "low"}  // when the request is answered; ends the work
 }
 Inside strings write a line feed as \\n, " as \\" and \\ as \\\\ (\\d as \\\\d). Never write results yourself: they come in the next message.`;

@@ -172,7 +172,7 @@ Deno.test("blocks: an extension with many symbols shows the first twelve and nam
   const active = await activate(named("a", { symbols }));
   const lines = active.blocks[0]?.split("\n") ?? [];
   assert.equal(lines.length, 14);
-  assert.equal(lines.at(-1), "doc(a.f12) shows more: f12, f13, f14, f15, f16, f17, f18, f19");
+  assert.equal(lines.at(-1), "More (doc): f12, f13, f14, f15, f16, f17, f18, f19");
   assert.match(active.doc("a.f19") ?? "", /a\.f19\(n: number\)/);
 });
 

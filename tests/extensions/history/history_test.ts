@@ -88,7 +88,7 @@ Deno.test("history says something only where there is something else, in at most
   );
   await begun(store);
   const { blocks } = await registry.activate(env);
-  assert.match(blocks.join(), /history\.search\(text\)/);
+  assert.match(blocks.join(), /\(doc\): search/);
   assert.ok(new TextEncoder().encode(blocks.join()).length <= 250, blocks.join());
   const { functions } = await registry.activate({ ...env, depth: 1 });
   assert.deepEqual(functions, []);

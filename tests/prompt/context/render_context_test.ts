@@ -45,7 +45,7 @@ older: await varHistory("$reasoning")
 const hits: Array(7) of {path,line,text}  // v2
 </var_index>
 [system_nudge] Finish.
-Reply now with one JSON object: thinking, code, next, final.`,
+Reply now with one JSON object.`,
   );
 });
 

@@ -1,5 +1,0 @@
-/** All that the executable loads to print its version. */
-import { ownVersion } from "../src/app/own_version.ts";
-import { versionLine } from "../src/domain/reports/version_line.ts";
-
-console.log(versionLine(ownVersion()));
