@@ -4,9 +4,7 @@ import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
 import type { Approve } from "../../../domain/query/approval.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { RequestKey } from "../../../domain/query/request_key.ts";
-import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
 import { callerLabel } from "../auth/caller_label.ts";
 import { describeIn, EVENT_STREAM } from "../request/describe.ts";
@@ -17,11 +15,9 @@ import { inputSource } from "../request/input_source.ts";
 import { validJson } from "../request/valid.ts";
 import { Problem } from "../response/problem.ts";
 import type { Leaving } from "../routing/client_leaving.ts";
-import { eventStream, runTexts } from "../stream/event_stream.ts";
-import { followTexts } from "../stream/follow_texts.ts";
+import { eventStream, eventTexts } from "../stream/event_stream.ts";
+import { FollowedQuery } from "../stream/followed_query.ts";
 import { resultStream } from "../stream/result_stream.ts";
-import { resultOf } from "../../../conversation/stored_events.ts";
-import { storedResult } from "../stream/stored_result.ts";
 import * as schema from "./schemas.ts";
 
 const KEY_HEADER = {
@@ -103,7 +99,14 @@ messages.get(
     },
   ),
   inQuery,
-  (c) => followed(c, { query: c.var.query, lastId: c.req.header("last-event-id") ?? "" }),
+  async (c) => {
+    const query = await FollowedQuery.find(c.var.query.queryId, c.env);
+    const lastId = c.req.header("last-event-id") ?? "";
+    // 204 tells an `EventSource` that reconnects after the end that there is no more.
+    if (lastId !== "" && !query.running && (await query.events(lastId).next()).done) return c.body(null, 204);
+    const { heartbeatMs } = c.env.parts.limits;
+    return eventStream(eventTexts(query.events(lastId)), { heartbeatMs, left: () => query.leave() });
+  },
 );
 
 messages.get(
@@ -222,46 +225,24 @@ function chosen(
   };
 }
 
-/** The result, or the stream of events, of a query. Reads rows if its run is no longer known or belongs to another
- * process. */
+/** The result of a query, or its events. */
 async function answer(
   c: Context<Env>,
   { queryId, cancelOnDisconnect = false }: { readonly queryId: string; readonly cancelOnDisconnect?: boolean },
 ): Promise<Response> {
-  const run = c.env.runs.byQuery(queryId);
+  const query = await FollowedQuery.find(queryId, c.env);
   const { heartbeatMs } = c.env.parts.limits;
-  if (!run) return await storedAnswer(c, queryId);
-  const left = (): void => cancelOnDisconnect ? run.cancel() : undefined;
+  const left = (): void => {
+    query.leave();
+    if (cancelOnDisconnect) query.run?.cancel();
+  };
   if (wantsEvents(c)) {
-    const after = Number(/^\d{1,9}$/.exec(c.req.header("last-event-id") ?? "")?.[0] ?? 0);
-    return eventStream(runTexts(run, after), { heartbeatMs, left });
+    return eventStream(eventTexts(query.events(c.req.header("last-event-id"))), { heartbeatMs, left });
   }
-  if (cancelOnDisconnect) return resultStream(run.ended, { heartbeatMs, left });
-  return c.json(await run.ended satisfies QueryResult);
-}
-
-async function storedAnswer(c: Context<Env>, queryId: string): Promise<Response> {
-  const { parts } = c.env;
-  const query = await parts.conversations.records.query(queryId);
-  if (!query) throw new Problem(`Cannot find query: ${queryId}`, { kind: "not-found" });
-  if (wantsEvents(c)) return await followed(c, { query, lastId: "" });
-  if (!query.running) return c.json(resultOf(query));
-  const leaving = new AbortController();
-  const ended = storedResult(query, { parts, signal: leaving.signal });
-  return resultStream(ended, { heartbeatMs: parts.limits.heartbeatMs, left: () => leaving.abort() });
-}
-
-/** 204 tells an `EventSource` that reconnects after the end that there is no more. */
-async function followed(
-  c: Context<Env>,
-  { query, lastId }: { readonly query: StoredQuery; readonly lastId: string },
-): Promise<Response> {
-  const { parts, runs } = c.env;
-  const run = runs.byQuery(query.queryId);
-  const leaving = new AbortController();
-  const follow = () => followTexts(query, { parts, run, lastId, signal: leaving.signal });
-  if (lastId !== "" && !query.running && !run?.running && (await follow().next()).done) return c.body(null, 204);
-  return eventStream(follow(), { heartbeatMs: parts.limits.heartbeatMs, left: () => leaving.abort() });
+  if (cancelOnDisconnect || (query.run === null && query.running)) {
+    return resultStream(query.result(), { heartbeatMs, left });
+  }
+  return c.json(await query.result());
 }
 
 function wantsEvents(c: Context<Env>): boolean {

@@ -54,7 +54,7 @@ chat.post(
       target: await openAiTarget(id, parts),
       stream: body.stream === true,
       headers: ignoredParameters(body, ChatCompletionBody.shape),
-      events: (run, { queryId }) => completionChunks(run, { facts: { ...facts, queryId }, includeUsage }),
+      events: (events, { queryId }) => completionChunks(events, { facts: { ...facts, queryId }, includeUsage }),
       whole: (result, { queryId }) => completion(result, { ...facts, queryId }),
     });
   },

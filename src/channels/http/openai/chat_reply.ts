@@ -4,7 +4,7 @@ import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { Usage } from "../../../domain/query/usage.ts";
 import { openAiErrorBody } from "./error.ts";
 import { openAiFailure } from "./failure.ts";
-import type { FollowedRun } from "./ask.ts";
+import type { FollowedEvent } from "../stream/followed_event.ts";
 
 /** Fields that all parts of one completion share. */
 export interface CompletionFacts {
@@ -26,7 +26,7 @@ export function completion(result: QueryResult, facts: CompletionFacts): object 
 
 /** The chunks of a completion as server-sent events: thinking as `reasoning_content`, then the answer. */
 export async function* completionChunks(
-  run: FollowedRun,
+  events: AsyncIterable<FollowedEvent>,
   { facts, includeUsage }: { readonly facts: CompletionFacts; readonly includeUsage: boolean },
 ): AsyncGenerator<string> {
   const progress = new QueryProgress();
@@ -38,8 +38,7 @@ export async function* completionChunks(
       ...usage,
     });
   yield chunk({ role: "assistant", content: "", refusal: null });
-  for (let found = await run.next(0); found; found = await run.next(found.number)) {
-    const { event } = found;
+  for await (const { event } of events) {
     progress.take(event);
     if (isChild(event)) continue;
     if (event.type === "thinking") yield chunk({ reasoning_content: event.delta });

@@ -2,14 +2,17 @@ import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_eve
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import { openAiFailure } from "./failure.ts";
 import { type ResponseFacts, responseObject } from "./response_object.ts";
-import type { FollowedRun } from "./ask.ts";
+import type { FollowedEvent } from "../stream/followed_event.ts";
 
 /** The events of a response in OpenAI's format: thinking as one reasoning item, then the answer as a message. */
-export async function* responseEvents(run: FollowedRun, facts: ResponseFacts): AsyncGenerator<string> {
+export async function* responseEvents(
+  events: AsyncIterable<FollowedEvent>,
+  facts: ResponseFacts,
+): AsyncGenerator<string> {
   const stream = new ResponseStream(facts);
   yield stream.begin();
-  for (let found = await run.next(0); found; found = await run.next(found.number)) {
-    const text = isChild(found.event) ? "" : stream.take(found.event);
+  for await (const { event } of events) {
+    const text = isChild(event) ? "" : stream.take(event);
     if (text !== "") yield text;
   }
 }

@@ -48,7 +48,7 @@ responses.post(
       target: await targetOf(c, body),
       stream: body.stream === true,
       headers: ignoredParameters(body, ResponseBody.shape),
-      events: (run, begun) => responseEvents(run, facts(begun)),
+      events: (events, begun) => responseEvents(events, facts(begun)),
       whole: async (result, begun) =>
         responseObject(facts(begun), { result, thinking: await thinkingOf(parts, begun.queryId) }),
     });

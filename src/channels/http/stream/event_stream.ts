@@ -1,5 +1,4 @@
-import type { QueryEvent } from "../../../domain/query/query_event.ts";
-import type { LiveRun } from "./run.ts";
+import type { FollowedEvent } from "./followed_event.ts";
 import { textStream } from "./text_stream.ts";
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
@@ -25,19 +24,10 @@ export function eventStream(
   });
 }
 
-/** One event in the format of the stream. JSON has no raw line breaks, so nothing in it can begin another event. */
-export function eventText(event: QueryEvent, id: string): string {
-  return `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
-}
-
-/** The events of a run after a number, until its end. Events that are no longer kept are reported as a comment. */
-export async function* runTexts(run: LiveRun, after: number): AsyncGenerator<string> {
-  let last = after;
-  for (;;) {
-    const found = await run.next(last);
-    if (found === null) return;
-    if (found.number > last + 1) yield `: ${found.number - last - 1} events were omitted\n\n`;
-    last = found.number;
-    yield eventText(found.event, String(found.number));
+/** Events in the format of the stream. JSON has no raw line breaks, so nothing in one can begin another. */
+export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGenerator<string> {
+  for await (const { id, event, omitted } of events) {
+    if (omitted > 0) yield `: ${omitted} events were omitted\n\n`;
+    yield `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
   }
 }

@@ -3,6 +3,7 @@ import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Approve } from "../../../domain/query/approval.ts";
 import type { Emit, QueryEvent } from "../../../domain/query/query_event.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
+import type { FollowedEvent } from "./followed_event.ts";
 import { WaitingQuestions } from "./waiting_questions.ts";
 
 /** Number of events of a running query that are kept for clients. */
@@ -11,12 +12,6 @@ const KEPT_EVENTS = 1000;
 const KEPT_CHARS = 8_000_000;
 /** The limit after the query has ended; older events are read from rows. */
 const KEPT_AFTER_CHARS = 200_000;
-
-export interface NumberedEvent {
-  /** 1-based and without gaps; includes events of child queries. */
-  readonly number: number;
-  readonly event: QueryEvent;
-}
 
 /** Runs a query for a client, with the listeners of a run. A client that answers questions passes `approve` on. */
 export type Ask = (
@@ -31,10 +26,15 @@ export interface Begun {
   readonly branchId: string;
 }
 
+interface Numbered {
+  readonly number: number;
+  readonly event: QueryEvent;
+}
+
 /** A query that this process runs or ran: its newest events and its end. A slow client does not make it keep more. */
 export class LiveRun {
   readonly questions = new WaitingQuestions();
-  readonly #kept: NumberedEvent[] = [];
+  readonly #kept: Numbered[] = [];
   readonly #controller = new AbortController();
   readonly #begun = Promise.withResolvers<Begun>();
   #branch: Conversation | null = null;
@@ -92,14 +92,15 @@ export class LiveRun {
     if (this.#over) this.#trim(KEPT_AFTER_CHARS);
   }
 
-  /** Resolves with the event after this number as soon as there is one, with a later one if it is no longer kept, and
-   * with null at the end. */
-  async next(after: number): Promise<NumberedEvent | null> {
-    for (;;) {
-      const found = this.#kept[Math.max(0, after + 1 - this.oldest)];
-      if (found) return found;
-      if (this.#over) return null;
-      await this.#change.promise;
+  /** The events after this number until the end, as soon as each happens. */
+  async *events(after = 0): AsyncGenerator<FollowedEvent> {
+    for (let last = after;;) {
+      const found = this.#kept[Math.max(0, last + 1 - this.oldest)];
+      if (found) {
+        yield { id: String(found.number), event: found.event, omitted: found.number - last - 1 };
+        last = found.number;
+      } else if (this.#over) return;
+      else await this.#change.promise;
     }
   }
 

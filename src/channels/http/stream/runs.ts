@@ -41,7 +41,7 @@ export class Runs {
   async begin(
     ask: Ask,
     { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
-  ): Promise<Begun & { readonly run: LiveRun }> {
+  ): Promise<Begun> {
     if (this.#closing) throw new Problem("Cannot start a query: the server is shutting down", { kind: "unavailable" });
     const lease = this.#quotas.begin(caller);
     const run = new LiveRun(ask, this.#onEvent);
@@ -63,7 +63,7 @@ export class Runs {
     for (const before of this.#byQuery.values()) before.rest();
     this.#byQuery.set(begun.queryId, run);
     this.#forget();
-    return { ...begun, run };
+    return begun;
   }
 
   byQuery(queryId: string): LiveRun | null {

@@ -25,7 +25,7 @@ Deno.test("Run keeps its newest events, and not more of their texts than a large
   for (let at = 0; at < 5; at++) send(piece(3_000_000));
   assert.deepEqual([run.oldest, run.newest], [1_204, 1_205]);
   send(piece(9_000_000));
-  assert.deepEqual([run.oldest, (await run.next(0))?.number], [1_206, 1_206]);
+  assert.deepEqual([run.oldest, (await run.events().next()).value?.id], [1_206, "1206"]);
 });
 
 Deno.test("Run keeps little once it has ended and another begins", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { SSE, sseEvents, startRig } from "../_rig.ts";
 
-Deno.test("followTexts() rebuilds what a running query no longer keeps, and goes on with what it does next", async () => {
+Deno.test("FollowedQuery rebuilds what a running query no longer keeps, and goes on with what it does next", async () => {
   const code = `"${"x".repeat(3_000)}".length`;
   await using rig = await startRig([
     { text: replyJson(code, { thinking: "Long" }), chunk: 1 },
