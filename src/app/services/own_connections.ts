@@ -1,19 +1,35 @@
-import type { OwnConnections } from "../../channels/http/routing/idle_connections.ts";
+import type { OwnConnections } from "../../channels/http/routing/connections.ts";
 import type { PROC } from "../../processes/proc_files.ts";
-import { readTables } from "./connection_table.ts";
 
-/** The connections of this process, for a server that ends those that ask nothing; null where the system has no such
- * table, or no way to end one. */
+/** The second file is missing without IPv6. */
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+/** The connections of this process; null where the system has no table of them. Since 2.8 Deno does not abort the signal
+ * of a request whose body arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
 export function ownConnections(
-  { os, arch }: { readonly os: string; readonly arch: string } = Deno.build,
+  { os, arch, version }: { readonly os: string; readonly arch: string; readonly version: string } = {
+    ...Deno.build,
+    version: Deno.version.deno,
+  },
 ): OwnConnections | null {
-  if (os !== "linux" || arch !== "x86_64") return null;
+  if (os !== "linux") return null;
+  const [major = 0, minor = 0] = version.split(".").map(Number);
   let proc: typeof PROC | null = null;
   return {
     read: async () => {
-      proc = (await import("../../processes/proc_files.ts")).PROC;
-      return await readTables();
+      const { PROC } = await import("../../processes/proc_files.ts");
+      proc = PROC;
+      return TABLES.map((path) => wholeOf(path, PROC)).join("\n");
     },
-    end: (inodes) => proc?.endSockets(inodes),
+    end: arch === "x86_64" ? (inodes) => proc?.endSockets(inodes) : null,
+    missesLeaving: major > 2 || (major === 2 && minor >= 8),
   };
+}
+
+function wholeOf(path: string, files: { readWhole(path: string): string }): string {
+  try {
+    return files.readWhole(path);
+  } catch {
+    return "";
+  }
 }

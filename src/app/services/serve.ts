@@ -9,7 +9,6 @@ import { runUndo } from "../../domain/reports/undo_report.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import type { ExtensionFacts } from "../../domain/reports/extension_report.ts";
 import { createLog } from "../../logging/log.ts";
-import { connectionTable } from "./connection_table.ts";
 import { ownConnections } from "./own_connections.ts";
 import { AppExtensionAdmin } from "../extensions/extension_admin.ts";
 import { wantedTelemetry } from "../otel/wanted_telemetry.ts";
@@ -67,7 +66,7 @@ export async function serve(
       hosts: config.hosts,
       proxies: config.proxies,
       limits: limitsOf(config),
-      ...{ connectionTable: connectionTable(), ownConnections: ownConnections() },
+      ownConnections: ownConnections(),
       hooks: bot?.hooks ?? {},
     }, { host, port: request.port ?? config.port });
     return {

@@ -1,8 +1,7 @@
 import { isLoopback } from "../../domain/kit/is_loopback.ts";
-import { clientLeaving } from "./routing/client_leaving.ts";
 import { createApp } from "./create_app.ts";
 import type { HttpParts } from "./routing/http_parts.ts";
-import { IdleConnections } from "./routing/idle_connections.ts";
+import { Connections } from "./routing/connections.ts";
 import { EVENT_STREAM_TYPE } from "./stream/event_stream.ts";
 import { Listener } from "./listener.ts";
 import { Metrics } from "./metrics/metrics.ts";
@@ -34,31 +33,29 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
     failed: (why) => parts.log.error("connections_dropped", { why }),
     answer: async (request, { completed, remoteAddr }) => {
       const { hostname: remote, port: client } = remoteAddr;
-      const answered = idle?.begin(client);
+      const answered = connections.begin(client);
       const done = completed.catch(() => {}).then(() => {
         open.delete(done);
-        answered?.();
+        answered();
       });
       open.add(done);
       const response = await within(
         request,
-        (routed) => answer(request, { remote, routed, leaving: leaving(request, client) }),
+        (routed) => answer(request, { remote, routed, leaving: connections.leaving(request, client) }),
       );
       if (response.headers.get("content-type") === EVENT_STREAM_TYPE) void done.then(metrics.stream());
       return response;
     },
   });
   const { port } = listener;
-  const leaving = clientLeaving(port, parts);
-  const { ownConnections: own, limits } = parts;
-  const idle = own ? new IdleConnections(port, { own, limits: limits.idle }) : null;
-  idle?.start();
+  const connections = new Connections(port, { own: parts.ownConnections ?? null, limits: parts.limits.idle });
+  connections.start();
   for (const name of namesOf(at.host, port, parts.hosts)) hosts.add(name);
   const shown = at.host.includes(":") ? `[${at.host}]` : at.host;
   return {
     url: `http://${shown}:${port}/`,
     close: async () => {
-      idle?.stop();
+      connections.stop();
       await runs.close(parts.limits.shutdownMs);
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, LAST_BYTES_MS);

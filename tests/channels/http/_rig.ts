@@ -1,4 +1,3 @@
-import { connectionTable } from "../../../src/app/services/connection_table.ts";
 import { ownConnections } from "../../../src/app/services/own_connections.ts";
 import type { HttpLimits, HttpParts } from "../../../src/channels/http/routing/http_parts.ts";
 import { oneToken } from "../../../src/channels/http/auth/one_token.ts";
@@ -90,7 +89,6 @@ export async function startRig(
     proxies: options.proxies ?? [],
     ...(options.ready ? { ready: options.ready } : {}),
     limits: { ...LIMITS, ...options.limits },
-    connectionTable: connectionTable(),
     ownConnections: ownConnections(),
   }, { host: "127.0.0.1", port: 0 });
   const closed = { done: false };

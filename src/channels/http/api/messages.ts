@@ -14,7 +14,7 @@ import { findQuery, inConversation, inQuery } from "../request/in_conversation.t
 import { inputSource } from "../request/input_source.ts";
 import { validJson } from "../request/valid.ts";
 import { Problem } from "../response/problem.ts";
-import type { Leaving } from "../routing/client_leaving.ts";
+import type { Leaving } from "../routing/connections.ts";
 import { eventStream, eventTexts } from "../stream/event_stream.ts";
 import { FollowedQuery } from "../stream/followed_query.ts";
 import { resultStream } from "../stream/result_stream.ts";

@@ -2,7 +2,7 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import type { TokenGrant } from "../auth/token_grant.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { Leaving } from "../routing/client_leaving.ts";
+import type { Leaving } from "../routing/connections.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 import type { Runs } from "../stream/runs.ts";
 import type { AbandonedCalls } from "./abandoned_calls.ts";

@@ -4,7 +4,7 @@ import type { ProviderAdmin } from "../../channel.ts";
 import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts";
 import type { UndoReport } from "../../../domain/reports/undo_report.ts";
 import type { Rate } from "../auth/rate_limit.ts";
-import type { IdleLimits, OwnConnections } from "./idle_connections.ts";
+import type { IdleLimits, OwnConnections } from "./connections.ts";
 import type { TokenSource } from "../auth/token_grant.ts";
 
 type UndoOptions = Readonly<Record<string, string | boolean>>;
@@ -45,10 +45,7 @@ export interface HttpParts {
   /** Addresses and networks of reverse proxies whose X-Forwarded-For is trusted. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
-  /** The system's table of TCP connections in the format of /proc/net/tcp, needed if the runtime does not report every
-   * client that leaves; null or omitted if it does. */
-  readonly connectionTable?: (() => Promise<string>) | null;
-  /** To end connections on which no request is answered; they stay if null or omitted. */
+  /** Null or omitted if the system has no table of them. */
   readonly ownConnections?: OwnConnections | null;
   /** Paths whose POST requests other code answers. Those requests carry their own credentials, so no token is required.
    * The handler limits what it reads. */

@@ -1,4 +1,4 @@
-import type { Leaving } from "../routing/client_leaving.ts";
+import type { Leaving } from "../routing/connections.ts";
 import type { Emit } from "../../../domain/query/query_event.ts";
 import { type Ask, type Begun, LiveRun } from "./run.ts";
 import { Problem } from "../response/problem.ts";

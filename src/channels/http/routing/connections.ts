@@ -1,0 +1,168 @@
+/** States in the kernel's own numbers. In the second, the client has closed its end. */
+const ESTABLISHED = "01", CLOSE_WAIT = "08";
+/** How often clients that wait for an answer are looked for, and connections that ask nothing. */
+const LEFT_MS = 500, IDLE_MS = 10_000;
+
+/** Calls `gone` when a client disconnects before its answer; the returned function stops watching. */
+export type Leaving = (gone: () => void) => () => void;
+
+/** The connections of this process. */
+export interface OwnConnections {
+  /** The system's table of TCP connections in the format of /proc/net/tcp. */
+  readonly read: () => Promise<string>;
+  /** Ends connections by the inodes of their sockets, once the table was read; null if the system cannot. */
+  readonly end: ((inodes: ReadonlySet<string>) => void) | null;
+  /** Whether the runtime does not report every client that leaves. */
+  readonly missesLeaving: boolean;
+}
+
+export interface IdleLimits {
+  /** For the first request of a connection to arrive whole, without its body. */
+  readonly headMs: number;
+  /** For the next one. */
+  readonly idleMs: number;
+}
+
+interface Row {
+  readonly state: string;
+  /** Of the socket; "0" if no process has it. */
+  readonly inode: string;
+}
+
+interface Seen {
+  /** When it was first seen, or when its last request ended. */
+  readonly since: number;
+  readonly asked: boolean;
+}
+
+interface Watched {
+  readonly client: number;
+  readonly gone: () => void;
+}
+
+/** What the runtime's server does not know of its connections, from the system's table: which clients closed their end
+ * while they wait for an answer, and on which connections no request has become whole for too long, which it ends.
+ * Connections are told apart by the client's port. Two machines may use the same one: what is known of either counts
+ * for both. */
+export class Connections {
+  readonly #port: number;
+  readonly #own: OwnConnections | null;
+  readonly #limits: IdleLimits;
+  readonly #now: () => number;
+  readonly #seen = new Map<number, Seen>();
+  readonly #running = new Map<number, number>();
+  readonly #watched = new Set<Watched>();
+  #idleTimer: ReturnType<typeof setInterval> | undefined;
+  #leftTimer: ReturnType<typeof setInterval> | undefined;
+
+  /** `port`: where the server listens; `now` must be monotonic. */
+  constructor(
+    port: number,
+    { own, limits, now = () => performance.now() }: {
+      readonly own: OwnConnections | null;
+      readonly limits: IdleLimits;
+      readonly now?: () => number;
+    },
+  ) {
+    this.#port = port;
+    this.#own = own;
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  /** Ends idle connections from time to time until it is stopped. */
+  start(): void {
+    if (this.#own?.end) {
+      this.#idleTimer ??= setInterval(() => void this.look(), Math.min(IDLE_MS, this.#limits.headMs));
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.#idleTimer);
+  }
+
+  /** A request of the client at this port has begun; the returned function is called when it is answered. */
+  begin(client: number): () => void {
+    this.#running.set(client, (this.#running.get(client) ?? 0) + 1);
+    return () => {
+      const left = (this.#running.get(client) ?? 1) - 1;
+      if (left > 0) return void this.#running.set(client, left);
+      this.#running.delete(client);
+      if (this.#own?.end) this.#seen.set(client, { since: this.#now(), asked: true });
+    };
+  }
+
+  /** Reports if the client of a request leaves. Call it at once: the signal does not report a client that left before. */
+  leaving({ signal }: Request, client: number): Leaving {
+    return (gone) => {
+      signal.addEventListener("abort", gone);
+      const forget = this.#own?.missesLeaving ? this.watch(client, gone) : () => {};
+      if (signal.aborted) gone();
+      return () => {
+        signal.removeEventListener("abort", gone);
+        forget();
+      };
+    };
+  }
+
+  /** Calls `gone` once the client at this port has closed its end; the returned function stops watching. */
+  watch(client: number, gone: () => void): () => void {
+    const watched = { client, gone };
+    this.#watched.add(watched);
+    this.#leftTimer ??= setInterval(() => void this.look(), LEFT_MS);
+    return () => this.#forget(watched);
+  }
+
+  /** Reads the table once. A missing entry or an unreadable table is no evidence. */
+  async look(): Promise<void> {
+    const text = await this.#own?.read().catch(() => null) ?? null;
+    if (text === null) return;
+    const rows = rowsAt(text, this.#port);
+    this.#findLeft(rows);
+    this.#endIdle(rows);
+  }
+
+  #findLeft(rows: ReadonlyMap<number, readonly Row[]>): void {
+    for (const watched of [...this.#watched]) {
+      const states = rows.get(watched.client)?.map(({ state }) => state) ?? [];
+      if (!states.includes(CLOSE_WAIT) || states.includes(ESTABLISHED)) continue;
+      this.#forget(watched);
+      watched.gone();
+    }
+  }
+
+  #endIdle(rows: ReadonlyMap<number, readonly Row[]>): void {
+    const now = this.#now();
+    const late = new Set<string>();
+    for (const client of new Set([...rows.keys(), ...this.#seen.keys()])) {
+      const open = rows.get(client)?.filter(({ state, inode }) => state === ESTABLISHED && inode !== "0") ?? [];
+      if (open.length === 0) this.#seen.delete(client);
+      if (open.length === 0 || this.#running.has(client)) continue;
+      const known = this.#seen.get(client) ?? { since: now, asked: false };
+      this.#seen.set(client, known);
+      const limit = known.asked ? this.#limits.idleMs : this.#limits.headMs;
+      if (now - known.since >= limit) open.forEach(({ inode }) => late.add(inode));
+    }
+    if (late.size > 0) this.#own?.end?.(late);
+  }
+
+  #forget(watched: Watched): void {
+    this.#watched.delete(watched);
+    if (this.#watched.size > 0) return;
+    clearInterval(this.#leftTimer);
+    this.#leftTimer = undefined;
+  }
+}
+
+/** The connections whose own end is at this port, by the client's port. */
+function rowsAt(text: string, port: number): ReadonlyMap<number, readonly Row[]> {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const rows = new Map<number, Row[]>();
+  for (const line of text.split("\n")) {
+    const [, at = "", from = "", state = "", , , , , , inode = "0"] = line.trim().split(/\s+/, 10);
+    if (!at.endsWith(local)) continue;
+    const client = Number.parseInt(from.slice(from.lastIndexOf(":") + 1), 16);
+    rows.set(client, [...rows.get(client) ?? [], { state, inode }]);
+  }
+  return rows;
+}

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { ownConnections } from "../../../src/app/services/own_connections.ts";
+
+const ON = { os: "linux", arch: "x86_64" };
+
+Deno.test("ownConnections() looks for clients that leave where the runtime does not tell of all, and only on Linux", () => {
+  const looks = (version: string): boolean => ownConnections({ ...ON, version })?.missesLeaving ?? false;
+  assert.deepEqual(["2.6.10", "2.7.14", "2.8.3", "2.9.6", "3.0.0"].map(looks), [false, false, true, true, true]);
+  assert.equal(ownConnections({ ...ON, os: "darwin", version: "2.9.6" }), null);
+  assert.equal(ownConnections({ ...ON, arch: "aarch64", version: "2.9.6" })?.end, null);
+});
+
+Deno.test({
+  name: "ownConnections() has the connections of this process, also when there are many",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    const own = ownConnections({ ...ON, version: "2.9.6" });
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const port = listener.addr.port;
+    const clients = await Promise.all(Array.from({ length: 100 }, () => Deno.connect({ hostname: "127.0.0.1", port })));
+    try {
+      const hex = (number: number): string => `:${number.toString(16).toUpperCase().padStart(4, "0")}`;
+      const rows = (await own?.read() ?? "").split("\n");
+      for (const { localAddr } of clients) {
+        const own = rows.filter((row) => row.includes(hex(port)) && row.includes(hex(localAddr.port)));
+        assert.ok(own.length >= 1, String(localAddr.port));
+      }
+    } finally {
+      clients.forEach((client) => client.close());
+      listener.close();
+    }
+  },
+});
