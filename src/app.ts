@@ -67,7 +67,10 @@ function services(extensions: Extensions, io: DenoIo): Services {
   };
 }
 
-type Care = Pick<Services, "approvalAdmin" | "providerAdmin" | "databaseCare" | "extensionAdmin" | "configAdmin">;
+type Care = Pick<
+  Services,
+  "approvalAdmin" | "providerAdmin" | "databaseCare" | "copyDatabase" | "extensionAdmin" | "configAdmin"
+>;
 
 /** The services for settings, keys, extensions and the database. */
 function careServices(extensions: Extensions): Care {
@@ -88,6 +91,11 @@ function careServices(extensions: Extensions): Care {
         throw new UsageError("Cannot use vis db on PostgreSQL: its own tools back up and check it (pg_dump, amcheck)");
       }
       return new SqliteMaintenance({ path: database });
+    },
+    copyDatabase: async (request) => {
+      const { copyDatabases } = await import("./app/services/copy_databases.ts");
+      PROCESS_LIMITS.hold();
+      return await copyDatabases(request, environment());
     },
     extensionAdmin: async (request) => {
       const { AppExtensionAdmin } = await import("./app/extensions/extension_admin.ts");

@@ -94,7 +94,7 @@ function nothing(): Services {
       providerAdmin: never,
       extensionAdmin: never,
     },
-    ...{ configAdmin: never, databaseCare: never, update: never, respawn: never },
+    ...{ configAdmin: never, databaseCare: never, copyDatabase: never, update: never, respawn: never },
     version: { vis: project.version, deno: "", v8: "", compiled: false, target: "" },
   };
 }

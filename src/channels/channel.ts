@@ -1,6 +1,7 @@
 import type { Conversations } from "../conversation/conversations.ts";
 import type { ApprovalAdmin } from "../domain/query/approval.ts";
 import type { Playback } from "../domain/records/playback.ts";
+import type { DatabaseCopyReport, DatabaseCopyRequest } from "../domain/records/database_copy.ts";
 import type { DatabaseMaintenance } from "../domain/records/database_maintenance.ts";
 import type { ExtensionAdmin } from "../domain/reports/extension_admin.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/reports/setting_facts.ts";
@@ -243,6 +244,9 @@ export interface Services {
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
   /** Maintenance of the database that `open` would use, without opening it. */
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
+  /** Copies a file to an empty PostgreSQL database, or such a database to a new file, and compares every row. After an
+   * interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
+  copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
   /** Replaces the executable with that of a release; null if there is nothing to do. Rejects with `ConfigError`,
    * `UsageError` and `Cancelled`, and has then changed nothing. */
   update(request: UpdateRequest): Promise<InstalledRelease | null>;

@@ -87,6 +87,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
     archive: 6,
     conversations: 6,
     variables: 6,
+    copy: 7,
     queries: 7,
     states: 7,
     ".": 8,
@@ -166,6 +167,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     "src/persistence/store/",
     "src/persistence/open_store.ts",
     "src/persistence/maintenance/sqlite_maintenance.ts",
+    "src/persistence/copy_store.ts",
   ],
 };
 

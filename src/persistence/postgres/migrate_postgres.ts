@@ -6,12 +6,17 @@ import type { Connection } from "./server.ts";
 /** Any number that no other program is likely to lock. */
 const LOCK = 7_164_011;
 
-/** Brings a database to the newest schema, each file in a transaction. Throws `StoreError` for a database of a newer Vis
- * and for one of another program. */
+/** Brings a database to the newest schema, each file in a transaction. Throws `StoreError` for a database of a newer
+ * Vis, for one of another program, and, unless `unfinished` is set, for an unfinished copy. */
 export async function migratePostgres(
   connection: Connection,
-  { location, now }: { readonly location: string; readonly now: () => number },
+  { location, now, unfinished = false }: {
+    readonly location: string;
+    readonly now: () => number;
+    readonly unfinished?: boolean;
+  },
 ): Promise<void> {
+  if (!unfinished) await refuseUnfinished(connection, location);
   if (await versionOf(connection, location) === migrations.length) return;
   await connection.query("BEGIN");
   // Another process may be doing the same.
@@ -28,6 +33,15 @@ export async function migratePostgres(
     await connection.query("INSERT INTO schema_migration VALUES ($1, $2, $3, $4)", { parameters });
   }
   await connection.query("COMMIT");
+}
+
+async function refuseUnfinished(connection: Connection, location: string): Promise<void> {
+  const { rows: [found] } = await connection.query("SELECT to_regclass('copy_progress') AS copying");
+  if (found?.["copying"] === null) return;
+  throw new StoreError(
+    `Cannot use database ${location}: a copy to it is not finished, run the same vis db copy again`,
+    "unavailable",
+  );
 }
 
 async function versionOf(connection: Connection, location: string): Promise<number> {

@@ -77,6 +77,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     // Asked for every word that is no command; it has none.
     extensionAdmin: () => Promise.resolve({ ...NO_EXTENSIONS }),
     databaseCare: never,
+    copyDatabase: never,
     configAdmin: never,
     update: never,
     respawn: never,

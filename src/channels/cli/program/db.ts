@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 /** `vis db`: database maintenance. */
 export function addDb(program: Command, { services, io, finish }: Context): void {
   const group = program.command("db").description(
-    "database maintenance: backup, restore, check, stats, prune, vacuum",
+    "database maintenance: backup, restore, check, stats, prune, vacuum, copy",
   );
   const load = async () => (await import("../commands/db.ts")).DbCommand;
   const add = (name: string, description: string): Command =>
@@ -38,6 +38,17 @@ export function addDb(program: Command, { services, io, finish }: Context): void
     );
   add("vacuum", "return the space of deleted data to the disk")
     .action(async (flags: Flags) => finish(await (await command(flags)).vacuum()));
+  group.command("copy")
+    .description(
+      "copy everything to a PostgreSQL database or from one, and compare every row; run it again to continue",
+    )
+    .argument("<from>", "file, or postgres://user@host/name")
+    .argument("<to>", "the other of the two: an empty database, or a new file")
+    .option("--json", "print the report as JSON", false)
+    .action(async (from: string, to: string, flags: Flags) => {
+      const { copyDatabaseCommand } = await import("../commands/copy_database.ts");
+      return finish(await copyDatabaseCommand({ services, io, flags: { ...flags, from, to } }));
+    });
 }
 
 const UNITS: Readonly<Record<string, number>> = { h: DAY_MS / 24, d: DAY_MS, w: 7 * DAY_MS };

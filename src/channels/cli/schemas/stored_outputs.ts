@@ -120,4 +120,5 @@ export const storedOutputs = {
     everything: z.boolean(),
   }),
   "db vacuum": z.object({ bytesBefore: count, bytesAfter: count, ms: z.number() }),
+  "db copy": z.object({ from: z.string(), to: z.string(), rows: count, ms: z.number() }),
 } as const;

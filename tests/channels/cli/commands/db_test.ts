@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Services } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import type { DatabaseMaintenance } from "../../../../src/domain/records/database_maintenance.ts";
 import { StoreError, UsageError } from "../../../../src/domain/errors.ts";
@@ -116,4 +117,26 @@ Deno.test("vis db tells an error in one sentence with its exit code", async () =
   assert.deepEqual([busy.code, busy.err], [3, "vis: Cannot vacuum x: it is used\n"]);
   const none = await db(["check"], { check: () => Promise.reject(new UsageError("Cannot check x: none")) });
   assert.deepEqual([none.code, none.err], [2, "vis: Cannot check x: none\n"]);
+});
+
+Deno.test("vis db copy shows its progress on a terminal alone, and tells what it compared", async () => {
+  const report = { from: "/v/vis.db", to: "postgres://vis@db.example.org/vis", rows: 250, ms: 2000 };
+  const copied = async (args: readonly string[], terminal: boolean) => {
+    const io = fakeIo({
+      args: ["db", "copy", "vis.db", "postgres://vis@db.example.org/vis", ...args],
+      stderrIsTerminal: terminal,
+    });
+    const copyDatabase: Services["copyDatabase"] = ({ onProgress }) => {
+      onProgress({ step: "copying", rows: 100, of: 250 });
+      onProgress({ step: "verifying", rows: 250, of: 250 });
+      return Promise.resolve(report);
+    };
+    return { code: await runCli(fakeServices({ copyDatabase }), io), out: io.out, err: io.err };
+  };
+  const line = "Copied /v/vis.db to postgres://vis@db.example.org/vis: 250 rows, each compared, in 2.0 s\n";
+  assert.deepEqual(await copied([], false), { code: 0, out: line, err: "" });
+  const clear = "\r\x1b[K";
+  const err = `${clear}Copying row 100 of 250${clear}Comparing row 250 of 250${clear}`;
+  assert.deepEqual(await copied([], true), { code: 0, out: line, err });
+  assert.deepEqual(JSON.parse((await copied(["--json"], false)).out), report);
 });

@@ -1,0 +1,36 @@
+import type { DatabaseCopyProgress } from "../../../domain/records/database_copy.ts";
+import { durationText } from "../../../domain/text/duration_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+import type { CommandInput } from "../input/command_input.ts";
+import { interrupt } from "../input/interrupt.ts";
+
+interface Flags {
+  readonly from: string;
+  readonly to: string;
+  readonly json: boolean;
+}
+
+const CLEAR_LINE = "\r\x1b[K";
+
+/** `vis db copy`. Shows its progress on a terminal. After Ctrl-C, the same command continues. */
+export async function copyDatabaseCommand({ services, io, flags }: CommandInput<Flags>): Promise<number> {
+  using interrupted = interrupt(io);
+  const { json, from, to } = flags;
+  const show = (text: string) => io.stderrIsTerminal && io.stderr(CLEAR_LINE + text);
+  try {
+    const { signal } = interrupted;
+    const report = await services.copyDatabase({ from, to, signal, onProgress: (progress) => show(lineOf(progress)) });
+    show("");
+    const { rows, ms } = report;
+    const line = `Copied ${report.from} to ${report.to}: ${rows} rows, each compared, in ${durationText(ms)}`;
+    io.stdout(json ? `${JSON.stringify(report, null, 2)}\n` : `${visibleText(line)}\n`);
+    return 0;
+  } catch (error) {
+    show("");
+    throw error;
+  }
+}
+
+function lineOf({ step, rows, of }: DatabaseCopyProgress): string {
+  return `${step === "copying" ? "Copying" : "Comparing"} row ${rows} of ${of}`;
+}

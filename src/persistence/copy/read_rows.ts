@@ -1,0 +1,76 @@
+import { sql } from "kysely";
+import { Content } from "../content/content.ts";
+import type { Database } from "../database/database.ts";
+import { CHECKED } from "../schema/checksum.ts";
+import { isIntact } from "../schema/intact.ts";
+import { snakeCase } from "../schema/snake_case.ts";
+import { COMPUTED_COLUMNS, COPIED_TABLES, type CopiedTableName } from "./copied_tables.ts";
+
+/** The cells by which a row is found, in the order of its table; empty before the first row. */
+export type Place = readonly (string | number)[];
+type Row = Readonly<Record<string, unknown>>;
+
+/** A row with its texts and values in full, as it is the same in every database. */
+export interface PlainRow {
+  readonly place: Place;
+  readonly cells: Row;
+  /** A text that is too large to be in memory as a whole: its reference. */
+  readonly large: string | null;
+}
+
+/** Reads the next rows of a table. Throws `Damage` for a row that is not what was stored. */
+export async function readRows(
+  db: Database,
+  { table, after, most }: { readonly table: CopiedTableName; readonly after: Place; readonly most: number },
+): Promise<readonly PlainRow[]> {
+  const { order } = COPIED_TABLES[table];
+  const columns = sql.raw(order.map(snakeCase).join(", "));
+  const intact = table in CHECKED ? sql`, ${isIntact(table as keyof typeof CHECKED, "t")} AS intact` : sql``;
+  const from = after.length === 0 ? sql`true` : sql`(${columns}) > (${sql.join(after)})`;
+  const { rows } = await sql<Row>`SELECT ${columns}, t.*${intact} FROM ${sql.raw(snakeCase(table))} t
+    WHERE ${from} ORDER BY ${columns} LIMIT ${most}`.execute(db);
+  return await plainRows(db, { table, rows });
+}
+
+/** How many rows a table has. */
+export async function countRows(db: Database, table: CopiedTableName): Promise<number> {
+  const { rows: [found] } = await sql<{ n: number }>`SELECT count(*) AS n FROM ${sql.raw(snakeCase(table))}`.execute(
+    db,
+  );
+  return found?.n ?? 0;
+}
+
+async function plainRows(
+  db: Database,
+  { table, rows }: { readonly table: CopiedTableName; readonly rows: readonly Row[] },
+): Promise<readonly PlainRow[]> {
+  const found: PlainRow[] = [];
+  for (const row of rows) found.push(await plainRow(db, table, row));
+  return found;
+}
+
+async function plainRow(db: Database, table: CopiedTableName, row: Row): Promise<PlainRow> {
+  const { order, texts = [], json = [], bytes = [], jsonBytes = [] } = COPIED_TABLES[table];
+  const [textual, binary] = [new Set([...texts, ...json]), new Set([...bytes, ...jsonBytes])];
+  // One for each row: what it loads stays in memory.
+  const content = new Content(db);
+  await content.load([...textual].map((column) => row[column]));
+  const large = bytes.length === 0 ? null : largeOf(content.text(String(row["metadata"] ?? "{}")));
+  await content.load(
+    [...binary].filter((column) => large === null || column !== "result").map((column) => row[column]),
+  );
+  const cells: Record<string, unknown> = {};
+  for (const [column, cell] of Object.entries(row)) {
+    if (COMPUTED_COLUMNS.has(column)) continue;
+    if (typeof cell === "string" && textual.has(column)) cells[column] = content.text(cell);
+    else if (cell === null || !binary.has(column)) cells[column] = cell;
+    else if (large === null || column !== "result") cells[column] = content.bytes(cell as Uint8Array | string);
+    else cells[column] = null;
+  }
+  return { place: order.map((column) => row[column] as string | number), cells, large };
+}
+
+function largeOf(metadata: string): string | null {
+  const { large }: { readonly large?: string } = JSON.parse(metadata);
+  return large ?? null;
+}

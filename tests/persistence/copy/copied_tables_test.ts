@@ -1,0 +1,70 @@
+/** Every table of both schemas is copied or named as one that is not, and what is copied has the same columns in both. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { migrations } from "../../../migrations/mod.ts";
+import { COMPUTED_COLUMNS, COPIED_TABLES, UNCOPIED_TABLES } from "../../../src/persistence/copy/copied_tables.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import { snakeCase } from "../../../src/persistence/schema/snake_case.ts";
+import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
+
+const server = noPostgres === "" ? await startPostgres() : null;
+/** The order of rows, which SQLite has in every table without naming it. */
+const ROWID = "rowid";
+
+type Columns = Readonly<Record<string, readonly string[]>>;
+
+function inSqlite(): Columns {
+  using db = new DatabaseSync(":memory:");
+  for (const { sql } of migrations) db.exec(sql);
+  const rows = db.prepare(
+    `SELECT t.name AS "table", c.name AS "column" FROM pragma_table_list t, pragma_table_info(t.name) c
+     WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
+  ).all();
+  return byTable(rows.map(({ table, column }) => [String(table), String(column)]));
+}
+
+async function inPostgres(): Promise<Columns> {
+  const url = await server?.createDatabase() ?? assert.fail();
+  await (await openStore({ path: url })).close();
+  const lines = await server?.sql(
+    `SELECT table_name || ' ' || column_name FROM information_schema.columns
+     WHERE table_schema = 'public' AND table_name <> 'schema_migration'`,
+    url,
+  );
+  return byTable((lines ?? "").split("\n").map((line) => line.split(" ")));
+}
+
+function byTable(pairs: readonly (readonly string[])[]): Columns {
+  const groups = Map.groupBy(pairs, ([table]) => table ?? "");
+  return Object.fromEntries([...groups].map(([table, of]) => [table, of.map(([, column]) => column ?? "").sort()]));
+}
+
+Deno.test({
+  name: `every table is copied, or is known not to be${noPostgres && `: ${noPostgres}`}`,
+  ignore: server === null,
+  fn: async () => {
+    const known = [...Object.keys(COPIED_TABLES), ...UNCOPIED_TABLES].map(snakeCase);
+    for (const found of [inSqlite(), await inPostgres()]) {
+      const unknown = Object.keys(found).filter((table) => !known.includes(table));
+      assert.deepEqual(unknown, [], "decide in src/persistence/copy/copied_tables.ts whether they are copied");
+    }
+  },
+});
+
+Deno.test({
+  name: `a copied table has the same columns in both databases${noPostgres && `: ${noPostgres}`}`,
+  ignore: server === null,
+  fn: async () => {
+    const [sqlite, postgres] = [inSqlite(), await inPostgres()];
+    for (const [table, { order, ...kinds }] of Object.entries(COPIED_TABLES)) {
+      const name = snakeCase(table);
+      const columns = postgres[name] ?? [];
+      assert.deepEqual(columns.filter((column) => column !== ROWID), sqlite[name], table);
+      assert.equal(order[0] === ROWID, columns.includes(ROWID), `${table} is copied in the order of its rows`);
+      const named = [...order, ...Object.values(kinds).flat()].map(snakeCase);
+      assert.deepEqual(named.filter((column) => !columns.includes(column)), [], table);
+    }
+    const all = new Set(Object.keys(COPIED_TABLES).flatMap((table) => postgres[snakeCase(table)] ?? []));
+    assert.deepEqual([...COMPUTED_COLUMNS].map(snakeCase).filter((column) => !all.has(column)), []);
+  },
+});
