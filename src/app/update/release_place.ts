@@ -43,7 +43,8 @@ export class ReleasePlace {
     let at = url;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const { ok, status, headers, body } = await fetch(at, { signal, redirect: "manual" });
-      if (ok && body) return body;
+      // The signal of `fetch` does not end the body once its Response is garbage-collected.
+      if (ok && body) return body.pipeThrough(new TransformStream(), { signal });
       await body?.cancel();
       const next = headers.get("location");
       if (status < 300 || status > 399 || next === null) throw new Error(`Status ${status}`);

@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { publicKeyOf } from "../../../scripts/release/minisign.ts";
 import { Cancelled, ConfigError, UsageError } from "../../../src/domain/errors.ts";
+import { collectGarbage } from "../../helpers/wires/collect_garbage.ts";
 import { KEY, OTHER_KEY, type TestRelease, withRelease } from "./_release.ts";
 
 const ARCHIVE = "vis-1.10.0-test.tar.gz";
+/** When so much was sent, the other end reads it. */
+const MORE_THAN_BUFFERED = 32 << 20;
 const ignore = Deno.build.os === "windows";
 const minisign = !ignore && (await new Deno.Command("sh", { args: ["-c", "command -v minisign"] }).output()).success;
 
@@ -126,6 +129,19 @@ test("update() leaves nothing behind when it is interrupted", async (release) =>
     queueMicrotask(() => controller.abort());
     return new Response(new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array(9)) }));
   };
+  await refuses(release, Cancelled, /./, { signal: controller.signal });
+});
+
+test("update() is interrupted while an archive arrives, also after a garbage collection", async (release) => {
+  await release.edit(({ archives }) => archives[0]!.bytes = 2 * MORE_THAN_BUFFERED);
+  const controller = new AbortController();
+  const pieces = async function* () {
+    for (let sent = 0; sent < MORE_THAN_BUFFERED; sent += 1 << 20) yield new Uint8Array(1 << 20);
+    await collectGarbage();
+    controller.abort();
+    await new Promise(() => {});
+  };
+  release.answer = (name) => name === ARCHIVE ? new Response(ReadableStream.from(pieces())) : null;
   await refuses(release, Cancelled, /./, { signal: controller.signal });
 });
 
