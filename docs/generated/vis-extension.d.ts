@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 248de86ceeb05143c308c3838885d160f2187ae27bc4f84eabe0f7c1ba320306
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f362cacef6cd986120219b9605cecb385aba13195158c5c381c47664c622af2b
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -91,6 +91,8 @@ export interface OwnStore {
 /** What a command of an extension gets. */
 export interface CliContext {
   print(text: string): void;
+  /** Asks for a line. Rejects where nobody can be asked, and if the user cancels. */
+  ask(question: string): Promise<string>;
   readonly workspace: string;
   readonly home: string | null;
   readonly config: unknown;
@@ -473,6 +475,8 @@ export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
 }): Promise<readonly GitSetting[]>;
+/** Whether nobody on the network can answer in place of this address: https, or this machine. */
+export declare function isSecureUrl(text: string): boolean;
 /** Whether a text matches a pattern in which `*` stands for any text. Linear: no pattern can hang it. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
 /** The message of an error; anything else that was thrown, as text. */
@@ -485,6 +489,11 @@ export declare function nearestName(asked: string, names: readonly string[]): st
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
 /** The number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
 export declare function editDistance(one: string, other: string): number;
+/** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode` only
+ * its owner can read it. The folder must exist. */
+export declare function replaceFile(path: string, text: string, { mode }?: {
+  mode?: number | undefined;
+}): Promise<void>;
 /** Runs at most `limit` tasks at a time, in the order of their requests; with a limit of 1 it is a mutex. */
 export declare class Semaphore {
   #private;

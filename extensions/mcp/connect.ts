@@ -2,6 +2,8 @@ import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { type EnvironmentView, messageOf, settledWithin } from "@vis/extension";
 import { addressHint, programHint } from "./connect_hint.ts";
 import { httpTransport } from "./http_transport.ts";
+import { LoginError } from "./login/login_error.ts";
+import type { ServerLogin } from "./login/server_login.ts";
 import type { ServerConfig } from "./server_config.ts";
 import { ServerError } from "./server_error.ts";
 import { StdioTransport } from "./stdio_transport.ts";
@@ -16,6 +18,7 @@ export interface McpConnection {
 export interface ConnectOptions {
   readonly name: string;
   readonly config: ServerConfig;
+  readonly login: ServerLogin | null;
   readonly onToolsChanged: () => void;
   readonly onEnd: () => void;
   readonly onStderr: (text: string) => void;
@@ -32,9 +35,10 @@ const CLOSE_MS = 3_000;
 /** A server that supports only the older protocol may not answer the first request. */
 const PROBE_MS = 3_000;
 
-/** Starts a server and negotiates the protocol version. If it rejects with Error, everything is cleaned up. */
+/** Starts a server and negotiates the protocol version. If it rejects, with LoginError if
+ * a login is missing, everything is cleaned up. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
-  const { config, onToolsChanged, onEnd } = options;
+  const { config, login, onToolsChanged, onEnd } = options;
   const client = new Client({ name: "vis", version: "1.0.0" }, {
     capabilities: {},
     jsonSchemaValidator: UNCHECKED,
@@ -45,7 +49,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
   client.onerror = () => {}; // relevant errors surface through requests
   let status = 0;
   const transport = "url" in config
-    ? httpTransport(config, (now) => status = now)
+    ? httpTransport(config, { login, onStatus: (now) => status = now })
     : stdioTransport(env, { ...options, config });
   const closeAll = async (): Promise<void> => {
     if ("terminateSession" in transport) await settledWithin(transport.terminateSession(), CLOSE_MS);
@@ -63,6 +67,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
       : programHint(`${message}\n${known}`, config);
     const reasons = [...(ended() ? [known] : [message, known]), hint].filter((one) => one !== "");
     await settledWithin(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
+    if (error instanceof LoginError) throw error;
     throw new Error(`It did not start: ${reasons.join("; ")}`);
   }
   return {

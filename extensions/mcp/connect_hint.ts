@@ -1,3 +1,4 @@
+import { isSigned } from "./login/is_signed.ts";
 import type { HttpConfig, StdioConfig } from "./server_config.ts";
 
 /** What a wall says, and what programs say that need the network. */
@@ -15,10 +16,9 @@ export function programHint(said: string, { network, write }: Pick<StdioConfig, 
 /** What an address that answers with this status probably is; "" if nothing tells. */
 export function addressHint(name: string, status: number, { headers }: Pick<HttpConfig, "headers">): string {
   if (status === 401 || status === 403) {
-    const signed = Object.keys(headers).some((key) => key.toLowerCase() === "authorization");
-    return signed
+    return isSigned(headers)
       ? "the server refuses the Authorization header: the token may be wrong or expired"
-      : `the server wants a token: keep one with vis auth login ${name}, and add the header "Authorization: Bearer ` +
+      : `the server wants a login or a token: run vis mcp login ${name}, or keep one with vis auth login ${name}, and add the header "Authorization: Bearer ` +
         `\${auth:${name}}"`;
   }
   if (status !== 404 && status !== 405) return "";

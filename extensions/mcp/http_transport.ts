@@ -1,27 +1,30 @@
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type AuthProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { JsonMeter } from "@vis/extension";
 import { MESSAGE_LIMITS } from "./message_limits.ts";
 import type { HttpConfig } from "./server_config.ts";
 
 const MAX_ANSWER = 64 << 20;
 
-/** A server over streamable HTTP. `onStatus` gets the status of each answer. The size of an answer is bounded; redirects stay within the server's origin. */
+/** A server over streamable HTTP. `onStatus` gets the status of each answer. The size of an answer is bounded;
+ * redirects stay within the server's origin. */
 export function httpTransport(
-  { url, headers }: HttpConfig,
-  onStatus: (status: number) => void,
+  { url, headers }: Pick<HttpConfig, "url" | "headers">,
+  { login, onStatus }: { readonly login: AuthProvider | null; readonly onStatus: (status: number) => void },
 ): StreamableHTTPClientTransport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
+    ...(login ? { authProvider: login } : {}),
     redirectPolicy: "same-origin",
     fetch: async (input, init) => {
       const answer = await fetch(input, init);
       onStatus(answer.status);
-      return bounded(answer);
+      return bounded(answer, init?.signal);
     },
   });
 }
 
-function bounded(answer: Response): Response {
+/** The signal also ends the body: that of `fetch` no longer does once its Response is garbage-collected. */
+function bounded(answer: Response, signal: AbortSignal | null | undefined): Response {
   if (!answer.body) return answer;
   let length = 0;
   const meter = new JsonMeter(MESSAGE_LIMITS),
@@ -41,7 +44,7 @@ function bounded(answer: Response): Response {
     },
   });
   const { status, statusText, headers } = answer;
-  return new Response(answer.body.pipeThrough(counter), { status, statusText, headers });
+  return new Response(answer.body.pipeThrough(counter, signal ? { signal } : {}), { status, statusText, headers });
 }
 
 function count(meter: JsonMeter, { text, isStream }: { readonly text: string; readonly isStream: boolean }): void {

@@ -25,6 +25,30 @@ export default defineExtension({
     const { aliases } = await import("./aliases.ts");
     return await aliases(env);
   },
+  cli: [
+    {
+      name: "mcp-login",
+      doc: "Logs in to an MCP server in the browser; --paste asks for the address to which the browser is sent.",
+      args: z.object({ name: text, paste: z.boolean().optional() }),
+      run: async ({ name, paste = false }: { readonly name: string; readonly paste?: boolean }, context) => {
+        const { servers = {} } = context.config as { readonly servers?: Readonly<Record<string, unknown>> };
+        const { loginCommand } = await import("./login/login_commands.ts");
+        return await loginCommand(
+          { name, server: Object.hasOwn(servers, name) ? servers[name] : undefined, paste },
+          context,
+        );
+      },
+    },
+    {
+      name: "mcp-logout",
+      doc: "Deletes the login of an MCP server.",
+      args: z.object({ name: text }),
+      run: async ({ name }: { readonly name: string }, context) => {
+        const { logoutCommand } = await import("./login/login_commands.ts");
+        return await logoutCommand(name, context);
+      },
+    },
+  ],
   shown: 0,
   symbols: [
     fn(

@@ -1,6 +1,9 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { abortable, type EnvironmentView, messageOf } from "@vis/extension";
 import { connect, type McpConnection } from "./connect.ts";
+import { isSigned } from "./login/is_signed.ts";
+import { LoginError } from "./login/login_error.ts";
+import { ServerLogin } from "./login/server_login.ts";
 import { checkVariables, redacted, secretsOf, type ServerConfig } from "./server_config.ts";
 import { ServerError } from "./server_error.ts";
 import type { McpTool } from "./tool.ts";
@@ -13,7 +16,7 @@ const REST_MS = 60_000, MOST_FAILURES = 2;
 export class ServerLink {
   readonly name: string;
   readonly config: ServerConfig;
-  readonly #secrets: readonly string[];
+  #login: ServerLogin | null = null;
   #connecting: Promise<McpConnection> | null = null;
   #connection: McpConnection | null = null;
   #tools: Promise<readonly McpTool[]> | null = null;
@@ -24,7 +27,6 @@ export class ServerLink {
   constructor(name: string, config: ServerConfig) {
     this.name = name;
     this.config = config;
-    this.#secrets = secretsOf(config);
   }
 
   get state(): "running" | "starting" | "stopped" {
@@ -91,6 +93,7 @@ export class ServerLink {
         try {
           return this.#connected(await this.#open(env));
         } catch (error) {
+          if (error instanceof LoginError) throw this.#error(error, "");
           this.#failed();
           if (this.#restUntil > Date.now() || this.#closed || env.closed?.aborted) throw this.#error(error, "");
         }
@@ -101,12 +104,17 @@ export class ServerLink {
   }
 
   #open(env: EnvironmentView): Promise<McpConnection> {
+    const { name, config } = this;
+    if ("url" in config && !isSigned(config.headers)) {
+      this.#login ??= new ServerLogin(env.home ?? null, { name, url: config.url });
+    }
     return connect(env, {
-      name: this.name,
-      config: this.config,
+      name,
+      config,
+      login: this.#login,
       onToolsChanged: () => this.#tools = null,
       onEnd: () => this.#ended(),
-      onStderr: (text) => env.log?.(`${this.name}: ${redacted(text.trimEnd(), this.#secrets)}`),
+      onStderr: (text) => env.log?.(`${this.name}: ${redacted(text.trimEnd(), this.#secrets())}`),
     });
   }
 
@@ -129,9 +137,13 @@ export class ServerLink {
     this.#restUntil = Date.now() + REST_MS;
   }
 
+  #secrets(): readonly string[] {
+    return [...this.#login?.secrets ?? [], ...secretsOf(this.config)];
+  }
+
   #error(error: unknown, why: string): Error {
     if (error instanceof ServerError) return error;
     const text = [messageOf(error), why].filter((one) => one !== "").join("; ");
-    return new ServerError(this.name, redacted(text.slice(0, 2_000), this.#secrets));
+    return new ServerError(this.name, redacted(text.slice(0, 2_000), this.#secrets()));
   }
 }

@@ -3,6 +3,8 @@ import type { OwnStore } from "./own_store.ts";
 /** What a command of an extension gets. */
 export interface CliContext {
   print(text: string): void;
+  /** Asks for a line. Rejects where nobody can be asked, and if the user cancels. */
+  ask(question: string): Promise<string>;
   readonly workspace: string;
   readonly home: string | null;
   readonly config: unknown;

@@ -10,6 +10,7 @@ export * from "./kit.ts";
 
 /** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
 export type EnvironmentView = keys.ConversationKeys & keys.QueryKeys;
+export type { CliContext } from "./cli_context.ts";
 export type { ChildOptions, ChildResult } from "./environment_keys.ts";
 
 export interface NudgeContext {

@@ -27,6 +27,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
   },
   "extensions/fs": { tree: 0, checkpoints: 1, patch: 1, walk: 1, workspace: 2, search: 3, read: 4, change: 5, ".": 6 },
   "extensions/git": { output: 0, program: 1, commands: 2, ".": 3 },
+  "extensions/mcp": { login: 0, ".": 1 },
   "src/app": {
     settings: 0,
     extensions: 1,

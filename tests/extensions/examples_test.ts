@@ -73,7 +73,9 @@ Deno.test("each example does what it shows", () =>
     const [command] = loaded.find(({ namespace }) => namespace === "example.cli")?.cli ?? [];
     await using stores = await OwnStores.open();
     const print = (text: string) => void printed.push(text);
-    const context = { print, workspace, home: null, config: undefined, store: stores.of("example.cli", workspace) };
+    const ask = () => assert.fail("asked");
+    const store = stores.of("example.cli", workspace);
+    const context = { print, ask, workspace, home: null, config: undefined, store };
     await command?.run({ text: "hi", times: 2 }, context);
     assert.deepEqual(printed, ["HI!\n", "HI!\n"]);
   }));

@@ -149,9 +149,12 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     return await extensionCommands(this.#settings, this.#parts);
   }
 
-  async run(args: readonly string[], print: (text: string) => void): Promise<number | null> {
+  async run(
+    args: readonly string[],
+    { print, ask = nobody }: Parameters<ExtensionAdmin["run"]>[1],
+  ): Promise<number | null> {
     const { loaded, registry } = await this.#load();
-    return await runExtensionCommand(args, { loaded, registry, settings: this.#settings, print });
+    return await runExtensionCommand(args, { loaded, registry, settings: this.#settings, print, ask });
   }
 
   #whetherOff(extension: Extension, facts: ExtensionFacts): ExtensionFacts {
@@ -243,4 +246,8 @@ async function asUsage<T>(work: () => Promise<T>): Promise<T> {
 
 async function exists(path: string): Promise<boolean> {
   return await Deno.lstat(path).then(() => true, () => false);
+}
+
+function nobody(): Promise<never> {
+  return Promise.reject(new UsageError("Cannot ask: nobody can answer here"));
 }

@@ -11,6 +11,7 @@ interface Options {
   readonly registry: ExtensionRegistry;
   readonly settings: Settings;
   readonly print: (text: string) => void;
+  readonly ask: (question: string) => Promise<string>;
 }
 
 /** Runs `args` as a command of the first extension that has one of this name; null if none has. */
@@ -25,12 +26,12 @@ export async function runExtensionCommand(
       options.print(`${usageOf(command)}\n\n${command.doc}\n`);
       return 0;
     }
-    const { workspace, home } = options.settings;
+    const { print, ask, settings: { workspace, home } } = options;
     const config = options.registry.configOf(extension.namespace);
     const given = readArguments(command, words);
     await using database = new CommandStore(options.settings);
     const store = database.of(extension.namespace);
-    const code = await command.run(given, { print: options.print, workspace, home, config, store });
+    const code = await command.run(given, { print, ask, workspace, home, config, store });
     return typeof code === "number" ? code : 0;
   }
   return null;

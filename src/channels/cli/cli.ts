@@ -63,7 +63,10 @@ async function extensionCommand(
   const isHelp = first === "help";
   const name = isHelp ? rest.find((word) => !word.startsWith("-")) ?? "" : first;
   if (!/^[a-z][a-z0-9-]*$/.test(name) || program.commands.some((command) => command.name() === name)) return null;
-  return await (await services.extensionAdmin({})).run(isHelp ? [name, "--help"] : args, io.stdout);
+  return await (await services.extensionAdmin({})).run(
+    isHelp ? [name, "--help"] : args,
+    { print: io.stdout, ask: (question) => io.askLine(question) },
+  );
 }
 
 /** A group without a subcommand runs its default. */

@@ -1,5 +1,10 @@
 import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts } from "./extension_report.ts";
 
+interface CommandUser {
+  readonly print: (text: string) => void;
+  readonly ask?: (question: string) => Promise<string>;
+}
+
 /** Extensions of this workspace. Every method rejects with `UsageError` if what was requested does not exist, and with
  * `ConfigError` if settings or folders cannot be used. */
 export interface ExtensionAdmin {
@@ -24,6 +29,6 @@ export interface ExtensionAdmin {
   distrust(path: string): Promise<boolean>;
   /** Commands that extensions add to the program, from a cached list if nothing has changed. */
   commands(): Promise<readonly ExtensionCommandFacts[]>;
-  /** Runs a command of an extension; null if no extension has it. */
-  run(args: readonly string[], print: (text: string) => void): Promise<number | null>;
+  /** Runs a command of an extension, which without `ask` cannot ask the user; null if no extension has it. */
+  run(args: readonly string[], user: CommandUser): Promise<number | null>;
 }

@@ -31,6 +31,6 @@ export async function runUndo(
     if (value === undefined || value === false) return [];
     return [value === true ? `--${key}` : `--${key}=${value}`];
   });
-  const code = await admin.run(["undo", ...words], (text) => void parts.push(text));
+  const code = await admin.run(["undo", ...words], { print: (text) => void parts.push(text) });
   return code === null ? null : JSON.parse(parts.join(""));
 }

@@ -158,7 +158,7 @@ Deno.test("run() runs the command of an extension: words, flags, help, and says 
       args: z.object({ what: z.string(), times: z.number().default(1), loud: z.boolean().optional() }) }],`;
     await write(join(home, "extensions/a"), { "vis.json": manifestOf(), "mod.ts": moduleOf(cli) });
     const out: string[] = [];
-    const run = (...args: string[]) => admin.run(args, (text) => void out.push(text));
+    const run = (...args: string[]) => admin.run(args, { print: (text) => void out.push(text) });
     assert.equal(await run("nothing"), null);
     assert.equal(await run("pick", "x", "--times=2", "--loud"), 3);
     assert.deepEqual(JSON.parse(out.pop() ?? ""), { what: "x", times: 2, loud: true });

@@ -116,7 +116,7 @@ Deno.test("runCli() asks extensions for a command that is none of its own, and f
     extensionAdmin: () =>
       Promise.resolve({
         ...Object(null),
-        run: (args: readonly string[], print: (text: string) => void) => {
+        run: (args: readonly string[], { print }: { readonly print: (text: string) => void }) => {
           asked.push(args);
           print("told\n");
           return Promise.resolve(args[0] === "memo" ? 0 : null);

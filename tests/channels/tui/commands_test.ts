@@ -12,7 +12,7 @@ Deno.test("/diff shows what the last request changed, /undo undoes it, /export w
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(join(workspace, "a.ts"), "one\n");
     const asked: (readonly string[])[] = [];
-    const run = (args: readonly string[], print: (text: string) => void): Promise<number> => {
+    const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
       asked.push(args);
       print(JSON.stringify({ changes: [], files: [{ path: "a.ts", diff: "" }] }));
       return Promise.resolve(0);

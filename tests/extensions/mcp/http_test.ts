@@ -2,8 +2,14 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { httpTransport } from "../../../extensions/mcp/http_transport.ts";
+import { settledWithin } from "../../../src/domain/kit/settled_within.ts";
+import { collectGarbage } from "../../helpers/wires/collect_garbage.ts";
 import { ROOT } from "../../../scripts/_project.ts";
 import { ownServer, withServers } from "./_place.ts";
+
+/** A line of an event stream that says nothing. */
+const COMMENT = new TextEncoder().encode(":\n\n");
 
 interface HttpServer {
   readonly url: string;
@@ -67,6 +73,29 @@ Deno.test("mcp: a server over streamable HTTP gets its headers, answers, and is 
       await new Promise((done) => setTimeout(done, 10));
     }
     assert.equal(server.requests.filter(({ method }) => method === "DELETE").length, 1);
+  } finally {
+    await server.close();
+  }
+});
+
+Deno.test("mcp: closing ends the stream of the server, also after a garbage collection", async () => {
+  const opened = Promise.withResolvers<void>(), ended = Promise.withResolvers<void>();
+  const stream = () => {
+    const source = { start: (to: ReadableStreamDefaultController) => to.enqueue(COMMENT), cancel: ended.resolve };
+    return new Response(new ReadableStream(source), { headers: { "content-type": "text/event-stream" } });
+  };
+  const server = serve(({ method }) => method === "GET" ? stream() : new Response(null, { status: 202 }));
+  const transport = httpTransport({ url: server.url, headers: {} }, {
+    login: null,
+    onStatus: (status) => status === 200 && opened.resolve(),
+  });
+  try {
+    await transport.start();
+    await transport.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    await opened.promise;
+    await collectGarbage();
+    await transport.close();
+    assert.ok(await settledWithin(ended.promise, 10_000), "the stream is still open");
   } finally {
     await server.close();
   }

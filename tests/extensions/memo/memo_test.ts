@@ -73,7 +73,14 @@ Deno.test("vis memo and vis memos keep, list and remove", async () => {
   const out: string[] = [];
   const store: OwnStore = stores.of("vis.memo", "/projects/a");
   const print = (text: string) => void out.push(text);
-  const context = { print, workspace: "/projects/a", home: null, config: undefined, store };
+  const context = {
+    print,
+    workspace: "/projects/a",
+    home: null,
+    config: undefined,
+    ask: () => assert.fail("asked"),
+    store,
+  };
   const [add, list] = memo.cli ?? [];
   await add?.run({ text: "Use tabs", user: true }, context);
   const [, id = ""] = /Kept as (\w+)/.exec(out[0] ?? "") ?? [];

@@ -11,7 +11,7 @@ export function addProtocols(program: Command, context: Context): void {
     ...context,
     protocol: "mcp",
     doc: "serve an MCP client on stdin and stdout, with the tools ask, continue, search, conversations and " +
-      "variables; or manage servers that Vis uses: add, list, remove",
+      "variables; or manage servers that Vis uses: add, list, remove, login, logout",
     examples: MCP,
   });
   addMcpServers(mcp, context);
@@ -44,7 +44,7 @@ function add(
     });
 }
 
-/** `vis mcp add`, `list` and `remove`: servers that Vis uses. */
+/** Servers that Vis uses. */
 function addMcpServers(mcp: Command, { services, io, finish }: Context): void {
   const load = async () => await import("../commands/mcp_servers.ts");
   const sub = (name: string, description: string): Command =>
@@ -73,6 +73,24 @@ function addMcpServers(mcp: Command, { services, io, finish }: Context): void {
   });
   sub("remove", "a server that Vis uses").argument("<name>").action(async (name: string, flags: McpServersFlags) => {
     finish(await (await load()).removeMcpServer(name, { services, io, flags }));
+  });
+  addMcpLogins(mcp, { services, io, finish });
+}
+
+function addMcpLogins(mcp: Command, { services, io, finish }: Pick<Context, "services" | "io" | "finish">): void {
+  const run = async (words: readonly string[]): Promise<void> => {
+    const { mcpLoginCommand } = await import("../commands/mcp_login.ts");
+    finish(await mcpLoginCommand(words, { services, io }));
+  };
+  mcp.command("login")
+    .description("log in to a server in the browser")
+    .argument("<name>")
+    .option("--paste", "ask for the address to which the browser is sent, if it runs on another machine", false)
+    .action(async (name: string, { paste }: { readonly paste: boolean }) => {
+      await run(["mcp-login", name, ...(paste ? ["--paste"] : [])]);
+    });
+  mcp.command("logout").description("delete the login of a server").argument("<name>").action(async (name: string) => {
+    await run(["mcp-logout", name]);
   });
 }
 

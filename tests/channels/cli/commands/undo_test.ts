@@ -14,7 +14,7 @@ async function run(args: readonly string[], { answer, code = 0 }: { answer: unkn
     extensionAdmin: ({ cwd }) =>
       Promise.resolve({
         ...admin,
-        run: (args, print) => {
+        run: (args, { print }) => {
           asked.push({ args, cwd });
           if (code !== null) print(`${JSON.stringify(answer)}\n`);
           return Promise.resolve(code);
