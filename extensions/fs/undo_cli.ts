@@ -1,6 +1,7 @@
 import { z } from "@vis/extension";
 import type { Checkpoint } from "./checkpoints/checkpoints.ts";
 import { openChanges } from "./change/choose_changes.ts";
+import { FilesChanged } from "./change/files_changed.ts";
 import type { FsPlaces } from "./fs_places.ts";
 import { undoChanges, type UndoOptions } from "./change/undo_changes.ts";
 
@@ -42,7 +43,7 @@ export async function undoCli(
     return 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    printJson({ error: error.message });
+    printJson({ error: error.message, ...(error instanceof FilesChanged ? { code: error.code } : {}) });
     return 1;
   }
 }

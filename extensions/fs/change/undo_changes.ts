@@ -3,6 +3,7 @@ import { diffOf } from "./diff_of.ts";
 import type { Checkpoint } from "../checkpoints/checkpoints.ts";
 import { chooseChanges, type UndoChoice } from "./choose_changes.ts";
 import { confineEntryForWrite } from "../workspace/confine.ts";
+import { FilesChanged } from "./files_changed.ts";
 import type { FsContext } from "../workspace/context.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { type ChangeItem, isSameState, type State, stateOf } from "../checkpoints/snapshot.ts";
@@ -22,8 +23,8 @@ export interface Undone {
   readonly files: readonly Pick<Written, "path" | "diff">[];
 }
 
-/** Undoes changes, all or none, as one change that can itself be undone. Throws Error if there is nothing to undo, or
- * if a file is no longer as the change left it. */
+/** Undoes changes, all or none, as one change that can itself be undone. Throws Error if there is nothing to undo,
+ * and FilesChanged if a file is no longer as the change left it. */
 export async function undoChanges(
   context: FsContext,
   { force = false, dryRun = false, ...choice }: UndoOptions,
@@ -40,7 +41,7 @@ export async function undoChanges(
     const shown = others.length > 5
       ? `${others.slice(0, 5).join(", ")} and ${others.length - 5} more`
       : others.join(", ");
-    throw new Error(`Cannot ${choice.redo ? "redo" : "undo"}: ${shown} changed since, by somebody else`);
+    throw new FilesChanged(`Cannot ${choice.redo ? "redo" : "undo"}: ${shown} changed since, by somebody else`);
   }
   if (!dryRun) {
     const change = choice.redo ? "redo" : "undo";

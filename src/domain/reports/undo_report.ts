@@ -17,6 +17,8 @@ export interface FileChange {
 export interface UndoReport {
   /** Why nothing was. */
   readonly error?: string;
+  /** Others changed the files since; `force` overwrites that. */
+  readonly code?: "files_changed";
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
 }

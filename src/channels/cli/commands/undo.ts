@@ -34,14 +34,14 @@ export async function undoCommand(
   const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun });
   if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
   if (flags.json) io.stdout(jsonText(report));
-  else if (report.error !== undefined) io.stderr(`vis: ${visibleText(report.error)}${hint(report.error)}\n`);
+  else if (report.error !== undefined) io.stderr(`vis: ${visibleText(report.error)}${hint(report, flags)}\n`);
   else if (flags.list) list(report.changes ?? [], io);
   else show(report, { io, flags });
   return report.error === undefined ? 0 : 1;
 }
 
-function hint(error: string): string {
-  return error.includes("by somebody else") ? " (--force undoes it anyway)" : "";
+function hint({ code }: UndoReport, { redo }: UndoFlags): string {
+  return code === "files_changed" ? ` (--force ${redo ? "redoes" : "undoes"} it anyway)` : "";
 }
 
 function list(changes: readonly FileChange[], io: Io): void {

@@ -47,9 +47,14 @@ Deno.test("vis undo hands its flags on, and shows the diffs and how many changes
 
 Deno.test("vis undo says why it took nothing back, and how to do it all the same", async () => {
   const error = "Cannot undo: a.txt changed since, by somebody else";
-  const { code, out, err } = await run(["undo"], { answer: { error }, code: 1 });
-  assert.deepEqual([code, out], [1, ""]);
-  assert.equal(err, `vis: ${error} (--force undoes it anyway)\n`);
+  const told = async (words: readonly string[], more: object) => {
+    const { code, out, err } = await run(["undo", ...words], { answer: { error, ...more }, code: 1 });
+    assert.deepEqual([code, out], [1, ""]);
+    return err;
+  };
+  assert.equal(await told([], { code: "files_changed" }), `vis: ${error} (--force undoes it anyway)\n`);
+  assert.equal(await told(["--redo"], { code: "files_changed" }), `vis: ${error} (--force redoes it anyway)\n`);
+  assert.equal(await told([], {}), `vis: ${error}\n`);
 });
 
 Deno.test("vis undo --list shows changes, and which are taken back", async () => {
