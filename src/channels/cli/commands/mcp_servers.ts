@@ -78,6 +78,20 @@ export async function removeMcpServer(name: string, input: Input): Promise<numbe
   return 0;
 }
 
+/** `vis mcp login` and `vis mcp logout`: the extension that uses the servers does it. */
+export async function mcpLoginCommand(
+  words: readonly string[],
+  { services, io }: Omit<Input, "flags">,
+): Promise<number> {
+  const admin = await services.extensionAdmin({});
+  const code = await admin.run(
+    words,
+    { print: (text) => io.stderr(visibleText(text)), ask: (question) => io.askLine(question) },
+  );
+  if (code === null) throw new UsageError("Cannot log in to servers: no extension uses them");
+  return code;
+}
+
 async function settings({ services, flags }: Input): Promise<{ readonly admin: ConfigAdmin; readonly key: string }> {
   const admin = await services.configAdmin({ cwd: flags.cwd });
   const key = admin.offered("mcpServers");

@@ -79,7 +79,7 @@ function addMcpServers(mcp: Command, { services, io, finish }: Context): void {
 
 function addMcpLogins(mcp: Command, { services, io, finish }: Pick<Context, "services" | "io" | "finish">): void {
   const run = async (words: readonly string[]): Promise<void> => {
-    const { mcpLoginCommand } = await import("../commands/mcp_login.ts");
+    const { mcpLoginCommand } = await import("../commands/mcp_servers.ts");
     finish(await mcpLoginCommand(words, { services, io }));
   };
   mcp.command("login")
