@@ -1,5 +1,6 @@
 import type { OwnConnections } from "../../channels/http/routing/connections.ts";
 import type { PROC } from "../../processes/proc_files.ts";
+import { runtimeSince } from "./runtime_since.ts";
 
 /** The second file is missing without IPv6. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
@@ -13,7 +14,6 @@ export function ownConnections(
   },
 ): OwnConnections | null {
   if (os !== "linux") return null;
-  const [major = 0, minor = 0] = version.split(".").map(Number);
   let proc: typeof PROC | null = null;
   return {
     read: async () => {
@@ -22,7 +22,7 @@ export function ownConnections(
       return TABLES.map((path) => wholeOf(path, PROC)).join("\n");
     },
     end: arch === "x86_64" ? (inodes) => proc?.endSockets(inodes) : null,
-    missesLeaving: major > 2 || (major === 2 && minor >= 8),
+    missesLeaving: runtimeSince([2, 8], version),
   };
 }
 

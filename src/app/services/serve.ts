@@ -9,6 +9,7 @@ import { runUndo } from "../../domain/reports/undo_report.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import type { ExtensionFacts } from "../../domain/reports/extension_report.ts";
 import { createLog } from "../../logging/log.ts";
+import { runtimeSince } from "./runtime_since.ts";
 import { ownConnections } from "./own_connections.ts";
 import { AppExtensionAdmin } from "../extensions/extension_admin.ts";
 import { wantedTelemetry } from "../otel/wanted_telemetry.ts";
@@ -131,5 +132,6 @@ async function realFolders(paths: readonly string[]): Promise<readonly string[]>
 
 function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: Config["server"]) {
   const rate = { perMinute, burst };
-  return { ...LIMITS, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
+  const chunked = runtimeSince([2, 8]); // earlier ones hide a Content-Length after Transfer-Encoding
+  return { ...LIMITS, chunked, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
 }

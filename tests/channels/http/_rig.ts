@@ -33,6 +33,7 @@ export const LIMITS: HttpLimits = {
   bodyMs: 30_000,
   idle: { headMs: 30_000, idleMs: 300_000 },
   headerBytes: 8_192,
+  chunked: true,
   urlBytes: 4_096,
   shutdownMs: 50,
   heartbeatMs: 15_000,

@@ -1,8 +1,10 @@
 import type { HttpLimits } from "../routing/http_parts.ts";
 import { Problem } from "../response/problem.ts";
 
+const LENGTH_REQUIRED = { kind: "bad-request", status: 411 } as const;
+
 export interface GuardOptions {
-  readonly limits: Pick<HttpLimits, "headerBytes" | "urlBytes" | "bodyBytes">;
+  readonly limits: Pick<HttpLimits, "chunked" | "headerBytes" | "urlBytes" | "bodyBytes">;
   /** Lower-case `name` or `name:port`; without a port, any port matches. */
   readonly hosts: ReadonlySet<string>;
 }
@@ -10,7 +12,7 @@ export interface GuardOptions {
 /** Checks a request first; throws `Problem` if it is too large or comes from a page of another origin. The Host header
  * is checked against DNS rebinding, where a foreign name resolves to this machine. */
 export function guard(request: Request, { limits, hosts }: GuardOptions): void {
-  checkFraming(request);
+  checkFraming(request, limits);
   checkSizes(request, limits);
   const host = (request.headers.get("host") ?? "").toLowerCase();
   if (!isKnown(host, hosts)) {
@@ -28,12 +30,13 @@ export function guard(request: Request, { limits, hosts }: GuardOptions): void {
 }
 
 /** A body whose end two servers would see in different places is refused. */
-function checkFraming({ headers }: Request): void {
+function checkFraming({ headers }: Request, { chunked }: GuardOptions["limits"]): void {
   const coding = headers.get("transfer-encoding")?.toLowerCase();
   if (coding === undefined) return;
   if (headers.has("content-length")) {
     throw new Problem("Cannot read a body with both Content-Length and Transfer-Encoding", { kind: "bad-request" });
   }
+  if (coding === "chunked" && !chunked) throw new Problem("Cannot read a body without Content-Length", LENGTH_REQUIRED);
   if (coding === "chunked") return;
   const detail = `Cannot read a body with transfer encoding ${coding.slice(0, 50)}`;
   throw new Problem(detail, { kind: "unsupported-media-type" });

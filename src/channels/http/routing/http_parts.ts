@@ -60,6 +60,8 @@ export interface HttpLimits {
   readonly bodyMs: number;
   /** Limit for names and values of all headers. */
   readonly headerBytes: number;
+  /** Whether chunked bodies are read: not where the runtime hides a Content-Length after the coding. */
+  readonly chunked: boolean;
   readonly urlBytes: number;
   /** Time for running queries when the server shuts down. */
   readonly shutdownMs: number;

@@ -127,8 +127,8 @@ Deno.test("pageFile() serves names of the page and nothing of a disk", async () 
 });
 
 Deno.test("guard() refuses a body with two lengths, and one of another coding", () => {
-  const limits = { headerBytes: 1e4, urlBytes: 1e4, bodyBytes: 1e4 };
-  const codeOf = (headers: Record<string, string>): number => {
+  const codeOf = (headers: Record<string, string>, chunked = true): number => {
+    const limits = { chunked, headerBytes: 1e4, urlBytes: 1e4, bodyBytes: 1e4 };
     try {
       guard(new Request("http://x/", { headers: { host: "x", ...headers } }), { limits, hosts: new Set(["x"]) });
       return 200;
@@ -146,6 +146,8 @@ Deno.test("guard() refuses a body with two lengths, and one of another coding", 
   ) {
     assert.equal(codeOf(coded(coding)), 415, coding);
   }
+  assert.equal(codeOf(coded("chunked"), false), 411);
+  assert.equal(codeOf({ "content-length": "5" }, false), 200);
 });
 
 Deno.test("guard() after a chunked body the connection is closed: what follows it may be no request", async () => {
