@@ -2,7 +2,9 @@ import { dirname, join, resolve } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 
 /** The system folders that programs need. */
-const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc"];
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
+/** Never a link; the runtime looks at nothing there unless every permission was given. */
+const PROCESSES: GrantedPath = { path: "/proc", folder: true };
 /** `resolv.conf` is often a link to another location. */
 const LINKED = ["/etc/resolv.conf"];
 const DEVICES = ["null", "zero", "full", "random", "urandom"].map((name) => `/dev/${name}`);
@@ -11,7 +13,7 @@ const ETC_DEPTH = 4;
 /** Folders of the machine with programs that every program may read and run: real paths, and only those that exist. */
 export async function systemPaths(): Promise<readonly GrantedPath[]> {
   const found = await Promise.all([...SYSTEM, ...LINKED].map(realPath));
-  return distinct(found.filter((one) => one !== null));
+  return distinct([PROCESSES, ...found.filter((one) => one !== null)]);
 }
 
 /** The settings of the machine that every program may read. Root may read all its own files, keys of the machine

@@ -22,6 +22,7 @@ import { repliesSuite } from "./suites/replies_suite.ts";
 import { runSuite } from "./suites/run_suite.ts";
 import { screenSuite } from "./suites/screen_suite.ts";
 import { serveSuite } from "./suites/serve_suite.ts";
+import { servicesSuite } from "./suites/services_suite.ts";
 import { signalsSuite } from "./suites/failures/signals_suite.ts";
 import { streamsSuite } from "./suites/streams_suite.ts";
 import { telegramSuite } from "./suites/telegram_suite.ts";
@@ -53,6 +54,7 @@ export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   approvalsSuite,
   codingSuite,
   toolchainsSuite,
+  servicesSuite,
   badInputSuite,
   providersSuite,
   givenSuite,

@@ -21,8 +21,11 @@ export interface PostgresOptions {
   readonly access?: readonly string[];
 }
 
+/** The folder of its programs; "" if it is not installed. */
+export const postgresFolder: string = binaries() ?? "";
+
 /** Why tests of PostgreSQL are ignored; "" if it can be started. */
-export const noPostgres: string = binaries() === null
+export const noPostgres: string = postgresFolder === ""
   ? "PostgreSQL 15 or newer is not installed (apt-get install postgresql)"
   : "";
 
@@ -91,7 +94,7 @@ function command(
   args: readonly string[],
   { user = [], output = "piped" }: { readonly user?: readonly string[]; readonly output?: "piped" | "null" } = {},
 ): Deno.Command {
-  const path = join(binaries() ?? "", program);
+  const path = join(postgresFolder, program);
   const options = { stdin: "null", stdout: output, stderr: output } as const;
   if (Deno.uid() !== 0) return new Deno.Command(path, { args: [...args], ...options });
   const ordinary = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", ...user];

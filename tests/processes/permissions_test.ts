@@ -2,14 +2,15 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { PERMISSIONS, V8_FLAGS } from "../../scripts/flags.ts";
 import { ROOT } from "../../scripts/_project.ts";
-import { missing } from "./_place.ts";
+import { mayMake, missing } from "./_place.ts";
 
 const PROGRAM = `
 import { ProcessWall } from "./src/processes/process_wall.ts";
 const [workspace] = Deno.args;
 const wall = new ProcessWall({ private: { home: null, visHome: null }, read: [], network: false, env: {} });
-const { stdout, notes } = await wall.spawn(workspace, ["/bin/sh", "-c", "echo ran; sleep 60 &"]);
-console.log(JSON.stringify({ stdout, notes }));
+const { stdout, notes } = await wall.spawn(workspace, ["/bin/sh", "-c", "echo ran; sleep 60 &"], { loopback: "one" });
+const { unix } = await wall.walls();
+console.log(JSON.stringify({ stdout, notes, unix }));
 `;
 
 Deno.test({
@@ -34,9 +35,10 @@ Deno.test({
       const { stdout, stderr } = await child.output();
       const said = new TextDecoder().decode(stdout);
       assert.notEqual(said, "", new TextDecoder().decode(stderr));
-      const { stdout: ran, notes } = JSON.parse(said);
+      const { stdout: ran, notes, unix } = JSON.parse(said);
       assert.equal(ran, "ran\n");
       assert.deepEqual(notes, ["1 processes that were left running were ended"]);
+      assert.equal(unix, mayMake);
     } finally {
       await Deno.remove(workspace, { recursive: true });
     }

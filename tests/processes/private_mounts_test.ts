@@ -35,7 +35,9 @@ Deno.test(
   { ignore },
   () =>
     place(async ({ wall, workspace, outside, home, victim }) => {
-      const looked = [outside, `${home}/secret`, "/run", "/var", `/proc/${victim.pid}`, `/proc/${Deno.pid}`]
+      // The table of processes can be narrowed by root alone; what is in it is denied to all (_attacks.ts).
+      const processes = Deno.uid() === 0 ? [`/proc/${victim.pid}`, `/proc/${Deno.pid}`] : [];
+      const looked = [outside, `${home}/secret`, "/run", "/var", ...processes]
         .map((path) => `[ -e ${path} ] && echo ${path}`).join("; ");
       const { stdout } = await wall.spawn(workspace, sh(`${looked}; [ -e /proc/$$/status ] && echo own; pwd`), own);
       assert.equal(stdout, `own\n${workspace}\n`);
@@ -100,7 +102,9 @@ const noNamespaceOfMounts = (): ChildProgram =>
     "sh",
   ]);
 
-Deno.test("a command runs without unix sockets where no file system of its own can be made", { ignore }, async () => {
+Deno.test("a command runs without unix sockets where no file system of its own can be made", {
+  ignore: ignore || Deno.uid() !== 0, // for whom the launcher is inside the namespace of users
+}, async () => {
   await place(async ({ wall, workspace, outside }) => {
     assert.equal((await wall.walls()).unix, true, "as far as it can be told without trying");
     const ran = await wall.spawn(workspace, sh(`echo ran >> ran; cat ran; cat ${outside}/secret`), own);

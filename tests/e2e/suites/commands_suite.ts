@@ -98,6 +98,7 @@ export function commandsSuite(launcher: Launcher): void {
         for (const name of ["runtime", "home", "database", "provider"]) {
           assert.match(stdout, new RegExp(`^[✓!] ${name} +\\S`, "m"), stdout);
         }
+        if (/^✓ wall: kernel/m.test(stdout)) assert.match(stdout, /^✓ commands /m, stdout);
         assert.match(stdout, /^✓ provider +127\.0\.0\.1-\d+ mock-1$/m);
         assert.equal(code, stdout.includes("✗") ? 1 : 0);
         assert.ok(user.mock.modelRequests > 0);

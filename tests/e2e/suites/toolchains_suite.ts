@@ -155,7 +155,7 @@ export function toolchainsSuite(launcher: Launcher): void {
         await user.write(path, text);
       }
       const own = await project.prepare?.(user) ?? "";
-      const path = [own, Deno.env.get("PATH") ?? ""].filter((one) => one !== "").join(":");
+      const path = [own, Deno.env.get("PATH"), launcher.env["PATH"]].filter(Boolean).join(":");
       const home = own === "" ? userInfo().homedir : user.home;
       const { code, stdout, stderr } = await user.run(["run", "Make the tests pass."], {
         env: { HOME: home, PATH: path },
@@ -172,7 +172,7 @@ function block(expr: string): string {
 }
 
 function missingFor({ needs }: Project): string {
-  if (!mayMake) return "commands have no network of their own here, run it as root";
+  if (!mayMake) return "commands have no network of their own here";
   try {
     const args = [needs === "go" ? "version" : "--version"];
     return new Deno.Command(needs, { args }).outputSync().success ? "" : `${needs} does not run`;
