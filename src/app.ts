@@ -161,7 +161,7 @@ function defect(
   { io, env }: { readonly io: DenoIo; readonly env: Readonly<Record<string, string>> },
 ): number {
   const message = messageOf(error);
-  io.stderr(`vis: ${message} (a defect: VIS_LOG=debug shows where; nothing that was stored is lost)\n`);
+  io.stderr(`vis: ${message} (internal error: VIS_LOG=debug shows where; stored data is not affected)\n`);
   if (env["VIS_LOG"] && error instanceof Error) io.stderr(`${error.stack}\n`);
   return 1;
 }

@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f362cacef6cd986120219b9605cecb385aba13195158c5c381c47664c622af2b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 49f1cc0c9d73e7963e8e370e542a94921aa2533871c9e8ef92fd6edd6495daf2
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */

@@ -22,6 +22,6 @@ export function addressHint(name: string, status: number, { headers }: Pick<Http
         `\${auth:${name}}"`;
   }
   if (status !== 404 && status !== 405) return "";
-  return "this is no address of streamable HTTP; servers with the older SSE transport only are not supported, and many " +
+  return "this is not an address of streamable HTTP; servers with the older SSE transport only are not supported, and many " +
     "have both, the newer one below /mcp";
 }

@@ -6,8 +6,8 @@ const limits = {
     "Whether tools that the server marks as destructive run without asking the user",
   ),
   disabled: z.boolean().default(false).describe("Whether the server is left out"),
-  timeoutMs: z.number().int().min(1).max(3_600_000).default(60_000).describe("Time limit of one call"),
-  startMs: z.number().int().min(1).max(600_000).default(30_000).describe(
+  timeoutMs: z.int().min(1).max(3_600_000).default(60_000).describe("Time limit of one call"),
+  startMs: z.int().min(1).max(600_000).default(30_000).describe(
     "Time limit of the start and the first exchange",
   ),
 };

@@ -59,7 +59,7 @@ export class StdioTransport implements Transport {
   get why(): string {
     const wrong = this.#garbage[0] === undefined
       ? ""
-      : `it wrote ${this.#garbageCount} lines that are no message, the first: ${this.#garbage[0]}`;
+      : `it wrote ${this.#garbageCount} lines that are not messages, the first: ${this.#garbage[0]}`;
     return [this.#why, wrong].filter((one) => one).join("; ");
   }
 

@@ -25,7 +25,7 @@ function whole(texts: readonly unknown[]): string[] {
   if (failed.length === 0) return texts.map(String);
   const [first] = failed;
   const why = typeof first === "object" && first !== null && "error" in first ? String(first.error) : typeof first;
-  throw new TypeError(`Cannot merge: ${failed.length} of ${texts.length} are no texts (${why})`);
+  throw new TypeError(`Cannot merge: ${failed.length} of ${texts.length} are not texts (${why})`);
 }
 
 function groups(texts: readonly string[], size: number): string[][] {

@@ -97,7 +97,7 @@ function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[]
   const isLists = rows.length > 0 && rows.every((row) => Array.isArray(row));
   if (isLists) return columns ? [columns, ...rows] : [...rows];
   const wrong = rows.findIndex((row) => typeof row !== "object" || row === null || Array.isArray(row));
-  if (wrong >= 0) throw new TypeError(`Cannot make a table: row ${wrong + 1} is no record`);
+  if (wrong >= 0) throw new TypeError(`Cannot make a table: row ${wrong + 1} is not a record`);
   const names = columns ?? [...new Set(rows.flatMap((row: Row) => Object.keys(row)))];
   return names.length === 0 ? [] : [names, ...rows.map((row: Row) => names.map((name) => row[name]))];
 }

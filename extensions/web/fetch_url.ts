@@ -30,7 +30,7 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 
 /** Parses an address written by a model. Rejects with Error if it must not be reached. */
 export function parseUrl(text: string, base?: URL): URL {
-  if (text.length > MAX_URL || !URL.canParse(text, base)) throw new Error("It is no address: https://host/path");
+  if (text.length > MAX_URL || !URL.canParse(text, base)) throw new Error("Write an address such as https://host/path");
   const url = new URL(text, base);
   if (!/^https?:$/.test(url.protocol)) throw new Error(`The protocol is ${url.protocol} and not https: or http:`);
   if (url.username !== "" || url.password !== "") {

@@ -14,7 +14,7 @@ export function requestHeaders(wanted: Readonly<Record<string, string>> = {}): R
   const headers = new Map<string, string>(Object.entries(DEFAULTS));
   for (const [name, value] of entries) {
     const key = name.toLowerCase();
-    if (!NAME.test(name)) throw new Error(`${JSON.stringify(name.slice(0, 60))} is no name of a header`);
+    if (!NAME.test(name)) throw new Error(`${JSON.stringify(name.slice(0, 60))} is not the name of a header`);
     if (OWN.test(key)) throw new Error(`The header ${key} may not be set`);
     // A line break would start another header, and only bytes can be sent.
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { SettingError } from "../domain/errors.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 import { nearestName } from "../domain/kit/nearest_name.ts";
+import { settingFault } from "../domain/text/setting_fault.ts";
 
 /** The parts of a setting's JSON Schema that concern names of keys. */
 interface Node {
@@ -15,9 +16,7 @@ function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType
   for (const step of path) node = typeof step === "number" ? node?.items : node?.properties?.[String(step)];
   const names = Object.keys(node?.properties ?? {});
   const near = nearestName(key, names);
-  return near === null
-    ? `There is no such key; there are ${names.join(", ")}`
-    : `There is no such key; is ${near} meant`;
+  return near === null ? `unknown setting; there are ${names.join(", ")}` : `unknown setting; did you mean ${near}?`;
 }
 
 /** Fills in defaults; throws `SettingError` that names `source` and the key. */
@@ -27,7 +26,7 @@ export function checkConfig(
   { schema = ConfigSchema, project = false }: { readonly schema?: z.ZodType; readonly project?: boolean } = {},
 ): Config {
   const refused = (key: string, why: string) => new SettingError({ source, code: "value", key, why, project });
-  const parsed = schema.safeParse(withoutSchema(values));
+  const parsed = schema.safeParse(withoutSchema(values), { error: settingFault });
   if (parsed.success) {
     const config = parsed.data as Config;
     const names = config.providers.map(({ name }) => name);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-const positive = z.number().int().positive();
+const positive = z.int().positive();
 const usd = z.number().min(0);
 
 const ModelSchema = z.strictObject({
@@ -21,13 +21,13 @@ const ModelSchema = z.strictObject({
 
 /** One provider of `providers[]`: the first model of the first provider is the root, the others are fallbacks. */
 export const ProviderSchema = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "is no name: letters, digits, dots and dashes only")
+  name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "must be a name of letters, digits, dots and dashes")
     .describe("Name that --provider and provider/model use"),
   preset: z.string().optional().describe("Preset that gives what is left out, by default the one of the same name"),
   protocol: z.enum(["openai-chat", "openai-responses", "anthropic", "google"]).optional()
     .describe("Wire format of the service"),
   baseUrl: z.url({ protocol: /^https?$/ }).optional().describe("Address of the service with its version path"),
-  keyEnv: z.string().regex(/^[A-Za-z_]\w*$/, "is no name of a variable").optional()
+  keyEnv: z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable").optional()
     .describe("Variable of the environment that holds the key; the key itself has no place in this file"),
   models: z.array(ModelSchema).default([]).describe("Models in order of preference, with what is known better here"),
   headers: z.record(z.string(), z.string()).optional().describe("Headers to send besides those of the protocol"),

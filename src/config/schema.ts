@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isSecureUrl } from "../domain/kit/is_secure_url.ts";
 import { ProviderSchema } from "./provider_schema.ts";
 
-const positive = z.number().int().positive();
+const positive = z.int().positive();
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const commands = z.array(z.string().min(1)).default([]);
 /** Every setting of Vis itself with its default; extensions own the other sections. The description of each field is
@@ -23,7 +23,7 @@ export const ConfigSchema = z.strictObject({
     "Base URL of an OpenAI-compatible server, with its /v1",
   ),
   retry: z.strictObject({
-    patienceMs: z.number().int().min(0).default(300_000).describe(
+    patienceMs: z.int().min(0).default(300_000).describe(
       "How long a model call is tried again while its providers are out of order, in milliseconds; 0 for three tries only",
     ),
   }).prefault({}),
@@ -36,7 +36,7 @@ export const ConfigSchema = z.strictObject({
     subcalls: positive.nullable().default(null).describe(
       "Most model calls and child queries that blocks of a query may make",
     ),
-    depth: z.number().int().min(0).max(5).default(1).describe("How deep queries may run inside queries"),
+    depth: z.int().min(0).max(5).default(1).describe("How deeply queries may be nested"),
   }).prefault({}),
   sandbox: z.strictObject({
     require: z.array(z.enum(["realm", "permissions", "process", "kernel"])).default([])
@@ -69,7 +69,7 @@ export const ConfigSchema = z.strictObject({
   }).prefault({}),
   server: z.strictObject({
     host: z.string().min(1).default("127.0.0.1").describe("Address that vis serve listens on"),
-    port: z.number().int().min(0).max(65535).default(7357).describe("Port of vis serve; 0 takes one that is free"),
+    port: z.int().min(0).max(65535).default(7357).describe("Port of vis serve; 0 takes one that is free"),
     hosts: z.array(z.string().min(1)).default([]).describe(
       "Names, with port where there is one, under which vis serve is reached besides its own address",
     ),
@@ -109,21 +109,21 @@ export const ConfigSchema = z.strictObject({
       concurrent: positive.nullable().default(null).describe("Queries of a token that may run at a time"),
     }).prefault({}).describe("Limits of each token that has none of its own"),
     bodyMiB: positive.max(1024).default(32).describe("Largest body of a request to vis serve, in MiB"),
-    shutdownMs: z.number().int().min(0).default(10_000).describe(
+    shutdownMs: z.int().min(0).default(10_000).describe(
       "How long running queries may continue after vis serve is told to stop, in milliseconds; then they are cancelled",
     ),
   }).prefault({}),
   telegram: z.strictObject({
-    allow: z.array(z.number().int()).default([]).describe(
+    allow: z.array(z.int()).default([]).describe(
       "Ids of users who may use the bot of vis telegram, and of groups in which everybody may; vis telegram allow adds one",
     ),
     apiUrl: z.url({ protocol: /^https?$/ }).default("https://api.telegram.org").describe(
-      "Bot API server: Telegram's, or one of one's own",
+      "Bot API server: Telegram's or your own",
     ),
     webhookUrl: z.url({ protocol: /^https$/ }).nullable().default(null).describe(
       "Public address at which vis serve answers the bot's webhook; null for none: vis telegram asks for updates",
     ),
-    shutdownMs: z.number().int().min(0).default(10_000).describe(
+    shutdownMs: z.int().min(0).default(10_000).describe(
       "How long running queries may continue after vis telegram is told to stop, in milliseconds; then they are interrupted, and start again at the next start",
     ),
   }).prefault({}),

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { SettingsSection } from "../domain/records/settings_section.ts";
 import { ConfigError } from "../domain/errors.ts";
+import { settingFault } from "../domain/text/setting_fault.ts";
 import { type ConfigLayer, mergeLayers, valueAt } from "./layers.ts";
 import { PROJECT_KEYS } from "./refused_keys.ts";
 
@@ -35,7 +36,7 @@ export class SettingsSections {
     const own = this.all.find((one) => one.namespace === namespace);
     const section = valueAt(values, [...PLACE.split("."), namespace]);
     if (!own || section === undefined) return;
-    const [issue] = (await own.schema()).safeParse(section).error?.issues ?? [];
+    const [issue] = (await own.schema()).safeParse(section, { error: settingFault }).error?.issues ?? [];
     if (!issue) return;
     const where = issue.path.map(String).join(".");
     throw new ConfigError(where === "" ? issue.message : `${where}: ${issue.message}`);

@@ -13,5 +13,5 @@ export async function notFound(id: string, store: Pick<ConversationStore, "listC
   const near = [...new Set(listed.map(({ conversationId }) => conversationId))].filter((one) => one.startsWith(start));
   if (near.length < 2) return new UsageError(`Cannot find conversation: ${id}`);
   const examples = near.slice(0, 3).map((one) => start.length < SHOWN ? one.slice(0, SHOWN) : one).join(", ");
-  return new UsageError(`Cannot tell conversations apart by ${id}: ${near.length} begin so, such as ${examples}`);
+  return new UsageError(`Cannot tell conversations apart by ${id}: ${near.length} start with it, such as ${examples}`);
 }

@@ -113,7 +113,7 @@ function checkedReference(reference: unknown): string {
 function checkedKey(key: unknown): string {
   if (typeof key !== "string" || key.trim() === "") throw new TypeError(`Cannot use the key ${JSON.stringify(key)}`);
   if (key.length > MAX_KEY) {
-    throw new TypeError(`Cannot use a key of ${key.length} characters: ${MAX_KEY} are the most`);
+    throw new TypeError(`Cannot use a key of ${key.length} characters: the limit is ${MAX_KEY}`);
   }
   if (CONTROL.test(key) || !key.isWellFormed()) throw new TypeError(`Cannot use the key ${JSON.stringify(key)}`);
   return key;

@@ -11,7 +11,7 @@ const VARIABLE = /^[A-Za-z_]\w*$/;
 export function grantFault({ globals = [], allow = {} }: Extension): string | null {
   for (const name of globals) {
     const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;
-    if (!kind) return `globals.${name} is not known; there are ${Object.keys(REALM_GLOBALS).join(", ")}`;
+    if (!kind) return `globals.${name} is unknown; there are ${Object.keys(REALM_GLOBALS).join(", ")}`;
     if (!allow[kind]?.length) return `globals.${name} needs allow.${kind}, which grants nothing`;
   }
   for (const kind of KINDS) {
@@ -22,7 +22,7 @@ export function grantFault({ globals = [], allow = {} }: Extension): string | nu
     }
   }
   const variable = allow.env?.find((name) => !VARIABLE.test(name));
-  if (variable !== undefined) return `allow.env.${variable} is no name of a variable`;
+  if (variable !== undefined) return `allow.env.${variable} is not the name of a variable`;
   return allow.net?.map(netFault).find((fault) => fault !== null) ?? null;
 }
 

@@ -136,7 +136,7 @@ function faultOf(spec: Extension): string | null {
   if (twice !== undefined) return `cli.${twice} is defined twice`;
   const reading = spec.readOnly === true ? [] : spec.readOnly?.symbols ?? [];
   const unknown = reading.find((name) => !seen.has(name));
-  if (unknown !== undefined) return `readOnly.symbols names ${unknown}, which is no symbol of it`;
+  if (unknown !== undefined) return `readOnly.symbols names ${unknown}, which is not a symbol of it`;
   if (spec.requires?.includes(spec.namespace)) return "requires names the extension itself";
   return moduleFault(spec) ?? grantFault(spec);
 }

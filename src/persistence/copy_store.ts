@@ -90,7 +90,7 @@ async function openSource({ from, now }: CopyStoreOptions): Promise<Side> {
 /** A file appears under its name when it is complete. */
 async function openTarget({ to, now }: CopyStoreOptions): Promise<Side> {
   if (await stat(to).then(() => true, () => false)) {
-    throw new UsageError(`Cannot copy to ${to}: there is something of that name, give another path`);
+    throw new UsageError(`Cannot copy to ${to}: it already exists, choose another path`);
   }
   const partial = `${to}.unfinished`;
   return await converted({ location: to, toStoreError }, async () => ({

@@ -61,7 +61,7 @@ export class Credentials {
       // Checks and reads the open file, because its name could refer to another file in between.
       using file = await Deno.open(this.#path);
       const { mode, isFile } = await file.stat();
-      if (!isFile) throw new ConfigError(`Cannot read the keys in ${this.#path}: it is no file`);
+      if (!isFile) throw new ConfigError(`Cannot read the keys in ${this.#path}: it is not a file`);
       refuseShared(this.#path, mode);
       text = await new Response(file.readable).text();
     } catch (error) {
@@ -76,13 +76,13 @@ export class Credentials {
 
   /** Uses a lock, so that two processes do not overwrite each other's keys. */
   async #change(change: (stored: Stored) => Stored): Promise<void> {
-    if (this.#path === null) throw new ConfigError("Cannot keep a key: set VIS_HOME to a folder that Vis may write");
+    if (this.#path === null) throw new ConfigError("Cannot save a key: set VIS_HOME to a folder that Vis may write");
     try {
       await this.#write(this.#path, change);
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       const name = error instanceof Error ? error.name : "unknown"; // a message may quote stored keys
-      throw new ConfigError(`Cannot keep keys in ${this.#path}: ${fileFault(error, name)}`);
+      throw new ConfigError(`Cannot save keys in ${this.#path}: ${fileFault(error, name)}`);
     }
     this.#read = null;
   }

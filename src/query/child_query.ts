@@ -48,7 +48,7 @@ export async function childQuery(
   const allowed = Math.min(MAX_QUERY_DEPTH, settings.depth ?? 1);
   if (depth > allowed) {
     throw refused(
-      `Cannot run a child query at depth ${depth}: ${allowed} is the deepest`,
+      `Cannot run a child query at depth ${depth}: the limit is ${allowed}`,
       "plain calls of a model work at every depth",
     );
   }

@@ -35,7 +35,7 @@ export function fallbackAnswer(facts: {
     );
   }
   if (thinking && reason !== "unusable_replies" && reason !== "unsupported_answer") {
-    lines.push(`Last reasoning: ${clip(thinking, 800)}`);
+    lines.push(`Last thinking: ${clip(thinking, 800)}`);
   }
   if (reason === "error_budget") lines.push(...errors.slice(-3).map((error) => `Error: ${clip(error, 300)}`));
   const advice = reasonAdvice(reason);

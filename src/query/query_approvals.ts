@@ -146,7 +146,7 @@ function checked({ what, why, scope }: ApprovalRequest): ApprovalRequest {
     if (typeof text !== "string") throw new TypeError(`Cannot ask the user: ${key} must be a text`);
     const most = LONGEST[key as keyof typeof LONGEST];
     if (text.length > most) {
-      throw new TypeError(`Cannot ask the user: ${key} has ${text.length} characters, and ${most} are the most`);
+      throw new TypeError(`Cannot ask the user: ${key} has ${text.length} characters, the limit is ${most}`);
     }
   }
   if (what === "" || scope === "") throw new TypeError("Cannot ask the user: what and scope must not be empty");

@@ -98,15 +98,15 @@ Deno.test("loadConfig() names the key and the file of a value that cannot be use
 
 Deno.test("loadConfig() names the key that was probably meant, else those that there are", async () => {
   const cases: [string, RegExp][] = [
-    ['{ "providrs": [] }', /: providrs: There is no such key; is providers meant$/],
-    ['{ "budget": { "itterations": 3 } }', /: budget\.itterations: .* is iterations meant$/],
-    ['{ "providers": [{ "name": "x", "basUrl": "http://a" }] }', /: providers\.0\.basUrl: .* is baseUrl meant$/],
+    ['{ "providrs": [] }', /: providrs: unknown setting; did you mean providers\?$/],
+    ['{ "budget": { "itterations": 3 } }', /: budget\.itterations: .* did you mean iterations\?$/],
+    ['{ "providers": [{ "name": "x", "basUrl": "http://a" }] }', /: providers\.0\.basUrl: .* did you mean baseUrl\?$/],
     [
       '{ "providers": [{ "name": "x", "models": [{ "name": "m", "contxtTokens": 1 }] }] }',
-      /: providers\.0\.models\.0\.contxtTokens: .* is contextTokens meant$/,
+      /: providers\.0\.models\.0\.contxtTokens: .* did you mean contextTokens\?$/,
     ],
-    ['{ "colour": true }', /: colour: There is no such key; there are model, provider, providers, /],
-    ['{ "providers": [{ "name": "x", "apiKey": "sk-4711" }] }', /: providers\.0\.apiKey: There is no such key/],
+    ['{ "colour": true }', /: colour: unknown setting; there are model, provider, providers, /],
+    ['{ "providers": [{ "name": "x", "apiKey": "sk-4711" }] }', /: providers\.0\.apiKey: unknown setting/],
   ];
   for (const [text, says] of cases) {
     const message = await refusal(sources(text));
@@ -127,12 +127,12 @@ Deno.test("loadConfig() reads providers, and refuses what cannot be one", async 
     rateLimit: { requests: 3, perMs: 60_000 },
   });
   const cases: [string, RegExp][] = [
-    ['[{ "name": "a/b" }]', /providers\.0\.name: is no name/],
+    ['[{ "name": "a/b" }]', /providers\.0\.name: must be a name/],
     ['[{ "name": "" }]', /providers\.0\.name/],
     ['[{ "name": "x" }, { "name": "x" }]', /providers: two of them are named x$/],
     ['[{ "name": "x", "protocol": "smoke" }]', /providers\.0\.protocol/],
     ['[{ "name": "x", "baseUrl": "file:///etc" }]', /providers\.0\.baseUrl/],
-    ['[{ "name": "x", "keyEnv": "sk-4711" }]', /providers\.0\.keyEnv: is no name of a variable$/],
+    ['[{ "name": "x", "keyEnv": "sk-4711" }]', /providers\.0\.keyEnv: must be the name of a variable$/],
     ['[{ "name": "x", "rateLimit": { "requests": 0 } }]', /rateLimit\.requests/],
     ['[{ "name": "x", "models": [{ "name": "m", "price": { "input": -1, "output": 1 } }] }]', /price\.input/],
   ];
@@ -206,10 +206,10 @@ Deno.test("loadConfig() refuses every other key of a project, with the reason an
   }
   const both = await refusal(withProject('{ "baseUrl": "http://a", "model": "m", "server": {} }'));
   assert.match(both, /: baseUrl: A project may not set it \(nor server\), since/);
-  assert.match(await refusal(withProject('{ "modle": "m" }')), /: modle: There is no such key; is model meant$/);
+  assert.match(await refusal(withProject('{ "modle": "m" }')), /: modle: unknown setting; did you mean model\?$/);
   assert.match(
     await refusal(withProject('{ "context": { "atempts": 1 } }')),
-    /context\.atempts: .* is attempts meant$/,
+    /context\.atempts: .* did you mean attempts\?$/,
   );
 });
 
@@ -238,9 +238,9 @@ Deno.test("loadConfig() reads a section at the top where an extension owns it, a
     await refusal(sources('{ "web": { "hosts": ["https://a.org"] } }')),
     /^Cannot use .*: web\.hosts\.0: no host/,
   );
-  assert.match(await refusal(sources('{ "web": { "host": [] } }')), /: web\.host: .* is hosts meant$/);
-  assert.match(await refusal(sources('{ "shel": {} }')), /: shel: .* is shell meant$/);
-  assert.match(await refusal(sources('{ "mcp": {} }')), /: mcp: There is no such key/);
+  assert.match(await refusal(sources('{ "web": { "host": [] } }')), /: web\.host: .* did you mean hosts\?$/);
+  assert.match(await refusal(sources('{ "shel": {} }')), /: shel: .* did you mean shell\?$/);
+  assert.match(await refusal(sources('{ "mcp": {} }')), /: mcp: unknown setting/);
 });
 
 Deno.test("loadConfig() takes limits of one query from the flags", async () => {

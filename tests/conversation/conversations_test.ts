@@ -171,7 +171,7 @@ Deno.test("byId() says so where the beginning of an id is that of several", asyn
   await assert.rejects(conversations.byId(start), {
     name: "UsageError",
     // The engine has one of its own.
-    message: new RegExp(`^Cannot tell conversations apart by ${start}: [23] begin so, such as \\w`),
+    message: new RegExp(`^Cannot tell conversations apart by ${start}: [23] start with it, such as \\w`),
   });
   await assert.rejects(conversations.byId("ffffffff"), /^UsageError: Cannot find conversation: ffffffff$/);
 });

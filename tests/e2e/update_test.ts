@@ -35,7 +35,7 @@ Deno.test({
       assert.equal((await Deno.stat(vis)).ino, before);
       const right = await update(project.version, "--force");
       assert.equal(right.code, 0, right.text);
-      assert.match(right.text, /^Installed .*vis; the one from before is .*vis\.old$/m);
+      assert.match(right.text, /^Installed .*vis; the previous one is kept as .*vis\.old$/m);
       assert.equal((await Deno.stat(`${vis}.old`)).ino, before);
       assert.notEqual((await Deno.stat(vis)).ino, before);
     });

@@ -92,8 +92,8 @@ Deno.test("env.store: what is no JSON, no key and no option is refused in words"
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
   const refused: readonly (readonly [string, unknown, RegExp])[] = [
-    ["undefined", undefined, /Cannot store k: the value is undefined, which is no JSON/],
-    ["NaN", [Number.NaN], /Cannot store k: \[0\] is NaN, which is no JSON/],
+    ["undefined", undefined, /Cannot store k: the value is undefined, which is not JSON/],
+    ["NaN", [Number.NaN], /Cannot store k: \[0\] is NaN, which is not JSON/],
     ["a function", { a: { b: () => 1 } }, /Cannot store k: \.a\.b is a function/],
     ["a bigint", 1n, /is a bigint/],
     ["a date", { at: new Date() }, /\.at is a Date/],
@@ -102,7 +102,7 @@ Deno.test("env.store: what is no JSON, no key and no option is refused in words"
     ["an instance", new (class Own {})(), /is a Own/],
     ["a getter", Object.defineProperty({}, "x", { get: () => 1, enumerable: true }), /\.x has a getter/],
     ["a hole", [undefined], /\[0\] is undefined/],
-    ["a circle", circle, /is nested too deep, or holds itself/],
+    ["a circle", circle, /is nested too deep, or contains itself/],
     ["too much", "x".repeat(1 << 20), /Cannot store k: 1048578 characters of JSON, over 1048576/],
   ];
   for (const [what, value, expected] of refused) {

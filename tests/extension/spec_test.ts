@@ -70,8 +70,8 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   ["a constant without value", { symbols: [{ kind: "value", name: "v", doc: "V." }] }, /symbols\.v\.value/],
   ["a grant that does not exist", { allow: { run: ["ls"] } }, /allow\.run is not known/],
   ["a grant of ffi", { allow: { ffi: ["/"] } }, /allow\.ffi is not known/],
-  ["a global that does not exist", { globals: ["WebSocket"] }, /globals\.WebSocket is not known; there are fetch, /],
-  ["a global that every object has", { globals: ["toString"] }, /globals\.toString is not known/],
+  ["a global that does not exist", { globals: ["WebSocket"] }, /globals\.WebSocket is unknown; there are fetch, /],
+  ["a global that every object has", { globals: ["toString"] }, /globals\.toString is unknown/],
   ["a global without its grant", { globals: ["fetch"] }, /globals\.fetch needs allow\.net, which grants nothing/],
   [
     "a global with another grant",
@@ -87,7 +87,7 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   [
     "a variable that is none",
     { globals: ["Deno.env.get"], allow: { env: ["A=B"] } },
-    /allow\.env\.A=B is no name of a variable/,
+    /allow\.env\.A=B is not the name of a variable/,
   ],
   ["a config that is no schema", { config: {} }, /config must be a zod type/],
   [

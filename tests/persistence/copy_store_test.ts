@@ -194,7 +194,7 @@ test("a database that holds something is refused, and stays as it is", async ({ 
   const before = await picture(url);
   await assert.rejects(copy(file, url), { name: "UsageError", message: /has conversations already, give an empty/ });
   assert.deepEqual(await picture(url), before);
-  await assert.rejects(copy(url, file), { name: "UsageError", message: /there is something of that name/ });
+  await assert.rejects(copy(url, file), { name: "UsageError", message: /it already exists/ });
   await assert.rejects(copy(file, join(folder, "b.db")), { name: "UsageError", message: /use vis db backup/ });
   await assert.rejects(copy(url, url), { name: "UsageError", message: /use pg_dump/ });
   await assert.rejects(copy(join(folder, "none.db"), url), { name: "UsageError", message: /there is no such file/ });

@@ -266,7 +266,7 @@ Deno.test("a backup of a newer Vis, of another program or of nothing is told apa
     const care = new SqliteMaintenance({ path });
     const file = join(folder, "other.db");
     await writeFile(file, "");
-    await assert.rejects(care.restore(file), { name: "UsageError", message: /it holds no database of Vis/ });
+    await assert.rejects(care.restore(file), { name: "UsageError", message: /it is not a database of Vis/ });
     new DatabaseSync(file).exec("CREATE TABLE bookmarks (url)");
     await assert.rejects(care.restore(file), { name: "StoreError", message: /belongs to another program/ });
     assert.equal((await readFile(file)).length > 0, true);

@@ -124,9 +124,9 @@ Deno.test("a context that is no text is refused before anything runs", async () 
   const bytes = new Uint8Array(2 << 20).fill(0xff);
   await assert.rejects(send(engine, "x", source(bytes)), {
     name: "UsageError",
-    message: /hay\.txt: it is no UTF-8 text/,
+    message: /hay\.txt: it is not UTF-8 text/,
   });
-  await assert.rejects(send(engine, "x", source(bytes.subarray(0, 10))), /it is no UTF-8 text/);
+  await assert.rejects(send(engine, "x", source(bytes.subarray(0, 10))), /it is not UTF-8 text/);
   assert.deepEqual(await engine.store.queries(engine.branch.branchId), []);
 });
 

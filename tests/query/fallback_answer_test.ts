@@ -25,7 +25,7 @@ Deno.test("fallbackAnswer() says for each reason what ended the query and what t
     const text = fallbackAnswer({ ...facts, reason: reason as keyof typeof REASONS });
     assert.match(text, says);
     assert.equal(
-      text.includes("Last reasoning: Half is done."),
+      text.includes("Last thinking: Half is done."),
       !["unusable_replies", "unsupported_answer"].includes(reason),
     );
   }

@@ -170,7 +170,7 @@ Deno.test("a child query below the deepest depth is refused with what to do inst
       ),
   });
   const { answer } = await engine.ask("start");
-  assert.match(answer, /^Cannot run a child query at depth 2: 1 is the deepest/);
+  assert.match(answer, /^Cannot run a child query at depth 2: the limit is 1/);
 });
 
 Deno.test("the limit of sub-calls holds over the whole tree and costs no answer", async () => {

@@ -8,7 +8,7 @@ import type { Facts, OpenFolder } from "../tree/tree.ts";
 function writeReason(error: unknown): string {
   if (error instanceof Deno.errors.PermissionDenied) return "permission denied";
   if (error instanceof Deno.errors.NotADirectory) return "a part of its path is a file";
-  if (error instanceof Deno.errors.AlreadyExists) return "something of that name is there already";
+  if (error instanceof Deno.errors.AlreadyExists) return "something with that name already exists";
   if (error instanceof Deno.errors.IsADirectory) return "it is a folder";
   if (error instanceof Deno.errors.NotFound) return "its folder is no longer there";
   if (error instanceof Deno.errors.FilesystemLoop) return "a part of its path is a link that was not there before";

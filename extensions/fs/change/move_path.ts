@@ -23,7 +23,7 @@ export async function movePath(
     const inside = `${target.path}/${place.path.slice(place.path.lastIndexOf("/") + 1)}`;
     throw new Error(`Cannot move ${place.path}: ${target.path} is a folder; fs.move to ${inside}`);
   }
-  if (target.info !== null) throw new Error(`Cannot move ${place.path}: ${target.path} is there already`);
+  if (target.info !== null) throw new Error(`Cannot move ${place.path}: ${target.path} already exists`);
   if (`${target.real}/`.startsWith(`${place.real}/`)) {
     throw new Error(`Cannot move ${place.path}: ${target.path} is inside it`);
   }

@@ -50,7 +50,7 @@ async function draftPart(context: FsContext, part: PatchPart, drafts: Map<string
   const place = await confineForWrite(context, to ?? from ?? "");
   const target = from === to && source ? source : await draftOf(context, to ?? from ?? "", drafts);
   if (target !== source && target.after !== null && to !== null) {
-    throw new Error(`Cannot patch ${place.path}: the patch creates it, and it is there already`);
+    throw new Error(`Cannot patch ${place.path}: the patch creates it, and it already exists`);
   }
   const { text, lossy } = decodeText(source?.after?.bytes ?? new Uint8Array());
   if (lossy) throw new Error(`Cannot patch ${place.path}: it is not UTF-8`);

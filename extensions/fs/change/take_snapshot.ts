@@ -25,7 +25,7 @@ export async function takeSnapshot(
   using file = context.tree.open(path);
   const bytes = await readWhole(file, { size: file.facts.size, most, signal: context.signal });
   if (bytes !== null) return { kind: "file", bytes, mode, owner: { uid, gid } };
-  throw new RangeError(`Cannot change ${path}: ${sizeText(facts.size)} is too large to be taken back`);
+  throw new RangeError(`Cannot change ${path}: ${sizeText(facts.size)} is too large to be undone`);
 }
 
 function look({ tree }: Pick<FsContext, "tree">, path: string) {

@@ -24,7 +24,7 @@ export async function treeItems(
     if (before === null) return;
     bytes += before.kind === "file" ? before.bytes.length : 0;
     if (items.length === MAX_ITEMS) {
-      throw new RangeError(`Cannot ${action} ${place.path}: over ${MAX_ITEMS} files, too many to be taken back`);
+      throw new RangeError(`Cannot ${action} ${place.path}: over ${MAX_ITEMS} files, too many to be undone`);
     }
     if (path.split("/").length > MAX_DEPTH) {
       throw new RangeError(`Cannot ${action} ${place.path}: there are paths of over ${MAX_DEPTH} folders in it`);
@@ -53,9 +53,7 @@ async function snapshotOf(
   if (info?.kind !== "file") return await takeSnapshot(context, path);
   if (info.size > left) {
     throw new RangeError(
-      `Cannot ${action} ${path}: ${
-        sizeText(info.size)
-      } with what is beside it is over 64 MB, too much to be taken back`,
+      `Cannot ${action} ${path}: ${sizeText(info.size)} with what is beside it is over 64 MB, too much to be undone`,
     );
   }
   const place = await confineEntryForWrite(context, path);

@@ -41,7 +41,7 @@ export async function undoChanges(
     const shown = others.length > 5
       ? `${others.slice(0, 5).join(", ")} and ${others.length - 5} more`
       : others.join(", ");
-    throw new FilesChanged(`Cannot ${choice.redo ? "redo" : "undo"}: ${shown} changed since, by somebody else`);
+    throw new FilesChanged(`Cannot ${choice.redo ? "redo" : "undo"}: ${shown} changed since by someone else`);
   }
   if (!dryRun) {
     const change = choice.redo ? "redo" : "undo";

@@ -87,7 +87,7 @@ function readExtended(line: string, head: Head): void {
 function readHunk(lines: readonly string[], start: number): { readonly hunk: PatchHunk; readonly next: number } {
   const found = HUNK.exec((lines[start] ?? "").trimEnd());
   if (!found) {
-    throw new Error(`Cannot apply the patch: line ${start + 1} is no hunk head: ${lines[start]?.slice(0, 80)}`);
+    throw new Error(`Cannot apply the patch: line ${start + 1} is not a hunk header: ${lines[start]?.slice(0, 80)}`);
   }
   const counts = { old: Number(found[2] ?? 1), new: Number(found[4] ?? 1) };
   const before: string[] = [];

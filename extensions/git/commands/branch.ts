@@ -64,7 +64,7 @@ export async function changeBranch(
   if (remove) {
     if (!there) throw await refError(git, { cannot: `Cannot delete ${name}`, stderr: null, refs: [name] });
     await make(git, { args: ["branch", "--quiet", force ? "-D" : "-d", "--", name], cannot: `delete ${name}` });
-  } else if (there && from !== undefined) throw new Error(`Cannot make branch ${name}: it is there already`);
+  } else if (there && from !== undefined) throw new Error(`Cannot make branch ${name}: it already exists`);
   else if (goTo) {
     const commit = there ? `refs/heads/${name}` : start[0];
     if (commit !== undefined) {
@@ -73,7 +73,7 @@ export async function changeBranch(
     const create = there ? [] : ["--no-track", "--create"];
     const args = ["switch", "--quiet", "--no-guess", "--no-recurse-submodules", ...create, name, ...start];
     await make(git, { args, cannot: `go to ${name}`, changes: "workspace", refs: start });
-  } else if (there) throw new Error(`Cannot make branch ${name}: it is there already; {switch: true} goes to it`);
+  } else if (there) throw new Error(`Cannot make branch ${name}: it already exists; {switch: true} switches to it`);
   else {await make(git, {
       args: ["branch", "--quiet", "--no-track", name, ...start],
       cannot: `make ${name}`,

@@ -9,7 +9,7 @@ const MAX_REFS = 2000;
 export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
   // deno-lint-ignore no-control-regex
   if (ref === "" || ref.startsWith("-") || ref.length > 1000 || /[\x00-\x1f\x7f]/.test(ref)) {
-    throw new TypeError(`Cannot use ${JSON.stringify(ref.slice(0, 100))}: it is no name of a commit or branch`);
+    throw new TypeError(`Cannot use ${JSON.stringify(ref.slice(0, 100))}: it is not the name of a commit or branch`);
   }
   if (!range && ref.includes("..")) {
     throw new TypeError(`Cannot use ${JSON.stringify(ref)}: it is a range, name one commit`);

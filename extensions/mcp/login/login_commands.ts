@@ -18,7 +18,7 @@ export async function loginCommand(
   const fault = home === null
     ? "there is no home folder to keep the login in"
     : server === undefined
-    ? "there is no such server; vis mcp list shows those that are set up"
+    ? "unknown server; vis mcp list shows all"
     : typeof url !== "string"
     ? "it is a program; logins are for addresses"
     : isSigned(headers)

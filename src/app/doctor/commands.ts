@@ -36,7 +36,7 @@ export async function diagnoseCommands(
   try {
     const fault = await faultOf(spawn);
     const own = fault === null
-      ? { state: "ok", found: `run behind their wall, with ${socketsOf(await wall.walls())}`, fix: "" } as const
+      ? { state: "ok", found: `run behind a wall, with ${socketsOf(await wall.walls())}`, fix: "" } as const
       : { state: "warn", found: fault, fix: "No extension can run a program until this is fixed" } as const;
     return [
       { name: "commands", ...own },
@@ -49,7 +49,7 @@ export async function diagnoseCommands(
 
 function socketsOf({ loopback, unix }: ProgramWalls): string {
   if (!loopback) return "no sockets";
-  return unix ? "a network and unix sockets of their own" : "a network of their own, without unix sockets";
+  return unix ? "their own network and unix sockets" : "their own network, without unix sockets";
 }
 
 /** Why no command runs; null if one does. */

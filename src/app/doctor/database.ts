@@ -7,7 +7,7 @@ import { folderFault } from "../settings/folder_fault.ts";
 import type { Settings } from "../settings/settings.ts";
 
 const FIXES: Readonly<Record<StoreErrorCode, string>> = {
-  busy: "Another process holds it: try again when that is done",
+  busy: "Another process is using it: try again when that has ended",
   full: "Free some disk space; vis db prune and vis db vacuum help",
   readonly: "Make the file and its folder writable, or use another database: --db, VIS_DB",
   moved: "Leave the file and its log where they are while it is in use, and try again",
@@ -24,8 +24,8 @@ export async function diagnoseDatabase(
   const name = "database";
   if (database !== ":memory:" && !isPostgres(database) && !await exists(database)) {
     const why = folderFault(dirname(database));
-    if (why !== "") return { name, state: "fail", found: `${database} cannot be made: ${why}`, fix: FIXES.readonly };
-    return { name, state: "ok", found: `${database} (made by the first query)`, fix: "" };
+    if (why !== "") return { name, state: "fail", found: `${database} cannot be created: ${why}`, fix: FIXES.readonly };
+    return { name, state: "ok", found: `${database} (created by the first request)`, fix: "" };
   }
   try {
     const store = await openStore({ path: database, password: databasePassword });

@@ -51,6 +51,7 @@ function checkRuntime(): CheckResult {
   const [major = 0, minor = 0, patch = 0] = deno.split(/[.+-]/).map(Number);
   const old = major < 2 || major === 2 && (minor < 8 || minor === 8 && patch < 1);
   if (!old) return { name: "runtime", state: "ok", found, fix: "" };
-  const fix = "Runtimes below 2.8.1 have published permission bypasses: the other walls still hold, use a newer build";
+  const fix =
+    "Runtimes before 2.8.1 have known permission bypasses. The other walls are not affected; install a newer build";
   return { name: "runtime", state: "warn", found, fix };
 }

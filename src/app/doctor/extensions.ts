@@ -23,7 +23,7 @@ export async function diagnoseExtensions(settings: Settings, parts: SessionParts
         fix: one.state === "untrusted"
           ? "Review it, then run vis extensions trust"
           : one.state === "misconfigured"
-          ? "vis config explain extensions.config shows what is set"
+          ? "vis config explain extensions.config shows its settings"
           : `vis extensions check ${one.path}; or exclude it: vis config set extensions.deny ${one.name}`,
       })),
     ];

@@ -58,6 +58,6 @@ async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
     if (key.fix !== "") return { name: at, state: "warn", found: "it has no key", fix: key.fix };
     if (reach?.ok) return { name: at, state: "ok", found: reach.found, fix: "" };
     const fix = `Requests work without it; check its address and key: vis auth login ${name}`;
-    return { name: at, state: "warn", found: reach?.found ?? "it was not asked", fix };
+    return { name: at, state: "warn", found: reach?.found ?? "not checked", fix };
   });
 }

@@ -16,7 +16,7 @@ function settingsFix(error: ConfigError): string {
     return `vis config unset${project} ${error.key} removes it; vis config schema shows what is allowed`;
   }
   if (error.code === "access") {
-    return "Make it readable for Vis; or set VIS_HOME to another folder where the file is not the project's";
+    return "Make it readable for Vis, or set VIS_HOME to another folder if the file is not of this project";
   }
   if (error.code === "syntax") return "Fix the text of the file: it is JSON with comments";
   return "vis help run lists the variables of the environment";
@@ -25,7 +25,7 @@ function settingsFix(error: ConfigError): string {
 /** Checks where the settings come from, and whether others can read what only the user should. */
 export async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
   const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
-  const found = files.length === 0 ? "no file; all settings have their defaults" : files.join(", ");
+  const found = files.length === 0 ? "no settings file; all defaults apply" : files.join(", ");
   const checks: CheckResult[] = [{ name: "configuration", state: "ok", found, fix: "" }];
   if (home === null) {
     const fix = "Set VIS_HOME to a folder that Vis may write";
@@ -51,8 +51,8 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   const info = await Deno.stat(home).catch(() => null);
   if (info === null) {
     const why = folderFault(home);
-    if (why === "") return { name, state: "ok", found: `${home} (made when it is needed)`, fix: "" };
-    return { name, state: "fail", found: `${home} cannot be made: ${why}`, fix: "Set VIS_HOME to another one" };
+    if (why === "") return { name, state: "ok", found: `${home} (created when needed)`, fix: "" };
+    return { name, state: "fail", found: `${home} cannot be created: ${why}`, fix: "Set VIS_HOME to another one" };
   }
   if (!info.isDirectory) {
     return { name, state: "fail", found: `${home} is not a folder`, fix: "Set VIS_HOME to another one" };

@@ -16,7 +16,7 @@ export async function diagnoseTelegram(settings: Settings): Promise<readonly Che
     }
     const found = `token from ${token.from}, ${allow.length === 0 ? "nobody" : allow.length} allowed`;
     if (allow.length > 0) return [{ name, state: "ok", found, fix: "" }];
-    return [{ name, state: "warn", found, fix: "vis telegram allow ID; the bot tells users it refuses their id" }];
+    return [{ name, state: "warn", found, fix: "vis telegram allow ID; the bot sends refused users their id" }];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return [{ name, state: "fail", found: error.message, fix: "vis auth login telegram, or VIS_TELEGRAM_TOKEN" }];

@@ -16,7 +16,7 @@ export async function checkLeftOut(
   for (const name of names) {
     if (known.includes(name)) continue;
     const near = nearestName(name, known);
-    const hint = near === null ? `there are ${shipped.join(", ")}` : `is ${near} meant`;
-    throw new UsageError(`Cannot leave out ${name}: there is no such extension; ${hint}`);
+    const hint = near === null ? `there are ${shipped.join(", ")}` : `did you mean ${near}?`;
+    throw new UsageError(`Cannot leave out ${name}: unknown extension; ${hint}`);
   }
 }

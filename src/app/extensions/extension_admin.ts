@@ -96,7 +96,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const [first] = folder.entries;
     const target = join(this.#own(), first?.namespace ?? basename(from));
     if (await exists(target)) {
-      if (!replace) throw new UsageError(`Cannot add ${from}: ${target} is there already; --force replaces it`);
+      if (!replace) throw new UsageError(`Cannot add ${from}: ${target} already exists; --force replaces it`);
     }
     const fresh = join(this.#own(), `.${crypto.randomUUID()}`);
     for (const [path, bytes] of folder.files) {
@@ -134,7 +134,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async trust({ path, hash, extensions }: TrustFacts): Promise<void> {
     const folder = await asUsage(() => readExtensionFolder(path));
-    if (folder.hash !== hash) throw new UsageError(`Cannot trust ${path}: it was changed while it was shown`);
+    if (folder.hash !== hash) throw new UsageError(`Cannot trust ${path}: it has changed since it was shown`);
     const { trust } = await folderOptionsOf(this.#settings);
     const namespaces = extensions.map(({ namespace }) => namespace);
     await trust.add({ path, hash, namespaces, at: new Date().toISOString() });

@@ -47,7 +47,7 @@ export async function extensionSource(
     const { registry, skipped } = await buildRegistry(settings, parts, { folders });
     const named = skipped.find(({ folder }) => folder?.place === "path");
     if (named) {
-      const advice = "vis extensions check looks at one, vis extensions new writes one";
+      const advice = "vis extensions new creates one, vis extensions check tests one";
       throw new ConfigError(named.reason, { advice });
     }
     return { source: withOff(registry), notes: skipped.filter(({ folder }) => folder).map(({ reason }) => reason) };

@@ -15,15 +15,15 @@ const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.strin
  * checks them against the registry's hash. Dependencies are not fetched, and none of its code is run. */
 export async function fetchPackage(ref: string, env: EnvironmentVariables): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
-  if (!name) throw new UsageError(`Cannot add ${ref}: it is no package, such as npm:vis-search@1.0.0`);
+  if (!name) throw new UsageError(`Cannot add ${ref}: name a package such as npm:vis-search@1.0.0`);
   const registry = (env["npm_config_registry"] || await askNpm()).replace(/\/+$/, "");
   const facts = Version.safeParse(parsed(await get(`${registry}/${name.replace("/", "%2f")}/${version}`)));
-  if (!facts.success) throw new UsageError(`Cannot add ${ref}: the registry did not tell where it is`);
+  if (!facts.success) throw new UsageError(`Cannot add ${ref}: the registry does not say where to download it`);
   const { tarball, integrity } = facts.data.dist;
   const bytes = await get(tarball);
   const hash = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
   if (!integrity.split(" ").includes(hash)) {
-    throw new UsageError(`Cannot add ${ref}: its content is not what the registry tells`);
+    throw new UsageError(`Cannot add ${ref}: its content does not match the checksum of the registry`);
   }
   return await readTar(bytes);
 }

@@ -10,12 +10,12 @@ const ZOD = "4.6.7";
 export async function newExtension(folder: string): Promise<string> {
   const name = basename(folder);
   if (!/^[a-z][a-z0-9]{0,40}$/.test(name)) {
-    throw new UsageError(`Cannot make extension ${name}: a name is up to 41 small letters and digits`);
+    throw new UsageError(`Cannot create extension ${name}: a name has up to 41 lower-case letters and digits`);
   }
   try {
     await Deno.mkdir(folder);
   } catch (error) {
-    throw new UsageError(`Cannot make extension ${name}: ${messageOf(error)}`);
+    throw new UsageError(`Cannot create extension ${name}: ${messageOf(error)}`);
   }
   for (const [file, text] of Object.entries(filesOf(name))) await Deno.writeTextFile(join(folder, file), text);
   return folder;

@@ -63,7 +63,7 @@ function readArguments(command: CliCommand, words: readonly string[]): unknown {
 
 function noFlag(key: string, names: readonly string[]): string {
   const near = nearestName(key, names);
-  return `there is no --${key}${near === null ? "" : `, is --${near} meant`}`;
+  return `unknown option --${key}${near === null ? "" : `; did you mean --${near}?`}`;
 }
 
 function typed(type: unknown, word: string): unknown {

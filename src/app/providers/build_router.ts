@@ -34,7 +34,7 @@ export async function buildRouter(
   }
   if (config.provider === "files") {
     if (config.model === null) {
-      throw new ConfigError("No folder is set for the provider files: give --model DIR (or set VIS_MODEL)");
+      throw new ConfigError("No folder is set for the provider files: use --model DIR (or set VIS_MODEL)");
     }
     const { filesProvider } = await import("../../providers/files.ts");
     const provider = wrap(await filesProvider(config.model));
@@ -63,7 +63,7 @@ async function routerOf(
   for (const [at, resolved] of providers.entries()) {
     const asked = at === 0 ? model : null;
     if (asked === null && resolved.defaultModel === null && at > 0) {
-      said.push(`${resolved.name} is left out: it has no model in config.jsonc`);
+      said.push(`${resolved.name} is skipped: it has no model in config.jsonc`);
       continue;
     }
     const root = asked ?? resolved.defaultModel ?? await firstServed(resolved);
@@ -105,12 +105,10 @@ async function firstServed(resolved: ResolvedProvider): Promise<string> {
 
 function noModel({ name, plain }: ResolvedProvider): string {
   const where = plain ? "" : ` for ${name}`;
-  return `No model is set${where}: set VIS_MODEL or give --model NAME${
-    plain ? "" : ` (vis models --provider ${name})`
-  }`;
+  return `No model is set${where}: set VIS_MODEL or use --model NAME${plain ? "" : ` (vis models --provider ${name})`}`;
 }
 
 function unknownModel(model: string, { name }: ResolvedProvider): string {
-  return `nothing is known of ${model}: no price, no images and no reasoning are assumed (providers of config.jsonc can ` +
-    `say more; vis models --provider ${name})`;
+  return `${model} is not a known model: no price, images or reasoning are assumed (describe it in providers of config.jsonc; ` +
+    `vis models --provider ${name} lists models)`;
 }

@@ -96,7 +96,7 @@ async function ordered(
   const notes: string[] = [];
   for (const name of rest) {
     const other = await resolveProvider(name, { ...parts, sole: false });
-    if (lacksKey(other)) notes.push(`${name} is left out: it has no key (${keyAdvice(other)})`);
+    if (lacksKey(other)) notes.push(`${name} is skipped: it has no key (${keyAdvice(other)})`);
     else others.push(other);
   }
   return { providers: [root, ...others], model, notes };
@@ -207,7 +207,7 @@ function noProvider(servers: readonly LocalServer[]): ConfigError {
   });
 }
 
-const WITHOUT_PROVIDER = `log in: vis auth login; or set a key such as ANTHROPIC_API_KEY
+const WITHOUT_PROVIDER = `log in with vis auth login, or set a key such as ANTHROPIC_API_KEY
 Any OpenAI-compatible server: set VIS_BASE_URL, VIS_MODEL and, if it needs one, VIS_API_KEY; or start Ollama or LM Studio
 See it work without one: vis demo`;
 

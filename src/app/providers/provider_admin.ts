@@ -215,7 +215,7 @@ export class AppProviderAdmin implements ProviderAdmin {
 
 function checkKey(key: string): void {
   if (/^[\x21-\x7e]{4,8192}$/.test(key)) return;
-  throw new UsageError("Cannot keep this key: it is empty, too short, or holds blanks or characters outside ASCII");
+  throw new UsageError("Cannot save this key: it is empty, too short, or has spaces or non-ASCII characters");
 }
 
 function withoutService(name: string | null, folder: string | null): WithoutService | null {

@@ -58,7 +58,7 @@ export async function resolveProvider(
   const moved = (sole ? config.baseUrl : null) ?? entry?.baseUrl ?? null;
   const baseUrl = moved ?? preset?.baseUrl;
   if (baseUrl === undefined) {
-    throw new ConfigError(`Cannot use provider: ${name}: give it a baseUrl or a preset in providers of config.jsonc`);
+    throw new ConfigError(`Cannot use provider: ${name}: set its baseUrl or preset in providers of config.jsonc`);
   }
   const keyNames = [...(entry?.keyEnv ? [entry.keyEnv] : []), ...(preset?.keyNames ?? [])];
   const names = [...(sole ? ["VIS_API_KEY"] : []), ...keyNames];
@@ -111,7 +111,7 @@ function presetOf(
   const near = nearestName(asked, [...known, "demo", "files"]);
   const what = entry === undefined ? "provider" : `the preset of provider ${name}`;
   throw new ConfigError(`Cannot use ${what}: ${asked} (there are ${known.join(", ")}, demo and files)`, {
-    advice: near === null ? "" : `is ${near} meant?`,
+    advice: near === null ? "" : `did you mean ${near}?`,
   });
 }
 

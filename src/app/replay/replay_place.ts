@@ -42,7 +42,7 @@ export async function replayPlace(request: ReplayRequest, parts: ReplayPlacePart
   const { temporary = tmpdir() } = parts;
   // The path is as long as the recorded one if possible, so that sizes of texts stay the same.
   const root = await makeCopyFolder(temporary, { length: dirname(recorded).length }).catch((error: unknown) => {
-    throw refusal(workspace, `nothing can be put into ${temporary}: ${fileFault(error)}; TMPDIR names another folder`);
+    throw refusal(workspace, `${temporary} cannot be written: ${fileFault(error)}; TMPDIR names another folder`);
   });
   try {
     const made = await fill(root, { ...parts, workspace, recorded, signal });
@@ -69,9 +69,9 @@ async function fill(
     size.entries++;
     if (info.isFile) size.files++;
     if (info.isFile) size.bytes += info.size;
-    if (size.bytes > limits.bytes) throw refusal(workspace, `it holds more than ${limits.bytes >> 20} MiB`);
+    if (size.bytes > limits.bytes) throw refusal(workspace, `it has more than ${limits.bytes >> 20} MiB`);
     if (size.entries > limits.entries) {
-      throw refusal(workspace, `it holds more than ${limits.entries} files and folders`);
+      throw refusal(workspace, `it has more than ${limits.entries} files and folders`);
     }
     return true;
   };

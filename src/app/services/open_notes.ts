@@ -3,5 +3,5 @@ import { isLoopback } from "../../domain/kit/is_loopback.ts";
 /** Notes for the operator about the host that a server listens on. */
 export function openNotes(host: string): readonly string[] {
   if (isLoopback(host)) return [];
-  return [`other machines reach ${host}: token and texts go there in the clear, put a proxy with TLS in front`];
+  return [`other machines can reach ${host}, and tokens and texts are sent unencrypted: put a proxy with TLS in front`];
 }

@@ -11,7 +11,7 @@ function lockedNote(
   { extensions }: Pick<Config, "extensions">,
 ): string {
   const named = (extensions.allow ?? []).join(", ") || "none (extensions.allow lists none)";
-  return `locked: every wall holds, no commands, ${
+  return `locked: all walls active, no commands, ${
     writable ? "writable" : "read-only"
   } workspace, extensions: ${named}`;
 }
@@ -23,8 +23,8 @@ function lockedBy(
 ): OpenRequest["locked"] {
   const name = profile ?? (env["VIS_PROFILE"] || "open");
   if (name === "locked") return { writable };
-  if (name !== "open") throw new UsageError(`Cannot use profile ${name}: there are open and locked`);
-  if (writable) throw new UsageError("Cannot use --writable: it belongs to --profile locked");
+  if (name !== "open") throw new UsageError(`Cannot use profile ${name}: choose open or locked`);
+  if (writable) throw new UsageError("Cannot use --writable: it needs --profile locked");
   return undefined;
 }
 

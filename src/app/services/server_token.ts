@@ -24,7 +24,7 @@ export async function serverToken(
   const named = tokenFile ?? settings.config.server.tokenFile;
   if (named) return await fromFile(resolve(named));
   if (settings.home === null) {
-    throw new ConfigError("Cannot keep a token: there is no home folder, use --token-file or VIS_TOKEN");
+    throw new ConfigError("Cannot save a token: there is no home folder, use --token-file or VIS_TOKEN");
   }
   return await fromFile(join(settings.home, "server-token"));
 }
@@ -72,5 +72,7 @@ async function read(path: string): Promise<ServerToken> {
 }
 
 function unusable(path: string, error: unknown): ConfigError {
-  return new ConfigError(`Cannot use token file ${path}: ${fileFault(error)}; --token-file or VIS_TOKEN gives another`);
+  return new ConfigError(
+    `Cannot use token file ${path}: ${fileFault(error)}; choose another with --token-file or VIS_TOKEN`,
+  );
 }

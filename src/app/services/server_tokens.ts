@@ -47,7 +47,7 @@ async function ownTokens(
   const path = resolve(named);
   const list = await TokenList.open(path, { quota: server.quota, now: Date.now, log: createLog("http") });
   const open = await readableByOthers(path) ? [`${path} can be read by others: chmod 600 it`] : [];
-  const unused = env["VIS_TOKEN"] ? [`VIS_TOKEN is not used: tokens come from ${path}`] : [];
+  const unused = env["VIS_TOKEN"] ? [`VIS_TOKEN is ignored: tokens come from ${path}`] : [];
   return { source: list, token: null, from: path, notes: [...open, ...unused] };
 }
 

@@ -7,8 +7,9 @@ import { openSession, type SessionParts } from "../session/open_session.ts";
 import { readService } from "./read_service.ts";
 import { telegramToken } from "./telegram_token.ts";
 
-const NO_TOKEN = "Cannot start the bot: there is no token; @BotFather of Telegram gives one, vis auth login telegram " +
-  "keeps it (or VIS_TELEGRAM_TOKEN)";
+const NO_TOKEN =
+  "Cannot start the bot: there is no token; create one with @BotFather of Telegram and save it with vis auth " +
+  "login telegram (or VIS_TELEGRAM_TOKEN)";
 
 /** Runs the Telegram bot with its own sessions. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is left
  * open then. */
@@ -38,11 +39,11 @@ export async function telegram(given: TelegramRequest, parts: SessionParts): Pro
 
 function allowedNote(allow: readonly number[]): string {
   if (allow.length > 0) return `${allow.length} allowed`;
-  return "nobody is allowed yet: write to the bot, it says what to type (vis telegram allow ID)";
+  return "nobody is allowed yet: write to the bot, which replies with the command to run (vis telegram allow ID)";
 }
 
 function inTheClear(apiUrl: string): readonly string[] {
   const { protocol, hostname } = new URL(apiUrl);
   if (protocol === "https:" || isLoopback(hostname)) return [];
-  return [`telegram.apiUrl is no https: the token travels to ${hostname} in the clear`];
+  return [`telegram.apiUrl is not https: the token is sent to ${hostname} unencrypted`];
 }

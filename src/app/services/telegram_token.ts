@@ -28,7 +28,7 @@ export async function telegramToken(
 function checked(token: string, from: string): TelegramToken {
   if (/^\d{1,20}:[\w-]{20,200}$/.test(token)) return { token, from };
   throw new ConfigError(
-    `Cannot use the token of ${from}: it does not look like 123456:ABC…, as @BotFather gives it`,
+    `Cannot use the token of ${from}: it must look like 123456:ABC…, as @BotFather sends it`,
   );
 }
 

@@ -135,7 +135,7 @@ function parse(path: string, text: string): unknown {
   try {
     return parseJsonc({ path, text });
   } catch {
-    throw unusable(path, "it is no JSON"); // the parser's message would show part of the text
+    throw unusable(path, "it is not JSON"); // the parser's message would show part of the text
   }
 }
 

@@ -37,7 +37,7 @@ export class ApprovalFolder implements ApprovalRules {
       await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
       await replaceFile(this.#pathOf(idOf(rule)), `${text}\n`);
     } catch (error) {
-      throw new ConfigError(`Cannot keep the answer in ${this.#folder}: ${messageOf(error)}`);
+      throw new ConfigError(`Cannot save the answer in ${this.#folder}: ${messageOf(error)}`);
     }
   }
 

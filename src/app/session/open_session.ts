@@ -181,7 +181,9 @@ export async function startSandbox(
   if (missing.length === 0) return sandbox;
   await sandbox.close();
   const why = sandbox.walls.failed.length > 0 ? ` (${sandbox.walls.failed.join("; ")})` : "";
-  throw new ConfigError(`Cannot run blocks: sandbox.require names walls that do not hold: ${missing.join(", ")}${why}`);
+  throw new ConfigError(
+    `Cannot run blocks: sandbox.require names walls that are not active: ${missing.join(", ")}${why}`,
+  );
 }
 
 function querySettings({ config, workspace }: Settings) {

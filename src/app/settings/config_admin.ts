@@ -133,7 +133,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   async trust({ path, sha256 }: ConfigTrustFacts): Promise<void> {
     const file = await findProjectConfig(this.#places);
     if (file === null || createHash("sha256").update(file.text).digest("hex") !== sha256) {
-      throw new UsageError(`Cannot trust ${path}: it was changed while it was shown`);
+      throw new UsageError(`Cannot trust ${path}: it has changed since it was shown`);
     }
     await fileLayer("project", { ...file, trusted: () => Promise.resolve(true) }, this.#sections);
     await new ConfigTrust(this.#places.home).add(file);
@@ -154,8 +154,8 @@ export class AppConfigAdmin implements ConfigAdmin {
     const setting = settingOf(this.#sections.path(key), schema);
     if (setting !== null) return setting;
     const near = nearestName(key, settingList(schema).map((one) => one.key));
-    const hint = near === null ? "vis config list --all shows them" : `is ${near} meant`;
-    throw new UsageError(`Cannot ${action} ${key}: there is no such key; ${hint}`);
+    const hint = near === null ? "vis config list --all shows all settings" : `did you mean ${near}?`;
+    throw new UsageError(`Cannot ${action} ${key}: unknown setting; ${hint}`);
   }
 
   #factsOf({ key, doc, type }: ConfigSetting, layers: readonly ConfigLayer[]): SettingFacts {
@@ -207,8 +207,7 @@ export class AppConfigAdmin implements ConfigAdmin {
       }
     }
     const why = problem instanceof SettingError ? [problem.why, problem.advice] : [problem?.message];
-    const takes = problem instanceof SettingError && problem.code === "untrusted" ? "" : ` (it takes ${setting.type})`;
-    throw new UsageError(`Cannot set ${key}: ${why.filter(Boolean).join("; ")}${takes}`);
+    throw new UsageError(`Cannot set ${key}: ${why.filter(Boolean).join("; ")}`);
   }
 
   #userPath(): string | null {
@@ -242,7 +241,7 @@ function refuseSecret(key: string, words: readonly string[]): void {
 
 function secretRefused(key: string): UsageError {
   return new UsageError(
-    `Cannot keep a secret in a file of settings: ${key}; vis auth login PROVIDER keeps keys where only you read them`,
+    `Cannot save a secret in a settings file: ${key}; vis auth login PROVIDER saves keys so that only you can read them`,
   );
 }
 

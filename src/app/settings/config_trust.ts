@@ -25,7 +25,7 @@ export class ConfigTrust {
 
   async add(file: ConfigFile): Promise<void> {
     if (this.#list === null) {
-      throw new ConfigError("Cannot keep what is trusted: set VIS_HOME to a folder that Vis may write");
+      throw new ConfigError("Cannot save what is trusted: set VIS_HOME to a folder that Vis may write");
     }
     await this.#list.add({ path: file.path, hash: hashOf(file), namespaces: [], at: new Date().toISOString() });
   }

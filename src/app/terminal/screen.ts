@@ -14,7 +14,7 @@ export async function screen(
   { io, ...parts }: SessionParts & { readonly io: Io },
 ): Promise<number> {
   const { env } = parts;
-  if (env["TERM"] === "dumb") throw new UsageError("Cannot show the screen: TERM is dumb (vis run asks without one)");
+  if (env["TERM"] === "dumb") throw new UsageError("Cannot start interactive mode: TERM is dumb (use vis run)");
   const [{ runScreen }, { OwnTerminal }, { PrefsFile }, session] = await Promise.all([
     import("../../channels/tui/run_screen.ts"),
     import("../../channels/tui/own_terminal.ts"),

@@ -18,7 +18,7 @@ export class ReleasePlace {
   constructor(from: string, signal: AbortSignal) {
     this.#remote = /^[a-z][a-z\d+.-]+:\/\//i.test(from);
     if (this.#remote && !isSecureUrl(from)) {
-      throw new ConfigError(`Cannot update from ${from}: it is neither https nor on this machine`);
+      throw new ConfigError(`Cannot update from ${from}: use an https address or a folder`);
     }
     this.#from = this.#remote ? `${from.replace(/\/+$/, "")}/` : resolve(from);
     this.#signal = signal;
@@ -49,8 +49,8 @@ export class ReleasePlace {
       const next = headers.get("location");
       if (status < 300 || status > 399 || next === null) throw new Error(`Status ${status}`);
       at = new URL(next, at).href;
-      if (!isSecureUrl(at)) throw new Error("It leads to an address that is neither https nor on this machine");
+      if (!isSecureUrl(at)) throw new Error("It redirects to an address that is neither https nor on this machine");
     }
-    throw new Error("It leads from one address to the next");
+    throw new Error("It redirects too often");
   }
 }

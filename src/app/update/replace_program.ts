@@ -35,7 +35,7 @@ async function tryOut(path: string, version: string): Promise<void> {
   const { success, stdout } = await command.output();
   const [name, found] = new TextDecoder().decode(stdout).trim().split(/\s/);
   if (!success || name !== "vis" || found !== version) {
-    throw new UsageError(`Cannot update: what was downloaded does not run here as vis ${version}; nothing was changed`);
+    throw new UsageError(`Cannot update: the downloaded file does not run here as vis ${version}; nothing was changed`);
   }
 }
 

@@ -57,7 +57,7 @@ function sourceOf(request: UpdateRequest, { config, program, container }: Update
   const from = request.from ?? config.update.from;
   if (from === null) {
     const manager = installedBy(program, { container });
-    throw new ConfigError("Cannot look for an update: no release is named", {
+    throw new ConfigError("Cannot check for an update: no release is set", {
       advice: manager
         ? `${manager.by} installed this executable: ${manager.how}`
         : "use --from URL or DIR, or vis config set update.from URL",
@@ -66,7 +66,7 @@ function sourceOf(request: UpdateRequest, { config, program, container }: Update
   const key = request.key ?? config.update.publicKey;
   if (key === null) {
     throw new ConfigError("Cannot verify an update: there is no public key", {
-      advice: "use --key KEY, or vis config set update.publicKey KEY, with the key from whoever makes the releases",
+      advice: "use --key KEY, or vis config set update.publicKey KEY, with the key of the publisher",
     });
   }
   return { place: new ReleasePlace(from, request.signal), key: new VerifyingKey(key) };
@@ -102,7 +102,7 @@ async function programFrom(
   const { name, sha256 } = archive;
   const bytes = await verified(name, { ...source, maxBytes: Math.min(archive.bytes, MAX_BYTES.archive) });
   if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
-    throw new UsageError(`Cannot use ${name}: its checksum is not that of latest.json; nothing was changed`);
+    throw new UsageError(`Cannot use ${name}: its checksum does not match latest.json; nothing was changed`);
   }
   const program = name.endsWith(".zip")
     ? (await import("fflate")).unzipSync(bytes)[`vis-${version}/vis.exe`]

@@ -14,7 +14,7 @@ export class VerifyingKey {
   constructor(text: string) {
     const bytes = Buffer.from(text.trim().split("\n").at(-1) ?? "", "base64");
     if (bytes.length !== 42 || bytes.toString("latin1", 0, 2) !== "Ed") {
-      throw new ConfigError("Cannot use the key for updates: it is no public key of minisign", {
+      throw new ConfigError("Cannot use the key for updates: it is not a public key of minisign", {
         advice: "take the second line of the .pub file",
       });
     }
@@ -27,8 +27,10 @@ export class VerifyingKey {
     const [, own = "", comment = "", both = ""] = minisig.split(/\r?\n/);
     const signed = Buffer.from(own, "base64"), global = Buffer.from(both, "base64");
     const trusted = /^trusted comment: (.*)$/.exec(comment)?.[1];
-    if (signed.length !== 74 || global.length !== 64 || trusted === undefined) return "it is no signature of minisign";
-    if (signed.toString("latin1", 0, 2) !== "ED") return "it is not of the BLAKE2b hash";
+    if (signed.length !== 74 || global.length !== 64 || trusted === undefined) {
+      return "it is not a signature of minisign";
+    }
+    if (signed.toString("latin1", 0, 2) !== "ED") return "it does not sign a BLAKE2b hash";
     if (idOf(signed) !== this.#id) return `it was made with key ${idOf(signed)} instead of ${this.#id}`;
     const signature = signed.subarray(10);
     if (!verify(null, createHash("blake2b512").update(bytes).digest(), this.#key, signature)) {

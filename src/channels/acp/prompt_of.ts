@@ -24,7 +24,7 @@ export function promptOf(blocks: readonly ContentBlock[]): Prompt {
     else if (block.type === "resource_link") texts.push(`${block.title ?? block.name} (${block.uri})`);
     else if (block.type === "image") images.push(imageOf(block.data, block.mimeType));
     else if (block.type === "resource") texts.push(embedded(block, { images, variables }));
-    else throw new UsageError(`Cannot take a prompt with ${block.type}: Vis reads text, images and resources`);
+    else throw new UsageError(`Cannot accept a prompt with ${block.type}: Vis reads text, images and resources`);
   }
   return { request: texts.join("\n").trim(), images, variables };
 }
@@ -39,7 +39,7 @@ function embedded(
     return `${resource.uri} (its text is the variable ${name})`;
   }
   if (!resource.mimeType?.startsWith("image/")) {
-    throw new UsageError(`Cannot take ${resource.uri}: it is ${resource.mimeType ?? "binary"}, not text or an image`);
+    throw new UsageError(`Cannot accept ${resource.uri}: it is ${resource.mimeType ?? "binary"}, not text or an image`);
   }
   images.push(imageOf(resource.blob, resource.mimeType));
   return resource.uri;
@@ -49,7 +49,7 @@ function imageOf(base64: string, mediaType: string): Image {
   try {
     return { kind: "bytes", mediaType, bytes: Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)) };
   } catch {
-    throw new UsageError("Cannot take an image of the prompt: its data is not base64");
+    throw new UsageError("Cannot accept an image of the prompt: its data is not base64");
   }
 }
 

@@ -284,7 +284,9 @@ function wallNames(walls: Readonly<Record<string, unknown>>): readonly string[] 
 function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variables"]> {
   return Object.fromEntries(
     Object.entries(variables).map(([name, text]) => [name, {
-      label: `${name.startsWith("ran_") ? "printed by a command of" : "pasted by"} the user, ${text.length} characters`,
+      label: `${
+        name.startsWith("ran_") ? "the output of a command of" : "text pasted by"
+      } the user, ${text.length} characters`,
       json: false,
       pieces: ReadableStream.from([new TextEncoder().encode(text)]),
     }]),

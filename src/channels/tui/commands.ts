@@ -60,7 +60,12 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
   const resume = { aliases: ["resume"] };
   return [
     item("new", "start a new conversation", () => act.show(null)),
-    item("conversations", "open, search, rename or delete them", () => act.open(new ConversationList(panels)), resume),
+    item(
+      "conversations",
+      "open, search, rename or delete conversations",
+      () => act.open(new ConversationList(panels)),
+      resume,
+    ),
     item(
       "plan",
       "make a plan and change nothing: /plan split this module",
@@ -68,7 +73,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     ),
     item("retry", "run the last request again", retry, { keys: "Alt-R" }),
     item("fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
-    item("diff", "what the last request changed in files", () => showChanges(parts)),
+    item("diff", "show the file changes of the last request", () => showChanges(parts)),
     item("undo", "undo the file changes of the last request", () => act.undo()),
     item("model", "choose another model or provider", (name) => model(name, panels)),
     item("vars", "variables and versions", () => act.open(new VariableBrowser(panels))),
@@ -133,11 +138,11 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Alt-Enter, Shift-Enter, Ctrl-J", "a new line"],
   ["Up, Down", "earlier input; on an empty input, ↑ edits a queued message"],
   ["Tab", "complete a command or a path"],
-  ["@ and some letters", "find a file of the workspace and name it"],
+  ["@ and some letters", "insert the path of a file"],
   ["!npm test", "run a command yourself, with your rights; the next request can read its output"],
   ["@shot.png, or a file dropped here", "attach an image; Backspace after its label removes it"],
   ["PgUp, PgDn, Shift-Up, Shift-Down, wheel", "scroll; End jumps to the end"],
-  ["Ctrl-G", "answer what Vis asks; what is in the input stays"],
+  ["Ctrl-G", "answer what Vis asks; the input is kept"],
   ["Esc", "cancel the running request, close a panel"],
   ["Ctrl-C", "clear the input; twice: quit"],
   ["Ctrl-Z", "suspend; fg in the shell resumes"],

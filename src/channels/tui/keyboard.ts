@@ -91,7 +91,7 @@ export class Keyboard {
     this.#interrupted = now;
     if (!input.empty) input.clear();
     else if (!this.#parts.cancelCommand()) chat.cancel();
-    tell("Ctrl-C again leaves");
+    tell("Ctrl-C again quits");
   }
 
   #takeBack(): void {

@@ -195,7 +195,7 @@ export class Screen {
   }
 
   get #theme(): Theme {
-    return this.#colors.now;
+    return this.#colors.live;
   }
 
   async #setPrefs(change: Partial<Prefs>): Promise<void> {

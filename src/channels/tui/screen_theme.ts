@@ -1,7 +1,7 @@
 import type { TuiAltScreen } from "@earendil-works/pi-tui";
 import { isDark } from "./is_dark.ts";
 import type { PrefsKeeper } from "./prefs/prefs.ts";
-import { chosenTheme, type Theme } from "./text/theme.ts";
+import { chosenTheme, liveTheme, type Theme } from "./text/theme.ts";
 
 /** The theme that the user chose, for the background that the terminal has. */
 export class ScreenTheme {
@@ -9,14 +9,12 @@ export class ScreenTheme {
   /** Whether the background is dark, if the terminal reports it. */
   #dark: boolean | null = null;
   #theme: Theme;
+  /** Follows every change. */
+  readonly live: Theme = liveTheme(() => this.#theme);
 
   constructor(parts: { readonly prefs: Pick<PrefsKeeper, "get">; readonly color: boolean }) {
     this.#parts = parts;
     this.#theme = this.#make();
-  }
-
-  get now(): Theme {
-    return this.#theme;
   }
 
   /** After a change of the settings. */

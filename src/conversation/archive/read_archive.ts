@@ -31,14 +31,14 @@ export function readArchive(text: string): ConversationArchive {
     return archive;
   } catch (error) {
     // JSON nested deeper than the stack allows is not an archive either.
-    throw error instanceof RangeError ? refused("it nests too deep", error) : error;
+    throw error instanceof RangeError ? refused("it is nested too deeply", error) : error;
   }
 }
 
 function parsed(text: string): ConversationArchive {
   const given = jsonOf(text);
   const format = z.object({ format: z.literal(ARCHIVE_FORMAT), version: z.number() }).safeParse(given);
-  if (!format.success) throw refused(`it is no file of vis conversations export --format json`);
+  if (!format.success) throw refused(`it was not written by vis conversations export --format json`);
   const { version } = format.data;
   if (version !== ARCHIVE_VERSION) {
     const update = version > ARCHIVE_VERSION ? ": update Vis" : "";
@@ -48,7 +48,7 @@ function parsed(text: string): ConversationArchive {
   if (archive.success) {
     // The file as it is: validation leaves out fields that it does not know.
     const { tables, contents, sha256 } = given as ConversationArchive;
-    if (archiveDigest({ tables, contents }) !== sha256) throw refused("it was changed: its hash is another");
+    if (archiveDigest({ tables, contents }) !== sha256) throw refused("it was changed: its hash does not match");
     return archive.data;
   }
   const [issue] = archive.error.issues;
@@ -62,7 +62,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw refused("it is no JSON", error);
+    throw refused("it is not JSON", error);
   }
 }
 
@@ -75,7 +75,7 @@ function hashedContents({ contents }: ConversationArchive): Contents {
       ? new TextEncoder().encode(one.text)
       : new Uint8Array(Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64"))));
     const hash = createHash("sha256").update(bytes).digest("hex");
-    if (hash !== one.sha256) throw refused(`text ${one.sha256} was changed: its hash is another`);
+    if (hash !== one.sha256) throw refused(`text ${one.sha256} was changed: its hash does not match`);
     found.set(hash, bytes);
   }
   return found;
@@ -125,7 +125,7 @@ function checkTexts({ iteration, querySoul, extensionState }: Tables, contents: 
     typeof cell === "string" ? cell : new TextDecoder().decode(wanted(contents, cell.content));
   for (const { id, value } of extensionState) {
     if (value !== null && jsonOrUndefined(textOf(value)) === undefined) {
-      throw refused(`the state of row ${id} is no JSON`);
+      throw refused(`the state of row ${id} is not JSON`);
     }
   }
   for (const { id, llmUserPrompt } of iteration) {

@@ -50,8 +50,8 @@ function totals(queries: readonly RecordedQuery[]): readonly string[] {
   const tokens = sum(({ usage }) => usage.input + usage.output);
   const cost = sum(({ costUsd }) => costUsd ?? 0);
   return [
-    counted(queries.length, ["query", "queries"]),
-    counted(sum(({ iterations }) => iterations.length), ["iteration", "iterations"]),
+    counted(queries.length, ["request", "requests"]),
+    counted(sum(({ iterations }) => iterations.length), ["step", "steps"]),
     counted(blocks, ["block", "blocks"]),
     `${(sum(({ ms }) => ms) / 1000).toFixed(1)} s`,
     ...(tokens > 0 ? [`${tokens} tokens`] : []),
@@ -73,7 +73,7 @@ function contents(queries: readonly RecordedQuery[]): string {
 
 function section(query: RecordedQuery, { at }: { readonly at: number }): string {
   return `<section class="query" id="query-${at + 1}" aria-labelledby="heading-${at + 1}">
-<h2 id="heading-${at + 1}">Query ${at + 1} <small>${minute(query.createdAt)}</small></h2>
+<h2 id="heading-${at + 1}">Request ${at + 1} <small>${minute(query.createdAt)}</small></h2>
 ${queryBody(query)}
 </section>`;
 }
@@ -109,7 +109,7 @@ function iterationPart(iteration: RecordedIteration): string {
   const open = blocks.length + calls.length + children.length > 0 || error !== null ? " open" : "";
   const came = outcome || status;
   return [
-    `<details class="iteration"${open}><summary>Iteration ${number} <small class="badge ${
+    `<details class="iteration"${open}><summary>Step ${number} <small class="badge ${
       came === "failed" || came === "refused" || came === "error" ? "bad" : ""
     }">${escaped(came)}</small></summary>`,
     thinking === "" ? "" : `<div class="thinking"><span class="label">Thinking</span>${pre(thinking)}</div>`,
@@ -140,7 +140,7 @@ function blockPart(block: RecordedIteration["blocks"][number]): string {
 function imageOf(image: Image): string {
   if (image.kind === "url") return `<p class="facts">image ${escaped(image.url.slice(0, 500))}</p>`;
   const mediaType = imageMediaType(image.bytes);
-  if (mediaType === null) return `<p class="facts">an image of ${image.bytes.length} bytes that is no image</p>`;
+  if (mediaType === null) return `<p class="facts">${image.bytes.length} bytes that are not an image</p>`;
   return `<img alt="Image of the request" src="data:${mediaType};base64,${
     Buffer.from(image.bytes).toString("base64")
   }">`;

@@ -16,7 +16,7 @@ export function exportMarkdown(
       workspace === "" ? "" : `, workspace ${code(workspace)}`
     }`,
     ...(branches.length === 0 ? [] : ["", ...fenced(branches.join("\n"), "text")]),
-    ...queries.flatMap((query, at) => ["", `## Query ${at + 1}`, "", ...queryLines(query)]),
+    ...queries.flatMap((query, at) => ["", `## Request ${at + 1}`, "", ...queryLines(query)]),
     "",
   ].join("\n");
 }
@@ -52,7 +52,7 @@ function iterationLines(
   { number, outcome, status, thinking, error, notes, blocks, calls, children }: RecordedIteration,
 ) {
   return [
-    `### Iteration ${number} · ${inline(outcome || status)}`,
+    `### Step ${number} · ${inline(outcome || status)}`,
     ...(thinking === "" ? [] : ["", "Thinking:", "", ...fenced(pageText(thinking), "text")]),
     ...(error === null ? [] : ["", "Error:", "", ...fenced(pageText(error), "text")]),
     ...notes.map((note) => `\nNote: ${inline(note)}`),

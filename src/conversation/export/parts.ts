@@ -22,7 +22,7 @@ export function endFacts(query: RecordedQuery): readonly string[] {
       : reason === null
       ? status
       : reasonText(reason),
-    `${iterations.length} ${iterations.length === 1 ? "iteration" : "iterations"}`,
+    `${iterations.length} ${iterations.length === 1 ? "step" : "steps"}`,
     `${(ms / 1000).toFixed(1)} s`,
     `${usage.input} in + ${usage.output} out tokens`,
     ...(costUsd === null || costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`]),

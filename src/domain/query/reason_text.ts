@@ -23,7 +23,7 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
     "Ask again with more steps (budget.iterations, vis run --max-iterations), or ask for less at once; all variables are kept.",
   answer_schema:
     "Ask again with more steps (budget.iterations, vis run --max-iterations), or with a simpler schema; all variables are kept.",
-  error_budget: "Ask in another way, or ask for less at once; all variables are kept.",
+  error_budget: "Rephrase the request, or ask for less at once; all variables are kept.",
   unusable_replies: "Choose another model (vis models lists them); all variables are kept.",
   unsupported_answer: "Ask again, or choose another model (vis models lists them); all variables are kept.",
   limit_cost: "Raise budget.costUsd (vis run --max-cost), or ask for less at once; all variables are kept.",

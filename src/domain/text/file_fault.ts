@@ -16,7 +16,7 @@ export function fileCode(error: unknown): string {
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
-  ENOTDIR: "a part of its path is no folder",
+  ENOTDIR: "a part of its path is not a folder",
   EACCES: "access is denied",
   EPERM: "access is denied",
   NotCapable: "access is denied",
@@ -27,5 +27,5 @@ const WORDS: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open (ulimit -n)",
   ENFILE: "too many files are open on this machine",
   EIO: "the disk failed to read or write",
-  EROFS: "the disk is for reading only",
+  EROFS: "the disk is read-only",
 };

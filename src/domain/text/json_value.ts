@@ -25,7 +25,7 @@ function convert(value: unknown, at: Place): JsonValue {
   if (typeof value === "number" && Number.isFinite(value)) return value;
   if (typeof value === "bigint" && Number.isSafeInteger(Number(value))) return Number(value);
   if (typeof value !== "object") throw refused(String(value), at.path);
-  if (at.depth >= MAX_DEPTH) throw refused("a value that is nested too deep, or that holds itself,", at.path);
+  if (at.depth >= MAX_DEPTH) throw refused("a value that is nested too deep, or that contains itself,", at.path);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? refuse("Invalid Date", at) : value.toISOString();
   if (value instanceof URL || value instanceof RegExp) return String(value);
   if (value instanceof Error) return `${value.name}: ${value.message}`;

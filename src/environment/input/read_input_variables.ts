@@ -102,7 +102,7 @@ function decode(run: () => string, label: string): string {
   try {
     return run();
   } catch {
-    throw new UsageError(`Cannot use ${label}: it is no UTF-8 text`);
+    throw new UsageError(`Cannot use ${label}: it is not UTF-8 text`);
   }
 }
 

@@ -92,7 +92,7 @@ export class BoundVariables {
     if (image.large !== undefined || image.bytes.length > most) throw tooLarge(name, most);
     if (SYSTEM.includes(name) || image.kind === "data") return valueOf(image);
     if (image.kind === "lost" || image.kind === "pending") throw new Error(`Cannot read ${name}: ${image.reason}`);
-    throw new TypeError(`Cannot read ${name}: it is a ${image.kind}, which is no data`);
+    throw new TypeError(`Cannot read ${name}: it is a ${image.kind}, which is not data`);
   }
 
   #isTaken(name: string): boolean {
@@ -104,7 +104,7 @@ export class BoundVariables {
 function checkName(name: unknown, action: "read" | "bind"): void {
   if (typeof name === "string" && name.length <= MAX_NAME && NAME.test(name)) return;
   const shown = typeof name === "string" ? JSON.stringify(name.slice(0, 50)) : String(name);
-  throw new TypeError(`Cannot ${action} ${shown}: it is no name of a variable`);
+  throw new TypeError(`Cannot ${action} ${shown}: it is not the name of a variable`);
 }
 
 function absent(name: string): ReferenceError {
@@ -116,7 +116,7 @@ function tooLarge(name: string, bytes: number): RangeError {
 }
 
 function imageOf(name: string, { value, doc }: { readonly value: unknown; readonly doc: string }): VariableImage {
-  if (value === undefined) throw new TypeError(`Cannot bind ${name}: undefined is no value`);
+  if (value === undefined) throw new TypeError(`Cannot bind ${name}: undefined is not a value`);
   let bytes: VariableImage["bytes"];
   try {
     bytes = encode(value, { maxBytes: MAX_BYTES });

@@ -34,7 +34,7 @@ export async function forkVariables(names: readonly string[], source: ForkSource
     const head = source.index.get(name);
     const isCode = head?.kind === "function" || head?.kind === "class" || head?.kind === "instance";
     const image = isCode ? await source.stored(name) : await dataImage(name, source) ?? await source.stored(name);
-    if (!image) throw refused(name, "there is no such variable, or it holds what cannot be copied");
+    if (!image) throw refused(name, "there is no such variable, or it contains something that cannot be copied");
     if (image.kind === "lost" || image.kind === "pending") throw refused(name, image.reason || "it is not there");
     if (image.large !== undefined) copies.add(name);
     else images.set(name, image);

@@ -24,7 +24,7 @@ const LEFT_OUT = ".git";
 export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
   const info = await Deno.lstat(path).catch((error: unknown) => error);
   if (info instanceof Error) throw refused(path, fileFault(info));
-  if (!(await Deno.lstat(path)).isDirectory) throw refused(path, "it is no folder");
+  if (!(await Deno.lstat(path)).isDirectory) throw refused(path, "it is not a folder");
   const reader = new FolderReader(path);
   await reader.read("", 0);
   return extensionOfFiles(path, reader.files);
@@ -37,7 +37,7 @@ export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uin
   if (!manifest) throw refused(path, "it has no vis.json");
   const entries = entriesOf(path, manifest);
   const absent = entries.find(({ entry }) => !files.has(entry));
-  if (absent) throw refused(path, `vis.json names ${absent.entry}, which is not there`);
+  if (absent) throw refused(path, `vis.json names ${absent.entry}, which does not exist`);
   return { path, files, hash: hashOf(files), entries };
 }
 
@@ -70,7 +70,7 @@ class FolderReader {
       const info = await Deno.lstat(join(this.#root, inside));
       if (info.isDirectory) await this.read(inside, depth + 1);
       else if (info.isFile) await this.#take(inside, info.size);
-      else throw refused(this.#root, `${inside} is ${info.isSymlink ? "a link" : "no plain file"}`);
+      else throw refused(this.#root, `${inside} is ${info.isSymlink ? "a link" : "not a plain file"}`);
     }
   }
 

@@ -108,7 +108,7 @@ function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; rea
     if (holder) skipped.push(failed(one, `alias ${alias} belongs to ${holder.extension.namespace}`));
     else if (before < 0) kept.push(one);
     else if (one.folder?.place === "path") kept[before] = one;
-    else skipped.push(failed(one, `${namespace} is there already`));
+    else skipped.push(failed(one, `${namespace} is loaded already`));
   }
   return { kept, skipped };
 }
@@ -153,12 +153,12 @@ async function loadOne(
 /** Loads the extensions of one folder. A project's folder is loaded only if the user trusts its exact content. */
 async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: LoadOptions): Promise<readonly Loaded[]> {
   const name = basename(folder.path);
-  if (!folderOptions) return [failed({ name, folder }, "no place for copies of it")];
+  if (!folderOptions) return [failed({ name, folder }, "there is no folder for copies of it")];
   let read: ExtensionFolder;
   try {
     read = await readExtensionFolder(folder.path);
     if (folder.place === "project" && !await folderOptions.trust.has(folder.path, read.hash)) {
-      const why = `it is not trusted; vis extensions trust shows it (${read.hash.slice(0, 12)})`;
+      const why = `it is not trusted; review it with vis extensions trust (${read.hash.slice(0, 12)})`;
       return [{ ...failed({ name, folder }, why), state: "untrusted" }];
     }
   } catch (error) {

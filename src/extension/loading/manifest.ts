@@ -47,7 +47,7 @@ export function readManifest(text: string): readonly ManifestEntry[] {
 function unique(entries: readonly ManifestEntry[]): readonly ManifestEntry[] {
   const names = entries.map(({ namespace }) => namespace);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new Error(`Cannot use vis.json: extensions: ${twice} is there twice`);
+  if (twice !== undefined) throw new Error(`Cannot use vis.json: extensions: ${twice} is listed twice`);
   return entries;
 }
 

@@ -24,18 +24,18 @@ export async function readTar(
     const prefix = textOf(header, 257, 5) === "ustar" ? textOf(header, 345, 155) : "";
     const path = prefix === "" ? textOf(header, 0, 100) : `${prefix}/${textOf(header, 0, 100)}`;
     if (FILE.includes(type)) files.set(safePath(path), plain.slice(at + BLOCK, at + BLOCK + size));
-    else if (!LEFT_OUT.includes(type)) throw refused(`${path} is no plain file`);
+    else if (!LEFT_OUT.includes(type)) throw refused(`${path} is not a plain file`);
     if (files.size > MAX_FILES) throw refused(`it has more than ${MAX_FILES} files`);
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
   }
-  if (files.size === 0) throw refused("it is no tar archive, or an empty one");
+  if (files.size === 0) throw refused("it is not a tar archive, or it is empty");
   return unwrapped(files);
 }
 
 function safePath(path: string): string {
   const parts = path.replace(/^\.\//, "").split("/");
   if (parts.some((part) => ["", ".", ".."].includes(part)) || /[\\:\0]/.test(path)) {
-    throw refused(`${JSON.stringify(path)} is no path inside it`);
+    throw refused(`${JSON.stringify(path)} is not a path inside it`);
   }
   return parts.join("/");
 }

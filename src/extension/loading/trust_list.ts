@@ -35,7 +35,7 @@ export class TrustList {
     try {
       return Shape.parse(JSON.parse(text)).trusted;
     } catch {
-      throw new Error(`Cannot read ${this.#file}: it is no list of trusted extensions`);
+      throw new Error(`Cannot read ${this.#file}: it is not a list of trusted extensions`);
     }
   }
 

@@ -1,4 +1,5 @@
 import { SettingError } from "../../domain/errors.ts";
+import { settingFault } from "../../domain/text/setting_fault.ts";
 import { type SettingMark, settingMarks } from "./setting_marks.ts";
 import type { NormalExtension } from "../validate_extension.ts";
 
@@ -22,10 +23,10 @@ export function readExtensionConfig(
   };
   if (!config) {
     if (section === undefined) return undefined;
-    throw refused([], "it is set, and the extension has no settings");
+    throw refused([], "the extension has no settings");
   }
   const marks = withSecrets || Object.keys(offered).length > 0 ? settingMarks(config) : [];
-  const checked = config.safeParse(withOffered(section, marks, offered) ?? {});
+  const checked = config.safeParse(withOffered(section, marks, offered) ?? {}, { error: settingFault });
   if (checked.success) return withSecrets ? filled(checked.data, marks, withSecrets) : checked.data;
   const [issue] = checked.error.issues;
   throw refused(issue?.path ?? [], issue?.message ?? "is wrong");

@@ -20,9 +20,11 @@ export interface TerminalPaint {
 /** Foregrounds are the terminal's own sixteen colours, so that they fit its background; without colours only weights
  * are left, and without weights nothing. */
 export function terminalPaint(
-  { color, weights = true, links = false }: {
+  { color, weights = true, dims = true, links = false }: {
     readonly color: boolean;
     readonly weights?: boolean;
+    /** Whether marks and comments may be dim. */
+    readonly dims?: boolean;
     readonly links?: boolean;
   },
 ): TerminalPaint {
@@ -30,7 +32,7 @@ export function terminalPaint(
   const code = (on: number, off: number): Paint => (text) => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
   const weight = (on: number, off: number): Paint => weights ? code(on, off) : same;
   const hue = (on: number): Paint => color ? code(on, 39) : same;
-  const [bold, dim, underline] = [weight(1, 22), weight(2, 22), weight(4, 24)];
+  const [bold, dim, underline] = [weight(1, 22), dims ? weight(2, 22) : same, weight(4, 24)];
   const [red, green, yellow, blue, magenta, cyan] = [hue(31), hue(32), hue(33), hue(34), hue(35), hue(36)];
   return {
     heading: (text) => bold(cyan(text)),

@@ -83,7 +83,7 @@ function contentsByHash(contents: ConversationArchive["contents"]): ReadonlyMap<
       ? new TextEncoder().encode(one.text)
       : Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64")));
     if (createHash("sha256").update(bytes).digest("hex") !== one.sha256) {
-      throw new UsageError(`Cannot import conversation: text ${one.sha256} was changed, its hash is another`);
+      throw new UsageError(`Cannot import conversation: text ${one.sha256} was changed: its hash does not match`);
     }
     found.set(one.sha256, bytes);
   }

@@ -19,5 +19,5 @@ export function openAlone(path: string): DatabaseSync | null {
 
 /** The error for an action that needs exclusive access and cannot get it now. */
 export function notAlone(action: string, path: string): StoreError {
-  return new StoreError(`Cannot ${action} ${path}: another process uses it, end that and try again`, "busy");
+  return new StoreError(`Cannot ${action} ${path}: another process is using it, end that and try again`, "busy");
 }

@@ -52,7 +52,7 @@ async function appear(partial: string, goal: string): Promise<void> {
 }
 
 function taken(goal: string): UsageError {
-  return new UsageError(`Cannot back up to ${goal}: there is something of that name, give another path`);
+  return new UsageError(`Cannot back up to ${goal}: it already exists, choose another path`);
 }
 
 async function exists(path: string): Promise<boolean> {

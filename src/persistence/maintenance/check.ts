@@ -130,7 +130,7 @@ function pieces(row: Row, bytesOf: { get(hash: string): Row | undefined }, give:
 
 function bytes(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value;
-  throw new TypeError("The content is no bytes");
+  throw new TypeError("The content is not bytes");
 }
 
 /** References to missing content. */

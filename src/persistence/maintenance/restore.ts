@@ -21,7 +21,7 @@ export async function restoreDatabase(
   { source, now }: { readonly source: string; readonly now: () => number },
 ): Promise<DatabaseRestoreReport> {
   const start = performance.now();
-  if (path === ":memory:") throw new UsageError("Cannot restore :memory:: it is no file");
+  if (path === ":memory:") throw new UsageError("Cannot restore :memory:: it is not a file");
   const from = resolve(source);
   if (await realpath(from).catch(() => from) === await realpath(path).catch(() => path)) {
     throw new UsageError(`Cannot restore ${from}: it is the database itself`);

@@ -75,8 +75,8 @@ function lostRows(db: DatabaseSync, { table, column, what, sums }: Count): reado
      WHERE o.${column} IS NOT coalesce(t.found, 0)`,
   ).all();
   return named(rows.map(({ id }) => String(id)), {
-    one: (id) => `The ${what} of row ${id} of ${name} are not all there${placeOf(db, { table, id })}`,
-    more: (more) => `The ${what} of ${more} more rows of ${name} are not all there`,
+    one: (id) => `The ${what} of row ${id} of ${name} are incomplete${placeOf(db, { table, id })}`,
+    more: (more) => `The ${what} of ${more} more rows of ${name} are incomplete`,
   });
 }
 
@@ -88,7 +88,7 @@ function lostStates(db: DatabaseSync): readonly string[] {
      ) e ON e.namespace = t.namespace AND e.branch = t.branch
      WHERE t.states IS NOT e.states OR t.sum IS NOT e.sum GROUP BY 1`,
   ).all();
-  return rows.map(({ namespace }) => `The states of ${String(namespace)} are not all there`);
+  return rows.map(({ namespace }) => `The states of ${String(namespace)} are incomplete`);
 }
 
 function lostConversations(db: DatabaseSync): readonly string[] {
@@ -96,7 +96,7 @@ function lostConversations(db: DatabaseSync): readonly string[] {
     `SELECT count(*) IS (SELECT conversations FROM tally) AS whole,
       coalesce(sum(activity), 0) IS (SELECT activity FROM tally) AS ordered FROM conversation_soul NOT INDEXED`,
   ).get();
-  if (row?.whole !== 1) return ["The conversations are not all there"];
+  if (row?.whole !== 1) return ["The conversations are incomplete"];
   return row.ordered === 1 ? [] : ["The order of the conversations is not what was stored"];
 }
 

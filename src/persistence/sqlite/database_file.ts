@@ -15,20 +15,20 @@ export async function prepareDatabaseFile(path: string): Promise<void> {
   if (found === null) return await (await open(path, "a", MODE)).close();
   if (found.isDirectory()) {
     throw new StoreError(
-      `Cannot use database ${path}: it is a folder, give the path of a file with --db`,
+      `Cannot use database ${path}: it is a folder, choose a file with --db`,
       "unavailable",
     );
   }
   if (!found.isFile()) {
     throw new StoreError(
-      `Cannot use database ${path}: it is not a regular file, give another with --db`,
+      `Cannot use database ${path}: it is not a regular file, choose another with --db`,
       "unavailable",
     );
   }
   // Checked before SQLite does, because root is not bound by the permission bits.
   if ((found.mode & 0o200) === 0) {
     throw new StoreError(
-      `Cannot use database ${path}: it is read-only, make the file writable or give another with --db`,
+      `Cannot use database ${path}: it is read-only, make the file writable or choose another with --db`,
       "readonly",
     );
   }

@@ -16,7 +16,7 @@ export interface ExistingDatabase {
 /** Connects to an existing Vis database as it is: nothing is created, migrated or switched. `action` begins the message
  * of the `UsageError` if there is no database. Throws `StoreError` for a foreign or newer one. */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
-  if (path === ":memory:") throw new UsageError(`Cannot ${action} :memory:: it is no file`);
+  if (path === ":memory:") throw new UsageError(`Cannot ${action} :memory:: it is not a file`);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
     throw error;
@@ -27,7 +27,7 @@ export async function openExisting(path: string, action: string): Promise<Existi
   const db = new DatabaseSync(path, { timeout: WAIT_MS, enableForeignKeyConstraints: true });
   try {
     const version = checkedVersion(db, { files: migrations, path });
-    if (version === 0) throw new UsageError(`Cannot ${action} ${path}: it holds no database of Vis`);
+    if (version === 0) throw new UsageError(`Cannot ${action} ${path}: it is not a database of Vis`);
     return { db, version };
   } catch (error) {
     db.close();

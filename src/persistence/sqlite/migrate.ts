@@ -74,7 +74,7 @@ export function checkedVersion(
   if (!tables.includes("schema_migration")) {
     if (tables.includes(OUR_TABLE)) throw damaged(path, { what: "the table schema_migration is missing" });
     throw new StoreError(
-      `Cannot use database ${path}: it belongs to another program, give another file with --db`,
+      `Cannot use database ${path}: it belongs to another program, choose another file with --db`,
       "unavailable",
     );
   }
@@ -85,7 +85,7 @@ export function checkedVersion(
   if (newest > files.length) {
     throw new StoreError(
       `Cannot use database ${path}: a newer Vis wrote it (schema V${newest}, this one knows V${files.length}), ` +
-        "update Vis or give another file with --db",
+        "update Vis or choose another file with --db",
       "newer",
     );
   }

@@ -55,7 +55,7 @@ const RULES: readonly Rule[] = [
     "corrupt",
     "the file is damaged, put a copy of it in its place or give another file with --db",
   ],
-  [/EISDIR|is a directory/i, "unavailable", "it is a folder, give the path of a file with --db"],
+  [/EISDIR|is a directory/i, "unavailable", "it is a folder, choose a file with --db"],
   [/ENOTDIR|EEXIST|not a directory/i, "unavailable", "a part of its path is not a folder, give another file with --db"],
   [/constraint failed/, "unavailable", "a row would break a rule of the schema"],
   [/not open|already been destroyed/, "unavailable", "it was closed"],

@@ -87,7 +87,9 @@ function newestByKey({ namespace, prefix }: Wanted) {
 /** Compares the value at a path; true and 1 differ, and so do null and a missing value. */
 function equal(db: Database, ...[path, value]: readonly [string, string | number | boolean | null]) {
   const parts = path.split(".");
-  if (!parts.every((part) => PART.test(part))) throw new UsageError(`Cannot look for states at ${path}: it is no path`);
+  if (!parts.every((part) => PART.test(part))) {
+    throw new UsageError(`Cannot look for states at ${path}: it is not a path`);
+  }
   if (db.kind === "postgres") {
     const found = sql`CAST(json_of(text) #> CAST(${parts} AS text[]) AS text)`;
     return sql`${found} = CAST(CAST(${JSON.stringify(value)} AS jsonb) AS text)`;

@@ -27,14 +27,14 @@ export function normaliseFinal(
 function answerIn(final: unknown, repairs: string[]): { readonly answer: string; readonly fields: ReplyFields } | null {
   if (final === undefined || final === null || typeof final === "boolean") return null;
   if (typeof final !== "object") {
-    repairs.push("took final that was no object as the answer");
+    repairs.push("took a final that was not an object as the answer");
     return { answer: String(final), fields: fieldsOf({}) };
   }
   const fields = fieldsOf(final);
   repairs.push(...fields.renamed);
   const answer = pick(fields, ANSWER);
   if (answer !== undefined) {
-    if (typeof answer !== "string") repairs.push("took an answer that was no string as text");
+    if (typeof answer !== "string") repairs.push("took an answer that was not a string as text");
     return { answer: plainText(answer), fields };
   }
   const others = [...fields.entries.keys()].filter((key) => !["answertype", "confidence", ...ANSWER].includes(key));

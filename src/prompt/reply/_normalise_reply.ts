@@ -101,7 +101,7 @@ function blocksOf(code: unknown, repairs: string[]): ReplyBlock[] {
   if (code === undefined || code === null) return [];
   if (typeof code === "string") {
     const inner = /^\s*(?:\[\s*\{|\{\s*"expr")/.test(code) ? jsonOrUndefined(code) : undefined;
-    repairs.push("took code that was no array of blocks");
+    repairs.push("took code that was not an array of blocks");
     return blocksOf(inner ?? [code], repairs);
   }
   if (!Array.isArray(code)) {
@@ -128,7 +128,7 @@ function blockOf(item: unknown, { at, repairs }: { readonly at: number; readonly
     if (expr === null || expr === undefined) return [];
   }
   if (typeof expr !== "string") {
-    repairs.push(`dropped block ${at + 1}: its code is no text`);
+    repairs.push(`dropped block ${at + 1}: its code is not text`);
     return [];
   }
   // A backspace in code is the `\b` of a pattern that was not escaped for JSON.
@@ -151,7 +151,7 @@ function nextOf(value: unknown, repairs: string[]): Reply["next"] {
   const none = { model: null, reasoning: null };
   if (value === null || value === undefined) return none;
   if (typeof value !== "object" || Array.isArray(value)) {
-    repairs.push("ignored next: it is no object");
+    repairs.push("ignored next: it is not an object");
     return none;
   }
   const fields = fieldsOf(value);

@@ -76,7 +76,7 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
     try {
       data = jsonValue(value);
     } catch (error) {
-      return { ok: false, reason: `The answer is no JSON: ${messageOf(error)}` };
+      return { ok: false, reason: `The answer is not JSON: ${messageOf(error)}` };
     }
     const first = this.#fit(data);
     if (first.ok || typeof value !== "string") return first;

@@ -20,7 +20,7 @@ export interface CopilotEndpoints {
 /** Endpoints of github.com, or of an enterprise's own domain. Throws `ConfigError` for an invalid domain. */
 export function copilotEndpoints(domain: string): CopilotEndpoints {
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
-    throw new ConfigError(`Cannot use the GitHub domain "${domain}": it is like github.com or company.ghe.com`);
+    throw new ConfigError(`Cannot use the GitHub domain "${domain}": it must look like github.com or company.ghe.com`);
   }
   return {
     deviceCode: `https://${domain}/login/device/code`,

@@ -97,7 +97,7 @@ export class CopilotTokens {
 function refusal(status: number, answer: Readonly<Record<string, unknown>>): ProviderError {
   const words = typeof answer.message === "string" ? `: ${answer.message.slice(0, 200)}` : "";
   if (status === 401) {
-    const message = `Cannot get a Copilot token (401): the login is no longer good; run vis auth login github-copilot`;
+    const message = `Cannot get a Copilot token (401): the login has expired; run vis auth login github-copilot`;
     return new ProviderError(message, { code: "auth", retryable: false, status });
   }
   if (status === 403 || status === 404) {

@@ -66,7 +66,7 @@ export class ModelCall {
       this.heard = true;
       if (this.#options.onEvent?.(event)) this.shown = true;
     }
-    throw new ProviderError(`Cannot get a reply from ${provider.name}: it ended before its end`, {
+    throw new ProviderError(`Cannot get a reply from ${provider.name}: it ended early`, {
       code: "server",
       retryable: true,
     });

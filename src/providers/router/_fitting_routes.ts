@@ -27,10 +27,13 @@ export function fittingRoutes(
   const seeing = withImages ? routes.filter((route) => capabilitiesOf(route).images) : routes;
   if (seeing.length === 0) {
     const names = routes.map(({ model }) => model).join(", ");
-    throw new ProviderError(`Cannot send images: ${names} takes none; choose a model that does (vis models)`, {
-      code: "refused",
-      retryable: false,
-    });
+    throw new ProviderError(
+      `Cannot send images: ${names} does not accept images; choose a model that does (vis models)`,
+      {
+        code: "refused",
+        retryable: false,
+      },
+    );
   }
   const large = seeing.filter((route) => {
     const { contextTokens } = capabilitiesOf(route);

@@ -143,7 +143,7 @@ class Watch {
   #stalled(): ProviderError {
     const seconds = Math.round(this.#limitMs / 1000);
     const advice = this.#started
-      ? `it fell silent for ${seconds} s; try again or choose another model`
+      ? `nothing came for ${seconds} s; try again or choose another model`
       : `no first word came for ${seconds} s; firstTokenMs of its entry in providers (config.jsonc) changes this limit`;
     // Asked again, a slow server would begin the same work once more.
     return new ProviderError(`Cannot get a reply from ${this.#provider}: ${advice}`, {
@@ -156,7 +156,7 @@ class Watch {
     const minutes = Math.round(this.#patience.replyMs / 60_000);
     return new ProviderError(
       `Cannot use the reply of ${this.#provider}: it did not end within ${minutes} min; ` +
-        `the reply must be shorter, or another model chosen`,
+        `ask for a shorter reply or choose another model`,
       { code: "reply", retryable: false },
     );
   }

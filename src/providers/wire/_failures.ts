@@ -102,7 +102,7 @@ export class Failures {
   /** The reply is larger than any usable one; `why` names the excess. */
   tooLong(why: string): ProviderError {
     const message = `Cannot use the reply of ${this.#facts.endpoint.base}: ${why}, so it was ended there; ` +
-      `the reply must be shorter, or another model chosen`;
+      `ask for a shorter reply or choose another model`;
     return new ProviderError(message, { code: "reply", retryable: false });
   }
 
@@ -155,7 +155,7 @@ export class Failures {
     const fix = isUnpulled ? `fetch it with ollama pull ${asked.model}` : `check ${model} and ${baseUrl}${hint}`;
     const message = asked.model === null
       ? `Cannot find ${url} (${status}): check ${baseUrl}${hint}${this.#said(refusal.text)}`
-      : `Cannot find model "${asked.model}" or the path ${url} (${status}): ${fix}; vis models lists what there is` +
+      : `Cannot find model "${asked.model}" or the path ${url} (${status}): ${fix}; vis models lists those that exist` +
         this.#said(refusal.text);
     return new ProviderError(message, { code: "server", retryable: false, status });
   }
@@ -163,7 +163,7 @@ export class Failures {
   #said(text: string): string {
     if (/^\s*(<!doctype|<html)/i.test(text)) return "";
     const shown = this.#facts.endpoint.clean(text).replace(/\.$/, "");
-    return shown === "" ? "" : `; it says: ${shown}`;
+    return shown === "" ? "" : `; the server replied: ${shown}`;
   }
 }
 
@@ -173,7 +173,7 @@ function networkReason(error: unknown, { baseUrl }: Advice): string {
     return `connection refused; start the server or check ${baseUrl}`;
   }
   if (/dns error|failed to lookup|ENOTFOUND/i.test(text)) {
-    return `the host name is not known; check the network and ${baseUrl}`;
+    return `the host name is unknown; check the network and ${baseUrl}`;
   }
   if (/certificate|UnknownIssuer/i.test(text)) return `its TLS certificate is not trusted; check ${baseUrl}`;
   if (/tls|ssl|handshake|InvalidContentType/i.test(text)) {

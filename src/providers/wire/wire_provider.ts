@@ -189,7 +189,7 @@ export class WireProvider implements Provider {
     const hasImages = messages.some(({ images }) => images !== undefined && images.length > 0);
     if (!hasImages || this.capabilities(model).images) return;
     const message =
-      `Cannot send an image to ${model} of ${this.name}: it reads text only, as far as is known; choose a ` +
+      `Cannot send an image to ${model} of ${this.name}: as far as is known, it reads only text; choose a ` +
       `model that reads images`;
     throw new ProviderError(message, { code: "refused", retryable: false });
   }

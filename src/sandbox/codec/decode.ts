@@ -39,7 +39,7 @@ export class Decoder {
     try {
       this.#table = new TableReader(bytes, { format: FORMAT, maxSlots: options.maxSlots });
     } catch (error) {
-      throw error instanceof CodecError ? error : new CodecError({ what: "the table is no JSON", path: null });
+      throw error instanceof CodecError ? error : new CodecError({ what: "the table is not JSON", path: null });
     }
   }
 
@@ -150,7 +150,7 @@ export class Decoder {
 
   #text(): string {
     const text = this.#table.primitive(this.#table.string());
-    return typeof text === "string" ? text : badBytes("a name that is no text");
+    return typeof text === "string" ? text : badBytes("a name that is not text");
   }
 
   #makeViews(): void {

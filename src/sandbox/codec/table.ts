@@ -41,7 +41,7 @@ export class TableReader {
     const table = this.#part(this.#tableStart, size);
     if (slotsIn(table, size) > maxSlots) badBytes("more values than allowed");
     const slots = own.parse(own.utf8(table));
-    if (!own.isArray(slots) || slots.length === 0) badBytes("the table is no list");
+    if (!own.isArray(slots) || slots.length === 0) badBytes("the table is not a list");
     this.#slots = slots;
   }
 
@@ -56,7 +56,7 @@ export class TableReader {
 
   string(): string {
     const text = this.raw();
-    return typeof text === "string" ? text : badBytes("a name that is no text");
+    return typeof text === "string" ? text : badBytes("a name that is not text");
   }
 
   int(): number {

@@ -72,7 +72,7 @@ Deno.test("doctor() takes the cause of a fault from its code, whatever its words
     const named = (await check({ VIS_PROVIDER: "a; b" })).get("provider");
     assert.deepEqual([named?.found.startsWith("Cannot use provider: a; b (there are "), named?.state], [true, "fail"]);
     assert.equal(named?.fix, "See vis providers");
-    assert.equal((await check({ VIS_PROVIDER: "opnai" })).get("provider")?.fix, "is openai meant?");
+    assert.equal((await check({ VIS_PROVIDER: "opnai" })).get("provider")?.fix, "did you mean openai?");
     const url = (await check({ VIS_BASE_URL: "Cannot read x.jsonc" })).get("configuration");
     assert.equal(url?.fix, "vis help run lists the variables of the environment");
     await write("work/.vis/config.jsonc", '{ "model": 3 }');
@@ -132,7 +132,7 @@ Deno.test("doctor() tells of a home and a database that cannot be made", async (
     for (const name of ["home", "database"]) {
       const { state, found, fix } = all.find((one) => one.name === name) ?? assert.fail(name);
       assert.equal(state, "fail");
-      assert.match(found, /file\/home\S*(?: cannot be made)?: a part of its path is not? a? ?folder/);
+      assert.match(found, /file\/home\S*(?: cannot be created)?: a part of its path is not a folder/);
       assert.match(fix, /VIS_HOME|VIS_DB/);
     }
   } finally {

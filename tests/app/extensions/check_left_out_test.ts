@@ -13,7 +13,7 @@ Deno.test("checkLeftOut() takes names that are there, and says which one was mea
   await checkLeftOut(["web"], { settings, parts });
   await assert.rejects(checkLeftOut(["web", "wbe"], { settings, parts }), (error) => {
     assert.ok(error instanceof UsageError);
-    assert.equal(error.message, "Cannot leave out wbe: there is no such extension; is web meant");
+    assert.equal(error.message, "Cannot leave out wbe: unknown extension; did you mean web?");
     return true;
   });
   await assert.rejects(checkLeftOut(["nothing"], { settings, parts }), /there are web$/);

@@ -29,7 +29,7 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
     const checks = await admin.check(made);
     assert.deepEqual(checks.map(({ ok }) => ok), [true, true, true], JSON.stringify(checks));
     assert.equal(await admin.add(made, { replace: false }), join(home, "extensions/my.greet"));
-    await assert.rejects(admin.add(made, { replace: false }), /is there already; --force replaces it/);
+    await assert.rejects(admin.add(made, { replace: false }), /already exists; --force replaces it/);
     await assert.rejects(
       admin.add(`${made}-not`, { replace: false }),
       /^UsageError: Cannot read extension .*-not: there is no such file or folder; npm:/,
@@ -79,7 +79,7 @@ Deno.test("trust() lets just the shown content load, distrust() ends it", () =>
     assert.ok(shown);
     assert.deepEqual([shown.trusted, shown.extensions[0]?.allow], [false, ["read ."]]);
     await Deno.writeTextFile(join(path, "more.ts"), "");
-    await assert.rejects(admin.trust(shown), /it was changed while it was shown/);
+    await assert.rejects(admin.trust(shown), /it has changed since it was shown/);
     await admin.trust((await admin.trustable(null))[0] ?? assert.fail());
     assert.equal(await state(), "loaded");
     assert.equal(await admin.distrust(path), true);
@@ -109,7 +109,7 @@ Deno.test("extensionSource() notes what is left out, and fails for what was name
     const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: folder };
     assert.deepEqual((await source.activate(view)).functions, ["one.say", "a.f"]);
     const gone = extensionSource(settings, parts, { paths: [join(folder, "gone")] });
-    await assert.rejects(gone, /^ConfigError: Cannot load gone: .* no such file or folder; vis extensions check /);
+    await assert.rejects(gone, /^ConfigError: Cannot load gone: .* no such file or folder; vis extensions new /);
   }));
 
 Deno.test("extensionSource() allows and denies described extensions without loading them", () =>

@@ -93,7 +93,7 @@ Deno.test("buildRouter() says once that nothing is known of a model", async () =
   const env = { ANTHROPIC_API_KEY: "k" };
   const { notes } = await buildRouter(await settingsOf({ config: { model: "claude-new" }, env }));
   assert.equal(notes.length, 1);
-  assert.match(notes[0] ?? "", /^nothing is known of claude-new: /);
+  assert.match(notes[0] ?? "", /^claude-new is not a known model: /);
   assert.deepEqual((await buildRouter(await settingsOf({ env }))).notes, []);
 });
 
@@ -124,5 +124,5 @@ Deno.test("buildRouter() leaves out who has no model, and says so", async () => 
   const env = { ANTHROPIC_API_KEY: "k" };
   const { routes, notes } = await buildRouter(await settingsOf({ config: { providers }, env }));
   assert.deepEqual(routes.map(({ provider }) => provider.name), ["anthropic"]);
-  assert.deepEqual(notes, ["b is left out: it has no model in config.jsonc"]);
+  assert.deepEqual(notes, ["b is skipped: it has no model in config.jsonc"]);
 });

@@ -119,7 +119,7 @@ Deno.test("chooseProviders() keeps the configured order and leaves out whom a ke
     ["second", "glm-5.2"],
   ]);
   assert.deepEqual(notes, [
-    "anthropic is left out: it has no key (set ANTHROPIC_API_KEY or run vis auth login anthropic)",
+    "anthropic is skipped: it has no key (set ANTHROPIC_API_KEY or run vis auth login anthropic)",
   ]);
   assert.deepEqual(await chosen({ config: { ...config, model: "m2" }, env: { MY_KEY: "k" } }), [
     "mine",
@@ -180,13 +180,16 @@ Deno.test("chooseProviders() uses only the provider that is named", async () => 
 
 Deno.test("chooseProviders() names the nearest of what is not known, and the fix of what is missing", async () => {
   const cases: readonly (readonly [Asked, RegExp])[] = [
-    [{ config: { provider: "antropic" } }, /^Cannot use provider: antropic \(there are .*\); is anthropic meant\?$/],
+    [
+      { config: { provider: "antropic" } },
+      /^Cannot use provider: antropic \(there are .*\); did you mean anthropic\?$/,
+    ],
     [{ config: { provider: "acme" } }, /^Cannot use provider: acme \(there are openai, .*vllm, demo and files\)$/],
     [
       { config: { providers: [{ name: "x", preset: "opnrouter" }] } },
-      /^Cannot use the preset of provider x: opnrouter .* is openrouter meant\?$/,
+      /^Cannot use the preset of provider x: opnrouter .* did you mean openrouter\?$/,
     ],
-    [{ config: { providers: [{ name: "x" }] } }, /^Cannot use provider: x: give it a baseUrl or a preset/],
+    [{ config: { providers: [{ name: "x" }] } }, /^Cannot use provider: x: set its baseUrl or preset/],
     [{ config: { provider: "anthropic" } }, /it has no key; set ANTHROPIC_API_KEY or run vis auth login anthropic$/],
     [{ config: { provider: "github-copilot" } }, /it has no key; run vis auth login github-copilot$/],
     [{ config: { providers: [{ name: "x", preset: "zai", keyEnv: "MINE" }] } }, /it has no key; set MINE or run /],

@@ -93,7 +93,7 @@ Deno.test("AppProviderAdmin.loginKind() knows a login on a page, and refuses wha
   assert.deepEqual([await admin.loginKind("github-copilot"), await admin.loginKind("zai")], ["device-login", "key"]);
   await assert.rejects(
     admin.loginKind("zay"),
-    (error) => error instanceof ConfigError && /is zai meant/.test(error.message),
+    (error) => error instanceof ConfigError && /did you mean zai\?/.test(error.message),
   );
   assert.equal(admin.loginNames().includes("ollama"), false);
 });

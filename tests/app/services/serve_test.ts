@@ -59,7 +59,7 @@ Deno.test("serve() the locked profile loads what is listed, reads no settings of
     const text = await prompt(server);
     assert.match(text, /fs\.readFile/);
     assert.doesNotMatch(text, /fs\.(edit|writeFile)\(|shell\.run/);
-    assert.match(server.notes.join("\n"), /locked: every wall holds, no commands, read-only workspace.*vis\.fs/);
+    assert.match(server.notes.join("\n"), /locked: all walls active, no commands, read-only workspace.*vis\.fs/);
   } finally {
     await server.close();
   }
@@ -103,7 +103,7 @@ Deno.test("serve() the locked profile does not begin where a wall does not hold,
   const db = join(at.home, "x.db");
   await assert.rejects(at.serve({ profile: "locked", db }), {
     name: "ConfigError",
-    message: /walls that do not hold: kernel \(this kernel has no Landlock\)$/,
+    message: /walls that are not active: kernel \(this kernel has no Landlock\)$/,
   });
   await assert.rejects(Deno.stat(db), Deno.errors.NotFound);
   await (await at.serve({ db })).close();
@@ -135,7 +135,7 @@ Deno.test("serve() knows its profiles", async () => {
   await using at = await place();
   await assert.rejects(
     at.serve({ profile: "safe" }),
-    /^UsageError: Cannot use profile safe: there are open and locked$/,
+    /^UsageError: Cannot use profile safe: choose open or locked$/,
   );
   await assert.rejects(at.serve({ writable: true }), /^UsageError: Cannot use --writable/);
   await assert.rejects(at.serve({}, { VIS_PROFILE: "x" }), { name: "UsageError" });
@@ -170,7 +170,7 @@ Deno.test("serve() a list of tokens stands in place of the one", async () => {
     assert.equal(server.token, null);
     assert.equal((await read(server, "/api/v1")).status, 401, "VIS_TOKEN does not count");
     assert.equal((await read(server, "/api/v1", entry.token)).status, 200);
-    assert.match(server.notes.join("\n"), /can be read by others[\s\S]*VIS_TOKEN is not used/);
+    assert.match(server.notes.join("\n"), /can be read by others[\s\S]*VIS_TOKEN is ignored/);
     assert.equal(server.tokenFrom, tokens);
   } finally {
     await server.close();

@@ -56,7 +56,7 @@ Deno.test("TokenList reads plain and hashed tokens, scopes, ends and quotas, wit
 Deno.test("TokenList open() says what is wrong with a file by its place, and shows no token", async () => {
   const entry = { name: "a", token: SECRET };
   const wrong: readonly (readonly [unknown, RegExp])[] = [
-    [`{"tokens": [{"name": "a", "token": "${SECRET}" "x"}]}`, /it is no JSON$/],
+    [`{"tokens": [{"name": "a", "token": "${SECRET}" "x"}]}`, /it is not JSON$/],
     [{ tokens: [] }, /tokens: /],
     [[], /the file: /],
     [{ tokens: [{ ...entry, token: "short-secret" }] }, /tokens\.0\.token: It must have 16 to 512/],
@@ -94,7 +94,7 @@ Deno.test("TokenList grants() takes a changed file within a second, and keeps th
   await at.write("{ tokens");
   at.clock.now += 1_000;
   assert.deepEqual(await names(list), ["first", "second"]);
-  assert.match(at.logged.at(-1) ?? "", /tokens_not_loaded.*it is no JSON/);
+  assert.match(at.logged.at(-1) ?? "", /tokens_not_loaded.*it is not JSON/);
   await Deno.remove(at.path);
   at.clock.now += 1_000;
   assert.deepEqual(await names(list), ["first", "second"]);

@@ -11,7 +11,7 @@ Deno.test("folderFault() finds what is there, or what it would be made in", asyn
     const file = join(folder, "file");
     await Deno.writeTextFile(file, "");
     assert.equal(folderFault(file), `${file} is not a folder`);
-    assert.equal(folderFault(join(file, "a")), "a part of its path is no folder");
+    assert.equal(folderFault(join(file, "a")), "a part of its path is not a folder");
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -78,7 +78,7 @@ test("update() refuses signatures that do not belong to the file or the key", as
     await Deno.writeTextFile(path, good.replace("file:", "file: "));
     await refuses(release, UsageError, /its trusted comment was changed/);
     await Deno.writeTextFile(path, "");
-    await refuses(release, UsageError, /it is no signature of minisign/);
+    await refuses(release, UsageError, /it is not a signature of minisign/);
     await Deno.remove(path);
     await refuses(release, UsageError, /^Cannot read .*\.minisig: Status 404$/);
     await Deno.writeTextFile(path, good);
@@ -97,7 +97,7 @@ test("update() refuses a file that was changed after it was signed", async (rele
 
 test("update() refuses a signed archive that the index does not mean", async (release) => {
   await release.edit(({ archives }) => archives[0]!.sha256 = "0".repeat(64));
-  await refuses(release, UsageError, /its checksum is not that of latest\.json; nothing was changed$/);
+  await refuses(release, UsageError, /its checksum does not match latest\.json; nothing was changed$/);
   await release.edit(({ archives }) => archives[0]!.bytes--);
   await refuses(release, UsageError, /Over \d+ bytes$/);
   await release.edit(({ archives }) => archives[0]!.target = "another");
@@ -159,19 +159,19 @@ test("update() refuses an executable that does not run, or tells another version
   await refuses(
     release,
     UsageError,
-    /^Cannot update: what was downloaded does not run here as vis 1\.10\.0; nothing was changed$/,
+    /^Cannot update: the downloaded file does not run here as vis 1\.10\.0; nothing was changed$/,
   );
 }, { program: "#!/bin/sh\necho vis 1.9.0\n" });
 
 test("update() needs a key and a place that nobody else can answer for", async (release) => {
   await refuses(release, ConfigError, /there is no public key; use --key KEY/, { key: undefined });
-  await refuses(release, ConfigError, /it is no public key of minisign/, { key: "RWQ" });
-  await refuses(release, ConfigError, /no release is named; use --from URL or DIR/, { from: undefined });
-  await refuses(release, ConfigError, /neither https nor on this machine/, { from: "http://192.0.2.1/vis" });
+  await refuses(release, ConfigError, /it is not a public key of minisign/, { key: "RWQ" });
+  await refuses(release, ConfigError, /no release is set; use --from URL or DIR/, { from: undefined });
+  await refuses(release, ConfigError, /use an https address or a folder/, { from: "http://192.0.2.1/vis" });
   release.answer = () => new Response(null, { status: 302, headers: { location: "http://192.0.2.1/vis" } });
-  await refuses(release, UsageError, /It leads to an address that is neither https nor on this machine/);
+  await refuses(release, UsageError, /It redirects to an address that is neither https nor on this machine/);
   release.answer = (name) => new Response(null, { status: 302, headers: { location: `/${name}` } });
-  await refuses(release, UsageError, /It leads from one address to the next/);
+  await refuses(release, UsageError, /It redirects too often/);
 });
 
 test("update() follows redirects", async (release) => {

@@ -57,7 +57,7 @@ Deno.test("a file that is too large, is gone or is no text is told, and the next
     await until(() => api.shown().some((text) => text.includes("file is too big")));
     api.files.set("bin", Uint8Array.from([0xff, 0xfe, 0xff, 0x00]));
     api.say(null, { document: { file_id: "bin", file_name: "z.bin" } });
-    await until(() => api.shown().some((text) => text.includes("Cannot use z.bin: it is no UTF-8 text")));
+    await until(() => api.shown().some((text) => text.includes("Cannot use z.bin: it is not UTF-8 text")));
     api.say("go on");
     await until(() => api.shown().some((text) => text.startsWith("fine")));
   }));
@@ -160,7 +160,7 @@ Deno.test("a long answer comes in parts in order, and a text that Telegram refus
         : null
     );
     api.say("long");
-    await until(() => api.shown().some((text) => text.includes(" iteration ·")));
+    await until(() => api.shown().some((text) => text.includes(" step ·")));
     assert.equal(api.messages.length, 3);
     const text = api.shown().join("\n");
     assert.ok([...Array(300).keys()].every((n) => text.includes(`Line ${n} of many words`)));

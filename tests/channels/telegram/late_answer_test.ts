@@ -22,11 +22,11 @@ Deno.test("an answer after long work is a new message that devices notify of, an
     api.say("What is it?");
     await until(() => api.callsOf("deleteMessage").length === 1 && api.messages.length === 1);
     const [message] = api.messages;
-    assert.match(message?.texts.at(-1) ?? "", /^It is 42\n\n2 iterations · /);
+    assert.match(message?.texts.at(-1) ?? "", /^It is 42\n\n2 steps · /);
     assert.notEqual(message?.id, api.callsOf("deleteMessage")[0]?.payload["message_id"]);
     const [progress, made] = sent(rig);
     assert.equal(progress?.text, "⏳");
-    assert.match(made?.text ?? "", /^It is 42 2 iterations · .* …$/);
+    assert.match(made?.text ?? "", /^It is 42 2 steps · .* …$/);
     assert.equal(made?.silent, false);
   }, { lateMs: LATE }));
 

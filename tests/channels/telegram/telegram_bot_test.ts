@@ -13,7 +13,7 @@ Deno.test("TelegramBot answers a message in one message, with what the query too
       await until(() => api.shown().some((text) => text.startsWith("It is 42")), "answer");
       assert.equal(api.messages.length, 1);
       const [message] = api.messages;
-      assert.match(message?.texts.at(-1) ?? "", /^It is 42\n\n2 iterations · \d+\.\d s · script · \d+ → \d+ tokens/);
+      assert.match(message?.texts.at(-1) ?? "", /^It is 42\n\n2 steps · \d+\.\d s · script · \d+ → \d+ tokens/);
       assert.equal(message?.texts[0], "⏳");
       assert.deepEqual(message?.entities.map(({ type }) => type), ["bold", "italic"]);
       assert.ok(api.callsOf("sendChatAction").length > 0);

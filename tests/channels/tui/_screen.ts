@@ -108,6 +108,14 @@ export class VirtualScreen implements Terminal {
     );
   }
 
+  /** The dim characters that are seen now. */
+  dimmed(): string {
+    const { active } = this.#xterm.buffer;
+    const rows = Array.from({ length: this.#xterm.rows }, (_, row) => active.getLine(active.viewportY + row));
+    const cells = rows.flatMap((line) => Array.from({ length: line?.length ?? 0 }, (_, at) => line?.getCell(at)));
+    return cells.map((cell) => cell?.isDim() ? cell.getChars() : "").join("");
+  }
+
   /** What is seen now, as one text. */
   screen(): string {
     return this.lines().join("\n");

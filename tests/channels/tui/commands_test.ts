@@ -67,6 +67,31 @@ Deno.test("/help is a panel, /theme and other names of commands are understood",
   });
 });
 
+Deno.test("high contrast dims nothing, neither what is on the screen already nor the input", async () => {
+  await withScreen([final("**Done**\n\n- one\n\n```ts\na // b\n```")], {}, async ({ screen }) => {
+    screen.type(`Do it${ENTER}`);
+    await screen.until("1 step");
+    assert.ok(screen.dimmed().length > 0);
+    screen.type(`/theme contrast${ENTER}`);
+    await screen.until(() => screen.dimmed().length === 0);
+  });
+});
+
+Deno.test("deleting a word closes the list of files, so that Enter sends what is typed", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(join(workspace, "notes.md"), "");
+    await withScreen([final("ok: sent")], { session: { workspace } }, async ({ screen, engine }) => {
+      screen.type("@");
+      await screen.until("→ notes.md");
+      screen.type("\x1b\x7f");
+      await screen.until((text) => !text.includes("→ notes.md"));
+      screen.type(`Hello${ENTER}`);
+      await screen.until("ok: sent");
+      assert.match(engine.provider.requests[0]?.texts[1] ?? "", /^Hello$/m);
+    });
+  });
+});
+
 Deno.test("a prompt of the workspace is a command that sends its text", async () => {
   await withFolder(async (workspace) => {
     await Deno.mkdir(join(workspace, ".vis/prompts"), { recursive: true });

@@ -88,7 +88,7 @@ Deno.test("what cannot be attached is told, and nothing of what was typed or pas
     for (
       const [name, why] of [["large.png", /5000001 bytes, the limit is 5000000/], [
         "words.png",
-        /it is no PNG/,
+        /it is not a PNG/,
       ]] as const
     ) {
       screen.paste(join(folder, name));
@@ -109,10 +109,10 @@ Deno.test("what cannot be attached is told, and nothing of what was typed or pas
 Deno.test("a model that takes no images is told of before anything is sent or stored", () =>
   withImages([], async ({ screen, engine, folder }) => {
     screen.paste(join(folder, "a.gif"));
-    await screen.until("Cannot send images: script of scripted takes none");
+    await screen.until("Cannot send images: script of scripted does not accept images");
     await screen.until(join(folder, "a.gif"));
     screen.type(`\x15see @a.gif${ENTER}`);
-    await screen.until(/takes none; choose a model/);
+    await screen.until(/does not accept images; choose a model/);
     await screen.until(/─\n +see @a\.gif/);
     assert.equal(engine.provider.requests.length, 0);
     assert.deepEqual((await engine.conversations.list({ limit: 9 })).filter(({ title }) => title !== "test"), []);

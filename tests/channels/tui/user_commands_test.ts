@@ -19,7 +19,7 @@ Deno.test("a command after ! runs with the rights of the user, and the next requ
       screen.type(`What happened?${ENTER}`);
       await screen.until("I see");
       const [first] = engine.provider.requests;
-      assert.match(first?.texts.join("\n") ?? "", /variable ran_1 holds[^]*printed by a command of the user/);
+      assert.match(first?.texts.join("\n") ?? "", /variable ran_1 holds[^]*the output of a command of the user/);
       assert.match(engine.context(1), /\$ cat notes\.txt\\?n?\s*kept here[^]*exit 3[^]*wrong[^]*exit code 3/);
     });
   } finally {

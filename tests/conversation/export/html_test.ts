@@ -32,7 +32,7 @@ Deno.test("exportHtml() shows requests, thinking, code, results, children and an
       "told",
       "the child",
       "<strong>2</strong> of them",
-      "<span>1 query</span><span>1 iteration</span><span>1 block</span>",
+      "<span>1 request</span><span>1 step</span><span>1 block</span>",
       "answered (high confidence)",
       "$0.5000",
       "└ two",
@@ -98,8 +98,8 @@ const marked = (text: string): string => text.replace(/[&<>"']/g, "¤");
 Deno.test("exportHtml() opens what did something, and folds an iteration that only answers", () => {
   const last = recordedIteration({ number: 2, outcome: "final", blocks: [] });
   const page = exportHtml(recording([recordedQuery({ iterations: [recordedIteration(), last] })]));
-  assert.match(page, /<details class="iteration" open><summary>Iteration 1/);
-  assert.match(page, /<details class="iteration"><summary>Iteration 2/);
+  assert.match(page, /<details class="iteration" open><summary>Step 1/);
+  assert.match(page, /<details class="iteration"><summary>Step 2/);
 });
 
 Deno.test("codeHtml() names comments, strings, keywords and numbers, and gives the code back unchanged", () => {

@@ -40,13 +40,13 @@ Deno.test("exportMarkdown() reads as text: requests, thinking, code, results, an
   assert.deepEqual(ownLines(text), [
     "# A title",
     "Conversation `01a2`, 1970-01-01 00:00 UTC, workspace `/work`",
-    "## Query 1",
-    "### Iteration 1 · executed",
+    "## Request 1",
+    "### Step 1 · executed",
     "Thinking:",
     "✓ value (3 ms)",
     "result:",
     "### Answer",
-    "*answered (high confidence) · 1 iteration · 1.5 s · 0 in + 0 out tokens · $0.5000*",
+    "*answered (high confidence) · 1 step · 1.5 s · 0 in + 0 out tokens · $0.5000*",
   ]);
   for (const part of ["> How many?", "```ts\n1 + 1\n```", "> **2** of them", "└ one"]) {
     assert.ok(text.includes(part), part);
@@ -56,7 +56,7 @@ Deno.test("exportMarkdown() reads as text: requests, thinking, code, results, an
 Deno.test("exportMarkdown() lets no stored text out of its quote or fence, and loads no image", () => {
   const text = exportMarkdown(hostileRecording());
   const own = ownLines(text);
-  assert.equal(own.filter((line) => /^#+ (Query|heading)/.test(line)).length, 2);
+  assert.equal(own.filter((line) => /^#+ (Request|heading)/.test(line)).length, 2);
   for (const line of own) {
     assert.ok(!/(?<!\\)<[a-z/]/.test(line.replace(/(`+).*?\1/g, "")), line);
     assert.ok(!/(?<!\\)!\[/.test(line), line);

@@ -29,7 +29,7 @@ Deno.test("readImage() tells the kind by the first bytes", () => {
 
 Deno.test("readImage() refuses other files, cut ones and empty ones", () => {
   for (const bytes of [latin1("<svg/>"), latin1("RIFF\0\0\0\0WAVE"), PNG.slice(0, 7), new Uint8Array()]) {
-    refused(bytes, /it is no PNG, JPEG, GIF or WebP/);
+    refused(bytes, /it is not a PNG, JPEG, GIF or WebP image/);
   }
 });
 
@@ -49,7 +49,7 @@ Deno.test("readImage() takes addresses as they are, of http and https only", () 
 Deno.test("readImage() reads base64 data URLs by their bytes, whatever they say they are", () => {
   const url = `data:text/html;charset=utf-8;base64,${Buffer.from(PNG).toString("base64")}`;
   assert.deepEqual(readImage(url, "it"), { kind: "bytes", mediaType: "image/png", bytes: PNG });
-  refused("data:image/png;base64,AAAA", /it is no PNG/);
+  refused("data:image/png;base64,AAAA", /it is not a PNG/);
 });
 
 Deno.test("checkImages() corrects a kind that the bytes are not", () => {

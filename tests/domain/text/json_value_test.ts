@@ -42,7 +42,7 @@ Deno.test("jsonValue() names the place of what has no form", () => {
 Deno.test("jsonValue() refuses a value inside itself, and runs no getter and no toJSON", () => {
   const loop: Record<string, unknown> = {};
   loop["self"] = loop;
-  assert.throws(() => jsonValue(loop), /nested too deep, or that holds itself/);
+  assert.throws(() => jsonValue(loop), /nested too deep, or that contains itself/);
   let ran = false;
   const trap = Object.defineProperty({ toJSON: "data" }, "x", { enumerable: true, get: () => ran = true });
   assert.deepEqual(jsonValue(trap), { toJSON: "data" });

@@ -80,7 +80,7 @@ export function flagsSuite(launcher: Launcher): void {
       "--no-extension refuses a name that is none": withUser(async (user, env) => {
         const ran = await user.run(["run", "--no-extension", "memmo", "x"], { env });
         assert.deepEqual([ran.code, ran.stdout, user.mock.requests.length], [2, "", 0]);
-        assert.match(ran.stderr, /^vis: Cannot leave out memmo: there is no such extension; is memo meant\n$/);
+        assert.match(ran.stderr, /^vis: Cannot leave out memmo: unknown extension; did you mean memo\?\n$/);
       }, { reply: final("It is so") }),
       "--trace shows thinking, tokens and times on stderr": withUser(async (user, env) => {
         const { code, stdout, stderr } = await user.run(["run", "--trace", "x"], { env });
@@ -124,7 +124,7 @@ export function flagsSuite(launcher: Launcher): void {
         assert.equal(JSON.parse((await user.run(["run", "--json", "x"], { env })).stdout).iterations, 2);
         const wrong = await user.run(["config", "set", "budget.iterationz", "1"], { env });
         assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);
-        assert.match(wrong.stderr, /is budget\.iterations meant\n$/);
+        assert.match(wrong.stderr, /did you mean budget\.iterations\?\n$/);
       }, { reply: replyJson("1") }),
     });
   });

@@ -71,7 +71,7 @@ export function limitsSuite(launcher: Launcher): void {
           assert.equal(user.mock.requests.length, 4);
         },
       ),
-      "budget.depth": says({ budget: { depth: 0 } }, replyJson("await rlm.run('x')"), /at depth 1: 0 is the deepest/),
+      "budget.depth": says({ budget: { depth: 0 } }, replyJson("await rlm.run('x')"), /at depth 1: the limit is 0/),
       "autoForget.afterQueries": withUser(
         { autoForget: { afterQueries: 1 } },
         { reply: [replyJson("const gone = 1", { final: "At last" }), final("At last"), final("At last")] },

@@ -38,7 +38,7 @@ export function machineSuite(launcher: Launcher): void {
       "the schema is too large": holds(limited("-f 200"), size),
       "too few open files": holds(
         limited("-n 32"),
-        /^vis: Cannot work with ulimit -n 32: 64 is the least, raise it\n$/,
+        /^vis: Cannot work with ulimit -n 32: raise it to at least 64\n$/,
       ),
       ...(launcher.name === "source"
         ? {
@@ -53,7 +53,7 @@ export function machineSuite(launcher: Launcher): void {
       new RegExp(`Cannot make a folder for the sandbox in .*: ${why}; set TMPDIR to a folder`);
     await together(t, {
       "none": holds({ env: { TMPDIR: "/does/not/exist" } }, says("there is no such file or folder")),
-      "a file": holds({ env: { TMPDIR: "/etc/passwd" } }, says("a part of its path is no folder")),
+      "a file": holds({ env: { TMPDIR: "/etc/passwd" } }, says("a part of its path is not a folder")),
       "one in which nothing can be made": holds({ env: { TMPDIR: "/proc/self" } }, says(".+")),
       "a relative one": withUser(async (user) => {
         const ran = await user.run(["run", "x"], { env: { TMPDIR: "nowhere", NO_COLOR: "1" } });
@@ -166,6 +166,6 @@ export function machineSuite(launcher: Launcher): void {
     for (const name of ["home", "work space", "tmp"]) await Deno.chmod(user.path(name), 0o777);
     const nobody = "setpriv --reuid=54321 --regid=54321 --clear-groups";
     const few = await user.run(["run", "x"], { shell: `exec ${nobody} prlimit --nproc=20 "$@"` });
-    refused(user, few, /^vis: Cannot work with ulimit -u 20: 32 is the least, raise it\n$/);
+    refused(user, few, /^vis: Cannot work with ulimit -u 20: raise it to at least 32\n$/);
   });
 }

@@ -130,7 +130,7 @@ export function providersSuite(launcher: Launcher): void {
       "a misspelt setting": withUser(async (user) => {
         await configure(user, { providers: [{ name: "zai", modles: [] }] });
         const { code, stderr } = await user.run(["run", "hi"], { env });
-        assert.deepEqual([code, stderr.includes("providers.0.modles: There is no such key; is models meant")], [
+        assert.deepEqual([code, stderr.includes("providers.0.modles: unknown setting; did you mean models?")], [
           3,
           true,
         ]);
@@ -145,7 +145,7 @@ export function providersSuite(launcher: Launcher): void {
         const noTerminal = await user.run(["auth", "login", "anthropic"], { env });
         assert.deepEqual([noTerminal.code, /--key-stdin/.test(noTerminal.stderr)], [2, true]);
         const unknown = await user.run(["auth", "login", "antropic", "--key-stdin"], { env, input: KEY });
-        assert.deepEqual([unknown.code, /is anthropic meant\?/.test(unknown.stderr)], [3, true]);
+        assert.deepEqual([unknown.code, /did you mean anthropic\?/.test(unknown.stderr)], [3, true]);
       }),
     });
   });

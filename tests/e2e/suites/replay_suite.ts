@@ -82,7 +82,7 @@ export function replaySuite(launcher: Launcher): void {
     assert.deepEqual([refused.code, refused.stdout], [2, ""]);
     assert.match(
       refused.stderr,
-      /^vis: Cannot copy .*work space for the replay: it holds more than 1024 MiB; .*--in-place/,
+      /^vis: Cannot copy .*work space for the replay: it has more than 1024 MiB; .*--in-place/,
     );
     assert.deepEqual(await copiesOf(user), []);
     const missing = await user.run(["replay", id, "--cwd", user.path("gone")], { env: NO_PROVIDER });

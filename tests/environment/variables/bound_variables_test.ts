@@ -96,11 +96,11 @@ Deno.test("customBindings has live ones with their owner, newest first, in a new
   }));
 
 const REFUSED_NAMES: readonly (readonly [unknown, RegExp])[] = [
-  ["a-b", /Cannot bind "a-b": it is no name of a variable/],
-  ["", /is no name of a variable/],
-  [7, /Cannot bind 7: it is no name/],
-  ["x".repeat(300), /is no name of a variable/],
-  ["__proto__\u0000", /is no name/],
+  ["a-b", /Cannot bind "a-b": it is not the name of a variable/],
+  ["", /is not the name of a variable/],
+  [7, /Cannot bind 7: it is not the name/],
+  ["x".repeat(300), /is not the name of a variable/],
+  ["__proto__\u0000", /is not the name/],
   ["$query", /Cannot bind \$query: the sandbox uses that name/],
   ["results", /the sandbox uses that name/],
   ["ext", /the sandbox uses that name/],
@@ -118,7 +118,7 @@ Deno.test("bindVar() refuses names and values that cannot be variables, and noth
       if (!expected.test(found)) faults.push(`${String(name)}: ${found}`);
     }
     const values: readonly (readonly [unknown, RegExp])[] = [
-      [undefined, /Cannot bind v: undefined is no value/],
+      [undefined, /Cannot bind v: undefined is not a value/],
       [() => 1, /Cannot bind v: .*function/],
       [{ deep: [Symbol("s")] }, /Cannot bind v: .*deep/],
       [new WeakMap(), /Cannot bind v: /],
@@ -181,7 +181,7 @@ Deno.test("readVar() refuses what is absent, no data or too large, in words", as
     /Cannot read ext: no such variable/,
     /Cannot read globalThis: no such variable/,
     /Cannot read Math: no such variable/,
-    /Cannot read "a b": it is no name of a variable|Cannot read .*a b/,
+    /Cannot read "a b": it is not the name of a variable|Cannot read .*a b/,
     /maxBytes is -1/,
   ];
   for (const [at, one] of expected.entries()) assert.match(found[at] ?? "", one);
@@ -218,7 +218,7 @@ Deno.test("readVar() without a child reads what is stored and starts none", () =
     await again.ask("y");
     assert.deepEqual(found, [
       [1, 2],
-      "TypeError: Cannot read twice: it is a function, which is no data",
+      "TypeError: Cannot read twice: it is a function, which is not data",
       "ReferenceError: Cannot read none: no such variable",
       "RangeError: Cannot read big: it has more than 100 bytes",
       0,

@@ -19,7 +19,7 @@ const REFUSED: readonly (readonly [string, Readonly<Record<string, string>>, Reg
   ["an address", { "vis.json": manifestOf({ entry: "https://a.example/mod.ts" }) }, /entry: must be a path/],
   ["a backslash", { "vis.json": manifestOf({ entry: "..\\mod.ts" }) }, /entry: must be a path/],
   ["an entry that is no code", { "vis.json": manifestOf({ entry: "mod.wasm" }) }, /must end in/],
-  ["an entry that is not there", { "vis.json": manifestOf() }, /names mod\.ts, which is not there/],
+  ["an entry that is not there", { "vis.json": manifestOf() }, /names mod\.ts, which does not exist/],
   ["a namespace that is a path", { "vis.json": manifestOf({ namespace: "../x" }) }, /namespace: must look like/],
   ["a version that is a number", { "vis.json": manifestOf({ version: 1 }) }, /extensions\.0\.version/],
   ["requires of a wrong type", { "vis.json": manifestOf({ requires: { a: 1 } }) }, /extensions\.0\.requires/],
@@ -42,7 +42,7 @@ Deno.test("readExtensionFolder() refuses links, wherever they lead, and what is 
     await assert.rejects(readExtensionFolder(join(folder, "x")), /data\.txt is a link/);
     await Deno.remove(join(folder, "x/data.txt"));
     await Deno.symlink(join(folder, "x"), join(folder, "y"));
-    await assert.rejects(readExtensionFolder(join(folder, "y")), /it is no folder/);
+    await assert.rejects(readExtensionFolder(join(folder, "y")), /it is not a folder/);
     const file = await Deno.open(join(folder, "x/huge.bin"), { create: true, write: true });
     await file.truncate(40 * 1024 * 1024);
     file.close();
@@ -159,7 +159,7 @@ Deno.test("loadShipped() runs a project's code only while just this content is t
     const folderOptions = optionsIn(join(folder, "home"));
     const folders = [{ place: "project" as const, path }];
     const load = () => loadShipped({}, { log, folders, folderOptions });
-    assert.match((await load()).skipped[0]?.reason ?? "", /it is not trusted; vis extensions trust shows it/);
+    assert.match((await load()).skipped[0]?.reason ?? "", /it is not trusted; review it with vis extensions trust/);
     assert.equal(await ran(), false);
     const { hash } = await readExtensionFolder(path);
     await folderOptions.trust.add({ path: join(folder, "elsewhere"), hash, namespaces: [], at: "" });
@@ -207,7 +207,7 @@ Deno.test("loadShipped() keeps the first of a namespace; a folder that was named
     const kept = await load("test.a", "home");
     assert.deepEqual([kept.loaded[0]?.symbols?.length, kept.skipped[0]?.reason], [
       0,
-      "Cannot load test.a: test.a is there already",
+      "Cannot load test.a: test.a is loaded already",
     ]);
     assert.equal((await load("test.a", "path")).loaded[0]?.symbols?.length, 1);
     assert.match((await load("test.other", "path")).skipped[0]?.reason ?? "", /alias a belongs to test\.other/);
@@ -218,7 +218,7 @@ Deno.test("TrustList refuses a file that is none", () =>
     const { trust } = optionsIn(folder);
     assert.deepEqual(await trust.all(), []);
     await Deno.writeTextFile(join(folder, "trusted_extensions.json"), '{"trusted": [1]}');
-    await assert.rejects(trust.has("/x", "y"), /it is no list of trusted extensions/);
+    await assert.rejects(trust.has("/x", "y"), /it is not a list of trusted extensions/);
   }));
 
 Deno.test("loadShipped() logs what it found in folders as info, what it left out as error", () =>

@@ -25,7 +25,7 @@ Deno.test("fs.move() renames files and folders, makes folders, and is taken back
 
 Deno.test("fs.move() goes over nothing, and not into itself", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a", "b.txt": "b", "src/c.txt": "c" });
-  assert.equal(await workspace.refusal("move", "a.txt", "b.txt"), "Cannot move a.txt: b.txt is there already");
+  assert.equal(await workspace.refusal("move", "a.txt", "b.txt"), "Cannot move a.txt: b.txt already exists");
   assert.equal(
     await workspace.refusal("move", "a.txt", "src"),
     "Cannot move a.txt: src is a folder; fs.move to src/a.txt",

@@ -138,7 +138,7 @@ Deno.test("fs.patch() refuses what it cannot do, and says why", async () => {
     await of("--- a/nope.txt\n+++ b/nope.txt\n@@ -1 +1 @@\n-a\n+b\n"),
     /Cannot patch nope\.txt: no such file/,
   );
-  assert.match(await of("--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+b\n"), /creates it, and it is there already/);
+  assert.match(await of("--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+b\n"), /creates it, and it already exists/);
   assert.match(await of("--- a/x.bin\n+++ b/x.bin\n@@ -1 +1 @@\n-a\n+b\n"), /binary file/);
   assert.match(await of("diff --git a/x.bin b/x.bin\nGIT binary patch\nliteral 3\n"), /binary file/);
   assert.match(await of("--- a/a.txt\n+++ /dev/null\n@@ -0,0 +1 @@\n+b\n"), /not all of its lines/);

@@ -88,7 +88,7 @@ Deno.test("undoCli() refuses what somebody else changed, and forces it where it 
   await workspace.put("a.txt", "mine\n");
   assert.deepEqual(await cli(workspace, {}), {
     code: 1,
-    told: { error: "Cannot undo: a.txt changed since, by somebody else", code: "files_changed" },
+    told: { error: "Cannot undo: a.txt changed since by someone else", code: "files_changed" },
   });
   assert.equal((await cli(workspace, { force: true })).code, 0);
   assert.equal(await workspace.text("a.txt"), "one\n");

@@ -41,7 +41,7 @@ Deno.test("fs.undo() refuses files that somebody else changed since, names them,
   await using workspace = await Workspace.with({ "a.txt": "a\n", "b.txt": "b\n" });
   await workspace.call("edit", [{ path: "a.txt", old: "a", new: "A" }, { path: "b.txt", old: "b", new: "B" }]);
   await workspace.put("b.txt", "B and mine\n");
-  assert.equal(await workspace.refusal("undo"), "Cannot undo: b.txt changed since, by somebody else");
+  assert.equal(await workspace.refusal("undo"), "Cannot undo: b.txt changed since by someone else");
   assert.equal(await workspace.text("a.txt"), "A\n");
   await workspace.put("b.txt", "B\n");
   await workspace.call("undo");

@@ -108,7 +108,7 @@ Deno.test("git.* refuses what git would take for an option, and makes nothing of
         () => changeWorktree(env, "w", { from: "--force" }),
         () => log(env, { ref: "HEAD\n--all" }),
       ]
-    ) await assert.rejects(call, /is no name of a commit or branch/);
+    ) await assert.rejects(call, /is not the name of a commit or branch/);
     await write(option, "x\n");
     await write("--force", "y\n");
     assert.equal((await diff(env, { paths: option })).files.length, 0);
@@ -133,7 +133,7 @@ Deno.test("git.* takes paths for what they are, and none outside", { ignore }, a
     await assert.rejects(blame(env, "../outside/x"), /outside/);
     await assert.rejects(changeWorktree(env, "../outside/w"), /must be a folder in the workspace/);
     await assert.rejects(changeWorktree(env, ".git/w"), /must be a folder in the workspace/);
-    await assert.rejects(diff(env, { paths: "a\0b" }), /is no path/);
+    await assert.rejects(diff(env, { paths: "a\0b" }), /is not a path/);
   });
 });
 

@@ -29,7 +29,7 @@ Deno.test("git.add() and git.commit() say what is wrong, and what there is", { i
     await assert.rejects(blame(env, "b.txt", { ref: "HEAD" }), /there is no file b.txt in HEAD; the nearest are a.txt/);
     await assert.rejects(changeBranch(env, "x", { from: "mian" }), /there is no mian; the nearest are main/);
     await assert.rejects(changeBranch(env, "y", { delete: true }), /there is no y; the nearest are main/);
-    await assert.rejects(changeBranch(env, "main"), /it is there already/);
+    await assert.rejects(changeBranch(env, "main"), /it already exists/);
     await write("a.txt", "other\n");
     assert.equal((await commit(env, "some", { paths: "a.txt" })).files, 1);
     const amended = await commit(env, "all of it", { amend: true });

@@ -42,7 +42,7 @@ test("mcp: a server that dies at its start is started twice, and the error has i
 test("mcp: a server that never answers, or speaks something else, ends with a clear error and leaves nothing", async () => {
   const table: readonly (readonly [string, RegExp, object?])[] = [
     ["silent", /Cannot use MCP server s: .*did not start/, { startMs: 300 }],
-    ["garbage", /it does not speak the protocol; it wrote 200 lines that are no message, the first: Welcome/],
+    ["garbage", /it does not speak the protocol; it wrote 200 lines that are not messages, the first: Welcome/],
     ["flood", /it wrote a message of over 16777216 bytes/],
     ["notifications", /bytes that nobody asked for|did not start/, { startMs: 3_000 }],
     ["small notifications", /it wrote 10000 messages that nobody asked for/],

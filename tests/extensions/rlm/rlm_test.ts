@@ -60,7 +60,7 @@ Deno.test("reduceChunks() refuses failures, which mapChunks() may have given", a
   const mixed = ["a", { error: "rate limit" }];
   await assert.rejects(
     reduceChunks(asking(String), mixed, { instruction: "Merge:" }),
-    /^TypeError: Cannot merge: 1 of 2 are no texts \(rate limit\)/,
+    /^TypeError: Cannot merge: 1 of 2 are not texts \(rate limit\)/,
   );
 });
 

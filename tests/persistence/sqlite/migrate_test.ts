@@ -70,7 +70,7 @@ Deno.test("migrate() refuses a newer database and changes nothing", async () => 
     name: "StoreError",
     code: "newer",
     message: `Cannot use database /x/vis.db: a newer Vis wrote it (schema V${N}, this one knows V${N - 1}), ` +
-      "update Vis or give another file with --db",
+      "update Vis or choose another file with --db",
   });
   assert.ok(tables(db).includes("more"));
 });

@@ -135,7 +135,10 @@ Deno.test("openAiChat() knows a model that is not there by the words of services
   ];
   for (const error of errors) {
     const { message, retryable } = await failureTo("openai-chat", { status: 400, error });
-    assert.match(message, /^Cannot find model "mock-1" .*\(400\): .*vis models lists what there is; it says: /);
+    assert.match(
+      message,
+      /^Cannot find model "mock-1" .*\(400\): .*vis models lists those that exist; the server replied: /,
+    );
     assert.equal(retryable, false);
   }
 });
@@ -157,7 +160,7 @@ Deno.test("openAiChat() reads no more of an endless error than it needs", async 
     return new Response(body, { status: 500 });
   });
   const provider = await provide("openai-chat", { baseUrl: `http://127.0.0.1:${server.addr.port}/v1` });
-  await assert.rejects(collect(provider), /\(500\).*it says: xxx/);
+  await assert.rejects(collect(provider), /\(500\).*the server replied: xxx/);
   await server.shutdown();
 });
 

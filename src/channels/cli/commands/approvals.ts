@@ -18,7 +18,7 @@ export async function listApprovals({ services, io, flags }: Input): Promise<num
   if (flags.json) io.stdout(jsonText(rules, { indent: 2 }));
   else {
     for (const rule of rules) io.stdout(`${lineOf(rule, flags)}\n`);
-    if (rules.length === 0) io.stderr(`No approvals are kept${flags.all ? "" : " for this workspace"}\n`);
+    if (rules.length === 0) io.stderr(`No lasting approvals${flags.all ? "" : " for this workspace"}\n`);
   }
   return 0;
 }
@@ -37,8 +37,8 @@ export async function removeApprovals(ids: readonly string[], { services, io, fl
 
 function ruleOf(id: string, all: readonly KeptRule[]): KeptRule {
   const [found, other] = all.filter((rule) => id !== "" && rule.id.startsWith(id));
-  if (!found) throw new UsageError(`Cannot find approval ${id}: vis approvals list --all shows all`);
-  if (other) throw new UsageError(`Cannot choose an approval by ${id}: more than one begins with it`);
+  if (!found) throw new UsageError(`Cannot find approval ${id}: vis approvals list --all lists them`);
+  if (other) throw new UsageError(`Cannot choose an approval by ${id}: more than one starts with it`);
   return found;
 }
 

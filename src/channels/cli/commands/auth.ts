@@ -47,7 +47,9 @@ export class AuthCommand {
     const { ANOTHER, chooseLogin } = await import("./choose_login.ts");
     const { name, need, start } = await chooseLogin([...await admin.loginChoices(), ANOTHER], this.#io);
     if (name === ANOTHER.name) return await this.#addServer(admin);
-    if (start !== undefined) throw new ConfigError(`Cannot use ${name}: it does not run; ${start}, then log in again`);
+    if (start !== undefined) {
+      throw new ConfigError(`Cannot use ${name}: it is not running; ${start}, then log in again`);
+    }
     if (need !== "optional") return name;
     this.#io.stderr(`vis: ${name} needs no key\n`);
     await this.#sayNext(name, admin);

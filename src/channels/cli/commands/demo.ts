@@ -89,7 +89,7 @@ async function firstPart({ services, io }: DemoContext): Promise<number> {
 async function secondPart({ services, io }: DemoContext, folder: string): Promise<number> {
   return await withSession(services.open(requestIn(folder)), async (session) => {
     const branch = await session.conversations.latest(session.workspace);
-    if (!branch) throw new Error(`Cannot resume the demo: ${folder} holds no conversation`);
+    if (!branch) throw new Error(`Cannot resume the demo: ${folder} has no conversation`);
     const code = await askAll(REQUESTS.second, { session, branch, io });
     io.stdout(await demoTable({ session, branch, folder }));
     return code;

@@ -38,14 +38,14 @@ export async function addMcpServer(
   const { admin, key } = await settings({ services, io, flags });
   const known = await serversOf(admin, key);
   if (Object.hasOwn(known, name) && !flags.force) {
-    throw new UsageError(`Cannot add ${name}: there is a server of this name; --force replaces it`);
+    throw new UsageError(`Cannot add ${name}: a server with this name exists; --force replaces it`);
   }
   const server = /^https?:\/\//.test(command) ? overHttp(command, { args, flags }) : program(command, { args, flags });
   const done = await admin.set(`${key}.${name}`, { words: [JSON.stringify(server)], project: false });
   if (flags.json) io.stdout(jsonText({ name, ...server }, { indent: 2 }));
-  else io.stdout(`Added ${name} in ${done.path}. Vis can use it from the next start on.\n`);
+  else io.stdout(`Added ${name} in ${done.path}. Vis uses it from the next start.\n`);
   if (DOWNLOADS.test(command) && !flags.network) {
-    io.stderr(`vis: ${command} downloads what it runs: add --network, or install the server and name its program\n`);
+    io.stderr(`vis: ${command} downloads its program: add --network, or install the server and name its program\n`);
   }
   return 0;
 }
@@ -69,8 +69,8 @@ export async function removeMcpServer(name: string, input: Input): Promise<numbe
   const names = Object.keys(await serversOf(admin, key));
   if (!names.includes(name)) {
     const near = nearestName(name, names);
-    const hint = near === null ? "vis mcp list shows those that are set up" : `is ${near} meant`;
-    throw new UsageError(`Cannot remove ${name}: there is no such server; ${hint}`);
+    const hint = near === null ? "vis mcp list shows all" : `did you mean ${near}?`;
+    throw new UsageError(`Cannot remove ${name}: unknown server; ${hint}`);
   }
   const { path } = await admin.unset(`${key}.${name}`, { project: false });
   if (flags.json) io.stdout(jsonText({ name, path }, { indent: 2 }));
@@ -109,7 +109,7 @@ function overHttp(
   { args, flags }: { readonly args: readonly string[]; readonly flags: NewMcpServer },
 ): Server {
   const wrong = PROGRAM_ONLY.find((flag) => flags[flag] !== false && Object(flags[flag]).length !== 0);
-  if (wrong !== undefined) throw new UsageError(`Cannot use --${wrong} with an address: it is for programs`);
+  if (wrong !== undefined) throw new UsageError(`Cannot use --${wrong} with an address: only programs take it`);
   if (args.length > 0) throw new UsageError(`Cannot use ${args[0]}: an address has no arguments`);
   const headers = pairs(flags.header, { flag: "--header", by: ":", like: "'Authorization: Bearer ${auth:github}'" });
   return { url, ...(flags.header.length > 0 ? { headers } : {}) };
@@ -119,7 +119,7 @@ function program(
   command: string,
   { args, flags }: { readonly args: readonly string[]; readonly flags: NewMcpServer },
 ): Server {
-  if (flags.header.length > 0) throw new UsageError("Cannot use --header with a program: it is for addresses");
+  if (flags.header.length > 0) throw new UsageError("Cannot use --header with a program: only addresses take it");
   const { read, write, network } = flags;
   const env = pairs(flags.env, { flag: "--env", by: "=", like: "'TOKEN=${auth:github}'" });
   return {

@@ -25,7 +25,7 @@ async function address(io: Io): Promise<string> {
     const text = (await io.askLine("Address, such as http://127.0.0.1:8080/v1: ")).trim().replace(/\/+$/, "");
     if (URL.canParse(text) && /^https?:/.test(text)) return text;
     if (time === TRIES) throw new UsageError("Cannot add a server without its address");
-    io.stderr("vis: that is not an address: it begins with http:// or https://\n");
+    io.stderr("vis: an address starts with http:// or https://\n");
   }
 }
 

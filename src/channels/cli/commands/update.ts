@@ -23,7 +23,7 @@ export async function updateCommand({ services, io, flags }: CommandInput<Update
     onFound: (release) => io.stdout(visibleText(textOf(release, vis))),
     signal: interrupted.signal,
   });
-  if (installed) io.stdout(visibleText(`Installed ${installed.path}; the one from before is ${installed.kept}\n`));
+  if (installed) io.stdout(visibleText(`Installed ${installed.path}; the previous one is kept as ${installed.kept}\n`));
   return 0;
 }
 

@@ -115,8 +115,8 @@ async function askTrust(
   { path, io, flags }: { readonly path: string; readonly io: Io; readonly flags: ImportFlags },
 ): Promise<void> {
   const parts = [counted(functions, ["function", "functions"]), counted(classes, ["class", "classes"])];
-  const carried = `${visibleText(path)} carries code: ${parts.filter((part) => part !== "").join(" and ")}. ` +
-    "A query that continues the conversation runs it in the sandbox, with access to what your queries may use";
+  const carried = `${visibleText(path)} contains code: ${parts.filter((part) => part !== "").join(" and ")}. ` +
+    "A request that continues the conversation runs it in the sandbox, with everything that your requests may use";
   if (flags.trust) return flags.quiet ? undefined : io.stderr(`${carried}.\n`);
   if (io.stdinIsTerminal && io.stderrIsTerminal) {
     io.stderr(`${carried}.\n`);

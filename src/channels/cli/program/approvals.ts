@@ -8,16 +8,16 @@ export function addApprovals(program: Command, { services, io, finish }: Context
   const group = program.command("approvals").description("lasting approvals of this workspace: list, remove");
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
-      .option("--all", "of every workspace", false)
+      .option("--all", "of all workspaces", false)
       .option(...FLAGS.cwd)
       .option("--json", "print JSON", false);
   const load = async () => await import("../commands/approvals.ts");
-  add("list", "what extensions may do without asking again")
+  add("list", "list what extensions may do without asking again")
     .action(async (flags: ApprovalsFlags) => {
       const { listApprovals } = await load();
       finish(await listApprovals({ services, io, flags }));
     });
-  add("remove", "ask again from now on")
+  add("remove", "remove lasting approvals, so that Vis asks again")
     .argument("[approval...]", "its id in the list, a unique prefix is enough; with --all and no id, all approvals")
     .action(async (ids: string[], flags: ApprovalsFlags) => {
       const { removeApprovals } = await load();

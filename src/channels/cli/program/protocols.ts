@@ -49,7 +49,7 @@ function addMcpServers(mcp: Command, { services, io, finish }: Context): void {
   const load = async () => await import("../commands/mcp_servers.ts");
   const sub = (name: string, description: string): Command =>
     mcp.command(name).description(description).option("--json", "print JSON", false);
-  sub("add", "let Vis use a server: a program, or an address")
+  sub("add", "add a server for Vis to use: a program or an address")
     .argument("<name>", "letters, digits, - and _")
     .argument("<command-or-url>", "a program on the path or absolute, or an https address")
     .argument("[args...]", "arguments of the program, after --; ${workspace} is the folder that Vis works in")
@@ -60,20 +60,22 @@ function addMcpServers(mcp: Command, { services, io, finish }: Context): void {
       [],
     )
     .option("--header <name: value>", "a header of each request; repeatable", collected, [])
-    .option("--read <path>", "a further absolute path that the program may read; repeatable", collected, [])
+    .option("--read <path>", "an additional absolute path that the program may read; repeatable", collected, [])
     .option("--write <path>", "a path that the program may change; repeatable", collected, [])
-    .option("--network", "the program gets the network", false)
+    .option("--network", "let the program use the network", false)
     .option("--force", "replace a server of this name", false)
     .addHelpText("after", MCP_ADD)
     .action(async (name: string, command: string, args: string[], flags: NewMcpServer) => {
       finish(await (await load()).addMcpServer({ name, command, args }, { services, io, flags }));
     });
-  sub("list", "servers that Vis uses").action(async (flags: McpServersFlags) => {
+  sub("list", "list the servers that Vis uses").action(async (flags: McpServersFlags) => {
     finish(await (await load()).listMcpServers({ services, io, flags }));
   });
-  sub("remove", "a server that Vis uses").argument("<name>").action(async (name: string, flags: McpServersFlags) => {
-    finish(await (await load()).removeMcpServer(name, { services, io, flags }));
-  });
+  sub("remove", "remove a server that Vis uses").argument("<name>").action(
+    async (name: string, flags: McpServersFlags) => {
+      finish(await (await load()).removeMcpServer(name, { services, io, flags }));
+    },
+  );
   addMcpLogins(mcp, { services, io, finish });
 }
 
@@ -83,9 +85,9 @@ function addMcpLogins(mcp: Command, { services, io, finish }: Pick<Context, "ser
     finish(await mcpLoginCommand(words, { services, io }));
   };
   mcp.command("login")
-    .description("log in to a server in the browser")
+    .description("log in to a server with a browser")
     .argument("<name>")
-    .option("--paste", "ask for the address to which the browser is sent, if it runs on another machine", false)
+    .option("--paste", "prompt for the address that the browser was sent to; for a browser on another machine", false)
     .action(async (name: string, { paste }: { readonly paste: boolean }) => {
       await run(["mcp-login", name, ...(paste ? ["--paste"] : [])]);
     });
@@ -101,7 +103,7 @@ Examples:
   vis mcp add github https://api.githubcopilot.com/mcp/ \\
     --header 'Authorization: Bearer \${auth:github}'
 
-Programs run behind the wall of commands. Keep tokens with vis auth login NAME
+Programs run in the sandbox of commands. Save tokens with vis auth login NAME
 and refer to them as \${auth:NAME}.`;
 
 const MCP = `
@@ -110,8 +112,7 @@ Most clients are configured like this:
       "vis": { "command": "vis", "args": ["mcp", "--cwd", "/path/to/it"] } } }
 
 Protocol messages go to stdout, everything else to stderr. The server stops when
-the client closes the connection. The subcommands are about the opposite:
-servers that Vis uses.`;
+the client closes the connection. The subcommands manage servers that Vis uses.`;
 
 const ACP = `
 Editors are configured in their own settings, for example:

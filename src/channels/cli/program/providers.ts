@@ -31,7 +31,7 @@ function addAuth(program: Command, { services, io, finish }: Context): void {
     return new AuthCommand({ services, io });
   };
   auth.command("login")
-    .description("save a key in $VIS_HOME/auth.json, or log in in the browser (github-copilot)")
+    .description("save a key in $VIS_HOME/auth.json, or log in with a browser (github-copilot)")
     .argument("[provider]", "provider, such as anthropic; chosen from a list if omitted")
     .option("--key-stdin", "read the key from stdin instead of prompting for it", false)
     .option("--domain <domain>", "GitHub Enterprise domain, such as company.ghe.com", "github.com")

@@ -18,7 +18,7 @@ export function addTelegram(program: Command, { services, io, finish }: Context)
     .action(async (flags: TelegramFlags) => finish(await (await command()).run(flags)));
   group.command("allow")
     .description("allow users and groups to use the bot; a running bot applies it at once")
-    .argument("<id...>", "ids as the bot tells them to users it refuses; ids of groups begin with -", ids)
+    .argument("<id...>", "ids that the bot sends to users it refuses; ids of groups start with -", ids)
     .action(async (added: number[]) => finish(await (await command()).allow(added)));
   group.command("disallow")
     .description("remove users and groups from the list")
@@ -30,7 +30,7 @@ const EXAMPLES = `
 Examples:
   vis auth login telegram          save the token from @BotFather
   vis telegram --cwd ~/project
-  vis telegram allow 123456789     the bot tells refused users their id
+  vis telegram allow 123456789     the bot sends refused users their id
 
 Only users and groups in telegram.allow may use the bot. /model chooses another
 model for a chat. After Ctrl-C or SIGTERM running requests may finish

@@ -10,11 +10,12 @@ export function addUndo(program: Command, { services, io, finish }: Context): vo
     .option("--list", "list the changes that can be undone, newest first", false)
     .option("--steps <n>", "undo the last N changes", positiveInteger)
     .addOption(
-      new Option("--scope <what>", "undo all changes of the latest query, iteration or step").choices([
-        "query",
-        "iteration",
-        "step",
-      ]),
+      new Option("--scope <what>", "undo all changes of the latest request (query), step (iteration) or call (step)")
+        .choices([
+          "query",
+          "iteration",
+          "step",
+        ]),
     )
     .option("--conversation <id>", "only this conversation; a unique prefix is enough")
     .option("--redo", "reapply the last undo", false)

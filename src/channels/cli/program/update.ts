@@ -5,11 +5,11 @@ import type { Context } from "./context.ts";
 /** `vis update`. */
 export function addUpdate(program: Command, { services, io, finish }: Context): void {
   program.command("update").alias("upgrade")
-    .description("replace this executable with that of a newer release, after its signature was verified")
-    .option("--check", "only tell which release there is, and what is new", false)
+    .description("replace this executable with that of a newer release, after verifying its signature")
+    .option("--check", "show the newest release and its changes; install nothing", false)
     .option("--from <place>", "address (https) or folder with the files of a release (update.from)")
-    .option("--key <key>", "public key of minisign that the release is signed with (update.publicKey)")
-    .option("--force", "install it also if it is older or the same", false)
+    .option("--key <key>", "minisign public key to verify the release with (update.publicKey)")
+    .option("--force", "install it even if it is the same version or an older one", false)
     .addHelpText("after", EXAMPLES)
     .action(async (flags: UpdateFlags) => {
       const { updateCommand } = await import("../commands/update.ts");
@@ -24,5 +24,5 @@ Examples:
   vis update --check
   vis update
 
-Nothing is looked for unless you ask. The executable from before is kept beside
-the new one as vis.old. A copy run from source is updated by git pull.`;
+Vis never checks for updates on its own. The previous executable is kept next
+to the new one as vis.old. If you run from source, use git pull.`;

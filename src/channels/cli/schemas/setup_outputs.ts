@@ -124,7 +124,7 @@ export const setupOutputs = {
   "extensions trust": z.array(trust),
   "doctor": z.array(z.object({
     name: z.string(),
-    state: z.enum(["ok", "warn", "fail", "off"]).describe("off: not set up, which is no fault"),
+    state: z.enum(["ok", "warn", "fail", "off"]).describe("off: not set up, which is not a fault"),
     found: z.string(),
     fix: z.string().describe('Suggested fix; "" if none is needed'),
   })),

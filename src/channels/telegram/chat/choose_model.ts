@@ -37,7 +37,7 @@ function chosen(asked: string, names: readonly string[]): string | null {
   }
   const near = nearestName(asked, names);
   throw new UsageError(
-    `Cannot use ${asked}: there is no such model; ${near ? `is ${near} meant` : "/model lists them"}`,
+    `Cannot use ${asked}: unknown model; ${near ? `did you mean ${near}?` : "/model lists them"}`,
   );
 }
 

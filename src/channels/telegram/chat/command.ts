@@ -43,7 +43,7 @@ export async function chatCommand(
   if (chat.group) return null; // it may be another bot's
   const near = nearestName(command, Object.keys(COMMANDS));
   const meant = near === null ? "/help lists the commands" : `did you mean /${near}? /help lists the commands`;
-  return new RichText().add(`There is no /${command}: ${meant}`);
+  return new RichText().add(`Unknown command /${command}: ${meant}`);
 }
 
 async function start({ parts }: Given): Promise<string> {
@@ -98,7 +98,7 @@ async function usage({ message: { chat }, parts }: Given): Promise<string> {
   const sum = (of: (query: typeof queries[number]) => number) => queries.reduce((all, query) => all + of(query), 0);
   const cost = queries.some(({ costUsd }) => costUsd !== null) ? [`$${sum((q) => q.costUsd ?? 0).toFixed(4)}`] : [];
   return [
-    `${counted(queries.length, "request")}, ${counted(sum((q) => q.iterations), "iteration")}, ` +
+    `${counted(queries.length, "request")}, ${counted(sum((q) => q.iterations), "step")}, ` +
     `${(sum((q) => q.ms) / 1000).toFixed(1)} s`,
     [`${sum((q) => q.usage.input)} → ${sum((q) => q.usage.output)} tokens`, ...cost].join(" · "),
     `Conversation ${branch.conversationId}`,

@@ -10,7 +10,7 @@ function footer(
   model: string,
 ): string {
   return [
-    `${iterations} iteration${iterations === 1 ? "" : "s"}`,
+    `${iterations} step${iterations === 1 ? "" : "s"}`,
     `${(ms / 1000).toFixed(1)} s`,
     model,
     `${tokens(usage.input)} → ${tokens(usage.output)} tokens`,

@@ -53,7 +53,7 @@ export class OlderEntry extends DrawnEntry {
     const { theme, prefs } = this.#parts.shown();
     if (!prefs.iterations) return [];
     const count = this.#range.to - this.#range.from;
-    const text = this.#problem || `… ${count} ${count === 1 ? "iteration" : "iterations"}`;
+    const text = this.#problem || `… ${count} ${count === 1 ? "step" : "steps"}`;
     return [theme.dim(text.slice(0, width)), ""];
   }
 

@@ -27,8 +27,12 @@ const NARROWEST = 12;
 /** Keys that delete before the cursor. */
 const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 
+/** Keys that delete several characters. The editor would keep its list of completions open. */
+const CUTS: readonly KeyId[] = ["ctrl+w", "alt+backspace", "ctrl+u", "ctrl+k", "alt+d"];
+
 /** A command sends no images. */
 const COMMAND = /^\/[a-z]+(?:\s|$)/;
+const ESCAPE = "\x1b";
 const BACKSPACE = "\x7f";
 const DELETE = "\x1b[3~";
 const GRAPHEMES = new Intl.Segmenter();
@@ -120,7 +124,10 @@ export class InputBox {
     if (data.startsWith(START) && data.endsWith(END)) return this.#pasted(data.slice(START.length, -END.length));
     const word = data === " " ? this.#wordBefore() : null;
     if (word !== null) this.#attachTyped(word);
-    else if (!this.#removesChip(data)) this.#editor.handleInput(data);
+    else {
+      if (this.choosing && CUTS.some((key) => matchesKey(data, key))) this.#editor.handleInput(ESCAPE);
+      if (!this.#removesChip(data)) this.#editor.handleInput(data);
+    }
   }
 
   /** Wider than requested if that is very narrow: the editor cannot break a wide character. */

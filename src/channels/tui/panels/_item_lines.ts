@@ -22,7 +22,7 @@ export function itemLines(
   const workspace = everywhere ? [flat(basename(item.workspace), 24)] : [];
   const name = `${here ? "● " : ""}${flat(item.title) || "untitled"}`;
   if ("place" in item) {
-    const facts = [ago(item.activeAt, now), ...workspace, amounts.count(item.queries, "query")];
+    const facts = [ago(item.activeAt, now), ...workspace, amounts.count(item.queries, "request")];
     return [row(name, { facts, width, selected })];
   }
   if (!("snippet" in item)) {
@@ -30,12 +30,12 @@ export function itemLines(
     const from = fork === null
       ? "first branch"
       : fork.position < 0
-      ? "forked before a query"
-      : `forked after iteration ${fork.position + 1}`;
-    const facts = [ago(createdAt, now), amounts.count(queries, "own query")];
+      ? "forked before a request"
+      : `forked after step ${fork.position + 1}`;
+    const facts = [ago(createdAt, now), amounts.count(queries, "own request")];
     return [row(`    ${name}`, { detail: from, facts, width, selected })];
   }
-  const place = item.position === null ? item.kind : `${item.kind} of iteration ${item.position + 1}`;
+  const place = item.position === null ? item.kind : `${item.kind} of step ${item.position + 1}`;
   const facts = [ago(item.at, now), ...workspace, place];
   return [row(name, { facts, width, selected }), `    ${excerpt(item.snippet, width - 4)}`];
 }

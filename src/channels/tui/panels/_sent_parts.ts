@@ -15,7 +15,7 @@ export function sentParts(iteration: StoredIteration, messages: readonly SentMes
     ...messages.flatMap(({ role, text }, at) =>
       part(`Message ${at + 1} of ${messages.length}: ${role} · ${size(text)}`, text)
     ),
-    ...part(`Reply as it came · ${size(response)}`, response),
+    ...part(`Reply as received · ${size(response)}`, response),
     ...part("Thinking", thinking),
     ...part("Error", error ?? ""),
   ];

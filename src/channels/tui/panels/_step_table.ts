@@ -12,7 +12,7 @@ export function stepTable(iteration: StoredIteration): string {
     ["began", new Date(createdAt).toISOString().slice(0, 19).replace("T", " ") + " UTC"],
     ...models(iteration),
     ["tokens", tokens(iteration)],
-    ["cost", typeof metadata["costUsd"] === "number" ? amounts.cost(metadata["costUsd"]) : "the price is not known"],
+    ["cost", typeof metadata["costUsd"] === "number" ? amounts.cost(metadata["costUsd"]) : "price unknown"],
     ["request", typeof metadata["requestBytes"] === "number" ? amounts.bytes(metadata["requestBytes"]) : ""],
     ["budget", textOf(metadata["budget"])],
     ...blocks(iteration),

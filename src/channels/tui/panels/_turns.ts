@@ -118,12 +118,12 @@ export class TurnList {
   }
 
   #drawn(item: TurnItem, place: { readonly width: number; readonly selected: boolean }): string {
-    if (item.kind === "earlier") return row(`    … ${amounts.count(item.before, "earlier iteration")}`, place);
+    if (item.kind === "earlier") return row(`    … ${amounts.count(item.before, "earlier step")}`, place);
     if (item.kind === "step") return row(`    ${item.step.name}`, { facts: item.step.facts, ...place });
     const { query, number } = item;
     const facts = [
       query.status,
-      amounts.count(query.iterations, "iteration"),
+      amounts.count(query.iterations, "step"),
       query.costUsd === null || query.costUsd === 0 ? "" : amounts.cost(query.costUsd),
     ];
     return row(`${this.isOpen(query) ? "▾" : "▸"} ${number} ${flat(query.text)}`, { facts, ...place });

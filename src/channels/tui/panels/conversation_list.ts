@@ -96,7 +96,7 @@ export class ConversationList extends BasePanel {
 
   #told(): string {
     if (this.#list.items.length > 0) return "";
-    if (this.#input.value.trim() !== "") return "  nothing has all of these words";
+    if (this.#input.value.trim() !== "") return "  nothing contains all of these words";
     return this.#everywhere ? "  no conversations yet" : "  no conversations in this workspace yet; Tab shows all";
   }
 

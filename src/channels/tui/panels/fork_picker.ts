@@ -21,7 +21,7 @@ export class ForkPicker extends TurnsPanel {
       then: (steps) => {
         const last = steps.at(-1);
         if (last) this.#fork(query, last.position);
-        else this.fail(new Error("This query has no iteration yet"));
+        else this.fail(new Error("This request has no step yet"));
       },
     });
   }

@@ -18,12 +18,12 @@ export class Inspector extends TurnsPanel {
     if (this.#open === null) return "What was sent";
     const { query, position } = this.#open;
     const number = this.turns.queries.findIndex(({ queryId }) => queryId === query.queryId) + 1;
-    return `Query ${number} · iteration ${position + 1} of ${Math.max(query.iterations, position + 1)}`;
+    return `Request ${number} · step ${position + 1} of ${Math.max(query.iterations, position + 1)}`;
   }
 
   get hint(): string {
     if (this.#open === null) return "Enter shows · → expands · ^R reloads · Esc";
-    return "Tab part · ←→ iteration · / find · c copy part · C all · Esc";
+    return "Tab part · ←→ step · / find · c copy part · C all · Esc";
   }
 
   protected override draw(place: { readonly width: number; readonly height: number }): readonly string[] {

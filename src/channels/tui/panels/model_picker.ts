@@ -80,7 +80,7 @@ export class ModelPicker extends BasePanel {
   }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
-    const none = this.#providers.length === 0 ? "no provider is set up: vis auth login" : this.#notes[0] ?? "";
+    const none = this.#providers.length === 0 ? "no provider is configured: vis auth login" : this.#notes[0] ?? "";
     const below = this.below(flat(none), { empty: this.#list.items.length === 0 });
     return [...this.#input.render(width), ...this.#list.render(width, height - 1 - below.length), ...below];
   }

@@ -40,7 +40,7 @@ export function makeTheme(
   const [bold, dim, italic] = [weight(1, 22), contrast ? same : weight(2, 22), weight(3, 23)];
   const [cyan, green, yellow] = [hue("36"), hue("32"), hue("33")];
   const red = hue("31");
-  const markdown = terminalPaint({ color, links: getCapabilities().hyperlinks });
+  const markdown = terminalPaint({ color, dims: !contrast, links: getCapabilities().hyperlinks });
   const code = (text: string, language = "ts"): readonly string[] =>
     text.length > COLOURED_CHARS ? text.split("\n") : codeLines(codeSpans(text, language), markdown.spans);
   const selectList = {
@@ -63,6 +63,28 @@ export function chosenTheme(
   { color, dark }: { readonly color: boolean; readonly dark: boolean | null },
 ): Theme {
   return makeTheme({ color, dark: name === "dark" || (name !== "light" && dark), contrast: name === "contrast" });
+}
+
+/** A theme that paints as the current one: what was drawn with it follows a change of the theme. */
+export function liveTheme(now: () => Theme): Theme {
+  const of = (name: "bold" | "dim" | "italic" | "accent" | "ok" | "bad" | "warn" | "said"): Paint => (text) =>
+    now()[name](text);
+  const list = (name: keyof EditorTheme["selectList"]): Paint => (text) => now().editor.selectList[name](text);
+  return {
+    ...{ bold: of("bold"), dim: of("dim"), italic: of("italic"), accent: of("accent") },
+    ...{ ok: of("ok"), bad: of("bad"), warn: of("warn"), said: of("said") },
+    code: (text, language) => now().code(text, language),
+    get markdown() {
+      return now().markdown;
+    },
+    editor: {
+      borderColor: (text) => now().editor.borderColor(text),
+      selectList: {
+        ...{ selectedPrefix: list("selectedPrefix"), selectedText: list("selectedText") },
+        ...{ description: list("description"), scrollInfo: list("scrollInfo"), noMatch: list("noMatch") },
+      },
+    },
+  };
 }
 
 /** A span of several lines is coloured on each of them. */

@@ -5,7 +5,7 @@ export function atOnce({ journal }: PolicyInput["context"], reply: PolicyReply):
   const row = journal.at(-1);
   if (row === undefined) return reply;
   return {
-    thinking: "The block failed, and the demo has no other way.",
+    thinking: "The block failed, and the demo has no alternative.",
     final: `The demo could not do that: ${row.outcome.slice(0, 300)}`,
   };
 }

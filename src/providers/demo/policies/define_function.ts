@@ -11,7 +11,7 @@ export const defineFunction: Policy = {
     const cents = centsIn(request);
     if (context.journal.length === 0) {
       return {
-        thinking: "A function stays for later requests. Try it at once.",
+        thinking: "A function is kept for later requests. Define it and try it.",
         code: [[
           `// ${DOC}`,
           "function euros(cents: number): string {",

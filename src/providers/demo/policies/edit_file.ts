@@ -12,7 +12,7 @@ export const editFile: Policy = {
     const [, path = "", wanted = "", old = ""] = REQUEST.exec(request) ?? [];
     if (context.journal.length === 0) {
       return {
-        thinking: `Look where ${old} stands in ${path} before changing it.`,
+        thinking: `Find ${old} in ${path} before changing it.`,
         code: [
           `const source = await fs.readFile(${JSON.stringify(path)})\n` +
           `source.split("\\n").filter((line) => line.includes(${JSON.stringify(old)})).join("\\n")`,
@@ -25,7 +25,7 @@ export const editFile: Policy = {
         throw stuck(`the journal does not show the new line: ${row.outcome.slice(0, 200)}`);
       }
       return {
-        thinking: "The change is made; the diff shows it.",
+        thinking: "The diff shows the change.",
         answerType: "markdown",
         final: "```diff\n{{change.diff}}\n```",
       };

@@ -15,7 +15,7 @@ export const explain: Policy = {
 
 function project(): PolicyReply {
   return {
-    thinking: "The README says it; without one, the files do.",
+    thinking: "The README describes it; without one, the list of files does.",
     code: [[
       'const paths = await fs.glob("**/*")',
       'const readme = paths.find((path) => /^readme(\\.\\w+)?$/i.test(path)) ?? ""',

@@ -10,7 +10,7 @@ export const findNeedle: Policy = {
     needsContext(context);
     if (context.journal.length === 0) {
       return {
-        thinking: "The text may be large: search it, print nothing of it.",
+        thinking: "The text may be large: search it without printing it.",
         code: ["const code = /access code is (\\d+)/.exec(context)?.[1] ?? null\ncode"],
       };
     }

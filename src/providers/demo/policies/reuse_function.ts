@@ -17,7 +17,7 @@ export const reuseFunction: Policy = {
     if (kept === undefined) throw stuck(`<var_index> shows no function with the comment "${DOC}"`);
     if (!/\bcents\b/.test(context.handover)) throw stuck("<handover> does not tell what was asked before");
     return {
-      thinking: `The handover tells of the function, and the index still shows ${kept.name}.`,
+      thinking: `The handover mentions the function, and the index still lists ${kept.name}.`,
       code: [`const later = ${kept.name}(${cents})\nlater`],
     };
   },

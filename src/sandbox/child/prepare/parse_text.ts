@@ -93,7 +93,7 @@ interface Stripping {
 function stripped(text: string, how: Stripping): Parsed | Unparsed {
   const unavailable = UNAVAILABLE.exec(codeOnly(text));
   if (unavailable) {
-    const message = "A block is no module: what it may use is in scope already, and what it declares stays";
+    const message = "A block is not a module: what it may use is in scope already, and what it declares stays";
     return { ok: false, message, offset: unavailable.index };
   }
   const marked = markNamespaces(text, () => true);

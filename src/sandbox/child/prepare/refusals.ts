@@ -10,8 +10,8 @@ export interface BlockRefusal {
 }
 
 const IN_SCOPE = "what a block may use is in scope already";
-const NO_IMPORT = `import is not available, as a block is no module: ${IN_SCOPE}`;
-const NO_EXPORT = "A block is no module: leave out export, what a block declares stays anyway";
+const NO_IMPORT = `import is not available, as a block is not a module: ${IN_SCOPE}`;
+const NO_EXPORT = "A block is not a module: leave out export, what a block declares stays anyway";
 /** Constants of the language, what the runtime itself calls, and what Vis sets before every call. */
 const FIXED_NAMES: ReadonlySet<string> = new Set([
   ...["undefined", "NaN", "Infinity", "globalThis", "dispatchEvent"],
@@ -35,7 +35,7 @@ export function refusalOf(program: Program, { stripped, js, place }: Refusing): 
   const [first] = body;
   if (!first) return stripped ? null : { message: "The block has nothing to run: only comments or spaces", offset: 0 };
   if (body.every((node) => node.type === "ExpressionStatement" && isBareText(node.expression))) {
-    const message = "The block is only a string: put prose into final.answer, or give the string to a variable";
+    const message = "The block is only a string: put prose into final.answer, or assign the string to a variable";
     return { message, offset: first.start };
   }
   return tooManyNames(program) ?? fixedNames(program, place) ?? useRefusalOf(program, { js, place });
@@ -132,7 +132,7 @@ function moduleSyntax(node: AnyNode): BlockRefusal | null {
     return { message: `import() is not available: ${IN_SCOPE}`, offset: node.start };
   }
   if (node.type === "MetaProperty" && node.meta.name === "import") {
-    return { message: `import.meta is not available: a block is no module, and ${IN_SCOPE}`, offset: node.start };
+    return { message: `import.meta is not available: a block is not a module, and ${IN_SCOPE}`, offset: node.start };
   }
   for (const child of childNodes(node)) {
     const found = moduleSyntax(child);

@@ -163,7 +163,7 @@ function parseTemplate(template: string): TemplateToken[] {
 }
 
 function tokensOf(list: unknown): TemplateToken[] {
-  if (!Array.isArray(list)) throw new TypeError("Cannot read the template: its parts are no list");
+  if (!Array.isArray(list)) throw new TypeError("Cannot read the template: its parts are not a list");
   return list.map((one: unknown) => {
     const [type, value, , , inside]: unknown[] = Array.isArray(one) ? one : [];
     if (!isType(type) || typeof value !== "string") throw new TypeError("Cannot read the template: an unknown part");

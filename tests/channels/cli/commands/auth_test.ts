@@ -208,16 +208,16 @@ Deno.test("AuthCommand.login() adds another server with its address, key and mod
   });
   assert.equal(await auth.login(undefined, FLAGS), 0);
   assert.deepEqual(added, [{ baseUrl: "http://127.0.0.1:8080/v1", key: "", model: "m-2" }]);
-  assert.match(io.err, /other {2}another OpenAI-compatible server\n[^]*that is not an address/);
+  assert.match(io.err, /other {2}another OpenAI-compatible server\n[^]*an address starts with http/);
   assert.match(io.err, /It offers m-1, m-2\nvis: added 127\.0\.0\.1-8080\nvis: next: vis run "/);
 });
 
 Deno.test("AuthCommand.login() says how to start a server that does not run", async () => {
-  const choice = { name: "ollama", title: "Ollama, which does not run here", need: "optional", start: "run: serve" };
+  const choice = { name: "ollama", title: "Ollama, not running here", need: "optional", start: "run: serve" };
   const { auth } = rig({ loginChoices: () => Promise.resolve([choice as LoginChoice]) }, {
     stdinIsTerminal: true,
     stderrIsTerminal: true,
     askLine: () => Promise.resolve("ollama"),
   });
-  await assert.rejects(auth.login(undefined, FLAGS), /Cannot use ollama: it does not run; run: serve, then/);
+  await assert.rejects(auth.login(undefined, FLAGS), /Cannot use ollama: it is not running; run: serve, then/);
 });

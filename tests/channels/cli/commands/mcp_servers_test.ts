@@ -38,7 +38,7 @@ Deno.test("vis mcp add, list and remove change the servers in the settings", () 
     const more = ["--env", "TOKEN=${auth:acme}", "--write", "notes", "--network"];
     const added = await run("add", "files", "npx", ...more, "--", "-y", "@acme/files", "${workspace}");
     assert.deepEqual([added.code, added.err], [0, ""]);
-    assert.match(added.out, /^Added files in .*config\.jsonc\. Vis can use it from the next start on\.\n$/);
+    assert.match(added.out, /^Added files in .*config\.jsonc\. Vis uses it from the next start\.\n$/);
     assert.equal(
       (await run("add", "hub", "https://hub.example/mcp", "--header", "Authorization: Bearer ${HUB}")).code,
       0,
@@ -66,14 +66,14 @@ Deno.test("vis mcp add and remove refuse what cannot be, and say what to do", ()
   withServers(async (run) => {
     await run("add", "files", "files-server");
     const refused: readonly (readonly [readonly string[], RegExp])[] = [
-      [["add", "files", "other"], /there is a server of this name; --force replaces it/],
+      [["add", "files", "other"], /a server with this name exists; --force replaces it/],
       [["add", "a/b", "x"], /a name begins with a letter/],
-      [["add", "hub", "https://h.example", "--network"], /--network with an address: it is for programs/],
+      [["add", "hub", "https://h.example", "--network"], /--network with an address: only programs take it/],
       [["add", "hub", "https://h.example", "--", "x"], /an address has no arguments/],
-      [["add", "hub", "h", "--header", "A: b"], /--header with a program: it is for addresses/],
+      [["add", "hub", "h", "--header", "A: b"], /--header with a program: only addresses take it/],
       [["add", "hub", "h", "--env", "TOKEN"], /it takes NAME=VALUE, such as 'TOKEN=\$\{auth:github\}'/],
-      [["add", "hub", "https://h.example", "--header", "Authorization: Bearer abcdefgh123"], /Cannot keep a secret/],
-      [["remove", "filse"], /there is no such server; is files meant/],
+      [["add", "hub", "https://h.example", "--header", "Authorization: Bearer abcdefgh123"], /Cannot save a secret/],
+      [["remove", "filse"], /unknown server; did you mean files\?/],
     ];
     for (const [args, why] of refused) {
       const { code, err } = await run(...args);
@@ -81,7 +81,7 @@ Deno.test("vis mcp add and remove refuse what cannot be, and say what to do", ()
       assert.match(err, why);
     }
     assert.equal((await run("add", "files", "other", "--force")).code, 0);
-    assert.match((await run("add", "tools", "uvx", "--", "acme")).err, /downloads what it runs: add --network/);
+    assert.match((await run("add", "tools", "uvx", "--", "acme")).err, /downloads its program: add --network/);
     assert.match((await run("list")).out, /^files {2}other\ntools {2}uvx acme\n$/);
   }));
 

@@ -146,5 +146,8 @@ Deno.test("runCommand() refuses a schema, an image and a model without eyes befo
   });
   await assert.rejects(run([reply], { flags: { image: ["/no/such.png"] } }), /Cannot read image \/no\/such\.png/);
   const image = ["https://example.org/a.png"];
-  await assert.rejects(run([reply], { flags: { image } }), /Cannot send images: script of scripted takes none/);
+  await assert.rejects(
+    run([reply], { flags: { image } }),
+    /Cannot send images: script of scripted does not accept images/,
+  );
 });

@@ -46,7 +46,7 @@ Deno.test("vis undo hands its flags on, and shows the diffs and how many changes
 });
 
 Deno.test("vis undo says why it took nothing back, and how to do it all the same", async () => {
-  const error = "Cannot undo: a.txt changed since, by somebody else";
+  const error = "Cannot undo: a.txt changed since by someone else";
   const told = async (words: readonly string[], more: object) => {
     const { code, out, err } = await run(["undo", ...words], { answer: { error, ...more }, code: 1 });
     assert.deepEqual([code, out], [1, ""]);

@@ -20,7 +20,7 @@ Deno.test("vis update shows what is new, and where the executables are", async (
   assert.deepEqual(found, {
     code: 0,
     out: "This is vis 1.2.0; vis 1.3.0 is new.\n\n## 1.3.0\n\n- Red: \\u001b[31m\n\n" +
-      "Installed /bin/vis; the one from before is /bin/vis.old\n",
+      "Installed /bin/vis; the previous one is kept as /bin/vis.old\n",
   });
 });
 

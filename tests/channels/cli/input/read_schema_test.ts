@@ -30,8 +30,8 @@ Deno.test("readImageArgument() reads files by their bytes, and addresses as they
     assert.deepEqual(image.kind === "bytes" && [image.mediaType, image.bytes.length], ["image/gif", 6]);
     assert.deepEqual(await readImageArgument("HTTPS://example.org/a"), { kind: "url", url: "HTTPS://example.org/a" });
     await Deno.writeTextFile(path, "text");
-    await refused(readImageArgument(path), /picture\.txt: it is no PNG, JPEG, GIF or WebP/);
-    await refused(readImageArgument(folder), /it is no file/);
+    await refused(readImageArgument(path), /picture\.txt: it is not a PNG, JPEG, GIF or WebP image/);
+    await refused(readImageArgument(folder), /it is not a file/);
     await refused(readImageArgument(join(folder, "none.png")), /Cannot read image .*none\.png/);
     await Deno.truncate(path, 5_000_001);
     await refused(readImageArgument(path), /5000001 bytes, the limit is 5000000/);

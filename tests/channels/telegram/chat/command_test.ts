@@ -17,13 +17,13 @@ Deno.test("/fork goes on without the last request, /usage counts, /model chooses
     await told("/fork", /^⚠️ Cannot leave out 0 requests: the conversation has 0/);
     await told("a", /^one/);
     await told("b", /^two/);
-    await told("/usage", /^2 requests, 2 iterations, .*\n\d+ → \d+ tokens/);
+    await told("/usage", /^2 requests, 2 steps, .*\n\d+ → \d+ tokens/);
     await told("/fork x", /^⚠️ Cannot fork at x/);
     await told("/fork 9", /^⚠️ Cannot leave out 9/);
     await told("/fork 1", /^This is a copy of the conversation without the last request/);
     await told("/usage", /^1 request,/);
     await told("/model", /^This chat uses script of p\.\nscript {2}←\nother$/);
-    await told("/model othr", /^⚠️ Cannot use othr: .*is other meant/);
+    await told("/model othr", /^⚠️ Cannot use othr: .*did you mean other\?/);
     await told("/model other", /^From the next message on: other of p/);
     await told("c", /^three[^]* · other · /);
     await told("/model", /^This chat uses other of p\.\nscript\nother {2}←\n\/model default: the configured model$/);
@@ -31,8 +31,8 @@ Deno.test("/fork goes on without the last request, /usage counts, /model chooses
     await told("/model OTH", /^From the next message on: other of p/);
     await told("/model t", /^⚠️ Cannot use t: several models match:\nscript\nother$/);
     await told("/start", /^Hello, I am Vis: .* the folder nowhere, with script of p\.\n\nWrite what you need\. /);
-    await told("/nonsense", /^There is no \/nonsense: \/help lists/);
-    await told("/modle", /^There is no \/modle: did you mean \/model/);
+    await told("/nonsense", /^Unknown command \/nonsense: \/help lists/);
+    await told("/modle", /^Unknown command \/modle: did you mean \/model/);
     await told("/stop", /^Nothing is running/);
     await told("/help", /\/fork – /);
     assert.deepEqual(models, []);

@@ -22,12 +22,12 @@ Deno.test("ConversationList those of this workspace, newest first; Tab shows all
   for (const width of WIDTHS) {
     const panel = new ConversationList(rig.parts);
     const text = await rig.until(panel, /Is it here/, { width });
-    assert.match(text, /❯ Is it here\? .*now +1 query/);
+    assert.match(text, /❯ Is it here\? .*now +1 request/);
     assert.match(text, /● test/);
     assert.doesNotMatch(text, /Elsewhere/);
     assert.equal(panel.title, "Conversations of this workspace");
     type(panel, KEYS.tab);
-    assert.match(shown(panel, { width }), /Elsewhere +now( +place( +1 query)?)?/);
+    assert.match(shown(panel, { width }), /Elsewhere +now( +place( +1 request)?)?/);
     assert.equal(panel.title, "Conversations, all");
   }
 });
@@ -53,8 +53,8 @@ Deno.test("ConversationList → shows the branches of one, and Enter goes back t
   await rig.until(panel, /❯ ● Where to/);
   type(panel, KEYS.right);
   for (const width of WIDTHS) await rig.until(panel, /❯ ● Where[^]*\n {6}Where[^]*\n {6}● Where/, { width });
-  assert.match(shown(panel), /Where to\? {2}first branch +now {2}1 own query/);
-  assert.match(shown(panel), /● Where to\? {2}forked after iteration 1/);
+  assert.match(shown(panel), /Where to\? {2}first branch +now {2}1 own request/);
+  assert.match(shown(panel), /● Where to\? {2}forked after step 1/);
   type(panel, KEYS.down, KEYS.enter);
   assert.equal((await rig.does("show") as typeof first).branchId, first.branchId);
   const again = new ConversationList(rig.parts);
@@ -86,11 +86,11 @@ Deno.test("ConversationList typed words find what was asked, run and answered, w
   assert.equal((await rig.does("show") as typeof tigers).branchId, tigers.branchId);
   const again = new ConversationList(rig.parts);
   type(again, ..."elephants");
-  await rig.until(again, /code of iteration 1\n.*\[elephants\]/);
+  await rig.until(again, /code of step 1\n.*\[elephants\]/);
   type(again, ...Array.from({ length: 9 }, () => KEYS.backspace));
   await rig.until(again, /What are tigers\?\s+now/);
   type(again, ..."abroad");
-  await rig.until(again, /nothing has all of these words/);
+  await rig.until(again, /nothing contains all of these words/);
   type(again, KEYS.tab);
   await rig.until(again, /❯ Far .*other/);
 });

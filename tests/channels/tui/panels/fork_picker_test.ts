@@ -31,7 +31,7 @@ Deno.test("ForkPicker shows the queries, the newest unfolded with its last itera
     assert.match(text, /▸ 1 How many/);
     assert.match(text, /▾ 2 漢字 and more/);
     assert.match(text, / {4}1 executed · const c/);
-    if (width > 40) assert.match(text, /How many are there\? +done {2}3 iterations/);
+    if (width > 40) assert.match(text, /How many are there\? +done {2}3 steps/);
   }
 });
 

@@ -31,7 +31,7 @@ Deno.test("Inspector lists iterations with tokens and time; Enter shows exactly 
     assert.match(text, /walls +realm ✓/);
     assert.match(text, /grants +nothing/);
     assert.match(text, /request +\d/);
-    assert.equal(panel.title, "Query 1 · iteration 1 of 3");
+    assert.equal(panel.title, "Request 1 · step 1 of 3");
   }
 });
 
@@ -64,12 +64,12 @@ Deno.test("Inspector arrows go from iteration to iteration, Tab and Shift+Tab fr
   assert.match(shown(panel), /^Thinking\nFirst I look/m);
   type(panel, KEYS.home, KEYS.left, KEYS.right);
   await rig.until(panel, /block 1 +value|block 1 +ok|const second|second/);
-  while (panel.title !== "Query 1 · iteration 2 of 3") await rig.until(panel, /Facts/);
+  while (panel.title !== "Request 1 · step 2 of 3") await rig.until(panel, /Facts/);
   type(panel, KEYS.right);
   await rig.until(panel, /outcome +final/);
   type(panel, KEYS.right, KEYS.right);
   await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.equal(panel.title, "Query 1 · iteration 3 of 3");
+  assert.equal(panel.title, "Request 1 · step 3 of 3");
   type(panel, KEYS.esc);
   assert.match(shown(panel), /❯ {5}1 executed/);
   type(panel, KEYS.esc);
@@ -96,7 +96,7 @@ Deno.test("Inspector / finds words, n and N go on, Esc forgets them", async () =
   assert.match(shown(panel), /no “nothing like it”/);
   type(panel, KEYS.esc);
   assert.match(shown(panel), /^line|line \d+ of/m);
-  assert.match(panel.title, /iteration 3/);
+  assert.match(panel.title, /step 3/);
 });
 
 Deno.test("Inspector scrolls by lines, pages and to the ends", async () => {

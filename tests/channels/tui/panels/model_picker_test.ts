@@ -139,7 +139,7 @@ Deno.test("ModelPicker a provider that does not answer keeps nobody waiting, and
 
 Deno.test("ModelPicker no provider, and settings that cannot be read, are told", async () => {
   await using rig = await startPanels([], { session: here, admin: fake({ providers: [], models: {} }) });
-  await rig.until(new ModelPicker(rig.parts), /no provider is set up: vis auth login/);
+  await rig.until(new ModelPicker(rig.parts), /no provider is configured: vis auth login/);
   const admin: Partial<ProviderAdmin> = { providers: () => Promise.reject(new Error("Cannot read config.jsonc: bad")) };
   await using broken = await startPanels([], { session: here, admin });
   const panel = new ModelPicker(broken.parts);

@@ -39,7 +39,7 @@ Deno.test("panels on the screen: ? shows what was sent, on 40 columns too, and a
     screen.type("\x1bi");
     await screen.until(/╭─ What was sent ─+╮[^]*❯ {5}1 final/);
     screen.type(KEYS.enter);
-    await screen.until(/╭─ Query 2 · iteration 1 of 1 ─[^]*Facts/);
+    await screen.until(/╭─ Request 2 · step 1 of 1 ─[^]*Facts/);
     screen.type(KEYS.shiftTab + KEYS.shiftTab);
     await screen.until(/Message 4 of 4: user/);
     screen.type("c");
@@ -53,7 +53,7 @@ Deno.test("panels on the screen: ? shows what was sent, on 40 columns too, and a
     screen.resize(20, 5);
     await screen.settled();
     screen.resize(80, 24);
-    await screen.until(/╭─ Query 2/);
+    await screen.until(/╭─ Request 2/);
   });
 });
 
@@ -90,7 +90,7 @@ Deno.test("panels on the screen: a conversation is found by its words, renamed, 
     screen.type(KEYS.delete);
     await screen.until(/Delete “Renamed 漢字” with all branches\? y\/n/);
     screen.type("y");
-    await screen.until(/nothing has all of these words/);
+    await screen.until(/nothing contains all of these words/);
     assert.equal(await engine.conversations.latest("/nowhere"), null);
     screen.type(KEYS.esc);
     await screen.until((text) => !text.includes("╭─") && !text.includes("The second one"));
@@ -204,7 +204,7 @@ Deno.test("panels on the screen: while a query runs they show what is there, and
     screen.type(KEYS.enter);
     await screen.until(/▾ 1 Go on +running[^]*❯ {5}1 executed · const first/);
     screen.type(KEYS.enter);
-    await screen.until(/Query 1 · iteration 1 of 1[^]*Facts/);
+    await screen.until(/Request 1 · step 1 of 1[^]*Facts/);
     screen.type(KEYS.esc);
     await screen.until(/What was sent/);
     screen.type(KEYS.esc);

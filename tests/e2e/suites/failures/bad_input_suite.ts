@@ -58,7 +58,10 @@ export function badInputSuite(launcher: Launcher): void {
         refused(await user.run(["run", "--modle", "m", "x"]), { code: 2, says: /--modle[\s\S]*--model/ });
       }),
       "a flag of an extension's command that is nearly right": withUser(async (user) => {
-        refused(await user.run(["memo", "x", "--usr"]), { code: 2, says: /there is no --usr, is --user meant/ });
+        refused(await user.run(["memo", "x", "--usr"]), {
+          code: 2,
+          says: /unknown option --usr; did you mean --user\?/,
+        });
       }),
       "a command of a group that is nearly right": withUser(async (user) => {
         refused(await user.run(["conversations", "shwo"]), { code: 2, says: /'shwo'\n\(Did you mean show\?\)/ });

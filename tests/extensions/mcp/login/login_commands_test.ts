@@ -169,7 +169,7 @@ Deno.test("mcp: a login that fails says why, shows no code or token, and stores 
 Deno.test("mcp: what cannot be logged in to is told", () =>
   withFolder(async (home) => {
     const cases = [
-      [undefined, /no such server; vis mcp list/],
+      [undefined, /unknown server; vis mcp list/],
       [{ command: "x" }, /it is a program/],
       [{ url: "http://192.0.2.1/mcp" }, /no https/],
     ] as const;

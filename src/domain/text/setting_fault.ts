@@ -1,0 +1,42 @@
+import type { z } from "zod";
+
+const KINDS: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  safeint: "a whole number",
+  number: "a number",
+  string: "text",
+  boolean: "true or false",
+  array: "a list",
+  tuple: "a list",
+  object: "an object",
+  record: "an object",
+  null: "null",
+};
+
+/** Says in plain words what a setting must be: the error map of its schema. */
+export function settingFault(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "invalid_type") return issue.input === undefined ? "is missing" : `must be ${kindOf(issue)}`;
+  if (issue.code === "invalid_value") {
+    return `must be ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+  }
+  if (issue.code === "too_small") {
+    const { minimum, inclusive, origin } = issue;
+    if (origin === "number" || origin === "int") return `must be ${inclusive ? "at least" : "more than"} ${minimum}`;
+    return minimum === 1 ? "must not be empty" : `must have at least ${minimum} ${partsOf(origin)}`;
+  }
+  if (issue.code === "too_big") {
+    const { maximum, inclusive, origin } = issue;
+    if (origin === "number" || origin === "int") return `must be ${inclusive ? "at most" : "less than"} ${maximum}`;
+    return `must have at most ${maximum} ${partsOf(origin)}`;
+  }
+  return undefined;
+}
+
+function kindOf({ expected, inst }: z.core.$ZodRawIssue & { readonly expected?: string }): string {
+  const format: unknown = Reflect.get(Object(Reflect.get(Object(Reflect.get(Object(inst), "_zod")), "def")), "format");
+  return KINDS[String(format)] ?? KINDS[expected ?? ""] ?? `of the type ${expected}`;
+}
+
+function partsOf(origin: string): string {
+  return origin === "string" ? "characters" : "entries";
+}
