@@ -1,6 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
+import { routePath } from "hono/route";
 import { newId } from "../../domain/kit/id.ts";
 import { conversations } from "./api/conversations.ts";
 import { messages } from "./api/messages.ts";
@@ -15,8 +16,8 @@ import { openAiErrorBody, openAiHeaders } from "./openai/error.ts";
 import { responses } from "./openai/responses.ts";
 import { pageFiles } from "./page_file.ts";
 import { AbandonedCalls } from "./request/abandoned_calls.ts";
-import { Authenticator } from "./request/authenticator.ts";
-import type { Env, HttpConnection, ServerParts } from "./request/env.ts";
+import { authenticated, Authenticator } from "./request/authenticator.ts";
+import type { Env, HttpConnection } from "./request/env.ts";
 import { guard } from "./request/guard.ts";
 import { Idempotency } from "./request/idempotency.ts";
 import { Problem, problemOf } from "./response/problem.ts";
@@ -36,32 +37,26 @@ export interface AppParts {
 /** Other methods would let callers choose labels of metrics. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
-/** The caller of routes that need no token. */
-const ANYONE: Env["Variables"]["caller"] = {
-  name: "",
-  digest: new Uint8Array(),
-  scope: "read",
-  expiresAt: null,
-  quota: { queriesPerDay: null, costUsdPerDay: null, concurrent: null },
-};
-
-/** Paths that need no token: they reveal nothing about any conversation. */
-const OPEN = /^\/($|assets\/|healthz$|readyz$|openapi\.json$|docs$|docs\/style\.css$|favicon\.ico$)/;
-
 const CONVERSATION = "/api/v1/conversations/:id";
 
 /** Handles everything between a request and its response. Never rejects. */
-export function createApp(all: AppParts): (request: Request, from: HttpConnection) => Promise<Response> {
-  const { parts, runs, hosts, metrics } = all;
+export function createApp(
+  { parts, runs, hosts, metrics }: AppParts,
+): (request: Request, from: HttpConnection) => Promise<Response> {
   const app = new Hono<Env>();
-  const hooks = Object.entries(parts.hooks ?? {});
-  app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS);
-  app.use(admission({ parts, hosts, open: (path) => OPEN.test(path) || hooks.some(([hook]) => hook === path) }));
-  app.use(methodNotAllowed({ app, onMethodNotAllowed }));
-  app.use(tagged);
+  app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS, admitted(hosts));
+  app.use(methodNotAllowed({ app, onMethodNotAllowed }), tagged);
+  // For anyone: these reveal nothing about any conversation, and hooks carry their own credentials.
   app.route("/", operations);
   app.route("/", pageFiles);
   app.route("/", documents(app, parts));
+  for (const [path, answer] of Object.entries(parts.hooks ?? {})) {
+    app.post(path, async (c) => {
+      c.set("route", "hook");
+      return await answer(c.req.raw);
+    });
+  }
+  app.use(authenticated);
   app.route("/api/v1", server);
   app.route("/api/v1/conversations", conversations);
   app.route(CONVERSATION, messages);
@@ -69,30 +64,22 @@ export function createApp(all: AppParts): (request: Request, from: HttpConnectio
   app.route(CONVERSATION, undo);
   app.route("/v1", chat);
   app.route("/v1", responses);
-  for (const [path, answer] of hooks) {
-    app.post(path, async (c) => {
-      c.set("route", "hook");
-      return await answer(c.req.raw);
-    });
-  }
   app.notFound((c) => failed(c, new Problem("Cannot find this path", { kind: "not-found" })));
   app.onError((error, c) => failed(c, error));
-  const shared: ServerParts = { parts, runs, metrics, once: new Idempotency(), abandoned: new AbandonedCalls() };
-  return async (request, from) => await app.fetch(request, { ...shared, ...from });
+  const authenticator = new Authenticator(parts);
+  const [once, abandoned] = [new Idempotency(), new AbandonedCalls()];
+  return async (request, from) =>
+    await app.fetch(request, { parts, runs, metrics, authenticator, once, abandoned, ...from });
 }
 
-/** Refuses what must not be served before any route sees it, and sets `caller`. */
-function admission({ parts, hosts, open }: Pick<AppParts, "parts" | "hosts"> & {
-  readonly open: (path: string) => boolean;
-}): MiddlewareHandler<Env> {
-  const authenticator = new Authenticator(parts);
+/** Refuses what must not be served before any route sees it. */
+function admitted(hosts: ReadonlySet<string>): MiddlewareHandler<Env> {
   return async (c, next) => {
-    const { headers } = c.req.raw;
-    const address = authenticator.address(headers, c.env.remote);
+    const { authenticator, parts: { limits }, remote } = c.env;
+    const address = authenticator.address(c.req.raw.headers, remote);
     c.set("address", address);
-    guard(c.req.raw, { limits: parts.limits, hosts });
+    guard(c.req.raw, { limits, hosts });
     authenticator.limit(address);
-    if (!open(c.req.path)) c.set("caller", await authenticator.authenticate(headers, address));
     await next();
   };
 }
@@ -132,21 +119,37 @@ function failed(c: Context<Env>, error: unknown): Response {
 const observed: MiddlewareHandler<Env> = async (c, next) => {
   const { parts, metrics } = c.env;
   const begun = parts.now();
-  c.set("caller", ANYONE);
   await next();
   const { headers, status } = c.res;
-  const { requestId, address, caller } = c.var;
-  headers.set("x-request-id", requestId);
+  const { requestId, address, caller }: Partial<Env["Variables"]> = c.var;
+  headers.set("x-request-id", requestId ?? "");
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
   // The runtime hides a Content-Length after Transfer-Encoding: what follows on the connection may be no request.
   if (c.req.raw.headers.has("transfer-encoding")) headers.set("connection", "close");
   const { method, path } = c.req;
   const ms = parts.now() - begun;
-  const route = c.get("route") ?? (OPEN.test(path) ? "page" : "other");
+  const route = c.get("route") ?? routeOf(c);
   metrics.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
   // Only the path: a query string may contain what must not be logged.
-  parts.log.info("request", { requestId, address, token: caller.name, method, path: path.slice(0, 200), status, ms });
+  parts.log.info("request", {
+    requestId,
+    address,
+    token: caller?.name ?? "",
+    method,
+    path: path.slice(0, 200),
+    status,
+    ms,
+  });
 };
+
+/** The path with parameter names; "other" if there is none. */
+function routeOf(c: Context<Env>): string {
+  const route = routePath(c, -1);
+  if (route.includes("*")) return "other";
+  const named = route.replace(/:(\w+)/g, "{$1}");
+  c.env.routed(named);
+  return named;
+}
 
 function requestIdOf(c: Context): string {
   const given = c.req.header("x-request-id") ?? "";

@@ -13,6 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The web page, from within the program: no request path reaches a disk. */
 export const pageFiles = new Hono<Env>()
   .get("/", () => pageFile("index.html"))
+  .get("/favicon.ico", () => pageFile("favicon.ico"))
   .get("/assets/:name", (c) => pageFile(c.req.param("name")));
 
 function pageFile(name: string): Response {

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { z } from "zod";
+import { authenticated } from "../request/authenticator.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { Problem } from "../response/problem.ts";
@@ -44,6 +45,7 @@ operations.get(
 // It requires a token, since the numbers reveal activity.
 operations.get(
   "/metrics",
+  authenticated,
   describeServer("metrics", "Get the metrics of the server in the Prometheus text format", { 200: "text/plain" }),
   async (c) => {
     const text = await c.env.metrics.text(c.env.runs.size);

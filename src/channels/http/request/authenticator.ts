@@ -1,3 +1,4 @@
+import { createMiddleware } from "hono/factory";
 import { clientAddress } from "../auth/client_address.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 import { Problem } from "../response/problem.ts";
@@ -5,6 +6,7 @@ import { proxyList } from "../auth/proxy_list.ts";
 import { RateLimiter } from "../auth/rate_limit.ts";
 import { TokenCheck } from "../auth/token_check.ts";
 import type { TokenGrant } from "../auth/token_grant.ts";
+import type { Env } from "./env.ts";
 
 /** Checks who may connect, and how often. */
 export class Authenticator {
@@ -45,3 +47,9 @@ export class Authenticator {
     return grant;
   }
 }
+
+/** Sets `caller`. */
+export const authenticated = createMiddleware<Env>(async (c, next) => {
+  c.set("caller", await c.env.authenticator.authenticate(c.req.raw.headers, c.var.address));
+  await next();
+});

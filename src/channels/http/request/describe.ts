@@ -1,6 +1,5 @@
 import type { MiddlewareHandler } from "hono";
 import { describeRoute } from "hono-openapi";
-import { routePath } from "hono/route";
 import { z } from "zod";
 import type { TokenScope } from "../auth/token_grant.ts";
 import type { Env } from "./env.ts";
@@ -52,9 +51,6 @@ export function describeIn(
   const events = tag === "openai" ? OPENAI_EVENTS : EVENTS;
   return (operationId, summary, { scope = "read", headers = {}, errors = [], ...answers }) => {
     const enter: MiddlewareHandler<Env> = async (c, next) => {
-      const route = routePath(c).replace(/:(\w+)/g, "{$1}");
-      c.set("route", route);
-      c.env.routed(route);
       if (scope !== null) requireScope(scope, c.var.caller);
       await next();
     };

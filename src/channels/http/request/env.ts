@@ -6,6 +6,7 @@ import type { Leaving } from "../routing/connections.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 import type { Runs } from "../stream/runs.ts";
 import type { AbandonedCalls } from "./abandoned_calls.ts";
+import type { Authenticator } from "./authenticator.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 /** What all requests of a server share. */
@@ -13,6 +14,7 @@ export interface ServerParts {
   readonly parts: HttpParts;
   readonly runs: Runs;
   readonly metrics: Metrics;
+  readonly authenticator: Authenticator;
   readonly once: Idempotency;
   readonly abandoned: AbandonedCalls;
 }
@@ -33,10 +35,10 @@ export interface Env {
     requestId: string;
     /** The client's address, as known proxies report it. */
     address: string;
-    /** The token of the request. */
+    /** The token of the request, after `authenticated`. */
     caller: TokenGrant;
-    /** The path with parameter names. */
-    route: string;
+    /** Stands for the path in metrics and traces, if the path itself must not be named. */
+    route?: string;
     /** The text that the JSON body was parsed from. */
     bodyText: string;
     /** After `inConversation` and `inQuery`. */
