@@ -1,5 +1,4 @@
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
-import { QueryProgress } from "../../../domain/query/query_progress.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { Usage } from "../../../domain/query/usage.ts";
 import { openAiErrorBody } from "./error.ts";
@@ -29,7 +28,6 @@ export async function* completionChunks(
   events: AsyncIterable<FollowedEvent>,
   { facts, includeUsage }: { readonly facts: CompletionFacts; readonly includeUsage: boolean },
 ): AsyncGenerator<string> {
-  const progress = new QueryProgress();
   const usage = includeUsage ? { usage: null } : {};
   const chunk = (delta: object, finish: string | null = null): string =>
     line({
@@ -39,16 +37,14 @@ export async function* completionChunks(
     });
   yield chunk({ role: "assistant", content: "", refusal: null });
   for await (const { event } of events) {
-    progress.take(event);
     if (isChild(event)) continue;
     if (event.type === "thinking") yield chunk({ reasoning_content: event.delta });
-    if (event.type === "answer_delta") yield chunk({ content: event.delta });
     if (!isEnd(event)) continue;
     const { result } = event;
     const failure = openAiFailure(result);
     if (failure) yield line(openAiErrorBody(failure));
     else {
-      if (progress.answer === "") yield chunk({ content: result.answer });
+      yield chunk({ content: result.answer });
       yield chunk({}, finishOf(result));
       const total = { choices: [], usage: usageOf(result.usage) };
       if (includeUsage) yield line({ ...head(facts, "chat.completion.chunk"), ...total });

@@ -1,6 +1,12 @@
+import type OpenAI from "openai";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { Usage } from "../../../domain/query/usage.ts";
 import { openAiFailure } from "./failure.ts";
+
+type Message = OpenAI.Responses.ResponseOutputMessage & { readonly content: [OpenAI.Responses.ResponseOutputText] };
+
+type Given = "text" | "usage" | "metadata" | "store";
+type OpenAiResponse = Omit<OpenAI.Responses.Response, "output_text" | Given> & Readonly<Record<Given, unknown>>;
 
 /** Fields that all states of one response share. */
 export interface ResponseFacts {
@@ -16,18 +22,29 @@ export interface ResponseFacts {
   readonly format: object | null;
 }
 
-/** A response in OpenAI's format; `result` is null while it runs, `thinking` is "" if none is shown. */
+interface ResponseParts {
+  readonly response: object;
+  readonly status: "in_progress" | "completed" | "incomplete" | "failed";
+  readonly message: Message | null;
+}
+
+/** A response in OpenAI's format, and of it the status and the message of the answer. `result` is null while it runs,
+ * `thinking` is "" if none is shown. */
 export function responseObject(
   facts: ResponseFacts,
   { result, thinking = "" }: { readonly result: QueryResult | null; readonly thinking?: string },
-): object {
+): ResponseParts {
   const failure = result && openAiFailure(result);
-  const status = result === null ? "in_progress" : failure ? "failed" : isWhole(result) ? "completed" : "incomplete";
-  return {
+  // Incomplete: a limit ended the query with the best answer so far.
+  const ended = result?.reason === "answered" ? "completed" : "incomplete";
+  const status = result ? failure ? "failed" : ended : "in_progress";
+  const message = result && !failure ? messageItem(result, ended) : null;
+  const response: OpenAiResponse = {
     id: `resp_${facts.queryId}`,
     object: "response",
     created_at: Math.floor(facts.at / 1000),
     status,
+    access_programs: null,
     background: false,
     error: failure ? { code: "server_error", message: failure.message } : null,
     incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" } : null,
@@ -35,7 +52,7 @@ export function responseObject(
     max_output_tokens: null,
     model: facts.model,
     conversation: { id: facts.conversationId },
-    output: result && !failure ? outputOf(result, thinking) : [],
+    output: message ? [...(thinking === "" ? [] : [reasoningItem(facts, thinking)]), message] : [],
     parallel_tool_calls: false,
     previous_response_id: facts.previousId,
     reasoning: { effort: null, summary: null },
@@ -49,25 +66,20 @@ export function responseObject(
     usage: result && usageOf(result.usage),
     metadata: facts.metadata,
   };
+  return { response, status, message };
 }
 
-function outputOf(result: QueryResult, thinking: string): readonly object[] {
-  const summary = { type: "summary_text", text: thinking };
-  return [
-    ...(thinking === "" ? [] : [{ id: `rs_${result.queryId}`, type: "reasoning", summary: [summary] }]),
-    {
-      id: `msg_${result.queryId}`,
-      type: "message",
-      status: isWhole(result) ? "completed" : "incomplete",
-      role: "assistant",
-      content: [{ type: "output_text", text: result.answer, annotations: [], logprobs: [] }],
-    },
-  ];
+/** The thinking of a response. */
+export function reasoningItem(
+  { queryId }: Pick<ResponseFacts, "queryId">,
+  text: string,
+): OpenAI.Responses.ResponseReasoningItem {
+  return { id: `rs_${queryId}`, type: "reasoning", status: "completed", summary: [{ type: "summary_text", text }] };
 }
 
-/** False if a limit ended the query with the best answer so far. */
-function isWhole({ reason }: QueryResult): boolean {
-  return reason === "answered";
+function messageItem({ queryId, answer: text }: QueryResult, status: Message["status"]): Message {
+  const content = { type: "output_text" as const, text, annotations: [], logprobs: [] };
+  return { id: `msg_${queryId}`, type: "message", status, role: "assistant", content: [content] };
 }
 
 function usageOf({ input, output, cached, cacheWrite = 0, reasoning }: Usage) {

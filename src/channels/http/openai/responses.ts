@@ -50,7 +50,7 @@ responses.post(
       headers: ignoredParameters(body, ResponseBody.shape),
       events: (events, begun) => responseEvents(events, facts(begun)),
       whole: async (result, begun) =>
-        responseObject(facts(begun), { result, thinking: await thinkingOf(parts, begun.queryId) }),
+        responseObject(facts(begun), { result, thinking: await thinkingOf(parts, begun.queryId) }).response,
     });
   },
 );
@@ -68,7 +68,7 @@ responses.get(
     const { queryId, createdAt: at } = query;
     const facts = { ...nothing, queryId, at, model: servedModel(parts).id, conversationId: branch.branchId };
     const result = query.running ? null : resultOf(query);
-    return c.json(responseObject(facts, { result, thinking: await thinkingOf(parts, queryId) }));
+    return c.json(responseObject(facts, { result, thinking: await thinkingOf(parts, queryId) }).response);
   },
 );
 
