@@ -9,6 +9,7 @@ import type { BranchPoint } from "../domain/records/new_fork.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { VariableDiff } from "../environment/history/diff_versions.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { Asked } from "../persistence/store/query_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { VariableHead } from "../persistence/store/variable_store.ts";
 import type { ArchiveCode } from "./archive/archive_code.ts";
@@ -79,6 +80,11 @@ export class Records {
   async query(queryId: string): ReturnType<Store["query"]> {
     const read = () => this.#store.query(queryId);
     return await readSettled(this.#store, { read, runs: (found) => found?.running ?? false });
+  }
+
+  /** How the protocol of a client put a request; null if it was not kept. */
+  async askedAs(queryId: string): Promise<Asked | null> {
+    return (await this.#store.queryExtras(queryId)).askedAs;
   }
 
   /** The queries of a branch without their texts, each with the number of its iterations that the branch shows. */

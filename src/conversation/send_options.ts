@@ -8,6 +8,7 @@ import type { VariableImage } from "../domain/query/variable.ts";
 import type { VariableSource } from "../environment/input/variable_source.ts";
 import type { QueryLimits } from "../query/limits.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { Asked } from "../persistence/store/query_store.ts";
 
 /** Where a request is sent: to a branch, to a new one from a point of another, or to a new conversation, whose title is
  * the request. New ones are created once the request is validated. */
@@ -38,6 +39,7 @@ export interface AskOptions extends KeyedRequest {
   readonly plan?: boolean;
   /** A JSON Schema as data: the answer must satisfy it, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
+  readonly askedAs?: Asked;
   /** Iterations the query may use before it asks for more; the configured number if omitted. */
   readonly maxIterations?: number;
   /** The model that serves it, such as "openai/gpt-5"; the configured one if omitted. */

@@ -2,7 +2,7 @@ import { NO_USAGE } from "../domain/query/usage.ts";
 import { chosenRoute } from "./chosen_route.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
-import type { QueryStore } from "../persistence/store/query_store.ts";
+import type { Asked, QueryStore } from "../persistence/store/query_store.ts";
 import { fallbackAnswer } from "./fallback_answer.ts";
 import type { QueryParts } from "./query_parts.ts";
 
@@ -10,6 +10,7 @@ interface StoreOptions extends KeyedRequest {
   readonly branchId: string;
   readonly label?: string;
   readonly extras?: RequestExtras;
+  readonly askedAs?: Asked | undefined;
   /** The run that this one replaces. */
   readonly retryOf?: string | undefined;
   readonly model?: string | null | undefined;
@@ -21,7 +22,7 @@ export async function storeQuery(
   { store, router, owner, settings }: Pick<QueryParts, "store" | "owner" | "settings"> & {
     readonly router: Pick<QueryParts["router"], "current" | "routes">;
   },
-  { branchId, label, extras = NO_EXTRAS, retryOf, requestKey, model: named = null }: StoreOptions,
+  { branchId, label, extras = NO_EXTRAS, askedAs, retryOf, requestKey, model: named = null }: StoreOptions,
 ): Promise<string> {
   const { provider, model } = chosenRoute(router, named);
   return await store.beginQuery({
@@ -31,6 +32,7 @@ export async function storeQuery(
     runLabel: label ?? null,
     images: extras.images,
     answerSchema: extras.answerSchema?.text ?? null,
+    askedAs: askedAs ?? null,
     ...(retryOf === undefined ? {} : { retryOf }),
   });
 }

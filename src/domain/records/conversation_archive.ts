@@ -142,6 +142,7 @@ const tables = z.strictObject({
       query: z.string().optional(),
       images: z.array(image).max(20).optional(),
       answerSchema: z.string().optional(),
+      askedAs: z.record(z.string(), z.unknown()).optional(),
     }),
     createdAt: time,
   })),

@@ -6,7 +6,7 @@ import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson } from "../database/json.ts";
-import type { NewQuery, QueryExtras } from "../store/query_store.ts";
+import type { Asked, NewQuery, QueryExtras } from "../store/query_store.ts";
 
 type StoredImage =
   | { readonly url: string }
@@ -18,27 +18,32 @@ type StoredImage =
 export interface ExtrasMetadata {
   readonly images?: readonly StoredImage[];
   readonly answerSchema?: string;
+  readonly askedAs?: Asked;
 }
 
 /** Stores the images of a request, each once. Returns the part of the query's metadata that describes them. */
 export async function extrasMetadata(
   content: Content,
-  { images = [], answerSchema = null }: Pick<NewQuery, "images" | "answerSchema">,
+  { images = [], answerSchema = null, askedAs = null }: Pick<NewQuery, "images" | "answerSchema" | "askedAs">,
 ): Promise<ExtrasMetadata> {
   const stored: StoredImage[] = [];
   for (const image of images) stored.push(await storedImage(content, image));
-  return { ...(stored.length > 0 ? { images: stored } : {}), ...(answerSchema === null ? {} : { answerSchema }) };
+  return {
+    ...(stored.length > 0 ? { images: stored } : {}),
+    ...(answerSchema === null ? {} : { answerSchema }),
+    ...(askedAs === null ? {} : { askedAs }),
+  };
 }
 
 /** What a request contains besides its text, exactly as received; empty if the query does not exist. */
 export async function readExtras(db: Database, queryId: string): Promise<QueryExtras> {
   const content = new Content(db);
-  const { images = [], answerSchema = null } = await readMetadata(content, queryId);
+  const { images = [], answerSchema = null, askedAs = null } = await readMetadata(content, queryId);
   const run = await db.selectFrom("queryState as s").select("s.promptEnrichment").where("s.id", "=", queryId)
     .select(intact("queryState", "s")).executeTakeFirst();
   await content.load([run?.promptEnrichment, ...images.map((image) => "content" in image ? image.content : null)]);
   const instructions = content.text(run?.promptEnrichment ?? "");
-  return { images: images.map((image) => imageOf(content, image)), answerSchema, instructions };
+  return { images: images.map((image) => imageOf(content, image)), answerSchema, instructions, askedAs };
 }
 
 /** The number of images in a request, without reading them. */

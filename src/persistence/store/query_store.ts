@@ -28,10 +28,14 @@ export interface NewQuery extends KeyedRequest {
   readonly images?: readonly Image[];
   /** The JSON Schema that the answer must satisfy, as text. */
   readonly answerSchema?: string | null;
+  readonly askedAs?: Asked | null;
   /** The earlier run of the same query that this one replaces. From now on, readers of the branch see the variables as
    * they were before that run. */
   readonly retryOf?: string;
 }
+
+/** How the protocol of a client put a request: data that is kept to be given back, and has no effect. */
+export type Asked = Readonly<Record<string, unknown>>;
 
 /** What a request contains besides its text. */
 export interface QueryExtras {
@@ -39,6 +43,7 @@ export interface QueryExtras {
   readonly answerSchema: string | null;
   /** Additional instructions for this run; "" if there are none. */
   readonly instructions: string;
+  readonly askedAs: Asked | null;
 }
 
 /** The handover: what the previous query left. */

@@ -10,19 +10,20 @@ const IMAGES: readonly Image[] = [
   { kind: "url", url: "https://example.org/a.png" },
 ];
 
-const NOTHING = { images: [], answerSchema: null, instructions: "" };
+const NOTHING = { images: [], answerSchema: null, instructions: "", askedAs: null };
 
 export const storeExtrasCases: readonly StoreCase[] = [
   {
-    name: "queryExtras() gives images and schema of a request as they were given, and of its query only",
+    name: "queryExtras() gives images, schema and form of a request as they were given, and of its query only",
     async run(store) {
       const { branchId, queryId } = await begun(store);
       const answerSchema = JSON.stringify({ enum: ["x".repeat(5_000)] });
+      const askedAs = { metadata: { who: "\ud800 me" }, format: null };
       const id = await store.beginQuery({
         ...newQuery(branchId, "What is on it?"),
-        ...{ images: IMAGES, answerSchema, promptEnrichment: "Rhyme" },
+        ...{ images: IMAGES, answerSchema, askedAs, promptEnrichment: "Rhyme" },
       });
-      assert.deepEqual(await store.queryExtras(id), { images: IMAGES, answerSchema, instructions: "Rhyme" });
+      assert.deepEqual(await store.queryExtras(id), { images: IMAGES, answerSchema, instructions: "Rhyme", askedAs });
       assert.deepEqual(await store.queryExtras(queryId), NOTHING);
       assert.equal((await store.query(id))?.text, "What is on it?");
     },

@@ -5,7 +5,7 @@ import { inputSource } from "../request/input_source.ts";
 import { unfitField } from "../response/problem.ts";
 import type { OpenAiMessage } from "./messages.ts";
 
-export type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions">;
+export type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
 /** The request of a message that has only images. */
 const SEE_IMAGES = "See the attached images.";

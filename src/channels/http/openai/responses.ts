@@ -18,10 +18,19 @@ import { servedModel } from "./models.ts";
 import { ignoredParameters } from "./parameters.ts";
 import { responseEvents } from "./response_events.ts";
 import { responseMessages } from "./response_messages.ts";
-import { type ResponseFacts, responseObject } from "./response_object.ts";
+import { responseObject } from "./response_object.ts";
 import { ResponseBody, type ResponseRequest } from "./responses_request.ts";
 
 const describe = describeIn("openai");
+
+/** What a response repeats of its request; queries of other APIs have none of it. */
+const AskedSchema = z.object({
+  model: z.string().catch("vis"),
+  instructions: z.string().nullable().catch(null),
+  previousId: z.string().nullable().catch(null),
+  metadata: z.record(z.string(), z.unknown()).catch({}),
+  format: z.record(z.string(), z.unknown()).nullable().catch(null),
+});
 
 /** The agent as a model for clients that use OpenAI's Responses API. */
 export const responses = new Hono<Env>();
@@ -41,10 +50,13 @@ responses.post(
     const { id: model } = servedModel(parts, body.model ?? undefined);
     const { messages, schema } = await responseMessages(body, (id) => answerOf(parts, id));
     const isNew = named(c, body) === null && !body.previous_response_id;
-    const known = { ...factsOf(body), model, at: parts.now() };
-    const facts = ({ queryId, branchId }: Begun) => ({ ...known, queryId, conversationId: branchId });
+    const askedAs = { ...askedOf(body), model };
+    const at = parts.now();
+    const facts = ({ queryId, branchId }: Begun) => ({ ...askedAs, at, queryId, conversationId: branchId });
+    const { request, given } = openAiInput(messages, { isNew, schema, field: "input" });
     return await openAiAsk(c, {
-      ...openAiInput(messages, { isNew, schema, field: "input" }),
+      request,
+      given: { ...given, askedAs },
       target: await targetOf(c, body),
       stream: body.stream === true,
       headers: ignoredParameters(body, ResponseBody.shape),
@@ -64,17 +76,17 @@ responses.get(
     if (stream !== "false") throw unfitField("stream", "Cannot stream a stored response: omit stream");
     const { parts } = c.env;
     const { branch, query } = await findResponse(parts, c.req.param("response"));
-    const nothing = { instructions: null, previousId: null, metadata: {}, format: null };
     const { queryId, createdAt: at } = query;
-    const facts = { ...nothing, queryId, at, model: servedModel(parts).id, conversationId: branch.branchId };
+    const askedAs = AskedSchema.parse(await parts.conversations.records.askedAs(queryId) ?? {});
+    const facts = { ...askedAs, queryId, at, conversationId: branch.branchId };
     const result = query.running ? null : resultOf(query);
     return c.json(responseObject(facts, { result, thinking: await thinkingOf(parts, queryId) }).response);
   },
 );
 
-function factsOf(
+function askedOf(
   { instructions, previous_response_id: previousId, metadata, text }: ResponseRequest,
-): Pick<ResponseFacts, "instructions" | "previousId" | "metadata" | "format"> {
+): Omit<z.infer<typeof AskedSchema>, "model"> {
   const format = text?.format ?? null;
   return { instructions: instructions ?? null, previousId: previousId ?? null, metadata: metadata ?? {}, format };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ProviderError } from "../../../../src/domain/errors.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
+import { withDatabase } from "../../../helpers/with_database.ts";
 import { openAiClient } from "./_client.ts";
 import { startRig } from "../_rig.ts";
 
@@ -21,6 +22,34 @@ Deno.test("openai client: a response with usage and thinking, that is found agai
   await assert.rejects(openAiClient(rig).responses.retrieve(made.id, { stream: true }), {
     status: 400,
     param: "stream",
+  });
+});
+
+Deno.test("openai client: a response that is found again says what it was asked with, also after a restart", async () => {
+  await withDatabase(async (path) => {
+    const made = { id: "" };
+    const asked = {
+      model: "script",
+      instructions: "Answer in rhymes",
+      metadata: { who: "me" },
+      text: { format: { type: "json_schema", name: "sum", schema: { type: "object" }, strict: true } },
+    } as const;
+    {
+      await using rig = await startRig([replyJson([], { final: "{}" }), replyJson([], { final: "{}" })], {
+        engine: { path },
+      });
+      const { responses } = openAiClient(rig);
+      const { id: first } = await responses.create({ input: "x" });
+      const created = await responses.create({ ...asked, input: "x", previous_response_id: first });
+      const { created_at: at } = created; // a second later by the time of the query, perhaps
+      assert.deepEqual({ ...await responses.retrieve(created.id), created_at: at }, created);
+      made.id = created.id;
+    }
+    await using rig = await startRig([], { engine: { path } });
+    const found = await openAiClient(rig).responses.retrieve(made.id);
+    const { model, instructions, metadata, text: { format } = {} } = found;
+    assert.deepEqual({ model, instructions, metadata, text: { format } }, asked);
+    assert.match(found.previous_response_id ?? "", /^resp_/);
   });
 });
 
