@@ -3,15 +3,22 @@ import { join } from "node:path";
 import { z } from "zod";
 import { sample } from "../../extension/_sample.ts";
 import { doctor } from "../../../src/app/doctor/doctor.ts";
+import { settingsFault } from "../../../src/app/doctor/settings.ts";
+import { readSettings } from "../../../src/app/settings/settings.ts";
 import type { CheckResult } from "../../../src/channels/channel.ts";
-import { Cancelled, UsageError } from "../../../src/domain/errors.ts";
+import { Cancelled, ConfigError, UsageError } from "../../../src/domain/errors.ts";
 import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
+
+/** The walls are what sandbox_test.ts tests. This launcher starts no child, which ends those checks at once. */
+const OWN = { localServers: false, sandbox: { launcher: ["/bin/false"] } };
 
 interface Place {
   readonly home: string;
   readonly workspace: string;
   write(path: string, text: string, mode?: number): Promise<void>;
   check(env?: Readonly<Record<string, string>>): Promise<Map<string, CheckResult>>;
+  /** What it says of settings that cannot be used, without the checks of the walls that follow. */
+  fault(env?: Readonly<Record<string, string>>): Promise<CheckResult>;
 }
 
 async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
@@ -20,7 +27,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
     const home = join(folder, "home"), workspace = join(folder, "work");
     await Deno.mkdir(home);
     await Deno.mkdir(workspace);
-    await Deno.writeTextFile(join(home, "config.jsonc"), '{ "localServers": false }');
+    await Deno.writeTextFile(join(home, "config.jsonc"), JSON.stringify(OWN));
     await work({
       home,
       workspace,
@@ -37,6 +44,14 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
         }
         return new Map(all.map((one) => [one.name, one]));
       },
+      fault: async (env = {}) => {
+        const parts = { shipped: {}, described: {} };
+        const error = await readSettings({ cwd: workspace }, { VIS_HOME: home, HOME: folder, ...env }, parts).then(
+          () => assert.fail("the settings can be used"),
+          (error: unknown) => error,
+        );
+        return settingsFault(error instanceof ConfigError ? error : assert.fail(String(error)));
+      },
     });
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -44,7 +59,8 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
 }
 
 Deno.test("doctor() has a fix for what is missing, and no fault where Vis can be used", () =>
-  withPlace(async ({ home, check }) => {
+  withPlace(async ({ home, write, check }) => {
+    await write("home/config.jsonc", '{ "localServers": false }');
     const checks = await check();
     assert.equal(checks.get("configuration")?.found, join(home, "config.jsonc"));
     assert.deepEqual([checks.get("home")?.found, checks.get("database")?.state], [home, "ok"]);
@@ -54,32 +70,32 @@ Deno.test("doctor() has a fix for what is missing, and no fault where Vis can be
   }));
 
 Deno.test("doctor() names the key of a file that cannot be used, and tries the walls all the same", () =>
-  withPlace(async ({ write, check }) => {
+  withPlace(async ({ write, check, fault }) => {
     await write("home/config.jsonc", '{ "modle": "m" }');
     const own = await check();
     assert.equal(own.get("configuration")?.state, "fail");
     assert.match(own.get("configuration")?.fix ?? "", /^vis config unset modle /);
     assert.ok(own.has("wall: realm"));
     await write("home/config.jsonc", "{");
-    assert.match((await check()).get("configuration")?.fix ?? "", /JSON with comments/);
+    assert.match((await fault()).fix, /JSON with comments/);
     await write("home/config.jsonc", "{}");
     await write("work/.vis/config.jsonc", '{ "baseUrl": "http://x" }');
-    assert.match((await check()).get("configuration")?.fix ?? "", /^vis config unset --project baseUrl /);
+    assert.match((await fault()).fix, /^vis config unset --project baseUrl /);
   }));
 
 Deno.test("doctor() takes the cause of a fault from its code, whatever its words are", () =>
-  withPlace(async ({ home, write, check }) => {
+  withPlace(async ({ home, write, check, fault }) => {
     const named = (await check({ VIS_PROVIDER: "a; b" })).get("provider");
     assert.deepEqual([named?.found.startsWith("Cannot use provider: a; b (there are "), named?.state], [true, "fail"]);
     assert.equal(named?.fix, "See vis providers");
     assert.equal((await check({ VIS_PROVIDER: "opnai" })).get("provider")?.fix, "did you mean openai?");
-    const url = (await check({ VIS_BASE_URL: "Cannot read x.jsonc" })).get("configuration");
-    assert.equal(url?.fix, "vis help run lists the variables of the environment");
+    const url = await fault({ VIS_BASE_URL: "Cannot read x.jsonc" });
+    assert.equal(url.fix, "vis help run lists the variables of the environment");
     await write("work/.vis/config.jsonc", '{ "model": 3 }');
-    assert.match((await check()).get("configuration")?.fix ?? "", /^vis config unset --project model /);
+    assert.match((await fault()).fix, /^vis config unset --project model /);
     await Deno.remove(join(home, "config.jsonc"));
     await write("home/config.jsonc/x", "");
-    assert.match((await check()).get("configuration")?.fix ?? "", /^Make it readable for Vis/);
+    assert.match((await fault()).fix, /^Make it readable for Vis/);
   }));
 
 Deno.test("doctor() finds keys that others can read", () =>
@@ -109,7 +125,7 @@ Deno.test("doctor() asks every provider that is configured, without showing a ke
         keyEnv: "THIRD",
         ...one,
       }];
-      await write("home/config.jsonc", JSON.stringify({ localServers: false, providers }));
+      await write("home/config.jsonc", JSON.stringify({ ...OWN, providers }));
       const checks = await check({ FIRST: "key-4711-4711-4711", SECOND: "wrong-4712-4712-4712" });
       assert.deepEqual([checks.get("provider")?.state, checks.get("provider")?.found], ["ok", "first mock-1"]);
       assert.equal(checks.get("provider: second")?.state, "warn");
@@ -149,11 +165,10 @@ Deno.test("doctor() says why an extension is left out", () =>
   }));
 
 Deno.test("doctor() ends at its signal, with a service that does not answer", () =>
-  withPlace(async ({ home, workspace, write }) => {
+  withPlace(async ({ home, workspace }) => {
     const controller = new AbortController();
     using silent = Deno.listen({ port: 0, hostname: "127.0.0.1" });
     const asked = silent.accept();
-    await write("home/config.jsonc", JSON.stringify({ localServers: false }));
     const env = {
       VIS_HOME: home,
       HOME: home,
@@ -173,7 +188,7 @@ Deno.test("doctor() refuses a workspace that is none", async () => {
 
 Deno.test("doctor() names the setting of a shipped extension that cannot be used", () =>
   withPlace(async ({ home, workspace, write }) => {
-    const config = { localServers: false, extensions: { config: { "test.one": { limit: "many" } } } };
+    const config = { ...OWN, extensions: { config: { "test.one": { limit: "many" } } } };
     await write("home/config.jsonc", JSON.stringify(config));
     const extension = sample({ namespace: "test.one", config: z.strictObject({ limit: z.number() }) });
     const shipped = { one: () => Promise.resolve({ default: extension }) };
