@@ -27,8 +27,9 @@ Deno.test("Conversations.ask() queues queries of one conversation in order", asy
 });
 
 Deno.test("Conversations.ask() refuses a busy conversation where that is wanted, and only that one", async () => {
+  const refused = Promise.withResolvers<void>();
   await using engine = await startEngine([
-    { text: replyJson([], { final: "slow but sure" }), delayMs: 40 },
+    { text: replyJson([], { final: "slow but sure" }), after: refused.promise },
     replyJson([], { final: "elsewhere" }),
   ]);
   const slow = engine.ask("slow");
@@ -41,6 +42,7 @@ Deno.test("Conversations.ask() refuses a busy conversation where that is wanted,
   });
   const other = await engine.conversations.create({ title: "other", channel: "test", workspace: "/other" });
   assert.equal((await engine.conversations.ask(other, "x", options)).answer, "elsewhere");
+  refused.resolve();
   assert.equal((await slow).answer, "slow but sure");
   assert.equal((await engine.conversations.queries(engine.branch)).length, 1);
   engine.provider.push(replyJson([], { final: "free again" }));

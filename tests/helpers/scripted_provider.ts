@@ -1,5 +1,6 @@
 import { Cancelled } from "../../src/domain/errors.ts";
 import type { Usage } from "../../src/domain/query/usage.ts";
+import { abortable } from "../../src/domain/kit/abortable.ts";
 import { REAL_CLOCK } from "../../src/domain/kit/clock.ts";
 import {
   type Capabilities,
@@ -17,6 +18,8 @@ export interface ScriptedReplyParts {
   readonly usage?: Partial<Usage>;
   /** Delay before the first event; an abort ends it. */
   readonly delayMs?: number;
+  /** The first event waits until this settles; an abort ends the wait. */
+  readonly after?: Promise<unknown>;
   /** Characters per event (default 16). */
   readonly chunk?: number;
   readonly finish?: string;
@@ -154,6 +157,7 @@ class Scripted implements ScriptedProvider {
   async *#play(asked: ScriptedRequest, request: ModelRequest): AsyncGenerator<ModelEvent> {
     const reply = this.#next(asked);
     if (reply.delayMs) await REAL_CLOCK.sleep(reply.delayMs, request.signal);
+    if (reply.after) await abortable(reply.after, request.signal);
     for (const delta of pieces(reply.reasoning ?? "", reply.chunk)) {
       throwIfAborted(request.signal);
       yield { type: "reasoning", delta };

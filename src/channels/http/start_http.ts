@@ -39,10 +39,9 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
         answered();
       });
       open.add(done);
-      const response = await within(
-        request,
-        (routed) => answer(request, { remote, routed, leaving: connections.leaving(request, client) }),
-      );
+      const leaving = connections.leaving(request, client);
+      const noticeLeft = () => connections.look();
+      const response = await within(request, (routed) => answer(request, { remote, routed, leaving, noticeLeft }));
       if (response.headers.get("content-type") === EVENT_STREAM_TYPE) void done.then(metrics.stream());
       return response;
     },

@@ -139,7 +139,8 @@ Deno.test({
   }`,
   ignore: !ends,
   fn: async () => {
-    await using rig = await startRig([{ text: final("served"), delayMs: 1_500 }], {
+    const ended = Promise.withResolvers<void>();
+    await using rig = await startRig([{ text: final("served"), after: ended.promise }], {
       limits: { idle: { headMs: 200, idleMs: 60_000 } },
     });
     const id = await rig.conversation();
@@ -152,6 +153,7 @@ Deno.test({
         socket.resume();
       })
     ));
+    ended.resolve();
     assert.equal((await (await asked).json()).answer, "served");
   },
 });

@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
 import { final } from "../../helpers/scripted_provider.ts";
 import { openAiClient } from "./openai/_client.ts";
-import { type Rig, startRig } from "./_rig.ts";
+import { held as connection } from "./_raw.ts";
+import { type Rig, startRig, TOKEN } from "./_rig.ts";
 
 const endless = { text: final("never"), delayMs: 60_000 };
 const user = { role: "user" as const, content: "x" };
+
+/** A reply that comes once the test lets it. */
+function held(text: string) {
+  const { promise: after, resolve: release } = Promise.withResolvers<void>();
+  return { reply: { text: final(text), after }, release };
+}
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
@@ -39,6 +46,14 @@ async function leave(
   await assert.rejects(asked.then((response) => response.text()), { name: "AbortError" });
 }
 
+/** Waits until a client that left before would have been missed: until one that leaves now is. */
+async function missed(rig: Rig): Promise<void> {
+  const id = await rig.conversation();
+  await leave(rig, messages(id), { body: { request: "y" } });
+  const [query] = await rig.engine.store.queries(id);
+  while ((await rig.engine.store.query(query?.queryId ?? ""))?.running) await pause();
+}
+
 Deno.test("messages: a client that leaves the wait for a result cancels its query", async () => {
   await using rig = await startRig([endless, endless]);
   const id = await rig.conversation();
@@ -50,25 +65,32 @@ Deno.test("messages: a client that leaves the wait for a result cancels its quer
 });
 
 Deno.test("messages: with an idempotency key the query goes on, and the next call has its outcome", async () => {
-  await using rig = await startRig([{ text: final("went on"), delayMs: 1_500 }]);
+  const { reply, release } = held("went on");
+  await using rig = await startRig([reply, endless]);
   const id = await rig.conversation();
   const headers = { "idempotency-key": "k1" };
   await leave(rig, messages(id), { body: { request: "x" }, headers });
+  await missed(rig);
+  release();
   const again = await (await rig.post(messages(id), { request: "x" }, headers)).json();
   assert.deepEqual([again.reason, again.answer], ["answered", "went on"]);
-  assert.equal(rig.engine.provider.requests.length, 1);
+  assert.equal(rig.engine.provider.requests.length, 2);
 });
 
 Deno.test("messages: a client may say that its query goes on without it", async () => {
-  await using rig = await startRig([{ text: final("went on"), delayMs: 1_500 }]);
+  const { reply, release } = held("went on");
+  await using rig = await startRig([reply, endless]);
   await leave(rig, messages(await rig.conversation()), { body: { request: "x", cancelOnDisconnect: false } });
-  assert.deepEqual(await ended(rig), ["answered"]);
+  await missed(rig);
+  release();
+  assert.deepEqual((await ended(rig)).toSorted(), ["answered", "cancelled"]);
 });
 
 Deno.test("messages: a client that leaves while it waits for another's query begins none", async () => {
-  await using rig = await startRig([{ text: final("first"), delayMs: 5_000 }]);
+  const { reply, release } = held("first");
+  await using rig = await startRig([reply, endless]);
   const id = await rig.conversation();
-  void rig.post(messages(id), { request: "first", cancelOnDisconnect: false }).catch(() => {});
+  const first = rig.post(messages(id), { request: "first", cancelOnDisconnect: false });
   while (rig.engine.provider.requests.length === 0) await pause();
   const gone = new AbortController();
   const { conversations } = rig.engine;
@@ -84,19 +106,22 @@ Deno.test("messages: a client that leaves while it waits for another's query beg
     body: JSON.stringify({ request: "second", whenBusy: "wait" }),
     signal: gone.signal,
   });
-  void come.promise.then(() => setTimeout(() => gone.abort(), 50));
+  void come.promise.then(() => gone.abort());
   await assert.rejects(waiting.then((response) => response.text()), { name: "AbortError" });
+  await missed(rig);
+  release();
+  assert.equal((await (await first).json()).answer, "first");
   const answered = () =>
     rig.logged.filter(({ event, data }) => event === "request" && Object(data).path === messages(id)).length;
-  while (answered() === 0) await pause();
-  assert.equal(rig.engine.provider.requests.length, 1);
+  while (answered() < 2) await pause();
+  assert.equal(rig.engine.provider.requests.length, 2);
 });
 
 Deno.test("openai client: a call that times out leaves no query running, and its repetition does not run it again", async () => {
   const calls: Readonly<Record<string, (rig: Rig) => Promise<unknown>>> = {
     completions: (rig) =>
-      openAiClient(rig).chat.completions.create({ model: "vis", messages: [user] }, { timeout: 1_500, maxRetries: 1 }),
-    responses: (rig) => openAiClient(rig).responses.create({ input: "x" }, { timeout: 1_500, maxRetries: 1 }),
+      openAiClient(rig).chat.completions.create({ model: "vis", messages: [user] }, { timeout: 500, maxRetries: 1 }),
+    responses: (rig) => openAiClient(rig).responses.create({ input: "x" }, { timeout: 500, maxRetries: 1 }),
   };
   await Promise.all(
     Object.values(calls).map(async (call) => {
@@ -105,6 +130,25 @@ Deno.test("openai client: a call that times out leaves no query running, and its
       assert.deepEqual(await ended(rig), ["cancelled"]);
     }),
   );
+});
+
+Deno.test("openai: a repetition is refused though the server has not missed the first client yet", async () => {
+  await using rig = await startRig([endless]);
+  const body = JSON.stringify({ model: "vis", messages: [user] });
+  const lines = [
+    "POST /v1/chat/completions HTTP/1.1",
+    `Host: ${new URL(rig.url).host}`,
+    `Authorization: Bearer ${TOKEN}`,
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+  ];
+  const socket = await connection(rig.url, [...lines, "", body].join("\r\n"));
+  while (rig.engine.provider.requests.length === 0) await pause();
+  await new Promise((resolve) => socket.once("close", resolve).destroy());
+  const again = await rig.post("/v1/chat/completions", body, { "x-stainless-retry-count": "1" });
+  assert.equal(again.status, 409);
+  await again.body?.cancel();
+  assert.deepEqual(await ended(rig), ["cancelled"]);
 });
 
 Deno.test("openai client: a call that is aborted cancels its query", async () => {

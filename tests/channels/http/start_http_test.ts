@@ -20,10 +20,15 @@ Deno.test("startHttp() close() cancels what still runs after its time, stores it
 });
 
 Deno.test("startHttp() close() lets a query that ends in time end as it would", async () => {
-  const rig = await startRig([{ text: final("Just in time"), delayMs: 30 }], { limits: { shutdownMs: 10_000 } });
+  const closing = Promise.withResolvers<void>();
+  const rig = await startRig([{ text: final("Just in time"), after: closing.promise }], {
+    limits: { shutdownMs: 60_000 },
+  });
   const id = await rig.conversation();
   const events = allEvents(await rig.post(`/api/v1/conversations/${id}/messages`, { request: "x" }, SSE));
-  await rig.close();
+  const closed = rig.close();
+  closing.resolve();
+  await closed;
   assert.equal((await events).at(-1)?.event, "final");
 });
 

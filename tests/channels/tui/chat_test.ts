@@ -46,11 +46,14 @@ Deno.test("what is sent while a query runs goes into its next iteration, once, a
 });
 
 Deno.test("what no iteration could read any more becomes the next query", async () => {
-  const replies = [{ text: final("First answer"), delayMs: 150 }, final("Second answer")];
+  const queued = Promise.withResolvers<void>();
+  const replies = [{ text: final("First answer"), after: queued.promise }, final("Second answer")];
   await withScreen(replies, {}, async ({ screen, engine }) => {
     screen.type(`one${ENTER}`);
     await screen.until("waiting for");
     screen.type(`two${ENTER}`);
+    await screen.until("⏎ two");
+    queued.resolve();
     const text = await screen.until("Second answer");
     assert.match(text, /First answer[^]*› two[^]*Second answer/);
     const [branch] = await engine.conversations.list({ limit: 1 });

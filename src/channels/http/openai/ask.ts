@@ -29,10 +29,13 @@ interface OpenAiAsked {
 /** Runs a query for a client of OpenAI's API. Without an idempotency key the query ends when the call does. Throws
  * `Problem` for a query without an answer. */
 export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Response> {
-  const { parts, abandoned } = c.env;
+  const { parts, abandoned, noticeLeft } = c.env;
   await parts.conversations.check({ ...asked.given, request: asked.request }); // before the quota of the token
   const key = c.req.header("idempotency-key");
-  if (key === undefined && Number(c.req.header("x-stainless-retry-count") ?? 0) > 0) abandoned.refuse(callOf(c));
+  if (key === undefined && Number(c.req.header("x-stainless-retry-count") ?? 0) > 0) {
+    await noticeLeft(); // the repetition may come before the first client is missed
+    abandoned.refuse(callOf(c));
+  }
   const { queryId } = key === undefined ? await begin(c, asked) : await once(c, { asked, key });
   const query = await FollowedQuery.find(queryId, c.env);
   const begun = { queryId, branchId: await query.branchId() };

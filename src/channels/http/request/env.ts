@@ -26,6 +26,8 @@ export interface HttpConnection {
   readonly routed: (route: string) => void;
   /** Reports a client that leaves before the response. */
   readonly leaving: Leaving;
+  /** Reports the clients that have left by now, without waiting for the next regular look. */
+  readonly noticeLeft: () => Promise<void>;
 }
 
 /** The environment of every Hono app here. */

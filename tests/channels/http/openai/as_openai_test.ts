@@ -63,7 +63,8 @@ Deno.test("openai client: requests with one key run once, whichever way they are
 });
 
 Deno.test("openai client: a repetition of a call with a key attaches to its running query", async () => {
-  await using rig = await startRig([{ text: final("It is 2"), delayMs: 500 }]);
+  const repeated = Promise.withResolvers<void>();
+  await using rig = await startRig([{ text: final("It is 2"), after: repeated.promise }]);
   const patient = new OpenAI({ baseURL: `${rig.url}v1`, apiKey: TOKEN, maxRetries: 0 });
   const body = { model: "vis", messages: [user("1+1?")] };
   const headers = { "idempotency-key": "a" };
@@ -72,6 +73,12 @@ Deno.test("openai client: a repetition of a call with a key attaches to its runn
   while (rig.engine.provider.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   impatient.abort();
   await assert.rejects(lost, OpenAI.APIUserAbortError);
+  const { conversations } = rig.engine;
+  const check = conversations.check.bind(conversations);
+  conversations.check = (...args) => {
+    repeated.resolve();
+    return check(...args);
+  };
   const whole = await patient.chat.completions.create(body, { headers });
   assert.equal(whole.choices[0]?.message.content, "It is 2");
   assert.equal(rig.engine.provider.requests.length, 1);

@@ -63,11 +63,13 @@ Deno.test("Idempotency the key of a run that was replaced since answers with tha
 });
 
 Deno.test("Idempotency what was refused can be tried again with its key", async () => {
-  await using rig = await startRig([{ text: final("a"), delayMs: 40 }, final("b")]);
+  const refused = Promise.withResolvers<void>();
+  await using rig = await startRig([{ text: final("a"), after: refused.promise }, final("b")]);
   const at = `/api/v1/conversations/${await rig.conversation()}/messages`;
   const first = sseEvents(await rig.post(at, { request: "x" }, SSE));
   await first.next();
   assert.equal((await rig.post(at, { request: "y" }, KEY)).status, 409);
+  refused.resolve();
   await Array.fromAsync(first);
   assert.equal((await (await rig.post(at, { request: "y" }, KEY)).json()).answer, "b");
 });
