@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { guarded } from "../../helpers/wires/authorization_server.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import type { Launcher } from "../_launcher.ts";
 import { ENDLESS } from "../_endless.ts";
@@ -90,6 +91,40 @@ export function protocolsSuite(launcher: Launcher): void {
     assert.deepEqual([nothing.code, nothing.stdout], [0, ""]);
     assert.match(nothing.stderr, /^vis: Cannot /);
   });
+
+  launched(
+    launcher,
+    "vis run names the login that a server wants, and uses the server after vis mcp login",
+    async () => {
+      await using server = guarded();
+      const use = 'await mcp.call("tracker", "twice", { n: 21 })';
+      await using user = await User.make(launcher, {
+        reply: [
+          replyJson(use),
+          final("None"),
+          replyJson(`const twice = ${use}`),
+          final("{{twice}}"),
+          replyJson(use),
+          final("None"),
+        ],
+      });
+      assert.equal((await user.run(["mcp", "add", "tracker", server.url])).code, 0);
+      assert.match((await user.run(["run", "x"])).stderr, /the server wants a login: run vis mcp login tracker;/);
+
+      const login = user.start(["mcp", "login", "tracker"]);
+      const address = (): string => /^http\S+$/m.exec(login.stderr)?.[0] ?? "";
+      await login.until("address", () => address() !== "");
+      const page = await fetch(await server.agree(address()));
+      assert.match(await page.text(), /Go back to the terminal/);
+      assert.equal((await login.ended).code, 0);
+      server.valid.access = "expired";
+      assert.equal((await user.run(["run", "x"])).stdout, "42\n");
+      for (const token of server.given) assert.ok(!JSON.stringify(user.mock.requests).includes(token));
+
+      assert.equal((await user.run(["mcp", "logout", "tracker"])).code, 0);
+      assert.match((await user.run(["run", "x"])).stderr, /run vis mcp login tracker;/);
+    },
+  );
 
   launched(launcher, "vis acp serves an editor on its stdin and stdout, and ends at SIGTERM", async () => {
     await using user = await User.make(launcher, { reply: [replyJson("const kept = 7"), final("It is {{kept}}")] });

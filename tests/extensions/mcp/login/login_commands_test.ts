@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { loginCommand, logoutCommand } from "../../../../extensions/mcp/login/login_commands.ts";
 import { withFolder } from "../../../helpers/with_folder.ts";
 import { withServers } from "../_place.ts";
-import { type Guarded, guarded } from "./_authorization_server.ts";
+import { type Guarded, guarded } from "../../../helpers/wires/authorization_server.ts";
 
 interface Attempt {
   readonly code: number;
