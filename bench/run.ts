@@ -21,6 +21,7 @@ import { soak } from "./soak.ts";
 import { stalls } from "./stalls.ts";
 import { store } from "./store.ts";
 import { storeLarge } from "./store_large.ts";
+import { storePostgres } from "./store_postgres.ts";
 import { type Figure, isMet, spreadOf } from "./support/figure.ts";
 import { describeCommit, describeMachine } from "./support/machine.ts";
 import { findPrograms, type Programs } from "./support/programs.ts";
@@ -39,6 +40,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   extensions,
   files,
   store_large: storeLarge,
+  store_postgres: storePostgres,
   http,
   rest,
   stalls,

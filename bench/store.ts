@@ -1,16 +1,14 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../src/persistence/open_store.ts";
-import type { Store } from "../src/persistence/store/store.ts";
-import { encode } from "../src/sandbox/codec/codec.ts";
-import { begun, block, image, iterationEnd, newIteration } from "../tests/conformance/store/fixtures.ts";
+import { begun } from "../tests/conformance/store/fixtures.ts";
 import type { Figure } from "./support/figure.ts";
+import { storeStep } from "./support/store_step.ts";
 
 const ITERATIONS = 1000;
 const CONVERSATIONS = 100_000;
 const WINDOW = 5;
 const RUNS = 5;
-const PROMPT = "You are Vis, and these are your rules. ".repeat(150);
 
 /** The database by itself: one long query, each iteration defining a variable of 4 KB and appending to one list. */
 export async function store(): Promise<readonly Figure[]> {
@@ -42,7 +40,7 @@ async function longQuery(path: string) {
   const at = new Map<number, number>();
   for (let position = 1; position <= ITERATIONS; position++) {
     const start = performance.now();
-    await step(store, queryId, position);
+    await storeStep(store, queryId, position);
     times.push(performance.now() - start);
     if ([10 - WINDOW, 10 + WINDOW, ITERATIONS - 2 * WINDOW, ITERATIONS].includes(position)) {
       at.set(position, usedBytes(path));
@@ -67,32 +65,6 @@ async function listing(path: string): Promise<readonly number[]> {
   }
   await store.close();
   return times;
-}
-
-async function step(store: Store, queryId: string, position: number): Promise<void> {
-  const text = Array.from({ length: 64 }, (_, line) => `line ${line} of ${position}: ${position * line}`.padEnd(64))
-    .join("");
-  const bytes = encode(text);
-  const list = encode(Array.from({ length: position }, (_, index) => index));
-  const codes = [
-    `const part${position} = await fs.readFile("part-${position}")\npart${position}`,
-    `sizes.push(${position})`,
-  ];
-  const id = await store.beginIteration(
-    newIteration(queryId, position, {
-      systemPrompt: PROMPT,
-      blocks: codes,
-      userPrompt: JSON.stringify([{ role: "user", content: `journal of ${position}: ${text}` }]),
-      response: JSON.stringify({ code: codes }),
-    }),
-  );
-  await store.endIteration(
-    id,
-    iterationEnd([
-      block(codes[0] ?? "", { value: bytes, result: { preview: text }, saved: [image(`part${position}`, { bytes })] }),
-      block(codes[1] ?? "", { reads: ["sizes"], saved: [image("sizes", { bytes: list })] }),
-    ]),
-  );
 }
 
 async function reopen(path: string): Promise<readonly number[]> {

@@ -5,7 +5,7 @@ import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
 import { applyDelta, deltaOf } from "./delta.ts";
 import { stepsOf } from "./delta_steps.ts";
-import { namedQuery } from "../database/named_query.ts";
+import { namedChange } from "../database/named_query.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 const PREFIX = "sha256:";
@@ -16,7 +16,7 @@ const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
 const NO_DELTA = { base: null, steps: null, spent: null };
 
-const insertContent = namedQuery((db, row: DatabaseSchema["content"]) =>
+const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
   db.insertInto("content").values(row).onConflict((conflict) => conflict.doNothing())
 );
 

@@ -20,6 +20,9 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 
   /** Runs SQL that a Kysely builder has compiled and returns its rows. */
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
+  /** Runs a statement whose rows nobody needs. A transaction need not wait for it: if it fails, so does what follows it
+   * there, with the same error. */
+  abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
   /** The placeholder of the parameter at a position, from 1. */
   abstract placeholder(position: number): string;
   /** Runs a transaction that writes: all of `work` is stored when this resolves, nothing of it when it rejects. It may

@@ -23,7 +23,7 @@ export async function insertRow<T extends keyof DatabaseSchema & string>(
   const name = `${db.kind} ${table} ${columns.join(" ")}`;
   const text = TEXTS.get(name) ?? textOf(db, table, columns);
   TEXTS.set(name, text);
-  await db.run(text, Object.values(cells));
+  await db.store(text, Object.values(cells));
   return checksum ?? 0;
 }
 

@@ -9,14 +9,35 @@ class Parameter {
 /** A query whose values have names. Kysely builds it once for each kind of database, because building takes longer than running it in SQLite, so
  * `build` must not depend on the values themselves. */
 export function namedQuery<V extends object, R>(
-  build: (db: Database, values: V) => { compile(): CompiledQuery<R> },
+  build: Build<V, R>,
 ): (db: Database, values: V) => Promise<readonly R[]> {
-  const built: { [K in Database["kind"]]?: CompiledQuery<R> } = {};
+  const bound = binder(build);
   return async (db, values) => {
-    const compiled = built[db.kind] ??= build(db, parametersFor(values)).compile();
-    const bound = compiled.parameters.map((one) => one instanceof Parameter ? Reflect.get(values, one.name) : one);
+    const { sql, parameters } = bound(db, values);
     // The builder that made the text guarantees the shape of its rows.
-    return await db.run(compiled.sql, bound) as readonly R[];
+    return await db.run(sql, parameters) as readonly R[];
+  };
+}
+
+/** The same for a change whose rows nobody needs. */
+export function namedChange<V extends object>(build: Build<V, unknown>): (db: Database, values: V) => Promise<void> {
+  const bound = binder(build);
+  return async (db, values) => {
+    const { sql, parameters } = bound(db, values);
+    await db.store(sql, parameters);
+  };
+}
+
+type Build<V, R> = (db: Database, values: V) => { compile(): CompiledQuery<R> };
+
+function binder<V extends object>(build: Build<V, unknown>) {
+  const built: { [K in Database["kind"]]?: CompiledQuery } = {};
+  return (db: Database, values: V) => {
+    const { sql, parameters } = built[db.kind] ??= build(db, parametersFor(values)).compile();
+    return {
+      sql,
+      parameters: parameters.map((one) => one instanceof Parameter ? Reflect.get(values, one.name) : one),
+    };
   };
 }
 

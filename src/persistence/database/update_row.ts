@@ -20,14 +20,14 @@ export async function updateRow<T extends CheckedTable>(
   if (!db.verifies) {
     const set = columns.map((column, at) => `${snakeCase(column)} = ${db.placeholder(at + 1)}`).join(", ");
     const text = `UPDATE ${snakeCase(table)} SET ${set} WHERE id = ${db.placeholder(columns.length + 1)}`;
-    await db.run(text, [...Object.values(given), id]);
+    await db.store(text, [...Object.values(given), id]);
     return;
   }
   const again = CHECKED[table].filter((column) => column in given);
   const name = `${table} ${columns.join(" ")}`;
   const text = TEXTS.get(name) ?? textOf(table, columns);
   TEXTS.set(name, text);
-  await db.run(text, [...columns.map((column) => given[column]), ...again.map((column) => given[column]), id]);
+  await db.store(text, [...columns.map((column) => given[column]), ...again.map((column) => given[column]), id]);
 }
 
 function textOf(table: CheckedTable, columns: readonly string[]): string {

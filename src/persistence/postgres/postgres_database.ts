@@ -4,6 +4,7 @@ import { PostgresDialect } from "./dialect.ts";
 import { PostgresDriver } from "./driver.ts";
 import { isConflict, isLost, sqlState } from "./postgres_error.ts";
 import { indexed } from "./search_index.ts";
+import { Sent } from "./sent.ts";
 import type { Connection, Server } from "./server.ts";
 
 type Result = QueryResult<Record<string, unknown>>;
@@ -16,20 +17,27 @@ export class PostgresDatabase extends Database {
   override readonly kind = "postgres";
   readonly #server: Server;
   /** Null outside of transactions. */
-  readonly #connection: Connection | null;
+  readonly #transaction: { readonly connection: Connection; readonly sent: Sent } | null;
   /** The end of the last write. */
   #written: Promise<void> = Promise.resolve();
 
-  constructor(server: Server, connection: Connection | null = null) {
+  constructor(server: Server, transaction: { readonly connection: Connection; readonly sent: Sent } | null = null) {
     super(new PostgresDialect(new PostgresDriver((text, parameters) => this.#query(text, { parameters }))));
     this.#server = server;
-    this.#connection = connection;
+    this.#transaction = transaction;
   }
 
   override async run(text: string, parameters: readonly unknown[]): Promise<readonly ResultRow[]> {
     const { rows } = await this.#query(text, { parameters, prepared: true });
-    for (const more of indexed(text, parameters)) await this.#query(more.text, { ...more, prepared: true });
     return rows;
+  }
+
+  override async store(text: string, parameters: readonly unknown[]): Promise<void> {
+    for (const statement of [{ text, parameters }, ...indexed(text, parameters)]) {
+      const options = { parameters: statement.parameters, prepared: true };
+      if (this.#transaction === null) await this.#query(statement.text, options);
+      else this.#transaction.sent.add(this.#transaction.connection.query(statement.text, options));
+    }
   }
 
   override placeholder(position: number): string {
@@ -59,10 +67,12 @@ export class PostgresDatabase extends Database {
   override async read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     for (;;) {
       const connection = await this.#take();
+      const sent = new Sent();
       try {
-        await connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-        const result = await work(new PostgresDatabase(this.#server, connection));
-        await connection.query("COMMIT");
+        sent.add(connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
+        const result = await work(new PostgresDatabase(this.#server, { connection, sent }));
+        // Nothing depends on the end of a read.
+        sent.add(connection.query("COMMIT"));
         connection.release();
         return result;
       } catch (error) {
@@ -100,14 +110,18 @@ export class PostgresDatabase extends Database {
   /** Runs a transaction once. If the connection is lost while it is committed, the server says later whether it was. */
   async #attempt<T>(work: (tx: Database) => Promise<T>): Promise<{ readonly result: T } | { readonly error: unknown }> {
     const connection = await this.#take();
+    const sent = new Sent();
     let id: unknown = null;
     let done: { readonly result: T } | null = null;
     try {
-      await connection.query("BEGIN");
-      const { rows: [began] } = await connection.query("SELECT pg_current_xact_id()::text AS id", { prepared: true });
-      id = began?.["id"];
-      done = { result: await work(new PostgresDatabase(this.#server, connection)) };
-      await connection.query("COMMIT");
+      sent.add(connection.query("BEGIN"));
+      const began = connection.query("SELECT pg_current_xact_id()::text AS id", { prepared: true });
+      sent.add(began);
+      const result = await work(new PostgresDatabase(this.#server, { connection, sent }));
+      id = (await began).rows[0]?.["id"];
+      done = { result };
+      sent.add(connection.query("COMMIT"));
+      await sent.all();
       connection.release();
       return done;
     } catch (error) {
@@ -128,7 +142,10 @@ export class PostgresDatabase extends Database {
     text: string,
     options: { readonly parameters: readonly unknown[]; readonly prepared?: boolean },
   ): Promise<Result> {
-    if (this.#connection) return await this.#connection.query(text, options);
+    if (this.#transaction) {
+      const { connection, sent } = this.#transaction;
+      return await sent.following(connection.query(text, options));
+    }
     for (;;) {
       const connection = await this.#take();
       try {
@@ -143,7 +160,7 @@ export class PostgresDatabase extends Database {
   }
 
   #take(): Promise<Connection> {
-    if (this.#connection) throw new Error("Cannot begin a transaction: this is one");
+    if (this.#transaction) throw new Error("Cannot begin a transaction: this is one");
     return this.#server.take();
   }
 }

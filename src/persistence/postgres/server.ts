@@ -69,6 +69,8 @@ export class Server {
       },
       ...{ max: MOST, connectionTimeoutMillis: CONNECT_MS, idleTimeoutMillis: IDLE_MS, application_name: "vis" },
       keepAlive: true,
+      // Statements are sent without waiting for the one before.
+      pipeline: true,
       types: { getTypeParser: (oid: number) => parserOf(oid) },
     });
     this.#pool.on("error", (error) => this.#lost(error));

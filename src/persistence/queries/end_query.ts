@@ -1,3 +1,4 @@
+import { together } from "../../domain/kit/together.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
@@ -26,7 +27,7 @@ export async function endQuery(
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
 ): Promise<void> {
   const { status, ...facts } = end;
-  const [row] = await queryToEnd(db, { queryId });
+  const [[row], left] = await together([queryToEnd(db, { queryId }), runningIterations(db, { queryId })]);
   if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
   if (row.status !== "running") return await checkFence(db, { ...row, id: queryId });
   const content = new Content(db);
@@ -38,8 +39,10 @@ export async function endQuery(
     metadata: await content.putText(toJson({ ...before, ...facts, answer: facts.answer.toWellFormed() })),
   };
   await updateRow(db, "queryState", { id: queryId, changes: cells });
-  const left = await interruptIterations(db, { queryId, branchId: row.branchId, now });
-  if (status === "done" && left > 0) throw new Error(`Cannot end query ${queryId}: its last iteration is not stored`);
+  if (status === "done" && left.length > 0) {
+    throw new Error(`Cannot end query ${queryId}: its last iteration is not stored`);
+  }
+  await interrupt(left, { db, branchId: row.branchId, now });
   await dropLease(db, row.branchId);
 }
 
@@ -47,14 +50,12 @@ const runningIterations = namedQuery((db, { queryId }: { readonly queryId: strin
   db.selectFrom("iteration").select("id").where("queryStateId", "=", queryId).where("status", "=", "running")
 );
 
-async function interruptIterations(
-  db: Database,
-  { queryId, branchId, now }: { readonly queryId: string; readonly branchId: string; readonly now: number },
-): Promise<number> {
-  const left = await runningIterations(db, { queryId });
-  for (const { id } of left) {
+async function interrupt(
+  iterations: readonly { readonly id: string }[],
+  { db, branchId, now }: { readonly db: Database; readonly branchId: string; readonly now: number },
+): Promise<void> {
+  for (const { id } of iterations) {
     const variables = await digestOf(db, { branchId, until: null });
     await updateRow(db, "iteration", { id, changes: { status: "interrupted", finishedAt: now, variables } });
   }
-  return left.length;
 }

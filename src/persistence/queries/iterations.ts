@@ -60,8 +60,8 @@ export class Iterations {
       await content.load([row.metadata]);
       const { pendingBlocks: _done, ...before } = fromJson<IterationMetadata>(content.text(row.metadata ?? "{}"));
       const now = this.#now();
-      const { branchId, queryId, position } = row;
-      const change = await writeResults(content, { ...end, branchId, queryId, position, iterationId, now });
+      const { branchId, parentId, queryId, position } = row;
+      const change = await writeResults(content, { ...end, branchId, parentId, queryId, position, iterationId, now });
       const changes = {
         status: end.status,
         llmError: end.error === null ? null : await content.putText(end.error),
@@ -136,9 +136,18 @@ async function count(
 const iterationById = namedQuery((db, { iterationId }: { readonly iterationId: string }) =>
   db.selectFrom("iteration as i")
     .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select(["i.status", "i.metadata", "i.position", "s.id as queryId", "q.conversationStateId as branchId"])
+    .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
+    .select([
+      "i.status",
+      "i.metadata",
+      "i.position",
+      "s.id as queryId",
+      "b.id as branchId",
+      "b.parentStateId as parentId",
+    ])
     .select(["s.metadata as queryMetadata", "s.status as queryStatus"])
     .where("i.id", "=", iterationId).select(intact("iteration", "i")).select(intact("queryState", "s"))
+    .select(intact("conversationState", "b"))
     .forNoKeyUpdate(["i", "s"])
 );
 
@@ -170,9 +179,9 @@ async function writeResults(
     & Pick<NewIteration, "queryId" | "position">
     & Pick<IterationEnd, "blocks" | "system" | "scopes">,
 ): Promise<number> {
-  const { blocks, system, branchId, iterationId, queryId, position, now } = results;
+  const { blocks, system, branchId, parentId, iterationId, queryId, position, now } = results;
   const { live, forgotten } = results.scopes ?? { live: [], forgotten: [] };
-  const facts = { branchId, iterationId, now };
+  const facts = { branchId, parentId, iterationId, now };
   const variables = new VariableWriter(content, facts);
   const names = blocks.flatMap(({ saved, reads, result }) => [
     ...saved.flatMap((image) => [image.name, ...image.requires]),

@@ -1,5 +1,5 @@
 import { BusyError } from "../../domain/errors.ts";
-import { namedQuery } from "../database/named_query.ts";
+import { namedChange, namedQuery } from "../database/named_query.ts";
 import type { Database } from "../database/database.ts";
 import { insertRow } from "../database/insert_row.ts";
 import type { ProcessOwner } from "../store/query_store.ts";
@@ -40,7 +40,7 @@ export async function takeLease(
   await insertRow(tx, "lease", { ...held, acquiredAt: now, heartbeatAt: now });
 }
 
-const deleteLease = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+const deleteLease = namedChange((db, { branchId }: { readonly branchId: string }) =>
   db.deleteFrom("lease").where("conversationStateId", "=", branchId)
 );
 

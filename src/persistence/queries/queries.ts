@@ -1,6 +1,7 @@
 import { UsageError } from "../../domain/errors.ts";
 import { newId } from "../../domain/kit/id.ts";
 import type { NewestQueries } from "../../domain/records/newest_queries.ts";
+import { together } from "../../domain/kit/together.ts";
 import { NO_USAGE } from "../../domain/query/usage.ts";
 import { verifyAbsent } from "../database/absent.ts";
 import { moveToFront } from "../runs/activity.ts";
@@ -70,24 +71,24 @@ export class Queries {
     return this.#db.write(async (tx) => {
       const { branchId } = query;
       const now = this.#now();
-      await titleFromRequest(tx, { branchId, text });
-      await takeLease(tx, {
-        ...{ branchId, owner, isAlive: this.#isAlive, now },
-        endLeft: (left) => endLeftOf(tx, { ...left, branchId, now }),
-      });
       const content = new Content(tx);
       const id = newId();
-      await moveToFront(tx, branchId);
-      const before = query.retryOf === undefined ? null : await lastRun(tx, branchId, query.retryOf);
-      const querySoulId = before?.soulId ?? newId();
-      const { variables } = before
-        ? await nextRun(tx, { ...before, branchId })
-        : await insertQuerySoul(content, { id: querySoulId, query, createdAt: now });
+      // The first one locks the branch; none reads what another one changes.
+      const [, , , first] = await together([
+        titleFromRequest(tx, { branchId, text }),
+        takeLease(tx, {
+          ...{ branchId, owner, isAlive: this.#isAlive, now },
+          endLeft: (left) => endLeftOf(tx, { ...left, branchId, now }),
+        }),
+        moveToFront(tx, branchId),
+        query.retryOf === undefined ? firstRun(content, { query, now }) : null,
+      ]);
+      const { soulId, version, variables } = first ?? await anotherRun(tx, query);
       await insertRow(tx, "queryState", {
         id,
-        querySoulId,
+        querySoulId: soulId,
         forkedFromQueryStateId: query.retryOf ?? null,
-        version: before === null ? 0 : before.version + 1,
+        version,
         llmProvider: query.provider,
         llmRootModel: query.model,
         promptEnrichment: await content.putText(query.promptEnrichment),
@@ -140,16 +141,21 @@ export class Queries {
 
   async previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null> {
     return await this.#db.read(async (tx) => {
-      const [own, ...ancestors] = await readLineage(tx, branchId);
-      const mine = await this.#lastBefore(tx, { segment: own, queryId: beforeQueryId });
+      const [[own, ...ancestors], mark] = await together([
+        readLineage(tx, branchId),
+        numberOfRun(tx, { queryId: beforeQueryId }),
+      ]);
+      const mine = await this.#lastBefore(tx, { segment: own, queryId: beforeQueryId, number: mark[0]?.number });
       const before = mine ?? (await this.#ofLineage(tx, ancestors, 1)).at(-1);
       if (!before || before.running) return null;
       const { text, answer, status, queryId, iterations, notes } = before;
       const shown = ancestors.some(({ until }) => until?.queryId === queryId) ? iterations : Infinity;
-      const images = await countImages(tx, queryId);
-      const thinkings = await this.#lastThinkings(tx, { queryId, shown });
-      // A query that ends with an answer leaves no running block.
-      const pending = status === "done" ? [] : await pendingBlocks(tx, queryId);
+      const [images, thinkings, pending] = await together([
+        countImages(tx, queryId),
+        this.#lastThinkings(tx, { queryId, shown }),
+        // A query that ends with an answer leaves no running block.
+        status === "done" ? [] : pendingBlocks(tx, queryId),
+      ]);
       return {
         ...{ text, answer, status, thinkings },
         ...(notes.length > 0 ? { notes } : {}),
@@ -162,12 +168,15 @@ export class Queries {
   /** The last ended run before this one, or of all runs if this one is unknown. */
   async #lastBefore(
     tx: Database,
-    { segment, queryId }: { readonly segment: BranchSegment; readonly queryId: string },
+    { segment, queryId, number }: {
+      readonly segment: BranchSegment;
+      readonly queryId: string;
+      readonly number: number | undefined;
+    },
   ): Promise<StoredQuery | undefined> {
     const { branchId } = segment;
-    const [mark] = await numberOfRun(tx, { queryId });
-    if (!mark && queryId !== "") await verifyAbsent(tx, { table: "queryState", id: queryId });
-    const to = mark?.number ?? await queriesIn(tx, segment);
+    if (number === undefined && queryId !== "") await verifyAbsent(tx, { table: "queryState", id: queryId });
+    const to = number ?? await queriesIn(tx, segment);
     // Only the newest can be running.
     const from = Math.max(0, to - 2);
     const rows = await queriesBetween(tx, { branchId, from, to });
@@ -244,6 +253,30 @@ function rowsOf(db: Database) {
     .select(["q.query", "s.status", "s.metadata", "q.number"])
     .select(["q.metadata as soulMetadata", "s.createdAt"])
     .select(intact("queryState", "s")).select(intact("querySoul", "q")).select(intact("conversationState", "c"));
+}
+
+/** The place of a run, and the digest of the branch before it. */
+interface RunPlace {
+  readonly soulId: string;
+  readonly version: number;
+  readonly variables: number | null;
+}
+
+/** Stores the request of a new query. */
+async function firstRun(
+  content: Content,
+  { query, now }: { readonly query: NewQuery; readonly now: number },
+): Promise<RunPlace> {
+  const soulId = newId();
+  const { variables } = await insertQuerySoul(content, { id: soulId, query, createdAt: now });
+  return { soulId, version: 0, variables };
+}
+
+/** Makes room for another run of the last query. */
+async function anotherRun(tx: Database, { branchId, retryOf = "" }: NewQuery): Promise<RunPlace> {
+  const before = await lastRun(tx, branchId, retryOf);
+  const { variables } = await nextRun(tx, { ...before, branchId });
+  return { ...before, version: before.version + 1, variables };
 }
 
 /** The newest run of the last query of a branch. It can be replaced by another run. */

@@ -16,6 +16,10 @@ export async function nextActivity(tx: Database): Promise<number> {
   return (newest ?? 0) + 1;
 }
 
+/** In PostgreSQL: the sequence knows the number of the conversation at the front. */
+const TO_FRONT = `UPDATE conversation_soul SET activity = nextval('activity')
+  WHERE id = $1 AND activity <> (SELECT last_value FROM activity)`;
+
 /** Moves the conversation of a branch to the front of the list; an imported one has no place in it yet. Not for a child
  * query, which is part of its parent. Writes nothing if the conversation is already at the front. */
 export async function moveToFront(tx: Database, branchId: string): Promise<void> {
@@ -28,6 +32,7 @@ export async function moveToFront(tx: Database, branchId: string): Promise<void>
     .select(intact("conversationState", "s")).select(intact("conversationSoul", "c")).executeTakeFirst();
   if (!row) throw new Damage(`the conversation of branch ${branchId} is missing`);
   if (fromJson<{ readonly child: boolean }>(row.metadata).child) return;
+  if (tx.kind === "postgres") return await tx.store(TO_FRONT, [row.id]);
   const next = await nextActivity(tx);
   if (row.activity !== 0 && row.activity >= next - 1) return;
   await updateRow(tx, "conversationSoul", { id: row.id, changes: { activity: next } });

@@ -23,20 +23,25 @@ export async function newestRun(db: Database, branchId: string): Promise<RunRow 
 
 const placeOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select(["s.version", "q.number", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
+    .leftJoin("querySoul as p", (join) =>
+      join.onRef("p.conversationStateId", "=", "q.conversationStateId")
+        .on("p.number", "=", sql<number>`CASE s.version WHEN 0 THEN q.number - 1 ELSE q.number END`))
+    .leftJoin("queryState as r", (join) =>
+      join.onRef("r.querySoulId", "=", "p.id")
+        .on("r.version", "=", sql<number>`CASE s.version WHEN 0 THEN p.runs - 1 ELSE s.version - 1 END`))
+    .select(["s.version", "q.number", "q.conversationStateId as branchId", "r.id as before"])
+    .where("s.id", "=", queryId)
     .select(intact("queryState", "s")).select(intact("querySoul", "q"))
+    .select(intact("queryState", "r")).select(intact("querySoul", "p"))
 );
 
 /** The newest run of the branch at the time when this one began: of the same query, or of the previous one. */
 export async function runBefore(db: Database, queryId: string): Promise<string | null> {
   const [run] = await placeOfRun(db, { queryId });
-  if (!run) {
-    await verifyAbsent(db, { table: "queryState", id: queryId });
-    return null;
-  }
-  const { version, number, branchId } = run;
-  if (version > 0) return (await runAt(db, { branchId, number, version: version - 1 })).id;
-  return number === 0 ? null : (await runAt(db, { branchId, number: number - 1, version: null })).id;
+  if (!run) await verifyAbsent(db, { table: "queryState", id: queryId });
+  if (!run || (run.version === 0 && run.number === 0)) return null;
+  const { version, number, branchId, before } = run;
+  return before ?? lost({ branchId, number: version === 0 ? number - 1 : number });
 }
 
 interface Place {
@@ -57,7 +62,9 @@ const runOfQuery = namedQuery((db, { branchId, number, version }: Place) =>
 /** The run with a version of a query. Throws `Damage` if it is missing. */
 async function runAt(db: Database, place: Place): Promise<RunRow> {
   const [run] = await runOfQuery(db, place);
-  const { branchId, number } = place;
-  if (!run) throw new Damage(`query ${number + 1} of branch ${branchId} is missing`);
-  return run;
+  return run ?? lost(place);
+}
+
+function lost({ branchId, number }: Pick<Place, "branchId" | "number">): never {
+  throw new Damage(`query ${number + 1} of branch ${branchId} is missing`);
 }

@@ -28,6 +28,10 @@ export class SqliteDatabase extends Database {
     return transactions.statement(text, () => this.#connection.query(text, parameters).rows);
   }
 
+  override async store(text: string, parameters: readonly unknown[]): Promise<void> {
+    await this.run(text, parameters);
+  }
+
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#outer.write(() => work(this.#within));
   }

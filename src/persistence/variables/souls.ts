@@ -52,14 +52,21 @@ const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: s
     .where("v.name", "in", db.listed(names))
 );
 
+interface BranchMoment {
+  readonly branchId: string;
+  /** The branch that this one was forked from. Undefined if that is not known. */
+  readonly parentId?: string | null | undefined;
+  readonly now: number;
+}
+
 /** The variables of a branch by name, as they are found and created while its rows are written, in one transaction. */
 export class VariableSouls {
   readonly #db: Database;
-  readonly #at: { readonly branchId: string; readonly now: number };
+  readonly #at: BranchMoment;
   readonly #souls = new Map<string, VariableRow>();
   #change = 0;
 
-  constructor(db: Database, at: { readonly branchId: string; readonly now: number }) {
+  constructor(db: Database, at: BranchMoment) {
     this.#db = db;
     this.#at = at;
   }
@@ -126,7 +133,8 @@ export class VariableSouls {
   /** Finds what the branch shows of variables that ancestors have, whose scope was changed, or that belonged to a
    * replaced run. */
   async #lookBack(names: readonly string[]): Promise<void> {
-    const lineage = await readLineage(this.#db, this.#at.branchId);
+    const { branchId, parentId } = this.#at;
+    const lineage = parentId === null ? [{ branchId, until: null }] : await readLineage(this.#db, branchId);
     if (lineage.length === 1 && !names.some((name) => this.#souls.has(name))) return;
     for (const { name, soulId, number, result, ...shown } of await newestVariables(this.#db, { lineage, names })) {
       if (name === null) continue;

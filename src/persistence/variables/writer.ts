@@ -12,6 +12,8 @@ type Cells = Awaited<ReturnType<typeof variableCells>>;
 
 export interface WriterFacts {
   readonly branchId: string;
+  /** The branch that this one was forked from. Undefined if that is not known. */
+  readonly parentId?: string | null | undefined;
   readonly iterationId: string;
   readonly now: number;
 }

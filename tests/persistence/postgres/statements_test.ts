@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { countStatements } from "../../../bench/support/counted_statements.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import { readAddress } from "../../../src/persistence/postgres/address.ts";
+import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
+import { Server } from "../../../src/persistence/postgres/server.ts";
+import { startEngine } from "../../helpers/engine.ts";
+import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
+import { buildSandbox } from "../../helpers/sandbox.ts";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+
+/** Of a query with two model calls in a conversation that has others. */
+const MOST_ROUND_TRIPS = 20;
+
+const server = noPostgres === "" ? await startPostgres() : null;
+const suffix = noPostgres && `: ${noPostgres}`;
+
+Deno.test({
+  name: `a query with two model calls waits at most ${MOST_ROUND_TRIPS} times for PostgreSQL${suffix}`,
+  ignore: server === null,
+  fn: async () => {
+    await buildSandbox();
+    const store = await openStore({ path: await server?.createDatabase() ?? "" });
+    const replies = [1, 2, 3].flatMap((n) => [
+      replyJson([`const list${n} = [1, 2, ${n}]\nlist${n}.length`]),
+      replyJson([], { final: `It is {{list${n}}}` }),
+    ]);
+    await using engine = await startEngine(replies, { store });
+    await engine.ask("first");
+    await engine.ask("second");
+    using counted = countStatements();
+    const { answer } = await engine.ask("third");
+    const { statements, roundTrips } = counted.take();
+    assert.match(answer, /It is/);
+    assert.ok(roundTrips <= MOST_ROUND_TRIPS, `${roundTrips} round trips for ${statements} statements`);
+  },
+});
+
+Deno.test({
+  name: `a statement that nobody waits for fails its transaction, with its own error${suffix}`,
+  ignore: server === null,
+  fn: async () => {
+    const url = await server?.createDatabase() ?? "";
+    await (await openStore({ path: url })).close();
+    const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 1000 }));
+    const insert = "INSERT INTO conversation_soul (id, created_at, activity) VALUES ($1, 1, 1)";
+    const bad = "INSERT INTO conversation_state (id) VALUES ($1)";
+    const violates = (error: unknown) => db.breaksRule(error);
+    const last = db.write(async (tx) => {
+      await tx.store(insert, ["a"]);
+      await tx.store(bad, ["b"]);
+    });
+    await assert.rejects(last, violates);
+    const inBetween = db.write(async (tx) => {
+      await tx.store(bad, ["b"]);
+      await tx.store(insert, ["a"]);
+      await tx.run("SELECT 1 AS one", []);
+    });
+    await assert.rejects(inBetween, violates);
+    // A failed read and a work that throws leave nothing either.
+    await assert.rejects(
+      db.write(async (tx) => {
+        await tx.store(insert, ["a"]);
+        throw new Error("thrown");
+      }),
+      /thrown/,
+    );
+    assert.deepEqual(await db.run("SELECT id FROM conversation_soul", []), []);
+    await db.write(async (tx) => await tx.store(insert, ["a"]));
+    assert.deepEqual(await db.run("SELECT id FROM conversation_soul", []), [{ id: "a" }]);
+    await db.close();
+  },
+});
