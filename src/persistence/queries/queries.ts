@@ -12,7 +12,7 @@ import { insertRow } from "../database/insert_row.ts";
 import { insertQuerySoul } from "./insert_query_soul.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson, toJson } from "../database/json.ts";
-import { lastIteration, newestIterations } from "../runs/last_iteration.ts";
+import { newestIterations } from "../runs/last_iteration.ts";
 import { type BranchSegment, type ForkPoint, isShownRun, readLineage } from "../branches/lineage.ts";
 import { type IsAlive, takeLease } from "./leases.ts";
 import { newestRun, type RunRow } from "../runs/newest_run.ts";
@@ -20,22 +20,12 @@ import { endLeftOf } from "./sweep.ts";
 import { countImages } from "./extras.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { makeDigest, nextRun, queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
+import { pendingBlocks } from "./pending_blocks.ts";
 import { keepRequestKey } from "./request_keys.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 import { titleFromRequest } from "../conversations/titles.ts";
 import type { NewQuery, PreviousTurn } from "../store/query_store.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
-
-/** Source texts of the blocks that were running when a query was interrupted: those of its last iteration, whose end
- * was never stored. */
-async function pendingBlocks(db: Database, queryId: string): Promise<readonly string[]> {
-  const last = await lastIteration(db, queryId);
-  if (last?.status !== "interrupted") return [];
-  const content = new Content(db);
-  await content.load([last.metadata]);
-  return fromJson<{ readonly pendingBlocks: readonly string[] }>(content.text(last.metadata ?? "{}")).pendingBlocks ??
-    [];
-}
 
 const HANDED_OVER_THINKINGS = 2;
 

@@ -221,7 +221,7 @@ export const storeArchiveCases: readonly StoreCase[] = [
         [broken((t) => void t.queryState.pop()), /is missing in the file/],
         [broken((t) => void t.iteration.push(t.iteration[0]!)), /two rows have the same id/],
         [{ ...archive, contents: archive.contents.slice(1) }, /is missing in the file/],
-        [{ ...archive, contents: [{ sha256: archive.contents[0]!.sha256, text: "other" }] }, /its hash is another/],
+        [{ ...archive, contents: [{ sha256: archive.contents[0]!.sha256, text: "other" }] }, /its hash does not match/],
       ];
       for (const [bad, why] of cases) {
         await assert.rejects(store.importConversation(bad, { workspace: "/mine" }), why);
