@@ -7,7 +7,7 @@ import { askToken, entry, guarded } from "./store/entry.ts";
 import { serverFacts } from "./store/server_facts.ts";
 import { thread } from "./store/thread_shown.ts";
 import { cleanElements } from "./text/clean_elements.ts";
-import { showKeys } from "./viewing/keys.tsx";
+import { showKeys } from "./panels/keys.tsx";
 import { Page } from "./views/page.tsx";
 import { applyTheme } from "./views/theme.ts";
 import { reveal } from "./views/thread_view.tsx";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isBusy } from "./sqlite/says.ts";
+import { isBusy } from "./sqlite/error_kinds.ts";
 import { isPostgres } from "../domain/text/is_postgres.ts";
 import { openDatabase } from "./sqlite/open_database.ts";
 import { sqliteStore } from "./sqlite_store.ts";

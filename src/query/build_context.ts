@@ -4,7 +4,7 @@ import { builtinNudges, type NudgeFacts } from "../nudges/builtin.ts";
 import { collectNudges } from "../nudges/collect.ts";
 import type { Repetition } from "../nudges/repetition.ts";
 import type { ContextCaps, ContextParts } from "../prompt/context/context_parts.ts";
-import { renderVarIndex } from "../prompt/context/var_index.ts";
+import { renderVarIndex } from "../prompt/context/variable_index.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { Log } from "../logging/log.ts";
 import { clip } from "../domain/text/clip.ts";

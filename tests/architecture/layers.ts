@@ -73,7 +73,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
   "src/environment": { history: 0, input: 0, sandbox: 0, variables: 1, ".": 2 },
   "src/extension": { ".": 0, registry: 1, loading: 2 },
   "src/markdown": { ".": 0, terminal: 1 },
-  "src/page": { text: 0, store: 1, parts: 2, viewing: 3, views: 4, ".": 5 },
+  "src/page": { text: 0, store: 1, parts: 2, panels: 3, views: 4, ".": 5 },
   "src/persistence": {
     schema: 0,
     store: 0,

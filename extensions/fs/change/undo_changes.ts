@@ -3,7 +3,7 @@ import { diffOf } from "./diff_of.ts";
 import type { Checkpoint } from "../checkpoints/checkpoints.ts";
 import { chooseChanges, type UndoChoice } from "./choose_changes.ts";
 import { confineEntryForWrite } from "../workspace/confine.ts";
-import { FilesChanged } from "./files_changed.ts";
+import { FilesChanged } from "./files_changed_error.ts";
 import type { FsContext } from "../workspace/context.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { type ChangeItem, isSameState, type State, stateOf } from "../checkpoints/snapshot.ts";

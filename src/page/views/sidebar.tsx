@@ -8,8 +8,8 @@ import { elements } from "../store/elements.ts";
 import { guarded } from "../store/entry.ts";
 import { serverFacts } from "../store/server_facts.ts";
 import { thread } from "../store/thread_shown.ts";
-import { showKeys } from "../viewing/keys.tsx";
-import { search } from "../viewing/search.tsx";
+import { showKeys } from "../panels/keys.tsx";
+import { search } from "../panels/search.tsx";
 import { toggleTheme } from "./theme.ts";
 
 const words = signal("");

@@ -14,7 +14,7 @@ import { guarded } from "../store/entry.ts";
 import type { ShownStep } from "../store/shown_step.ts";
 import { thread } from "../store/thread_shown.ts";
 import type { Turn } from "../store/turn.ts";
-import { inspect } from "../viewing/inspector.tsx";
+import { inspect } from "../panels/inspector.tsx";
 
 /** One iteration: the model's thinking, its blocks and their results. */
 export function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Turn }): JSX.Element {

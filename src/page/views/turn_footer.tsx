@@ -8,7 +8,7 @@ import type { TurnEnd } from "../store/api_types.ts";
 import { guarded } from "../store/entry.ts";
 import { thread } from "../store/thread_shown.ts";
 import type { Turn } from "../store/turn.ts";
-import { inspect } from "../viewing/inspector.tsx";
+import { inspect } from "../panels/inspector.tsx";
 import { isGood } from "./answer.tsx";
 import { revealStep } from "./steps.tsx";
 

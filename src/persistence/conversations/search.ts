@@ -3,7 +3,7 @@ import type { SearchFilter, SearchHit, SearchKind } from "../../domain/records/a
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { type BranchSegment, readLineage } from "../branches/lineage.ts";
-import { snippetsOf } from "./search_texts.ts";
+import { snippetsOf } from "./snippets.ts";
 
 /** More words than anyone types; longer input is cut, so that search time is bounded. */
 const MAX_WORDS = 32;

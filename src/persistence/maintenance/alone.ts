@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
-import { isBusy } from "../sqlite/says.ts";
+import { isBusy } from "../sqlite/error_kinds.ts";
 
 /** Opens a database that no other connection has open, with its log written back into the file; null while another
  * connection has it open. Foreign keys are off. Leaving WAL mode requires exclusive access, so SQLite itself detects

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { CheckReport } from "../../domain/records/database_maintenance.ts";
 import { StoreError } from "../../domain/errors.ts";
 import { markContent } from "../content/marks.ts";
-import { contentUsers } from "../content/users.ts";
+import { contentUsers } from "../content/content_users.ts";
 import { applyDelta } from "../content/delta.ts";
 import { stepsOf } from "../content/delta_steps.ts";
 import { openExisting } from "../sqlite/existing_database.ts";

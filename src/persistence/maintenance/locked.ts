@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isBusy } from "../sqlite/says.ts";
+import { isBusy } from "../sqlite/error_kinds.ts";
 
 /** Runs work in a transaction that waits for other writers. */
 export async function locked<T>(

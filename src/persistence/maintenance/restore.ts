@@ -8,7 +8,7 @@ import { notAlone, openAlone } from "./alone.ts";
 import { copyDatabase } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
-import { isDamaged } from "../sqlite/says.ts";
+import { isDamaged } from "../sqlite/error_kinds.ts";
 
 /** Longer than a new connection waits for a lock on the file that it opened. It then opens the path again and finds the
  * new file. */

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { checkedVersion } from "./migrate.ts";
-import { refuseDamagedFile } from "./whole.ts";
+import { refuseDamagedFile } from "./refuse_damaged_file.ts";
 
 /** How long database maintenance waits until it can begin. */
 const WAIT_MS = 5_000;

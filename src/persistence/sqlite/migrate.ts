@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
 import { addChecksums } from "./add_checksums.ts";
 import { copyDatabase } from "./copy_database.ts";
-import { isBusy } from "./says.ts";
+import { isBusy } from "./error_kinds.ts";
 import { damaged, systemError } from "./store_error.ts";
 
 export interface MigrationFile {

@@ -3,7 +3,7 @@ import { migrations } from "../../../migrations/mod.ts";
 import { prepareDatabaseFile, protectDatabaseFile } from "./database_file.ts";
 import { checkedVersion, migrate } from "./migrate.ts";
 import { OpenFiles } from "./open_files.ts";
-import { refuseDamagedFile, refuseOtherSchema } from "./whole.ts";
+import { refuseDamagedFile, refuseOtherSchema } from "./refuse_damaged_file.ts";
 
 export interface OpenDatabase {
   readonly db: DatabaseSync;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { Database, type ResultRow } from "../database/database.ts";
-import { breaksRule } from "./says.ts";
+import { breaksRule } from "./error_kinds.ts";
 import { SqliteDialect } from "./dialect.ts";
 import { SqliteDriver } from "./driver.ts";
 import type { SqliteConnection } from "./connection.ts";

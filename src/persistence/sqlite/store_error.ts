@@ -1,6 +1,6 @@
 import { BusyError, StoreError, type StoreErrorCode, UsageError } from "../../domain/errors.ts";
 import { Damage } from "../schema/damage.ts";
-import { isBusy } from "./says.ts";
+import { isBusy } from "./error_kinds.ts";
 import { systemFault } from "./system_fault.ts";
 
 type Rule = readonly [pattern: RegExp, kind: StoreErrorCode, words: string];

@@ -2,7 +2,7 @@ import { Semaphore } from "../../domain/kit/semaphore.ts";
 import { setImmediate, setTimeout } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError } from "../../domain/errors.ts";
-import { isBusy } from "./says.ts";
+import { isBusy } from "./error_kinds.ts";
 import type { SqliteConnection } from "./connection.ts";
 
 export interface TransactionsOptions {

@@ -1,7 +1,7 @@
 import { asRecord } from "../../domain/kit/as_record.ts";
 import type { Endpoint } from "./_endpoint.ts";
 import type { Failures, ServiceError } from "./_failures.ts";
-import { said } from "./_said.ts";
+import { said } from "./_error_body.ts";
 import { sse } from "./sse.ts";
 import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
 import { readForeignJson } from "../../domain/text/read_foreign_json.ts";

@@ -7,7 +7,7 @@ import { type Parsed, parseText, type StripTypes, type Unparsed } from "./parse_
 import { isDataLiteral, refusalOf } from "./refusals.ts";
 import { type Repaired, repairEnd, repairEntities, repairFence, repairLineFeeds } from "./repair.ts";
 import { scriptFault } from "./script_fault.ts";
-import { rewriteTopLevel } from "../rewrite/top_level_declarations.ts";
+import { rewriteTopLevel } from "../rewrite/rewrite_program.ts";
 import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "../rewrite/declarations.ts";
 import { composeMaps, IDENTITY, mapOffset, positionAt, type PositionMap } from "../syntax/position_map.ts";
 

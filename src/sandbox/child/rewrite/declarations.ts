@@ -3,7 +3,7 @@ import { awaits, boundNames, childNodes, freeNames, isClass, isFunction } from "
 import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
 import { codeOnly } from "../syntax/code_only.ts";
 import { freeSuffix } from "../syntax/free_suffix.ts";
-import { enumKeys, type Filling, fillingsOf } from "./fillings.ts";
+import { enumKeys, type Filling, fillingsOf } from "./enum_objects.ts";
 
 /** A name to which a block gives a value at its top level. */
 export interface Declaration {

@@ -6,7 +6,7 @@ import { look } from "../intrinsics/look.ts";
 import { fileOfRestored } from "../errors/ran_blocks.ts";
 import type { Declaration } from "../rewrite/declarations.ts";
 import { newEntry, type VariableRecord } from "./entry.ts";
-import { describeFilled, extendsEarlier } from "./filled.ts";
+import { describeFilled, extendsEarlier } from "./enum_variables.ts";
 import { KnownFunctions } from "./functions.ts";
 import { type RestoredVariable, Restoring } from "./restore.ts";
 import { addOnce, codeHash } from "./save.ts";

@@ -5,7 +5,7 @@ import type { FormerResults } from "../../../domain/query/former_results.ts";
 import { captured } from "../intrinsics/captured.ts";
 import type { ToWorker } from "../link/messages.ts";
 import { loadModule } from "./load_module.ts";
-import { render } from "../view/render.ts";
+import { render } from "../view/render_template.ts";
 import type { WorkerParts } from "./parts.ts";
 
 export type VariableRequest = Extract<

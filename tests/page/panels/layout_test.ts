@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Layout, layout, type Spot } from "../../../src/page/viewing/layout.ts";
+import { type Layout, layout, type Spot } from "../../../src/page/panels/layout.ts";
 
 interface Node {
   readonly name: string;

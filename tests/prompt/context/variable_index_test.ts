@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DEFAULT_CAPS, type IndexedVariable } from "../../../src/prompt/context/context_parts.ts";
-import { renderVarIndex } from "../../../src/prompt/context/var_index.ts";
+import { renderVarIndex } from "../../../src/prompt/context/variable_index.ts";
 import { variable } from "../_parts.ts";
 
 const render = (variables: readonly IndexedVariable[], caps = DEFAULT_CAPS) =>

@@ -4,7 +4,7 @@ import { nestedVars } from "./declarations.ts";
 import { applyEdits, type SourceEdit } from "../syntax/edits.ts";
 import { earlyNameEdits } from "./early_names.ts";
 import { freeSuffix } from "../syntax/free_suffix.ts";
-import { fillingOf } from "./fillings.ts";
+import { fillingOf } from "./enum_objects.ts";
 import { calledBefore, replacedFunctions, valueStatement } from "./hoist.ts";
 import { loopEdits, NUMBERS } from "./loops.ts";
 import type { PositionMap } from "../syntax/position_map.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { render } from "../../../../src/sandbox/child/view/render.ts";
+import { render } from "../../../../src/sandbox/child/view/render_template.ts";
 
 const ran: string[] = [];
 const SCOPE: Record<string, unknown> = {

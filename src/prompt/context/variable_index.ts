@@ -11,8 +11,9 @@ const NAMES_CHARS = 2_000;
 const FORGOTTEN_CHARS = 1_000;
 const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum", "namespace"]);
 
-/** The body of `<var_index>`: every variable but those of the system, which the instructions name, in the given order (newest first), with small values shown in full. What
- * does not fit into `indexRows` rows and `indexChars` characters is reduced to names. */
+/** The body of `<var_index>`: every variable but those of the system, which the instructions name, in the given order
+ * (newest first), with small values shown in full. What does not fit into `indexRows` rows and `indexChars` characters
+ * is reduced to names. */
 export function renderVarIndex(
   variables: readonly IndexedVariable[],
   caps: Pick<ContextCaps, "indexRows" | "indexChars" | "inlineChars">,
