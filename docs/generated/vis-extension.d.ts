@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 49f1cc0c9d73e7963e8e370e542a94921aa2533871c9e8ef92fd6edd6495daf2
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1e7168ea74b5eef277fe686a02f52d52d8bf5d453786afe015335b81dd2e538e
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */

@@ -43,6 +43,8 @@ export interface OpenRequest {
   readonly mcpServers?: Readonly<Record<string, object>> | undefined;
   /** The session ends after one request, and with it all programs that the request started. */
   readonly oneRequest?: boolean;
+  /** If other processes can use the database from other machines: this one shares its queries with them. */
+  readonly node?: boolean;
   /** No model will be called, so no provider is needed. */
   readonly browse?: boolean;
   /** Recorded replies to use instead of a model. */

@@ -5,50 +5,32 @@ import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
 import type { IterationRange } from "../domain/query/iteration_range.ts";
 import type { NewConversation } from "../domain/records/new_conversation.ts";
 import type { NewFork } from "../domain/records/new_fork.ts";
-import type { Emit } from "../domain/query/query_event.ts";
 import type { Recording } from "../domain/records/recording.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
 import type { SentMessage } from "../domain/query/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
 import { newId } from "../domain/kit/id.ts";
-import type { InputVariable } from "../environment/input/input_variable.ts";
 import type { Branch, BranchNode } from "../persistence/store/conversation_store.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { ModelMessage } from "../providers/provider.ts";
-import type { RequestExtras } from "../prompt/request_extras.ts";
 import { previewCall } from "../query/preview_call.ts";
-import { runQuery } from "../query/run_query.ts";
-import { Steering } from "../query/steering.ts";
-import { endUnrun, storeQuery } from "../query/store_query.ts";
 import { allInputVariables } from "./_all_input_variables.ts";
 import { asBefore } from "./_as_before.ts";
 import { notFound } from "./_not_found.ts";
-import { requestSettings } from "./_request_settings.ts";
 import { readSettled } from "./_read_settled.ts";
 import { checkRequest } from "./check_request.ts";
 import { checkedExtras } from "./checked_extras.ts";
 import type { ConversationParts } from "./conversation_parts.ts";
-import { LeaseKeeper } from "./lease_keeper.ts";
-import { LiveEnvironments } from "./live_environments.ts";
-import { ChildPool } from "./child_pool.ts";
+import { QueryRunner, type RunnerOptions } from "./query_runner.ts";
 import { Records } from "./records.ts";
 import type { AskOptions, AskTarget } from "./send_options.ts";
+import type { SharedQueries } from "./shared_queries.ts";
 
 /** One branch of a conversation, as channels refer to it. */
 export type Conversation = Branch;
 export type BranchOfConversation = BranchNode;
-
-interface CheckedOptions extends AskOptions {
-  readonly extras: RequestExtras;
-  /** Variables of the request that have already been read. */
-  readonly read?: readonly InputVariable[];
-  readonly retryOf?: string;
-}
-
-const CHILDREN = { live: 32, idleMs: 600_000 } as const;
-const KEPT_ENVIRONMENTS = 256;
 
 /** The single entry point for channels: every live conversation of this process. Owns their environments; `closeAll`
  * ends them. Does not close the store. */
@@ -56,29 +38,17 @@ export class Conversations {
   readonly archive: Archive;
   /** Operations that need no model. */
   readonly records: Records;
+  /** If several nodes share the database: their queries; null otherwise. */
+  readonly shared: SharedQueries | null;
   readonly #parts: ConversationParts;
-  readonly #live: LiveEnvironments<Environment, Branch>;
-  /** The running queries, by branch. */
-  readonly #running = new Map<string, { readonly steering: Steering; readonly ended: Promise<void>; cancel(): void }>();
-  readonly #children: ChildPool;
-  readonly #leases: LeaseKeeper;
+  readonly #runner: QueryRunner;
 
   constructor(parts: ConversationParts) {
-    this.#parts = {
-      ...parts,
-      openSandbox: (options) => this.#children.start(() => parts.openSandbox(options)),
-      mayStartEarly: () => this.#children.hasRoom,
-    };
+    this.#parts = parts;
     this.archive = parts.store;
     this.records = new Records(parts.store);
-    const onError = (error: unknown): void => parts.log.warn("sandbox_not_stopped", { error: String(error) });
-    this.#children = new ChildPool({ ...CHILDREN, ...parts.children, onError });
-    this.#live = new LiveEnvironments({
-      open: (branch) => Environment.open({ ...this.#parts, branch }),
-      kept: KEPT_ENVIRONMENTS,
-      onClose: (branchId) => this.#children.forget(branchId),
-    });
-    this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
+    this.#runner = new QueryRunner(parts);
+    this.shared = parts.shared?.(this.#runner) ?? null;
   }
 
   get #store(): Store {
@@ -123,8 +93,9 @@ export class Conversations {
 
   /** Deletes a conversation with every branch. Rejects with `BusyError` while a query runs in it. */
   async delete({ conversationId }: Branch): Promise<void> {
+    if (await this.shared?.isBusy(conversationId)) throw new BusyError(`Conversation is busy: ${conversationId}`);
     for (const { branchId } of await this.#store.branches(conversationId)) {
-      if (this.#live.isBusy(branchId)) throw new BusyError(`Conversation is busy: ${conversationId}`);
+      if (this.#runner.isBusy(branchId)) throw new BusyError(`Conversation is busy: ${conversationId}`);
       await this.close(branchId);
     }
     await this.records.running(conversationId);
@@ -181,8 +152,12 @@ export class Conversations {
   /** Sends a message to the running query of a branch, which its next call shows. Resolves with true once it does.
    * Resolves with false if no query runs, if it ended first, or if the signal withdrew the message; `ask` it then if it
    * is still wanted. */
-  async steer(branch: Branch, text: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
-    return await this.#running.get(branch.branchId)?.steering.add(text, signal) ?? false;
+  async steer(
+    { branchId }: Branch,
+    text: string,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<boolean> {
+    return await (this.shared ?? this.#runner).steer(branchId, text, signal);
   }
 
   /** The messages of the first call that a request would make now: in a conversation, or in a new one of a workspace.
@@ -215,82 +190,24 @@ export class Conversations {
   }
 
   /** Takes the lock of the branch before awaiting anything else. */
-  async #runIn(branch: Branch, request: string, options: CheckedOptions): Promise<QueryResult> {
+  async #runIn(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     await options.onBranch?.(branch);
-    const lock = this.#live.lockOf(branch);
-    if (options.refuseWhenBusy && lock.open > 0) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
-    const run = (emit: Emit) => this.#run(request, { branch, options: { ...options, emit } });
-    const { around } = this.#parts;
-    return await lock.run(() => around ? around(options.emit, run) : run(options.emit));
-  }
-
-  async #run(
-    request: string,
-    { branch, options }: { readonly branch: Branch; readonly options: CheckedOptions },
-  ): Promise<QueryResult> {
-    const { branchId } = branch;
-    const settings = requestSettings(this.#parts.settings, options);
-    const input = options.read ?? await allInputVariables(options, this.#store);
-    const queryId = await storeQuery(request, { ...this.#parts, settings }, { ...options, branchId });
-    const steering = new Steering();
-    const cancelling = new AbortController();
-    const signal = AbortSignal.any([options.signal, cancelling.signal]);
-    const cancel = (): void => cancelling.abort();
-    const { promise: ended, resolve } = Promise.withResolvers<void>();
-    this.#running.set(branchId, { steering, ended, cancel });
-    this.#leases.begin(branchId, cancel);
-    try {
-      const environment = await this.#environmentFor(queryId, {
-        branch,
-        given: input,
-        reopen: options.retryOf !== undefined,
-      });
-      this.#children.forget(branchId);
-      try {
-        const parts = { ...this.#parts, settings, environment, steering };
-        return await runQuery(request, parts, { ...options, signal, begun: queryId });
-      } finally {
-        this.#children.rest(branchId, environment);
-      }
-    } finally {
-      this.#leases.end(branchId);
-      this.#running.delete(branchId);
-      steering.end();
-      this.#live.trim();
-      resolve();
+    if (this.shared) {
+      const read = options.read ?? await allInputVariables(options, this.#store);
+      return await this.shared.ask(branch, request, { ...options, read });
     }
-  }
-
-  /** For a query that is stored as running: from then on no other process changes the branch. */
-  async #environmentFor(
-    queryId: string,
-    { branch, given, reopen }: {
-      readonly branch: Branch;
-      readonly given: readonly InputVariable[];
-      readonly reopen: boolean;
-    },
-  ): Promise<Environment> {
-    try {
-      const after = await this.#store.runBefore(queryId);
-      const environment = await this.#live.use(branch, { run: queryId, after, reopen });
-      if (given.length > 0) await environment.give(given);
-      return environment;
-    } catch (error) {
-      await endUnrun(this.#store, queryId).catch(() => {});
-      throw error;
+    if (options.refuseWhenBusy && this.#runner.isBusy(branch.branchId)) {
+      throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
     }
+    return await this.#runner.run(request, { branch, options });
   }
 
   /** Cancels a running query and stores its end before closing its environment. */
   async close(branchId: string): Promise<void> {
-    const running = this.#running.get(branchId);
-    running?.cancel();
-    await running?.ended;
-    await this.#live.close(branchId);
+    await this.#runner.close(branchId);
   }
 
   async closeAll(): Promise<void> {
-    await Promise.all([...this.#running.keys()].map((branchId) => this.close(branchId)));
-    await this.#live.closeAll();
+    await this.#runner.closeAll();
   }
 }

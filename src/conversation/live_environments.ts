@@ -76,6 +76,12 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     }
   }
 
+  /** Another process continued the run that used this environment last: the next run opens it again. */
+  outdate(branchId: string): void {
+    const entry = this.#entries.get(branchId);
+    if (entry) entry.run = null;
+  }
+
   async close(branchId: string): Promise<void> {
     const entry = this.#entries.get(branchId);
     this.#entries.delete(branchId);

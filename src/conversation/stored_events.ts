@@ -20,11 +20,16 @@ export function storedEvents(
     sendIteration(iteration, emitter);
   }
   emitter.iteration = null;
-  if (!query.running) {
-    const type = query.status === "done" ? "final" : query.status === "interrupted" ? "cancelled" : "failed";
-    emitter.send({ type, result: resultOf(query) });
-  }
+  if (!query.running) emitter.send(endEvent(query));
   return events;
+}
+
+/** The last event of a query that has ended. */
+export function endEvent(
+  query: EndedQuery,
+): { readonly type: "final" | "cancelled" | "failed"; readonly result: QueryResult } {
+  const type = query.status === "done" ? "final" : query.status === "interrupted" ? "cancelled" : "failed";
+  return { type, result: resultOf(query) };
 }
 
 function sendIteration(iteration: StoredIteration, emitter: Emitter): void {

@@ -132,6 +132,14 @@ export class TakenOverError extends BusyError {
   }
 }
 
+/** The query is left to another node between two of its iterations. */
+export class HandedOver extends Error {
+  override readonly name = "HandedOver";
+  constructor(queryId: string) {
+    super(`Query ${queryId} is left to another node`);
+  }
+}
+
 /** The caller's signal was aborted. */
 export class Cancelled extends Error {
   override readonly name = "Cancelled";

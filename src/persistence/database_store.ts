@@ -24,6 +24,7 @@ import { searchRows } from "./conversations/search.ts";
 import { readSentMessages } from "./queries/sent_messages.ts";
 import { addSteered } from "./queries/steered.ts";
 import { sweepLost } from "./queries/sweep.ts";
+import { takeOverRun } from "./queries/take_over_run.ts";
 import { setTitle, suggestTitle } from "./conversations/titles.ts";
 import { VariableRows } from "./variables/variables.ts";
 import type { ChildStore } from "./store/child_store.ts";
@@ -43,6 +44,7 @@ export interface DatabaseStoreOptions {
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
+  readonly asNode?: Store["asNode"];
   /** Converts an error of the database to `StoreError`. */
   readonly toStoreError: (error: unknown, location: string) => unknown;
 }
@@ -53,7 +55,7 @@ interface Parts extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive
 
 /** The store in a database, which it owns. */
 export function databaseStore(db: Database, options: DatabaseStoreOptions): Store {
-  const { location, now, isAlive, busyMs, check, fileFault, toStoreError } = options;
+  const { location, now, isAlive, busyMs, check, fileFault, toStoreError, asNode = null } = options;
   const parts = { db, location, now, isAlive, busyMs };
   const guard = guardOf((error) => toStoreError(error, location));
   return {
@@ -67,8 +69,7 @@ export function databaseStore(db: Database, options: DatabaseStoreOptions): Stor
     ...guarded(guard, childStore(parts)),
     ...largeTextStore(parts, (error) => toStoreError(error, location)),
     ...guarded(guard, archive(parts)),
-    check,
-    fileFault,
+    ...{ check, fileFault, asNode },
     // Logging must not fail a query: what cannot be written is dropped.
     log: (...entries) => writeLogEntries(db, { entries, now: now() }).catch(() => undefined),
     close: () => db.close(),
@@ -117,12 +118,16 @@ function queryStore({ db, now, isAlive: isAliveHere }: Parts): QueryStore {
     runBefore: (queryId) => runBefore(db, queryId),
     keyedQuery: (branchId, key) => findRequestKey(db, { branchId, key, now: now() }),
     addSteered: (queryId, sent) => db.write((tx) => addSteered(tx, { queryId, sent, now: now() })),
-    endQuery: (queryId, end) => db.write((tx) => endQuery(tx, { queryId, end, now: now() })),
+    endQuery: async (queryId, end) => {
+      await db.write((tx) => endQuery(tx, { queryId, end, now: now() }));
+      db.ended(queryId);
+    },
     query: (queryId) => queries.byId(queryId),
     queryExtras: (queryId) => readExtras(db, queryId),
     queries: (branchId, options) => queries.ofBranch(branchId, options),
     previousTurn: (branchId, beforeQueryId) => queries.previousTurn(branchId, beforeQueryId),
     sweepLost: (isAlive = isAliveHere) => sweepLost(db, { isAlive, now }),
+    takeOver: (queryId, owner) => db.write((tx) => takeOverRun(tx, { queryId, owner, now: now() })),
     renewLeases: (owner) => renewLeases(db, { owner, now: now() }),
   };
 }

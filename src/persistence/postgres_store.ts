@@ -8,10 +8,14 @@ export async function openPostgresStore(
   url: string,
   options: Omit<OpenPostgresOptions, "unfinished"> & Pick<DatabaseStoreOptions, "isAlive">,
 ): Promise<Store> {
-  const { db, server, location } = await openPostgres(url, options);
+  const { db, server, address, location } = await openPostgres(url, options);
   const { now, isAlive, startMs } = options;
   return databaseStore(db, {
     ...{ now, isAlive, location },
+    asNode: async (node) => {
+      const { openNodeStore } = await import("./nodes/node_store.ts");
+      return openNodeStore(db, { node, address, now, isAlive });
+    },
     busyMs: startMs,
     toStoreError: toPostgresError,
     check: () => Promise.resolve([]),

@@ -18,17 +18,22 @@ export class QueryDeadline {
   /** `wallMs`: null for no limit besides the caller's own signal. */
   constructor(
     caller: AbortSignal,
-    { wallMs, now = Date.now }: { readonly wallMs: number | null; readonly now?: () => number },
+    { wallMs, now = Date.now, elapsedMs = 0 }: {
+      readonly wallMs: number | null;
+      readonly now?: () => number;
+      /** What has passed before. */
+      readonly elapsedMs?: number;
+    },
   ) {
     this.#caller = caller;
     this.#now = now;
-    this.#begun = now();
+    this.#begun = now() - elapsedMs;
     this.#wallMs = wallMs !== null && wallMs > MAX_TIMER_MS ? null : wallMs;
     this.signal = this.#wallMs === null ? caller : AbortSignal.any([caller, this.#passing.signal]);
     this.#arm();
   }
 
-  /** Milliseconds since it was created, without those in which it was held. */
+  /** Milliseconds since the query began, without those in which it was held. */
   get elapsedMs(): number {
     const held = this.#heldBefore + (this.#holds > 0 ? this.#now() - this.#heldSince : 0);
     return this.#now() - this.#begun - held;

@@ -20,7 +20,7 @@ export function handoverOf(before: PreviousTurn | null): ContextParts["handover"
 }
 
 /** What was running when the process ended. The model must check whether it has to be repeated. */
-function cutBlocks(pending: readonly string[]): string[] {
+export function cutBlocks(pending: readonly string[]): string[] {
   if (pending.length === 0) return [];
   const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];
   const shown = pending.slice(0, CUT.blocks).map((code, at) => `[${at + 1}] ${clip(code, CUT.chars)}`);

@@ -159,6 +159,11 @@ export class Ledger {
     }
   }
 
+  /** Counts sub-calls and child queries that another process made for the same query. */
+  countEarlier(subcalls: number): void {
+    this.#tree.subcalls += subcalls;
+  }
+
   /** Counts a call without a reservation. */
   count(spent: Spend): void {
     this.#tree.spent = sum(this.#tree.spent, spent);

@@ -1,9 +1,14 @@
 import type { AcceptedFinal, IterationInput, IterationResult } from "../iteration/iteration.ts";
 import { runIteration } from "../iteration/run_iteration.ts";
+import { storedResult } from "../iteration/stored_result.ts";
+import { HandedOver } from "../domain/errors.ts";
 import { clip } from "../domain/text/clip.ts";
 import type { QueryReason } from "../domain/query/query_result.ts";
 import { Repetition } from "../nudges/repetition.ts";
+import type { SteeredMessage } from "../domain/query/steered_message.ts";
+import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import { buildContext } from "./build_context.ts";
+import { cutBlocks } from "./handover.ts";
 import type { Prepared } from "./prepare.ts";
 import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
 import { reasoningLevel } from "./reasoning_level.ts";
@@ -18,12 +23,17 @@ type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 /** The decisions between iterations; see the table of states in docs/architecture.md. */
 export class QueryLoop {
   readonly #prepared: Prepared;
+  readonly #leaving: AbortSignal | null;
   readonly #repetition = new Repetition();
   /** Ends the call under way if the previous iteration could not be stored. */
   readonly #unstored = new AbortController();
   #stored: Promise<void> = Promise.resolve();
+  /** Whether the end of an iteration is stored, and the request with it. */
+  #begun = false;
 
-  constructor(prepared: Prepared) {
+  /** Once `leaving` aborts, the query is left to another process before its next iteration. */
+  constructor(prepared: Prepared, leaving: AbortSignal | null = null) {
+    this.#leaving = leaving;
     const { frame } = prepared;
     const signal = AbortSignal.any([frame.signal, this.#unstored.signal]);
     this.#prepared = { ...prepared, frame: { ...frame, signal } };
@@ -40,6 +50,28 @@ export class QueryLoop {
     }
   }
 
+  /** Brings the state to where another process left the query. The model is told which blocks were under way. */
+  continueFrom(iterations: readonly StoredIteration[], steered: readonly SteeredMessage[]): void {
+    const { state } = this.#prepared;
+    for (const stored of iterations) {
+      state.notes.length = 0;
+      const { budget } = stored.metadata;
+      if (typeof budget === "number" && budget > state.budget) state.requestMore(budget - state.budget);
+      if (stored.status === "interrupted") {
+        state.position++;
+        const { pendingBlocks } = stored.metadata;
+        state.notes.push(...cutBlocks(Array.isArray(pendingBlocks) ? pendingBlocks.map(String) : []));
+        continue;
+      }
+      if (state.consecutiveErrors >= MAX_CONSECUTIVE_ERRORS) this.#restart();
+      this.#take(storedResult(stored));
+    }
+    const done = iterations.findLast(({ status }) => status !== "interrupted")?.position ?? -1;
+    // The call that showed these was cut off.
+    const unseen = steered.filter(({ iteration }) => iteration > done + 1);
+    state.notes.push(...unseen.map(({ text }) => `The user says meanwhile: ${clip(text, 2_000)}`));
+  }
+
   /** Settles when the last iteration is stored and reported. Rejects with `StoreError` or a defect. */
   get stored(): Promise<void> {
     return this.#stored;
@@ -49,6 +81,10 @@ export class QueryLoop {
     const { state, frame } = this.#prepared;
     for (;;) {
       if (frame.signal.aborted) return "cancelled";
+      if (this.#leaving?.aborted) {
+        await this.#stored;
+        throw new HandedOver(frame.queryId);
+      }
       const limit = this.#limit();
       if (limit) return limit;
       if (state.consecutiveErrors >= MAX_CONSECUTIVE_ERRORS) {
@@ -100,7 +136,7 @@ export class QueryLoop {
       diffs: state.diffs,
       after: this.#stored,
       totals: (more) => ({ iterations: state.position + more, ...ledger.spent }),
-      system: state.position === 0 ? [{ name: "$query", text: request }] : [],
+      system: this.#begun ? [] : [{ name: "$query", text: request }],
     };
     const { result, stored } = await runIteration(frame, input);
     this.#stored = stored;
@@ -165,6 +201,7 @@ export class QueryLoop {
 
   #remember(result: Finished, shown: number): void {
     const { state } = this.#prepared;
+    this.#begun = true;
     state.position++;
     state.next = result.next;
     state.repaired = result.repairs.join(", ");

@@ -1,8 +1,11 @@
-import { Cancelled, ConfigError, StoreError, TakenOverError } from "../domain/errors.ts";
+import { Cancelled, ConfigError, HandedOver, StoreError, TakenOverError } from "../domain/errors.ts";
 import { Emitter } from "../domain/query/emitter.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
+import type { StoredQuery } from "../domain/query/stored_query.ts";
+import type { StoredIteration } from "../persistence/store/iteration_store.ts";
+import type { LeftQuery } from "../persistence/store/query_store.ts";
 import type { Approve } from "../domain/query/approval.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
 import { childQuery } from "./child_query.ts";
@@ -19,6 +22,16 @@ import { storeQuery } from "./store_query.ts";
 import { Subcalls } from "./subcalls.ts";
 import { TitleCall } from "./title_call.ts";
 
+/** A query as another process left it. */
+export interface QueryLeft extends LeftQuery {
+  readonly query: Pick<StoredQuery, "createdAt" | "steered">;
+  readonly iterations: readonly StoredIteration[];
+  /** Time since it began, without that in which it waited for the user. */
+  readonly elapsedMs: number;
+  /** The number of its last event; 0 if none was sent. */
+  readonly seq: number;
+}
+
 export interface RunQueryOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
@@ -29,6 +42,10 @@ export interface RunQueryOptions extends KeyedRequest {
   readonly parentQueryId?: string;
   /** The query's id if it is already stored as running, before an environment is opened for it. */
   readonly begun?: string;
+  /** Where it continues; `begun` is its id. */
+  readonly left?: QueryLeft | undefined;
+  /** Once it aborts, the query is left to another process before its next iteration: rejects with `HandedOver`. */
+  readonly leaving?: AbortSignal | undefined;
   /** Asks the user what extensions request; nobody can be asked if absent. */
   readonly approve?: Approve;
   /** For a query below another one: the approvals of the tree. */
@@ -51,6 +68,7 @@ export async function runQuery(
   const deadline = new QueryDeadline(given.signal, {
     wallMs: given.ledger ? null : parts.settings.limits.wallMs,
     now: parts.now,
+    elapsedMs: given.left?.elapsedMs ?? 0,
   });
   const options = { ...given, signal: deadline.signal };
   try {
@@ -83,10 +101,15 @@ async function runWithin(
     title = await TitleCall.begin(request, { parts, queryId, ledger, signal: options.signal });
     const facts = { ...run, begun: started, signal: options.signal };
     const prepared = await prepare(request, { ...facts, parts: { ...parts, router } });
-    const loop = new QueryLoop(prepared);
+    const loop = new QueryLoop(prepared, options.leaving);
+    if (options.left) loop.continueFrom(options.left.iterations, options.left.query.steered);
     return await ended(await loop.run(), loop.stored);
   } catch (error) {
     if (error instanceof Cancelled) return await ended("cancelled");
+    if (error instanceof HandedOver) {
+      await Promise.all([run.subcalls.close(), title?.end()]);
+      throw error;
+    }
     unstored = !(error instanceof ConfigError);
     if (unstored) state.final = null;
     if (error instanceof ConfigError) state.failed(error.message);
@@ -114,8 +137,8 @@ async function begin(
   },
 ) {
   const { environment, settings, store, now } = parts;
-  const { extras = NO_EXTRAS, emit, signal, parentQueryId } = options;
-  const started = now();
+  const { extras = NO_EXTRAS, emit, signal, parentQueryId, left } = options;
+  const started = left?.query.createdAt ?? now();
   const ledger = options.ledger ?? Ledger.open(settings.limits, () => deadline.elapsedMs);
   const { model: chosen = null } = options;
   const calls = new LedgerCalls(parts.router, { ledger, model: chosen });
@@ -123,8 +146,12 @@ async function begin(
   const { branchId, conversationId } = environment.branch;
   const { model } = router.current();
   const queryId = options.begun ?? await storeQuery(request, { ...parts, router }, { ...options, branchId });
-  const emitter = new Emitter(emit, { queryId, now, parentQueryId });
-  emitter.send({ type: "started", conversationId, request, model });
+  const emitter = new Emitter(emit, { queryId, now, parentQueryId, seq: left?.seq ?? 0 });
+  if (left) {
+    ledger.count(left);
+    ledger.countEarlier(left.subcalls);
+  }
+  if (!left?.seq) emitter.send({ type: "started", conversationId, request, model });
   const approvals = options.approvals ?? QueryApprovals.of(parts, { approve: options.approve, deadline });
   const below = { parts, ledger, approvals, emit, parentQueryId: queryId, run: runQuery };
   const subcalls = new Subcalls({

@@ -9,6 +9,8 @@ import type { QueryParts } from "./query_parts.ts";
 interface StoreOptions extends KeyedRequest {
   readonly branchId: string;
   readonly label?: string;
+  /** The id under which it was accepted. */
+  readonly queryId?: string | undefined;
   readonly extras?: RequestExtras;
   readonly askedAs?: Asked | undefined;
   /** The run that this one replaces. */
@@ -22,11 +24,11 @@ export async function storeQuery(
   { store, router, owner, settings }: Pick<QueryParts, "store" | "owner" | "settings"> & {
     readonly router: Pick<QueryParts["router"], "current" | "routes">;
   },
-  { branchId, label, extras = NO_EXTRAS, askedAs, retryOf, requestKey, model: named = null }: StoreOptions,
+  { branchId, label, extras = NO_EXTRAS, askedAs, retryOf, requestKey, queryId, model: named = null }: StoreOptions,
 ): Promise<string> {
   const { provider, model } = chosenRoute(router, named);
   return await store.beginQuery({
-    ...{ branchId, text: request, model, owner, requestKey },
+    ...{ branchId, text: request, model, owner, requestKey, queryId },
     provider: provider.name,
     promptEnrichment: settings.instructions,
     runLabel: label ?? null,

@@ -14,6 +14,7 @@ import { limitsSuite } from "./suites/limits_suite.ts";
 import { machineSuite } from "./suites/machine_suite.ts";
 import { modulesSuite } from "./suites/modules_suite.ts";
 import { movedSuite } from "./suites/failures/moved_suite.ts";
+import { nodesSuite } from "./suites/nodes_suite.ts";
 import { outputsSuite } from "./suites/outputs_suite.ts";
 import { protocolsSuite } from "./suites/protocols_suite.ts";
 import { providersSuite } from "./suites/providers_suite.ts";
@@ -64,4 +65,5 @@ export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   childrenSuite,
   replaySuite,
   twoProcessesSuite,
+  nodesSuite,
 ];

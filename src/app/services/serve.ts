@@ -45,7 +45,7 @@ export async function serve(
   const host = request.host ?? config.host;
   const { source, token, from, notes } = await serverTokens(request, { env: parts.env, settings });
   const telemetry = parts.telemetry ?? await wantedTelemetry(parts.env, version.vis);
-  const session = await openTraced(request, { ...parts, telemetry, version: version.vis });
+  const session = await openTraced({ ...request, node: true }, { ...parts, telemetry, version: version.vis });
   let bot: TelegramHook | null = null;
   try {
     bot = await botOf(request, { settings, parts, session });

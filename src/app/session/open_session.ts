@@ -67,8 +67,10 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
     const own = ownSession();
     const where = { ...settings, readOnly: locked?.writable === false };
     const commands = locked ? {} : commandWall(settings, { env, parts });
+    const node = await nodeOf(request, { store, router, owner: own.owner });
     const conversations = await conversationsOf(telemetry, {
       store,
+      ...node.parts,
       registry: extensions.source,
       router,
       log: createLog("conversation"),
@@ -76,12 +78,10 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       trySandbox: tryWorkFolder,
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
       ...await hooksOf(settings, commands),
-      oneRequest: request.oneRequest ?? false,
-      now: Date.now,
-      owner: own.owner,
-      children: { live, idleMs },
+      ...{ oneRequest: request.oneRequest ?? false, now: Date.now, owner: own.owner, children: { live, idleMs } },
       settings: { ...querySettings(settings), reasoning: request.reasoning ?? null },
     });
+    await node.start();
     return {
       conversations,
       workspace: settings.workspace,
@@ -92,6 +92,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       notes: [...router.notes, ...extensions.notes],
       close: async () => {
         await conversations.closeAll();
+        await node.close();
         await store?.close();
         own.close();
       },
@@ -100,6 +101,17 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
     await store?.close();
     throw error;
   }
+}
+
+/** The code of nodes is only loaded where there can be several. */
+async function nodeOf(
+  { node = false }: OpenRequest,
+  { store, ...parts }: Pick<ConversationParts, "owner" | "store"> & { readonly router: Router },
+) {
+  const nothing = (): Promise<void> => Promise.resolve();
+  if (!node || !store.asNode) return { parts: {}, start: nothing, close: nothing };
+  const { openNode } = await import("../../conversation/nodes/open_node.ts");
+  return await openNode(store, { ...parts, log: createLog("node") });
 }
 
 async function extensionsOf(

@@ -21,7 +21,8 @@ export interface HttpServer {
 
 /** Starts listening. Throws `ConfigError` if the address is unavailable. */
 export function startHttp(parts: HttpParts, at: { readonly host: string; readonly port: number }): HttpServer {
-  const metrics = new Metrics(parts);
+  const { shared } = parts.conversations;
+  const metrics = new Metrics({ ...parts, load: shared && (() => shared.load()) });
   const runs = new Runs(new Quotas(parts.now, parts.usedToday), (event) => metrics.event(event));
   const hosts = new Set<string>();
   /** Requests whose response is not complete. */
@@ -55,7 +56,8 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
     url: `http://${shown}:${port}/`,
     close: async () => {
       connections.stop();
-      await runs.close(parts.limits.shutdownMs);
+      const { shutdownMs } = parts.limits;
+      await Promise.all([runs.close(shutdownMs), shared?.drain(shutdownMs)]);
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, LAST_BYTES_MS);
       // Still listening, so that clients get an answer.

@@ -6,14 +6,21 @@ export class Emitter {
   readonly #queryId: string;
   readonly #now: () => number;
   readonly #parent: { readonly parentQueryId?: string };
-  #seq = 0;
+  #seq: number;
   /** 1-based; null outside an iteration. Set by the query engine. */
   iteration: number | null = null;
 
   constructor(
     emit: Emit,
-    facts: { readonly queryId: string; readonly now: () => number; readonly parentQueryId?: string | undefined },
+    facts: {
+      readonly queryId: string;
+      readonly now: () => number;
+      readonly parentQueryId?: string | undefined;
+      /** The number of its last event, if another process sent some. */
+      readonly seq?: number;
+    },
   ) {
+    this.#seq = facts.seq ?? 0;
     this.#emit = emit;
     this.#queryId = facts.queryId;
     this.#now = facts.now;

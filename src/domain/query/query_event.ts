@@ -83,5 +83,6 @@ export function isEnd(event: QueryEvent): event is Extract<QueryEvent, { readonl
   return event.type === "final" || event.type === "failed" || event.type === "cancelled";
 }
 
-/** Never throws to the engine; a channel that fails misses only its own events. */
-export type Emit = (event: QueryEvent) => void;
+/** Never throws to the engine; a channel that fails misses only its own events. `number` is the place of an event among
+ * those of its query on all nodes; omitted where one process has all of them. */
+export type Emit = (event: QueryEvent, number?: number) => void;

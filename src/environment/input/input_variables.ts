@@ -26,6 +26,11 @@ export class InputVariables {
     this.#texts = given.map(({ text }) => text);
   }
 
+  /** Those of a query that another process began, which has stored them. */
+  describe(given: readonly InputVariable[]): void {
+    this.#texts = given.map(({ text }) => text);
+  }
+
   /** Adds one that is not described to the running query automatically. */
   add(given: InputVariable): void {
     this.#unstored = [...this.#unstored, given];

@@ -33,7 +33,10 @@ export type CopiedTableName = keyof typeof TABLES;
 export const COPIED_TABLES: Readonly<Record<CopiedTableName, CopiedTable>> = TABLES;
 
 /** The tables that are not copied: a copy makes them again, or they belong to the processes of a database. */
-export const UNCOPIED_TABLES = ["content", "search", "searchEntry", "lease", "tally", "extensionTally"] as const;
+export const UNCOPIED_TABLES = [
+  ...["content", "search", "searchEntry", "lease", "tally", "extensionTally"],
+  ...["node", "job", "warm", "event", "command"],
+] as const;
 
 /** Cells that each database computes from its rows as it stores them. */
 export const COMPUTED_COLUMNS: ReadonlySet<string> = new Set(

@@ -35,6 +35,16 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
   /** Makes other transactions that lock the same name wait for the end of this one. */
   abstract lock(name: string): Promise<void>;
+
+  /** Called in the transaction of each write of a run. Throws `TakenOverError` if this process ran it as a node and
+   * another node has taken it. */
+  fence(_queryId: string): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** This process has stored the end of a run. */
+  ended(_queryId: string): void {}
+
   /** From now on, rows of this transaction may refer to rows that it inserts later. */
   abstract deferReferences(): Promise<void>;
   /** Whether rows violate a rule of the schema. */

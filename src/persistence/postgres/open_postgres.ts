@@ -1,4 +1,4 @@
-import { readAddress } from "./address.ts";
+import { type Address, readAddress } from "./address.ts";
 import { migratePostgres } from "./migrate_postgres.ts";
 import { PostgresDatabase } from "./postgres_database.ts";
 import { toPostgresError } from "./postgres_error.ts";
@@ -20,6 +20,7 @@ export interface OpenPostgresOptions {
 export interface OpenPostgres {
   readonly db: PostgresDatabase;
   readonly server: Server;
+  readonly address: Address;
   /** The URL for people. */
   readonly location: string;
 }
@@ -43,5 +44,5 @@ export async function openPostgres(url: string, options: OpenPostgresOptions): P
     await server.close();
     throw toPostgresError(error, location);
   }
-  return { db: new PostgresDatabase(server), server, location };
+  return { db: new PostgresDatabase(server), server, address, location };
 }

@@ -2,6 +2,7 @@ import { type QueryResult, type RawBuilder, sql } from "kysely";
 import { Database, type ResultRow } from "../database/database.ts";
 import { PostgresDialect } from "./dialect.ts";
 import { PostgresDriver } from "./driver.ts";
+import { HeldRuns } from "./held_runs.ts";
 import { isConflict, isLost, sqlState } from "./postgres_error.ts";
 import { indexed } from "./search_index.ts";
 import { Sent } from "./sent.ts";
@@ -15,16 +16,24 @@ const MOST_TRIES = 8;
 /** A PostgreSQL database, or a transaction in it. */
 export class PostgresDatabase extends Database {
   override readonly kind = "postgres";
+  readonly held: HeldRuns;
   readonly #server: Server;
   /** Null outside of transactions. */
   readonly #transaction: { readonly connection: Connection; readonly sent: Sent } | null;
   /** The end of the last write. */
   #written: Promise<void> = Promise.resolve();
 
-  constructor(server: Server, transaction: { readonly connection: Connection; readonly sent: Sent } | null = null) {
+  constructor(
+    server: Server,
+    { transaction = null, held = new HeldRuns() }: {
+      readonly transaction?: { readonly connection: Connection; readonly sent: Sent } | null;
+      readonly held?: HeldRuns;
+    } = {},
+  ) {
     super(new PostgresDialect(new PostgresDriver((text, parameters) => this.#query(text, { parameters }))));
     this.#server = server;
     this.#transaction = transaction;
+    this.held = held;
   }
 
   override async run(text: string, parameters: readonly unknown[]): Promise<readonly ResultRow[]> {
@@ -70,7 +79,7 @@ export class PostgresDatabase extends Database {
       const sent = new Sent();
       try {
         sent.add(connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
-        const result = await work(new PostgresDatabase(this.#server, { connection, sent }));
+        const result = await work(this.#in({ connection, sent }));
         // Nothing depends on the end of a read.
         sent.add(connection.query("COMMIT"));
         connection.release();
@@ -84,6 +93,14 @@ export class PostgresDatabase extends Database {
 
   override async lock(name: string): Promise<void> {
     await this.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);
+  }
+
+  override async fence(queryId: string): Promise<void> {
+    if (this.#transaction) await this.held.check(this, queryId);
+  }
+
+  override ended(queryId: string): void {
+    this.held.ended(queryId);
   }
 
   override async deferReferences(): Promise<void> {
@@ -117,7 +134,7 @@ export class PostgresDatabase extends Database {
       sent.add(connection.query("BEGIN"));
       const began = connection.query("SELECT pg_current_xact_id()::text AS id", { prepared: true });
       sent.add(began);
-      const result = await work(new PostgresDatabase(this.#server, { connection, sent }));
+      const result = await work(this.#in({ connection, sent }));
       id = (await began).rows[0]?.["id"];
       done = { result };
       sent.add(connection.query("COMMIT"));
@@ -157,6 +174,10 @@ export class PostgresDatabase extends Database {
         if (!isLost(error)) throw error;
       }
     }
+  }
+
+  #in(transaction: { readonly connection: Connection; readonly sent: Sent }): PostgresDatabase {
+    return new PostgresDatabase(this.#server, { transaction, held: this.held });
   }
 
   #take(): Promise<Connection> {

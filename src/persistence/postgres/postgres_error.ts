@@ -43,7 +43,7 @@ export function sqlState(error: unknown): string {
 /** Whether the connection was lost or cannot be made: the server may be back later. */
 export function isLost(error: unknown): boolean {
   const code = sqlState(error);
-  if (code !== "") return /^(08|57P0[1-3])/.test(code);
+  if (code !== "") return /^(08|57P0[1-3]|25P03)/.test(code);
   if (/^(ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENETUNREACH|ETIMEDOUT|ENOENT|ECANCELED)/.test(codeOf(error))) {
     return true;
   }

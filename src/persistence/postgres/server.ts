@@ -1,13 +1,12 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { QueryResult } from "kysely";
 import type { Address } from "./address.ts";
+import { clientConfig } from "./client_config.ts";
 import { isLost } from "./postgres_error.ts";
 
 /** Connections of this process. A transaction has one; nothing waits for a second one while it has its own. */
 const MOST = 10;
-const CONNECT_MS = 10_000;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
 const BOOL = 16, BYTEA = 17, NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
@@ -57,18 +56,10 @@ export class Server {
   #closed = false;
 
   constructor(address: Address, { patienceMs }: { readonly patienceMs: number }) {
-    const { host, port, user, database, password, tls } = address;
     this.#patienceMs = patienceMs;
     this.#pool = new pg.Pool({
-      ...{ host, port, user, database },
-      password: password ?? "",
-      ssl: tls && {
-        rejectUnauthorized: tls.verified,
-        servername: host,
-        ...(tls.authority === null ? {} : { ca: readFileSync(tls.authority, "utf8") }),
-      },
-      ...{ max: MOST, connectionTimeoutMillis: CONNECT_MS, idleTimeoutMillis: IDLE_MS, application_name: "vis" },
-      keepAlive: true,
+      ...clientConfig(address),
+      ...{ max: MOST, idleTimeoutMillis: IDLE_MS },
       // Statements are sent without waiting for the one before.
       pipeline: true,
       types: { getTypeParser: (oid: number) => parserOf(oid) },

@@ -29,7 +29,8 @@ export async function endQuery(
   const { status, ...facts } = end;
   const [[row], left] = await together([queryToEnd(db, { queryId }), runningIterations(db, { queryId })]);
   if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
-  if (row.status !== "running") return await checkFence(db, { ...row, id: queryId });
+  await checkFence(db, { ...row, id: queryId });
+  if (row.status !== "running") return;
   const content = new Content(db);
   await content.load([row.metadata]);
   const before = fromJson<QueryMetadata>(row.metadata === null ? null : content.text(row.metadata));
@@ -42,15 +43,17 @@ export async function endQuery(
   if (status === "done" && left.length > 0) {
     throw new Error(`Cannot end query ${queryId}: its last iteration is not stored`);
   }
-  await interrupt(left, { db, branchId: row.branchId, now });
+  await interruptIterations(left, { db, branchId: row.branchId, now });
   await dropLease(db, row.branchId);
 }
 
-const runningIterations = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+/** Iterations of a run that have not ended. */
+export const runningIterations = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("iteration").select("id").where("queryStateId", "=", queryId).where("status", "=", "running")
 );
 
-async function interrupt(
+/** Ends iterations that were left running. */
+export async function interruptIterations(
   iterations: readonly { readonly id: string }[],
   { db, branchId, now }: { readonly db: Database; readonly branchId: string; readonly now: number },
 ): Promise<void> {

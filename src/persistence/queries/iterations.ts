@@ -153,8 +153,8 @@ const iterationById = namedQuery((db, { iterationId }: { readonly iterationId: s
 
 async function runningIteration(tx: Database, iterationId: string) {
   const [row] = await iterationById(tx, { iterationId });
-  if (row?.status === "running") return row;
   if (row) await checkFence(tx, { id: row.queryId, status: row.queryStatus, metadata: row.queryMetadata });
+  if (row?.status === "running") return row;
   throw new Error(
     `Cannot end iteration ${iterationId}: ${row ? `it has the status ${row.status}` : "it does not exist"}`,
   );

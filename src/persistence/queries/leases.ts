@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { BusyError } from "../../domain/errors.ts";
 import { namedChange, namedQuery } from "../database/named_query.ts";
 import type { Database } from "../database/database.ts";
@@ -28,13 +29,31 @@ export async function takeLease(
   const [known] = await holderOf(tx, { branchId });
   if (known) {
     const gone = !isSame(known, owner);
-    if (gone && await isAliveNow(tx, { owner: known, isAlive, now })) {
+    const isBusy = gone && (await hasJob(tx, branchId) || await isAliveNow(tx, { owner: known, isAlive, now }));
+    if (isBusy) {
       const { pid, host } = known;
       throw new BusyError(`Conversation is busy: a query runs in it in another process (${pid} on ${host})`);
     }
     await endLeft({ owner: known, gone });
-    await dropLease(tx, branchId);
   }
+  await putLease(tx, { branchId, owner, now });
+}
+
+/** Whether a run of this branch is one that another node will continue if its own is lost. */
+async function hasJob(tx: Database, branchId: string): Promise<boolean> {
+  if (tx.kind !== "postgres") return false;
+  const { rows } = await sql`
+    SELECT FROM job j JOIN query_state s ON s.id = j.query_id
+    WHERE j.conversation_state_id = ${branchId} AND s.status = 'running'`.execute(tx);
+  return rows.length > 0;
+}
+
+/** Leases a branch, whoever holds it. */
+export async function putLease(
+  tx: Database,
+  { branchId, owner, now }: { readonly branchId: string; readonly owner: ProcessOwner; readonly now: number },
+): Promise<void> {
+  await dropLease(tx, branchId);
   const { host, space, pid, started, session } = owner;
   const held = { conversationStateId: branchId, host, space, pid, started, session };
   await insertRow(tx, "lease", { ...held, acquiredAt: now, heartbeatAt: now });
@@ -81,6 +100,6 @@ export function isSame(one: ProcessOwner, other: ProcessOwner): boolean {
 }
 
 /** The process that holds a branch. */
-const holderOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+export const holderOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
   db.selectFrom("lease").select(OWNER).where("conversationStateId", "=", branchId)
 );

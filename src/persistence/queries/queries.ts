@@ -62,7 +62,7 @@ export class Queries {
       const { branchId } = query;
       const now = this.#now();
       const content = new Content(tx);
-      const id = newId();
+      const id = query.queryId ?? newId();
       // The first one locks the branch; none reads what another one changes.
       const [, , , first] = await together([
         titleFromRequest(tx, { branchId, text }),

@@ -23,10 +23,11 @@ export async function keepRequestKey(
   }`
     .execute(tx);
   const known = await findRequestKey(tx, { branchId, key, now });
-  if (known && known.queryId !== replaces) {
+  const isOther = known !== null && known.queryId !== queryId;
+  if (isOther && known.queryId !== replaces) {
     throw new BusyError("Conversation is busy: another process runs the request of this key");
   }
-  if (known) {
+  if (isOther) {
     await tx.deleteFrom("requestKey").where("key", "=", key).where("queryStateId", "=", known.queryId).execute();
   }
   const row = { conversationStateId: branchId, key, fingerprint, queryStateId: queryId, createdAt: now };
@@ -47,10 +48,21 @@ export async function findRequestKey(
     SELECT k.conversation_state_id, k.query_state_id, k.fingerprint FROM request_key k ${how}
     WHERE CASE WHEN ${isIntact("requestKey", "k")} THEN k.key = ${key} AND k.created_at > ${now - KEPT_MS} END`
     .execute(db);
-  for (const { conversationStateId, queryStateId: queryId, fingerprint } of rows) {
+  const accepted = db.kind === "postgres" ? await keyedJobs(db, key) : [];
+  for (const { conversationStateId, queryStateId: queryId, fingerprint } of [...accepted, ...rows]) {
     if (await conversationOf(db, conversationStateId) === conversation) return { queryId, fingerprint };
   }
   return null;
+}
+
+/** Requests with this key that nodes have accepted; their queries may not have begun. */
+async function keyedJobs(db: Database, key: string) {
+  const { rows } = await sql<
+    Pick<DatabaseSchema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">
+  >`
+    SELECT conversation_state_id, query_id AS query_state_id, fingerprint FROM job WHERE request_key = ${key}`
+    .execute(db);
+  return rows;
 }
 
 async function conversationOf(db: Database, branchId: string): Promise<string | null> {

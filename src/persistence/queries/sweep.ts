@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { acceptedFinal } from "./accepted_final.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
@@ -8,7 +9,7 @@ import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { spentOf } from "./spent.ts";
 import type { ProcessOwner } from "../store/query_store.ts";
 
-interface Running {
+export interface LostRun {
   readonly queryId: string;
   readonly branchId: string;
   readonly createdAt: number;
@@ -17,7 +18,7 @@ interface Running {
   readonly facts: Partial<QueryMetadata>;
 }
 
-/** `Store.sweepLost`. Skips a query that ends in the meantime. */
+/** `Store.sweepLost`. Skips a query that ends in the meantime, and those that another node continues. */
 export async function sweepLost(
   db: Database,
   { isAlive, now }: { readonly isAlive: IsAlive; readonly now: () => number },
@@ -25,7 +26,7 @@ export async function sweepLost(
   if ((await lostOf(db, { isAlive, now: now() })).length === 0) return 0;
   return await db.write(async (tx) => {
     const lost = await lostOf(tx, { isAlive, now: now() });
-    for (const query of lost) await endLost(tx, query, now());
+    for (const query of lost) await endLost(tx, { ...query, now: now() });
     return lost.length;
   });
 }
@@ -33,8 +34,8 @@ export async function sweepLost(
 async function lostOf(
   db: Database,
   { isAlive, now }: { readonly isAlive: IsAlive; readonly now: number },
-): Promise<readonly Running[]> {
-  const lost: Running[] = [];
+): Promise<readonly LostRun[]> {
+  const lost: LostRun[] = [];
   for (const query of await running(db)) {
     const { owner } = query;
     if (owner === null || !await isAliveNow(db, { owner, isAlive, now })) lost.push(query);
@@ -55,18 +56,22 @@ export async function endLeftOf(
 ): Promise<void> {
   for (const query of await running(tx)) {
     const its = query.owner !== null && isSame(query.owner, owner);
-    if (query.branchId === branchId || (gone && its)) await endLost(tx, query, now);
+    if (query.branchId === branchId || (gone && its)) await endLost(tx, { ...query, now });
   }
 }
 
-/** Deeper queries come first: what a child has spent is part of what its parent has spent. */
-async function running(db: Database): Promise<Running[]> {
+/** Deeper queries come first: what a child has spent is part of what its parent has spent. Without those that have a
+ * job: a node continues them. */
+async function running(db: Database): Promise<LostRun[]> {
+  const isOurs = db.kind === "postgres"
+    ? sql<boolean>`NOT EXISTS (SELECT FROM job WHERE query_id = s.id)`
+    : sql<boolean>`true`;
   const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
     .leftJoin("lease as l", "l.conversationStateId", "q.conversationStateId")
     .select(["s.id", "s.createdAt", "s.metadata", "q.conversationStateId as branchId", "c.depth"])
     .select(["l.host", "l.space", "l.pid", "l.started", "l.session"])
-    .where("s.status", "=", "running").execute();
+    .where("s.status", "=", "running").where(isOurs).execute();
   const content = new Content(db);
   await content.load(rows.map((row) => row.metadata));
   return rows.sort((a, b) => (b.depth ?? 0) - (a.depth ?? 0)).map((row) => {
@@ -77,7 +82,11 @@ async function running(db: Database): Promise<Running[]> {
   });
 }
 
-async function endLost(tx: Database, { queryId, createdAt, facts }: Running, now: number): Promise<void> {
+/** Ends a run whose process is gone: with its answer if it had one, else as interrupted. */
+export async function endLost(
+  tx: Database,
+  { queryId, createdAt, facts, now }: Omit<LostRun, "owner" | "branchId"> & { readonly now: number },
+): Promise<void> {
   const kept = await tx.selectFrom("iteration")
     .select((i) => [i.fn.countAll<number>().as("count"), i.fn.max("finishedAt").as("last")])
     .where("queryStateId", "=", queryId).where("status", "<>", "running").executeTakeFirstOrThrow();

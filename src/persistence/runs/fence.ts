@@ -12,8 +12,10 @@ type Row = Pick<DatabaseSchema["queryState"], "id" | "status" | "metadata">;
 
 /** A process that takes a branch over ends the branch's run as lost, in the transaction that takes the lease. A run's
  * row thus shows whether its process still holds the branch, and each write of a run checks it in the same transaction.
- * Throws `TakenOverError` for a run that was ended this way. */
+ * A node that takes a run over continues it; then its job shows who runs it. Throws `TakenOverError` for a run that this
+ * process no longer has. */
 export async function checkFence(db: Database, { id, status, metadata }: Row): Promise<void> {
+  await db.fence(id);
   if (status === "running") return;
   const content = new Content(db);
   await content.load([metadata]);

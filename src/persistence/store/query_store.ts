@@ -2,6 +2,7 @@ import type { Image } from "../../domain/images/image.ts";
 import type { QueryStatus } from "../../domain/query/query_result.ts";
 import type { KeyedRequest } from "../../domain/query/request_key.ts";
 import type { QueryEnd, StoredQuery } from "../../domain/query/stored_query.ts";
+import type { Usage } from "../../domain/query/usage.ts";
 import type { NewestQueries } from "../../domain/records/newest_queries.ts";
 
 /** Identifies the process, or its part, that runs a query, so that other processes can tell whether it still exists. */
@@ -17,6 +18,8 @@ export interface ProcessOwner {
 }
 
 export interface NewQuery extends KeyedRequest {
+  /** The id under which it was accepted; a new one if omitted. */
+  readonly queryId?: string | undefined;
   readonly branchId: string;
   readonly text: string;
   readonly provider: string;
@@ -61,6 +64,14 @@ export interface PreviousTurn {
   readonly pending?: readonly string[];
 }
 
+/** What a query that another process began has used up. */
+export interface LeftQuery {
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  /** Child queries and plain model calls of its blocks. */
+  readonly subcalls: number;
+}
+
 /** Queries, their runs, and the leases of the processes that run them. */
 export interface QueryStore {
   /** Stores the query as running and leases its branch to its process. Returns its id (`query_state.id`). Throws
@@ -90,6 +101,10 @@ export interface QueryStore {
    * iterations. `alive` decides whether a process exists; the default is the one that the store was opened with.
    * Returns the number of queries ended. */
   sweepLost(alive?: (owner: ProcessOwner) => boolean | null): Promise<number>;
+  /** Makes this process the one that continues a running query, whoever ran it: ends its last iteration if that was
+   * under way, and the queries below it. Null if the query has ended, now or before: a final that was accepted is its
+   * end. The caller knows that the process before can write nothing more. */
+  takeOver(queryId: string, owner: ProcessOwner): Promise<LeftQuery | null>;
   /** Reports that a process that runs queries is alive, for processes that cannot check. Called twice a minute. Returns
    * the branches that the process still holds; the others were taken over. */
   renewLeases(owner: ProcessOwner): Promise<readonly string[]>;

@@ -6,6 +6,7 @@ import type { ChildStore } from "./child_store.ts";
 import type { ConversationStore } from "./conversation_store.ts";
 import type { IterationStore } from "./iteration_store.ts";
 import type { LargeTextStore } from "./large_text_store.ts";
+import type { NodeStore } from "./node_store.ts";
 import type { QueryStore } from "./query_store.ts";
 import type { VariableStore } from "./variable_store.ts";
 
@@ -27,6 +28,8 @@ export interface Store
   readonly location: string;
   /** The state that extensions keep. */
   readonly states: StateStore;
+  /** Makes this process one of the nodes that share the database; null for a database that one machine has. */
+  readonly asNode: ((id: string) => Promise<NodeStore>) | null;
   /** Quick structural check of the file. Returns descriptions of the problems, or an empty list. */
   check(): Promise<readonly string[]>;
   /** What happened to the files since they were opened, and what to do about it; "" while writes still reach them. */

@@ -134,13 +134,16 @@ conversations.post(
 
 conversations.post(
   "/:id/cancel",
-  describe("cancel", "Cancel what this server runs in the conversation; completed steps are kept", {
+  describe("cancel", "Cancel what this server and its nodes run in the conversation; completed steps are kept", {
     scope: "write",
     200: z.object({ cancelled: z.number().int() }),
   }),
   inConversation,
-  (c) => {
-    const found = c.env.runs.of(c.var.conversation.conversationId);
+  async (c) => {
+    const { conversationId } = c.var.conversation;
+    const { shared } = c.env.parts.conversations;
+    if (shared) return c.json({ cancelled: await shared.cancel(conversationId) });
+    const found = c.env.runs.of(conversationId);
     for (const run of found) run.cancel();
     return c.json({ cancelled: found.length });
   },

@@ -111,12 +111,19 @@ messages.get(
 
 messages.get(
   "/approvals",
-  describe("listApprovals", "List the questions that wait for an answer in the queries that this server runs", {
-    200: schema.ApprovalListSchema,
-  }),
+  describe(
+    "listApprovals",
+    "List the questions that wait for an answer in the queries that this server and its nodes run",
+    {
+      200: schema.ApprovalListSchema,
+    },
+  ),
   inConversation,
-  (c) => {
-    const runs = c.env.runs.of(c.var.conversation.conversationId);
+  async (c) => {
+    const { conversationId } = c.var.conversation;
+    const { shared } = c.env.parts.conversations;
+    if (shared) return c.json({ items: await shared.questions(conversationId) });
+    const runs = c.env.runs.of(conversationId);
     return c.json({ items: runs.flatMap(({ questions }) => questions.all) });
   },
 );
@@ -129,11 +136,15 @@ messages.post(
   }),
   validJson(schema.ApprovalBody),
   inConversation,
-  (c) => {
+  async (c) => {
     const body = c.req.valid("json");
     const id = c.req.param("approvalId");
-    const runs = c.env.runs.of(c.var.conversation.conversationId);
-    if (runs.some(({ questions }) => questions.answer(id, body))) return c.json(body);
+    const { conversationId } = c.var.conversation;
+    const { shared } = c.env.parts.conversations;
+    const isAnswered = shared
+      ? await shared.answer(conversationId, id, body)
+      : c.env.runs.of(conversationId).some(({ questions }) => questions.answer(id, body));
+    if (isAnswered) return c.json(body);
     throw new Problem(`Cannot answer question ${id.slice(0, 100)}: no such question waits here`, {
       kind: "not-found",
     });

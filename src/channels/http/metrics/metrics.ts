@@ -2,6 +2,7 @@ import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
+import { SharedMetrics } from "./shared_metrics.ts";
 
 const REQUEST_BOUNDS = [.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS = [.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
@@ -41,7 +42,18 @@ export class Metrics {
   );
   readonly #cpu = this.#counter("process_cpu_seconds_total", "Processor time of the main process.");
 
-  constructor({ version, now }: { readonly version: string; readonly now: () => number }) {
+  /** Null unless several nodes share the database. */
+  readonly #shared: SharedMetrics | null;
+  readonly #load: (() => Promise<Parameters<SharedMetrics["set"]>[0]>) | null;
+
+  /** `load`: what the nodes of the database do together, if there can be several. */
+  constructor({ version, now, load = null }: {
+    readonly version: string;
+    readonly now: () => number;
+    readonly load?: (() => Promise<Parameters<SharedMetrics["set"]>[0]>) | null;
+  }) {
+    this.#load = load;
+    this.#shared = load && new SharedMetrics(this.#all);
     this.#gauge("vis_build_info", "Always 1; the version is a label.", ["version"]).set({ version }, 1);
     const began = Math.round(now() - performance.now()) / 1000;
     this.#gauge("process_start_time_seconds", "Start time of the process, in seconds since the epoch.").set(began);
@@ -82,6 +94,7 @@ export class Metrics {
     this.#cpu.inc((user + system) / 1e6);
     this.#memory.set(Deno.memoryUsage().rss);
     this.#running.set(running);
+    if (this.#load) this.#shared?.set(await this.#load());
     return (await this.#all.metrics()).replaceAll("\n\n", "\n");
   }
 

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { SharedRun } from "../../../conversation/shared_queries.ts";
 import { resultOf, storedEvents } from "../../../conversation/stored_events.ts";
 import { Cancelled } from "../../../domain/errors.ts";
+import { omittedBetween } from "../../../domain/query/event_number.ts";
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
@@ -12,26 +14,33 @@ import type { Runs } from "./runs.ts";
 
 type Parts = Pick<HttpParts, "conversations" | "model" | "limits">;
 
-/** A query as one client follows it, whichever process runs or ran it: the events of its run while they are kept,
- * otherwise its rows, as they are stored. */
+/** A query as one client follows it, whichever process runs or ran it: the events of its run, here or on another node,
+ * while they are kept, otherwise its rows, as they are stored. */
 export class FollowedQuery {
   readonly queryId: string;
   /** Null if this process does not run it, or no longer knows the run. */
   readonly run: LiveRun | null;
+  /** The run on another node. */
+  readonly #shared: SharedRun | null;
   readonly #stored: StoredQuery | null;
   readonly #parts: Parts;
-  readonly #leaving = new AbortController();
+  readonly #leaving: AbortController;
 
   constructor(
     queryId: string,
-    { run, stored, parts }: {
+    { run, shared = null, stored, parts, leaving = new AbortController() }: {
       readonly run: LiveRun | null;
+      readonly shared?: SharedRun | null;
       readonly stored: StoredQuery | null;
       readonly parts: Parts;
+      /** Aborted when the client leaves. */
+      readonly leaving?: AbortController;
     },
   ) {
     this.queryId = queryId;
     this.run = run;
+    this.#shared = shared;
+    this.#leaving = leaving;
     this.#stored = stored;
     this.#parts = parts;
   }
@@ -42,18 +51,24 @@ export class FollowedQuery {
     { parts, runs }: { readonly parts: Parts; readonly runs: Runs },
   ): Promise<FollowedQuery> {
     const run = runs.byQuery(queryId);
-    const stored = run ? null : await parts.conversations.records.query(queryId);
-    if (run || stored) return new FollowedQuery(queryId, { run, stored, parts });
+    if (run) return new FollowedQuery(queryId, { run, stored: null, parts });
+    const leaving = new AbortController();
+    const { records, shared } = parts.conversations;
+    const [stored, elsewhere = null] = await Promise.all([
+      records.query(queryId),
+      shared?.follow(queryId, leaving.signal),
+    ]);
+    if (stored || elsewhere) return new FollowedQuery(queryId, { run, shared: elsewhere, stored, parts, leaving });
     throw new Problem(`Cannot find query: ${queryId.slice(0, 100)}`, { kind: "not-found" });
   }
 
   get running(): boolean {
-    return this.run?.running ?? this.#stored?.running ?? false;
+    return (this.run ?? this.#shared ?? this.#stored)?.running ?? false;
   }
 
   /** The branch that it belongs to. */
   async branchId(): Promise<string> {
-    return this.#stored?.branchId ?? (await this.run?.begun)?.branchId ?? "";
+    return (this.#stored ?? this.#shared ?? await this.run?.begun)?.branchId ?? "";
   }
 
   /** Call it when the client leaves; the query goes on. */
@@ -64,14 +79,15 @@ export class FollowedQuery {
   /** Resolves once the query has ended. Rejects like its run, and if the client leaves before. */
   async result(): Promise<QueryResult> {
     if (this.run) return await this.run.ended;
+    if (this.#shared?.running) return await this.#lastOf(this.#shared);
     for await (const query of this.#states()) if (!query.running) return resultOf(query);
     throw new Cancelled("Cancelled");
   }
 
   /** The events after the last one that the client has, until the end or until it leaves. */
   async *events(lastId = ""): AsyncGenerator<FollowedEvent> {
-    const { run } = this;
-    const after = Number(/^\d{1,9}$/.exec(lastId)?.[0] ?? 0);
+    const run = this.run ?? (this.#shared && followed(this.#shared));
+    const after = Number(/^\d{1,12}$/.exec(lastId)?.[0] ?? 0);
     if (run && after + 1 >= run.oldest && after <= run.newest) return yield* run.events(after);
     // Read before the rows, so that no event is missed between the two.
     const next = run?.oldest ?? 0;
@@ -87,6 +103,11 @@ export class FollowedQuery {
       const stored = iterations.filter(({ status }) => status !== "running").length;
       if (run) return yield* restOf(run, { after: next - 1, stored });
     }
+  }
+
+  async #lastOf(run: SharedRun): Promise<QueryResult> {
+    for await (const { event } of run.events(run.newest)) if (isEnd(event) && !isChild(event)) return event.result;
+    throw new Cancelled("Cancelled");
   }
 
   /** The query now, and whenever it has another iteration; with its end the last time. */
@@ -105,9 +126,23 @@ export class FollowedQuery {
   }
 }
 
+/** A run on another node, as one of this process. */
+function followed({ oldest, newest, running, events }: SharedRun): Pick<LiveRun, keyof SharedRun & keyof LiveRun> {
+  return {
+    ...{ oldest, newest, running },
+    events: async function* (after = 0) {
+      let last = after;
+      for await (const { number, event } of events(after)) {
+        yield { id: String(number), event, omitted: omittedBetween(last, number) };
+        last = number;
+      }
+    },
+  };
+}
+
 /** The run's events for iterations that no row covered. */
 async function* restOf(
-  run: LiveRun,
+  run: Pick<LiveRun, "events">,
   { after, stored }: { readonly after: number; readonly stored: number },
 ): AsyncGenerator<FollowedEvent> {
   for await (const { id, event } of run.events(after)) {

@@ -2,6 +2,7 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Approve } from "../../../domain/query/approval.ts";
 import type { Emit, QueryEvent } from "../../../domain/query/query_event.ts";
+import { omittedBetween } from "../../../domain/query/event_number.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { FollowedEvent } from "./followed_event.ts";
 import { WaitingQuestions } from "./waiting_questions.ts";
@@ -38,7 +39,7 @@ export class LiveRun {
   readonly #controller = new AbortController();
   readonly #begun = Promise.withResolvers<Begun>();
   #branch: Conversation | null = null;
-  #count = 0;
+  #newest = 0;
   #chars = 0;
   #over = false;
   #change = Promise.withResolvers<void>();
@@ -48,9 +49,9 @@ export class LiveRun {
   /** `onEvent` receives every event, before those who follow the run. */
   constructor(ask: Ask, onEvent: Emit = () => {}) {
     const onBranch = (branch: Conversation): void => void (this.#branch = branch);
-    const emit = (event: QueryEvent): void => {
+    const emit: Emit = (event, number = this.#newest + 1) => {
       onEvent(event);
-      this.#add(event);
+      this.#add(event, number);
     };
     this.ended = ask({ signal: this.#controller.signal, emit, onBranch }, this.questions.approve);
     this.ended.then(() => this.#end(), (error: unknown) => {
@@ -76,11 +77,11 @@ export class LiveRun {
 
   /** Number of the oldest event still kept; one more than the newest if there is none. */
   get oldest(): number {
-    return this.#kept[0]?.number ?? this.#count + 1;
+    return this.#kept[0]?.number ?? this.#newest + 1;
   }
 
   get newest(): number {
-    return this.#count;
+    return this.#newest;
   }
 
   cancel(): void {
@@ -95,20 +96,29 @@ export class LiveRun {
   /** The events after this number until the end, as soon as each happens. */
   async *events(after = 0): AsyncGenerator<FollowedEvent> {
     for (let last = after;;) {
-      const found = this.#kept[Math.max(0, last + 1 - this.oldest)];
+      const found = this.#after(last);
       if (found) {
-        yield { id: String(found.number), event: found.event, omitted: found.number - last - 1 };
+        const omitted = omittedBetween(last, found.number);
+        yield { id: String(found.number), event: found.event, omitted };
         last = found.number;
       } else if (this.#over) return;
       else await this.#change.promise;
     }
   }
 
-  #add(event: QueryEvent): void {
-    this.#kept.push({ number: ++this.#count, event });
+  #after(last: number): Numbered | undefined {
+    const next = this.#kept[Math.max(0, last + 1 - this.oldest)];
+    if (next?.number === last + 1) return next;
+    return this.#kept.find(({ number }) => number > last);
+  }
+
+  #add(event: QueryEvent, number: number): void {
+    const isFirst = this.#newest === 0;
+    this.#newest = number;
+    this.#kept.push({ number, event });
     this.#chars += charsOf(event);
     this.#trim(KEPT_CHARS);
-    if (this.#count === 1) this.#begun.resolve({ queryId: event.queryId, branchId: this.#branch?.branchId ?? "" });
+    if (isFirst) this.#begun.resolve({ queryId: event.queryId, branchId: this.#branch?.branchId ?? "" });
     this.#wake();
   }
 

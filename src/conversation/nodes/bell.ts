@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Wakes those who wait for news of a query. */
+export class Bell {
+  readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
+
+  /** Resolves at the next ring. Ask for it before looking, so that nothing is missed in between. */
+  next(queryId: string): Promise<void> {
+    let waiting = this.#waiting.get(queryId);
+    if (!waiting) this.#waiting.set(queryId, waiting = Promise.withResolvers());
+    return waiting.promise;
+  }
+
+  ring(queryId: string): void {
+    this.#waiting.get(queryId)?.resolve();
+    this.#waiting.delete(queryId);
+  }
+
+  ringAll(): void {
+    for (const queryId of [...this.#waiting.keys()]) this.ring(queryId);
+  }
+}
+
+/** Waits for a ring, at most this long and until the signal aborts. */
+export async function ringWithin(ring: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const timer = sleep(ms, undefined, { signal: AbortSignal.any([over.signal, signal]) }).catch(() => {});
+  await Promise.race([ring, timer]);
+  over.abort();
+}

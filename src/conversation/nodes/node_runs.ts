@@ -1,0 +1,222 @@
+import { BusyError, HandedOver, TakenOverError } from "../../domain/errors.ts";
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { beforeEpoch } from "../../domain/query/event_number.ts";
+import { isChild, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import type { QueryReason } from "../../domain/query/query_result.ts";
+import type { Log } from "../../logging/log.ts";
+import type { ClaimedJob, NodeCommand } from "../../persistence/store/node_store.ts";
+import type { Bell } from "./bell.ts";
+import { LocalEvents } from "./local_events.ts";
+import type { Publisher } from "./publisher.ts";
+import { NodeQuestions } from "./node_questions.ts";
+import { runJob, type RunJobParts } from "./run_job.ts";
+
+/** These ends are not stored: another node continues the query. */
+const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);
+/** Another process runs a query in the branch of a request: how long the request waits before it is tried again. */
+const BUSY_MS = 500;
+
+export interface NodeRunsParts extends RunJobParts {
+  readonly bell: Bell;
+  readonly publisher: Publisher;
+  readonly log: Log;
+  /** Queries that run here at a time. */
+  readonly most: number;
+}
+
+interface LocalRun {
+  readonly job: ClaimedJob;
+  readonly events: LocalEvents;
+  /** Aborts when another node has the job. */
+  readonly lost: AbortController;
+  readonly cancelled: AbortController;
+  /** Whether the query goes on elsewhere; resolves when nothing of it runs here any more. */
+  readonly left: Promise<boolean>;
+}
+
+/** The requests that this node takes and runs. */
+export class NodeRuns {
+  readonly #parts: NodeRunsParts;
+  readonly #questions: NodeQuestions;
+  /** By query. */
+  readonly #running = new Map<string, LocalRun>();
+  readonly #leaving = new AbortController();
+  /** Commands that are being carried out. */
+  readonly #taken = new Set<string>();
+  #claiming: Promise<void> | null = null;
+  #again = false;
+  /** Queries of lost nodes that this one continued. */
+  takeovers = 0;
+
+  constructor(parts: NodeRunsParts) {
+    this.#parts = parts;
+    this.#questions = new NodeQuestions(parts.nodes);
+  }
+
+  get leaving(): boolean {
+    return this.#leaving.signal.aborted;
+  }
+
+  /** The events of a run on this node; null if the query does not run here. */
+  events(queryId: string): LocalEvents | null {
+    return this.#running.get(queryId)?.events ?? null;
+  }
+
+  /** False if the query does not run here. */
+  cancel(queryId: string): boolean {
+    const run = this.#running.get(queryId);
+    run?.cancelled.abort();
+    return run !== undefined;
+  }
+
+  /** Takes requests that wait, as many as fit. */
+  claim(): void {
+    this.#again = true;
+    this.#claiming ??= this.#claimAll().catch(this.#failed).finally(() => this.#claiming = null);
+  }
+
+  /** Called every second: reports, gives up what was lost, and looks for requests of lost nodes. */
+  async beat(): Promise<void> {
+    const { nodes } = this.#parts;
+    const watched = [...this.#running.values()];
+    const isClaiming = this.#claiming !== null;
+    const held = await nodes.beat();
+    for (const { job, lost } of watched) if (held.get(job.queryId) !== job.epoch) lost.abort();
+    // A claim whose answer was lost, or a run whose end could not be stored.
+    const forgotten = [...held].filter(([queryId]) => !isClaiming && !this.#running.has(queryId));
+    for (const [queryId, epoch] of this.#claiming ? [] : forgotten) await nodes.release({ queryId, epoch });
+    this.claim();
+  }
+
+  /** Carries out the commands for queries that run here. */
+  obey(): void {
+    if (this.#running.size === 0) return;
+    this.#parts.nodes.commands([...this.#running.keys()]).then((found) => {
+      for (const command of found) if (!this.#taken.has(command.id)) void this.#carryOut(command).catch(this.#failed);
+    }, this.#failed);
+  }
+
+  /** False if the query does not run here or has no such question. */
+  readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
+
+  /** Takes nothing more, and leaves each query to another node before its next iteration, or when the time is up. */
+  async drain(graceMs: number): Promise<void> {
+    this.#leaving.abort();
+    await this.#parts.nodes.drain().catch(this.#failed);
+    await this.#claiming;
+    const timer = setTimeout(() => this.#leaveAll(), graceMs);
+    await Promise.all(Array.from(this.#running.values(), ({ left }) => left));
+    clearTimeout(timer);
+    await this.#parts.publisher.sent();
+  }
+
+  #leaveAll(): void {
+    for (const { job, lost } of this.#running.values()) {
+      void this.#parts.nodes.release(job).catch(this.#failed).then(() => lost.abort());
+    }
+  }
+
+  async #claimAll(): Promise<void> {
+    const { nodes, most } = this.#parts;
+    while (this.#again && !this.leaving) {
+      this.#again = false;
+      const room = most - this.#running.size;
+      if (room <= 0) return;
+      const claimed = await nodes.claim(room, Array.from(this.#running.values(), ({ job }) => job.branchId));
+      for (const job of claimed) this.#begin(job);
+      if (claimed.length > 0) this.obey(); // what a lost node did not carry out
+    }
+  }
+
+  #begin(job: ClaimedJob): void {
+    const { queryId, lost: wasLost, begun } = job;
+    if (wasLost && begun) this.takeovers++;
+    const events = new LocalEvents(job.epoch);
+    const [lost, cancelled] = [new AbortController(), new AbortController()];
+    const left = this.#run(job, { events, signal: AbortSignal.any([lost.signal, cancelled.signal]) });
+    this.#running.set(queryId, { job, events, lost, cancelled, left });
+    this.#parts.bell.ring(queryId);
+  }
+
+  async #run(
+    job: ClaimedJob,
+    { events, signal }: { readonly events: LocalEvents; readonly signal: AbortSignal },
+  ): Promise<boolean> {
+    const { queryId } = job;
+    const { nodes, bell } = this.#parts;
+    const emit = (event: QueryEvent): void => this.#emit(queryId, events, event);
+    try {
+      await runJob(job, this.#parts, {
+        ...{ emit, signal, leaving: this.#leaving.signal },
+        approve: (question, waiting) => this.#questions.ask(job, question, waiting),
+      });
+      return false;
+    } catch (error) {
+      return await this.#stopped(job, error);
+    } finally {
+      events.over = true;
+      this.#running.delete(queryId);
+      nodes.settled(queryId);
+      bell.ring(queryId);
+      this.claim();
+    }
+  }
+
+  /** Whether the query goes on elsewhere. */
+  async #stopped(job: ClaimedJob, error: unknown): Promise<boolean> {
+    const { nodes, publisher, store } = this.#parts;
+    const { queryId } = job;
+    if (error instanceof TakenOverError) return true;
+    if (error instanceof HandedOver) {
+      await publisher.sent();
+      await nodes.release(job).catch(this.#failed); // otherwise it is taken when this node no longer reports
+      return true;
+    }
+    if (error instanceof BusyError) {
+      await nodes.release(job, BUSY_MS).catch(this.#failed);
+      return true;
+    }
+    this.#failed(error);
+    const isStored = await store.query(queryId).then((query) => query !== null, () => true);
+    if (isStored) return false;
+    publisher.add({ queryId, number: beforeEpoch(job.epoch) + 1, body: JSON.stringify({ refused: messageOf(error) }) });
+    await publisher.sent();
+    await nodes.refuse(job).catch(this.#failed);
+    return false;
+  }
+
+  /** The end of a run that was lost, or could not be stored, is not the end of its query. */
+  #emit(queryId: string, events: LocalEvents, event: QueryEvent): void {
+    if (isEnd(event) && !isChild(event) && UNSTORED.has(event.result.reason)) return;
+    const number = events.add(event);
+    this.#parts.publisher.add({ queryId, number, body: JSON.stringify(event) });
+    this.#parts.bell.ring(queryId);
+  }
+
+  async #carryOut(command: NodeCommand): Promise<void> {
+    const { nodes, runner } = this.#parts;
+    const { id, queryId, kind, body } = command;
+    const run = this.#running.get(queryId);
+    if (!run) return;
+    this.#taken.add(id);
+    try {
+      if (kind === "cancel") run.cancelled.abort();
+      const done = kind === "cancel" ||
+        (kind === "answer" ? this.#answerWith(queryId, body) : await runner.steer(run.job.branchId, body));
+      // A query that goes on elsewhere takes its messages along.
+      if (done || kind === "answer" || !await run.left) await nodes.settle(command, done);
+    } finally {
+      this.#taken.delete(id);
+    }
+  }
+
+  #answerWith(queryId: string, body: string): boolean {
+    const { id, ...answer } = JSON.parse(body);
+    return this.#questions.answer(queryId, id, answer);
+  }
+
+  readonly #failed = (error: unknown): void =>
+    this.#parts.log.warn("node_failed", {
+      error: error instanceof Error ? error.stack ?? error.message : String(error),
+    });
+}

@@ -1,0 +1,72 @@
+import type { Approve } from "../../domain/query/approval.ts";
+import { Emitter } from "../../domain/query/emitter.ts";
+import type { Emit } from "../../domain/query/query_event.ts";
+import { UsageError } from "../../domain/errors.ts";
+import type { ClaimedJob, NodeStore } from "../../persistence/store/node_store.ts";
+import type { LeftQuery, ProcessOwner } from "../../persistence/store/query_store.ts";
+import type { Store } from "../../persistence/store/store.ts";
+import { checkedExtras } from "../checked_extras.ts";
+import type { QueryRunner } from "../query_runner.ts";
+import { endEvent } from "../stored_events.ts";
+import { decodeRequest } from "./job_request.ts";
+
+/** A request that ended the process of so many nodes is not tried again. */
+const MOST_LOSSES = 5;
+
+export interface RunJobParts {
+  readonly store: Store;
+  readonly nodes: NodeStore;
+  readonly runner: QueryRunner;
+  readonly router: Parameters<typeof checkedExtras>[1];
+  readonly owner: ProcessOwner;
+}
+
+interface RunJobOptions {
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+  /** Aborts when this node leaves its queries to others. */
+  readonly leaving: AbortSignal;
+  readonly approve: Approve;
+}
+
+/** Runs a request that this node has taken, or continues it where another node left it. */
+export async function runJob(job: ClaimedJob, parts: RunJobParts, options: RunJobOptions): Promise<void> {
+  const { store, runner, router } = parts;
+  const { queryId, branchId, losses } = job;
+  const branch = await store.findConversation(branchId);
+  if (!branch) throw new UsageError("Cannot run the request: its conversation was deleted");
+  const { text, asks, ...rest } = decodeRequest(job.request);
+  const { approve, ...listening } = options;
+  const extras = await checkedExtras(rest, router);
+  const given = { ...rest, ...listening, extras, queryId, ...(asks ? { approve } : {}) };
+  if (!job.begun) {
+    if (losses > MOST_LOSSES) throw new UsageError(`Cannot run the request: ${losses} nodes ended while they began it`);
+    await runner.run(text, { branch, options: given });
+    return;
+  }
+  const left = await store.takeOver(queryId, parts.owner);
+  if (left && losses > MOST_LOSSES) await giveUp(job, store, left);
+  const [query, iterations, seq] = await Promise.all([
+    store.query(queryId),
+    store.iterations(queryId),
+    parts.nodes.lastSeq(queryId),
+  ]);
+  if (!query) return;
+  if (query.running && left) {
+    const from = { ...left, query, iterations, elapsedMs: job.elapsedMs, seq };
+    await runner.run(text, { branch, options: { ...given, left: from } });
+  } else if (!query.running) new Emitter(options.emit, { queryId, now: Date.now, seq }).send(endEvent(query));
+}
+
+async function giveUp(
+  { queryId, losses, elapsedMs }: ClaimedJob,
+  store: Store,
+  { usage, costUsd }: LeftQuery,
+): Promise<void> {
+  const query = await store.query(queryId);
+  await store.endQuery(queryId, {
+    ...{ status: "interrupted", reason: "process_lost", answerType: "text", confidence: "low", notes: [] },
+    answer: `${losses} nodes ended while they worked on this request. What was done is kept.`,
+    ...{ iterations: query?.iterations ?? 0, usage, costUsd, ms: elapsedMs },
+  });
+}

@@ -1,0 +1,154 @@
+import { HandedOver, TakenOverError } from "../domain/errors.ts";
+import type { Emit } from "../domain/query/query_event.ts";
+import type { QueryResult } from "../domain/query/query_result.ts";
+import { Environment } from "../environment/environment.ts";
+import type { InputVariable } from "../environment/input/input_variable.ts";
+import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { RequestExtras } from "../prompt/request_extras.ts";
+import { type QueryLeft, runQuery } from "../query/run_query.ts";
+import { Steering } from "../query/steering.ts";
+import { endUnrun, storeQuery } from "../query/store_query.ts";
+import { requestSettings } from "./_request_settings.ts";
+import { allInputVariables } from "./_all_input_variables.ts";
+import { ChildPool } from "./child_pool.ts";
+import type { ConversationParts } from "./conversation_parts.ts";
+import { LeaseKeeper } from "./lease_keeper.ts";
+import { LiveEnvironments } from "./live_environments.ts";
+import type { AskOptions } from "./send_options.ts";
+
+const CHILDREN = { live: 32, idleMs: 600_000 } as const;
+const KEPT_ENVIRONMENTS = 256;
+
+export interface RunnerOptions extends AskOptions {
+  readonly extras: RequestExtras;
+  /** Variables of the request that have already been read. */
+  readonly read?: readonly InputVariable[];
+  readonly retryOf?: string | undefined;
+  /** The id under which the request was accepted; a new one if omitted. */
+  readonly queryId?: string;
+  /** Where the query continues if another process began it; `queryId` is its id. */
+  readonly left?: QueryLeft;
+  /** Once it aborts, the query is left to another process before its next iteration: rejects with `HandedOver`. */
+  readonly leaving?: AbortSignal;
+}
+
+interface BranchRun {
+  readonly branch: Branch;
+  readonly options: RunnerOptions;
+}
+
+/** Runs queries in this process, one at a time in each branch. Owns their environments; `closeAll` ends them. */
+export class QueryRunner {
+  readonly #parts: ConversationParts;
+  readonly #live: LiveEnvironments<Environment, Branch>;
+  /** The running queries, by branch. */
+  readonly #running = new Map<string, { readonly steering: Steering; readonly ended: Promise<void>; cancel(): void }>();
+  readonly #children: ChildPool;
+  readonly #leases: LeaseKeeper;
+
+  constructor(parts: ConversationParts) {
+    this.#parts = {
+      ...parts,
+      openSandbox: (options) => this.#children.start(() => parts.openSandbox(options)),
+      mayStartEarly: () => this.#children.hasRoom,
+    };
+    const onError = (error: unknown): void => parts.log.warn("sandbox_not_stopped", { error: String(error) });
+    this.#children = new ChildPool({ ...CHILDREN, ...parts.children, onError });
+    this.#live = new LiveEnvironments({
+      open: (branch) => Environment.open({ ...this.#parts, branch }),
+      kept: KEPT_ENVIRONMENTS,
+      onClose: (branchId) => this.#children.forget(branchId),
+    });
+    this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
+  }
+
+  isBusy(branchId: string): boolean {
+    return this.#live.isBusy(branchId);
+  }
+
+  /** Takes the lock of the branch before awaiting anything. */
+  async run(request: string, { branch, options }: BranchRun): Promise<QueryResult> {
+    const run = (emit: Emit) => this.#run(request, { branch, options: { ...options, emit } });
+    const { around } = this.#parts;
+    return await this.#live.lockOf(branch).run(() => around ? around(options.emit, run) : run(options.emit));
+  }
+
+  /** Whether a query runs here in the branch. */
+  runs(branchId: string): boolean {
+    return this.#running.has(branchId);
+  }
+
+  /** Like `Conversations.steer`, for a query that runs here. */
+  async steer(branchId: string, text: string, signal?: AbortSignal): Promise<boolean> {
+    return await this.#running.get(branchId)?.steering.add(text, signal) ?? false;
+  }
+
+  async #run(request: string, { branch, options }: BranchRun): Promise<QueryResult> {
+    const { branchId } = branch;
+    const { left } = options;
+    const settings = requestSettings(this.#parts.settings, options);
+    const input = options.read ?? await allInputVariables(options, this.#parts.store);
+    const queryId = left && options.queryId
+      ? options.queryId
+      : await storeQuery(request, { ...this.#parts, settings }, { ...options, branchId });
+    const steering = new Steering();
+    const cancelling = new AbortController();
+    const signal = AbortSignal.any([options.signal, cancelling.signal]);
+    const cancel = (): void => cancelling.abort();
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    this.#running.set(branchId, { steering, ended, cancel });
+    this.#leases.begin(branchId, cancel);
+    try {
+      const environment = await this.#environmentFor(queryId, { branch, input, options });
+      this.#children.forget(branchId);
+      try {
+        const parts = { ...this.#parts, settings, environment, steering };
+        return await runQuery(request, parts, { ...options, signal, begun: queryId });
+      } finally {
+        this.#children.rest(branchId, environment);
+      }
+    } catch (error) {
+      if (error instanceof HandedOver || error instanceof TakenOverError) this.#live.outdate(branchId);
+      throw error;
+    } finally {
+      this.#leases.end(branchId);
+      this.#running.delete(branchId);
+      steering.end();
+      this.#live.trim();
+      resolve();
+    }
+  }
+
+  /** For a query that is stored as running: from then on no other process changes the branch. */
+  async #environmentFor(
+    queryId: string,
+    { branch, input, options: { left, retryOf } }: BranchRun & { readonly input: readonly InputVariable[] },
+  ): Promise<Environment> {
+    const { store } = this.#parts;
+    try {
+      const after = await store.runBefore(queryId);
+      const reopen = retryOf !== undefined || left !== undefined;
+      const environment = await this.#live.use(branch, { run: queryId, after, reopen });
+      // Those of a query that continues are stored with its first iteration.
+      if (left && left.iterations.length > 0) environment.given.describe(input);
+      else if (input.length > 0) await environment.give(input);
+      return environment;
+    } catch (error) {
+      if (!left) await endUnrun(store, queryId).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Cancels a running query and stores its end before closing its environment. */
+  async close(branchId: string): Promise<void> {
+    const running = this.#running.get(branchId);
+    running?.cancel();
+    await running?.ended;
+    await this.#live.close(branchId);
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((branchId) => this.close(branchId)));
+    await this.#live.closeAll();
+  }
+}

@@ -1,0 +1,208 @@
+import { BusyError } from "../../domain/errors.ts";
+import type { ApprovalQuestion } from "../../domain/query/approval.ts";
+import { sqlState } from "../postgres/postgres_error.ts";
+import type { PostgresDatabase } from "../postgres/postgres_database.ts";
+import { holderOf, type IsAlive, isAliveNow } from "../queries/leases.ts";
+import { findRequestKey } from "../queries/request_keys.ts";
+import type { ClaimedJob, NewJob, NodeStore, SharedJob } from "../store/node_store.ts";
+
+export interface JobTimes {
+  /** A node that has not reported for this long has lost its jobs. */
+  readonly leaseMs: number;
+  /** How long a request waits for the node that ran its branch last. */
+  readonly graceMs: number;
+  /** For how long a node counts as having the sandbox of a branch. */
+  readonly warmMs: number;
+}
+
+export const JOB_TIMES: JobTimes = { leaseMs: 6_000, graceMs: 200, warmMs: 600_000 };
+
+export interface JobQueueOptions {
+  readonly node: string;
+  readonly now: () => number;
+  readonly isAlive: IsAlive;
+  readonly times: JobTimes;
+}
+
+const UNIQUE = "23505";
+
+/** The queue of requests that all nodes of a database share. */
+export class JobQueue {
+  readonly #db: PostgresDatabase;
+  readonly #options: JobQueueOptions;
+
+  constructor(db: PostgresDatabase, options: JobQueueOptions) {
+    this.#db = db;
+    this.#options = options;
+  }
+
+  accept({ queryId, branchId, request, requestKey, refuseWhenBusy }: NewJob): Promise<void> {
+    const { now, isAlive } = this.#options;
+    const { key = null, fingerprint = null, replaces = null } = requestKey ?? {};
+    return this.#db.write(async (tx) => {
+      await tx.lock(`job ${branchId}`);
+      if (refuseWhenBusy) {
+        const jobs = await tx.run("SELECT query_id FROM job WHERE conversation_state_id = $1 LIMIT 1", [branchId]);
+        const [owner] = await holderOf(tx, { branchId });
+        const isHeld = owner !== undefined && await isAliveNow(tx, { owner, isAlive, now: now() });
+        if (jobs.length > 0 || isHeld) throw new BusyError(`Conversation is busy: ${branchId}`);
+      }
+      const known = key === null ? null : await findRequestKey(tx, { branchId, key, now: now() });
+      if (known !== null && known.queryId !== replaces) {
+        throw new BusyError("Conversation is busy: the request of this key was accepted before");
+      }
+      await tx.run(ACCEPT, [queryId, branchId, request, key, fingerprint]);
+      await tx.run("SELECT pg_notify('vis_job', '')", []);
+    });
+  }
+
+  async claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]> {
+    const { node, times: { leaseMs, graceMs, warmMs } } = this.#options;
+    try {
+      const rows = await this.#rows<
+        Omit<ClaimedJob, "begun" | "lost"> & { readonly begun: number; readonly lost: number }
+      >(
+        CLAIM,
+        [node, most, [...running], leaseMs, graceMs, warmMs],
+      );
+      for (const { queryId, epoch } of rows) this.#db.held.take(queryId, epoch);
+      return rows.map((row) => ({ ...row, begun: Boolean(row.begun), lost: Boolean(row.lost) }));
+    } catch (error) {
+      // Another node took another request of a branch at the same moment.
+      if (sqlState(error) === UNIQUE) return [];
+      throw error;
+    }
+  }
+
+  async beat(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#rows<{ readonly queryId: string; readonly epoch: number }>(
+      `WITH beat AS (
+         INSERT INTO node AS n (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET heartbeat_at = clock_timestamp(),
+           since = CASE WHEN n.heartbeat_at > clock_timestamp() - $2 * interval '1 millisecond' THEN n.since
+             ELSE clock_timestamp() END
+       ) SELECT query_id, epoch FROM job WHERE node_id = $1`,
+      [this.#options.node, this.#options.times.leaseMs],
+    );
+    return new Map(rows.map(({ queryId, epoch }) => [queryId, epoch]));
+  }
+
+  async release({ queryId, epoch }: Pick<ClaimedJob, "queryId" | "epoch">, afterMs = 0): Promise<void> {
+    await this.#rows(
+      `WITH released AS (
+         UPDATE job SET node_id = NULL, ready_at = clock_timestamp() + $4 * interval '1 millisecond'
+         WHERE query_id = $1 AND node_id = $2 AND epoch = $3 RETURNING query_id
+       ) SELECT pg_notify('vis_job', '') FROM released WHERE $4 = 0`,
+      [queryId, this.#options.node, epoch, afterMs],
+    );
+  }
+
+  async withdraw(queryId: string): Promise<boolean> {
+    const rows = await this.#rows(
+      `WITH withdrawn AS (DELETE FROM job WHERE query_id = $1 AND node_id IS NULL AND epoch = 0 RETURNING query_id)
+       SELECT pg_notify('vis_command', query_id), pg_notify('vis_job', '') FROM withdrawn`,
+      [queryId],
+    );
+    return rows.length > 0;
+  }
+
+  async refuse({ queryId, epoch }: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void> {
+    await this.#rows(
+      `DELETE FROM job WHERE query_id = $1 AND node_id = $2 AND epoch = $3
+       AND NOT EXISTS (SELECT FROM query_state WHERE id = $1)`,
+      [queryId, this.#options.node, epoch],
+    );
+  }
+
+  async drain(): Promise<void> {
+    await this.#rows("UPDATE node SET draining = true WHERE id = $1", [this.#options.node]);
+  }
+
+  async leave(): Promise<void> {
+    await this.#rows("DELETE FROM node WHERE id = $1", [this.#options.node]);
+  }
+
+  async waiting(): ReturnType<NodeStore["waiting"]> {
+    const [row] = await this.#rows<{ readonly depth: number; readonly oldestMs: number }>(
+      `SELECT count(*) AS depth,
+         coalesce(extract(epoch FROM clock_timestamp() - min(accepted_at)) * 1000, 0) AS oldest_ms
+       FROM job WHERE node_id IS NULL`,
+      [],
+    );
+    return row ?? { depth: 0, oldestMs: 0 };
+  }
+
+  async job(queryId: string): Promise<SharedJob | null> {
+    return (await this.#shared("j.query_id = $1", queryId))[0] ?? null;
+  }
+
+  async running(branchId: string): Promise<string | null> {
+    const sql = "SELECT query_id FROM job WHERE conversation_state_id = $1 AND node_id IS NOT NULL";
+    return (await this.#rows<{ readonly queryId: string }>(sql, [branchId]))[0]?.queryId ?? null;
+  }
+
+  async jobs(conversationId: string): Promise<readonly SharedJob[]> {
+    return await this.#shared("b.conversation_soul_id = $1", conversationId);
+  }
+
+  async setQuestions(
+    { queryId, epoch }: Pick<ClaimedJob, "queryId" | "epoch">,
+    questions: readonly ApprovalQuestion[],
+  ): Promise<void> {
+    await this.#rows(
+      `UPDATE job SET questions = $4,
+         held_ms = held_ms + coalesce(extract(epoch FROM clock_timestamp() - asked_at) * 1000, 0),
+         asked_at = CASE WHEN $4 = '[]' THEN NULL ELSE clock_timestamp() END
+       WHERE query_id = $1 AND node_id = $2 AND epoch = $3`,
+      [queryId, this.#options.node, epoch, JSON.stringify(questions)],
+    );
+  }
+
+  async #shared(where: string, id: string): Promise<readonly SharedJob[]> {
+    const rows = await this.#rows<SharedJob & { readonly questions: string }>(
+      `SELECT j.query_id, j.conversation_state_id AS branch_id, j.epoch, j.questions FROM job j
+       JOIN conversation_state b ON b.id = j.conversation_state_id WHERE ${where} ORDER BY j.number`,
+      [id],
+    );
+    return rows.map((row) => ({ ...row, questions: JSON.parse(row.questions) }));
+  }
+
+  async #rows<T>(text: string, values: readonly unknown[]): Promise<readonly T[]> {
+    // The statement guarantees the shape of its rows.
+    return await this.#db.run(text, values) as readonly T[];
+  }
+}
+
+const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
+VALUES ($1, $2, $3, $4, $5)`;
+
+/** A node that could not report itself for a while cannot tell who is lost: the server may have been. If a node was lost
+ * while it waited for the user, the time stood still until now. */
+const CLAIM = `
+WITH live AS (
+  SELECT id, draining, since FROM node WHERE heartbeat_at > clock_timestamp() - $4 * interval '1 millisecond'
+), ready AS (
+  SELECT j.query_id, j.node_id FROM job j
+  WHERE j.conversation_state_id <> ALL ($3::text[]) AND EXISTS (SELECT FROM live WHERE id = $1 AND NOT draining)
+    AND CASE
+      WHEN j.node_id IS NOT NULL THEN j.node_id NOT IN (SELECT id FROM live) AND EXISTS (
+        SELECT FROM live WHERE id = $1 AND since < clock_timestamp() - $4 * interval '1 millisecond'
+      )
+      ELSE j.ready_at <= clock_timestamp() AND NOT EXISTS (
+        SELECT FROM job o WHERE o.conversation_state_id = j.conversation_state_id AND o.query_id <> j.query_id
+          AND (o.node_id IS NOT NULL OR o.number < j.number)
+      ) AND (j.ready_at < clock_timestamp() - $5 * interval '1 millisecond' OR NOT EXISTS (
+        SELECT FROM warm w JOIN live l ON l.id = w.node_id AND NOT l.draining
+        WHERE w.conversation_state_id = j.conversation_state_id AND w.node_id <> $1
+          AND w.used_at > clock_timestamp() - $6 * interval '1 millisecond'
+      ))
+    END
+  ORDER BY j.number LIMIT $2 FOR UPDATE OF j SKIP LOCKED
+)
+UPDATE job SET node_id = $1, epoch = job.epoch + 1, begun_at = coalesce(job.begun_at, clock_timestamp()),
+  losses = job.losses + CASE WHEN ready.node_id IS NULL THEN 0 ELSE 1 END,
+  held_ms = job.held_ms + coalesce(extract(epoch FROM clock_timestamp() - job.asked_at) * 1000, 0),
+  asked_at = NULL, questions = '[]'
+FROM ready WHERE job.query_id = ready.query_id
+RETURNING job.query_id, job.conversation_state_id AS branch_id, job.request, job.epoch, job.losses,
+  ready.node_id IS NOT NULL AS lost, EXISTS (SELECT FROM query_state s WHERE s.id = job.query_id) AS begun,
+  greatest(0, extract(epoch FROM clock_timestamp() - job.begun_at) * 1000 - job.held_ms) AS elapsed_ms`;

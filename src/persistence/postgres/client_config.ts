@@ -1,0 +1,25 @@
+import { readFileSync } from "node:fs";
+import type { Address } from "./address.ts";
+
+const CONNECT_MS = 10_000;
+/** A process that was stopped within a transaction must not keep its locks. */
+const IDLE_IN_TRANSACTION_MS = 5_000;
+
+/** How every connection to a server is made. */
+export function clientConfig(
+  { host, port, user, database, password, tls }: Address,
+): Readonly<Record<string, unknown>> {
+  return {
+    ...{ host, port, user, database },
+    password: password ?? "",
+    ssl: tls && {
+      rejectUnauthorized: tls.verified,
+      servername: host,
+      ...(tls.authority === null ? {} : { ca: readFileSync(tls.authority, "utf8") }),
+    },
+    connectionTimeoutMillis: CONNECT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    application_name: "vis",
+    keepAlive: true,
+  };
+}
