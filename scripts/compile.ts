@@ -67,7 +67,7 @@ async function entries(): Promise<readonly string[]> {
 }
 
 /** Builds the JavaScript that is embedded. Returns its folder. */
-export async function bundleProgram(): Promise<string> {
+async function bundleProgram(): Promise<string> {
   await bundleAll();
   const folder = join(ROOT, BUNDLE);
   await Deno.remove(folder, { recursive: true }).catch(() => {});

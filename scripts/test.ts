@@ -13,7 +13,7 @@ async function writeAll(bytes: Uint8Array): Promise<void> {
 
 /** Runs `deno test` with the flags of the program and passes its output on as it arrives. A run that broke off, or
  * whose exit code is worse than its counts, has at least one failure. */
-export async function runTests(args: readonly string[]): Promise<Counts> {
+async function runTests(args: readonly string[]): Promise<Counts> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", "--no-check", "--no-prompt", "--parallel", `--v8-flags=${V8_FLAGS.join(",")}`, ...args],
     cwd: ROOT,

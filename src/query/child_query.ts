@@ -9,7 +9,7 @@ import type { Ledger } from "./ledger.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
 import type { QueryParts } from "./query_parts.ts";
 
-export const MAX_QUERY_DEPTH = 5;
+const MAX_QUERY_DEPTH = 5;
 /** Concurrent child queries per depth; each has its own process. A query waits only for deeper ones, so the deepest can
  * always continue. */
 const AT_ONCE = 8;

@@ -11,7 +11,7 @@ export const MAX_RESTARTS = 3;
 /** Diffs that are stored with an iteration; those of one call are bounded. */
 const MAX_DIFF_CHARS = 64 * 1024;
 /** So many replies without a result do not count against the budget. */
-export const FREE_FAILURES = 4;
+const FREE_FAILURES = 4;
 
 /** Everything that one query counts and carries over from one iteration to the next. */
 export class QueryState {

@@ -36,7 +36,7 @@ exit "\${FAKE_EXIT:-0}"
 }
 
 /** An npm that "installs" a Deno of `version` into the folder it is called in and counts its calls in `npm.log`. */
-export function fakeNpm(version: string, log: string): string {
+function fakeNpm(version: string, log: string): string {
   return `#!/bin/sh
 echo "$*" >>'${log}'
 sleep 0.05

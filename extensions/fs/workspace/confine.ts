@@ -30,7 +30,7 @@ export async function confine(workspace: Workspace, path: string): Promise<Works
 }
 
 /** Like `confine`, but a link at the end is not followed. */
-export async function confineEntry(workspace: Workspace, path: string): Promise<WorkspacePath> {
+async function confineEntry(workspace: Workspace, path: string): Promise<WorkspacePath> {
   const named = namedIn(workspace, path);
   if (named === "") throw new RangeError(`Cannot change ${path}: it is the workspace itself`);
   const { real, rest } = await deepest(dirname(resolve(workspace.root, named)), path);

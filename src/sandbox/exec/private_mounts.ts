@@ -47,7 +47,7 @@ export function enterPrivateMounts(
 }
 
 /** What may be changed, and what may be read outside of it, as the fewest folders and files; outer ones come first. */
-export function outermostTrees({ read, list, write, devices }: Paths): readonly Tree[] {
+function outermostTrees({ read, list, write, devices }: Paths): readonly Tree[] {
   const all: Tree[] = [
     ...write.map((one) => ({ ...one, writable: true })),
     ...read.map((one) => ({ ...one, writable: false })),

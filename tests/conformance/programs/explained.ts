@@ -19,7 +19,7 @@ const code = ({ program }: Difference): string => `${program.text}\n${program.va
 const says = (pattern: RegExp) => ({ sandbox }: Difference): boolean => pattern.test(sandbox.message);
 
 /** The first that fits names a difference. */
-export const EXPLANATIONS: readonly Explanation[] = [
+const EXPLANATIONS: readonly Explanation[] = [
   {
     what: "no code from strings: eval, constructors of functions",
     where: SANDBOX,

@@ -104,7 +104,7 @@ export async function richConversation(
 }
 
 /** The text with every id replaced by its place in their order, and without its hash. */
-export function withoutIds(archive: ConversationArchive): string {
+function withoutIds(archive: ConversationArchive): string {
   const text = [...archiveText(archive)].join("").replace(/,\n {2}"sha256": "[0-9a-f]+"\n\}\n$/, "\n}\n");
   const ids = [...new Set(text.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g))].sort();
   return ids.reduce((changed, id, at) => changed.replaceAll(id, `id ${at}`), text);

@@ -18,7 +18,7 @@ type Answer = string | Uint8Array | readonly (string | Uint8Array)[] | ((conn: D
 
 const tls = (name: string): string => Deno.readTextFileSync(fileURLToPath(new URL(`tls/${name}`, import.meta.url)));
 /** The authority that signed for site.example and other.example. */
-export const CA = tls("ca.pem");
+const CA = tls("ca.pem");
 
 /** A server on the loopback that answers by path, byte for byte. */
 export function site(answers: Readonly<Record<string, Answer>>, { secure = false } = {}): Site {

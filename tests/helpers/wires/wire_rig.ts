@@ -14,7 +14,7 @@ import { type MockOptions, type MockReply, startWireMock, type WireMock } from "
 
 export const KEY = "sk-test-0123456789abcdef";
 
-export const CONTEXT_LENGTH: FailureWords["tooLong"] = {
+const CONTEXT_LENGTH: FailureWords["tooLong"] = {
   status: 400,
   error: { message: "This model's maximum context length is 8192 tokens.", code: "context_length_exceeded" },
 };

@@ -15,7 +15,7 @@ export const COLUMNS: readonly Column[] = ["none", ...WALLS, "kernel", "all"];
 
 const NONE = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
 /** Which walls stand. The limits stand with the kernel wall, as in no_new_privs, which seccomp needs. */
-export const STANDING: Readonly<Record<Column, Switches>> = {
+const STANDING: Readonly<Record<Column, Switches>> = {
   none: NONE,
   realm: { ...NONE, realm: true },
   permissions: { ...NONE, permissions: true },

@@ -5,7 +5,7 @@ import { FLAGS } from "../input/flags.ts";
 import { welcome } from "./welcome.ts";
 
 /** Flags of `vis` without a command. */
-export const SCREEN_FLAGS = [
+const SCREEN_FLAGS = [
   ["-c, --continue", "continue the latest conversation in this workspace"],
   ["--conversation <id>", "continue this conversation; a unique prefix is enough"],
   FLAGS.model,

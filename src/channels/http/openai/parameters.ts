@@ -2,7 +2,7 @@ import { z } from "zod";
 import { unfitField } from "../response/problem.ts";
 
 /** Names the parameters of a request that have no effect here. */
-export const IGNORED_HEADER = "x-vis-ignored";
+const IGNORED_HEADER = "x-vis-ignored";
 
 const MAX_NAMED = 50;
 const penalty = z.number().min(-2).max(2).nullish();

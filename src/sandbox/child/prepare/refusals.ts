@@ -120,7 +120,7 @@ function outsideFunctions(node: AnyNode, name: string): AnyNode | null {
 }
 
 /** What is left of `import { type A } from "x"` after its types are stripped. */
-export function isEmptyImport(node: AnyNode): boolean {
+function isEmptyImport(node: AnyNode): boolean {
   return node.type === "ImportDeclaration" && node.specifiers.length === 0 && node.source.start - node.start >= 12;
 }
 

@@ -102,7 +102,7 @@ function isKeyword(text: string, end: number): boolean {
 }
 
 /** `#name` outside strings, templates and comments. */
-export function hasPrivateNames(source: string): boolean {
+function hasPrivateNames(source: string): boolean {
   let quote = 0;
   for (let i = 0; i < source.length; i++) {
     const c = look.charCodeAt(source, i), next = look.charCodeAt(source, i + 1);

@@ -23,7 +23,7 @@ export interface VariableSnapshot {
 }
 
 const MAX_BYTES = 64 << 20;
-export const NO_BYTES: Bytes = new Uint8Array(0);
+const NO_BYTES: Bytes = new Uint8Array(0);
 
 export interface SaveParts {
   readonly functions: KnownFunctions;
