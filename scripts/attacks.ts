@@ -1,5 +1,6 @@
 /** `deno task attacks`: tries every attack against each wall alone and against all together, from source and compiled,
- * and writes docs/generated/attacks.md. Takes a few minutes. */
+ * and writes dist/attacks.json and the page docs/generated/attacks.md. Exits with 1 if one gets through all of them.
+ * Takes a few minutes. */
 import { join } from "node:path";
 import { attackPage, type AttackRow, type Run } from "../tests/sandbox/attacks/page.ts";
 import { ATTACKS } from "../tests/sandbox/attacks/list.ts";
@@ -7,7 +8,7 @@ import { claimed, COLUMNS, isControl, runColumn, type Way } from "../tests/sandb
 import { compiledProgram } from "../tests/helpers/compiled_program.ts";
 import { ROOT } from "./_project.ts";
 
-const PAGE = "docs/generated/attacks.md";
+const PAGE = "docs/generated/attacks.md", RESULTS = "dist/attacks.json";
 
 async function runtimeOf(path: string): Promise<string> {
   const { stdout } = await new Deno.Command(path, { args: ["version"], stderr: "null" }).output();
@@ -42,6 +43,16 @@ else {
 const { stdout } = await new Deno.Command("uname", { args: ["-srm"] }).output();
 // The kernel's version without its builder's suffix.
 const system = new TextDecoder().decode(stdout).trim().replace(/(\d+\.\d+)\S*/, "$1");
-await Deno.mkdir(join(ROOT, "docs/generated"), { recursive: true });
+await Deno.mkdir(join(ROOT, "dist"), { recursive: true });
+await Deno.writeTextFile(join(ROOT, RESULTS), `${JSON.stringify({ system, runs: runs.map(resultOf) }, null, 2)}\n`);
 await Deno.writeTextFile(join(ROOT, PAGE), attackPage(runs, system));
-console.log(PAGE);
+console.log(`${RESULTS}, ${PAGE}`);
+Deno.exitCode = runs.some(({ rows }) => rows.some(({ cells }) => cells.all?.reached.length !== 0)) ? 1 : 0;
+
+/** Without the texts of the attacks. */
+function resultOf({ way, runtime, rows }: Run) {
+  return {
+    ...{ way, runtime },
+    attacks: rows.map(({ attack: { group, name, claims }, cells }) => ({ group, name, claims, cells })),
+  };
+}

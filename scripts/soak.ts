@@ -1,0 +1,26 @@
+/** `deno task soak [MINUTES]`: eight conversations that never rest, for an hour or as long as told: do memory and work
+ * grow? Writes docs/generated/soak.json and the page soak.md beside it; exits with 1 if a bar is missed. */
+import { join } from "node:path";
+import { soakPage, type SoakResult } from "../bench/support/soak_page.ts";
+import { ROOT } from "./_project.ts";
+
+const GENERATED = join(ROOT, "docs/generated");
+
+async function main([minutes = "60"]: readonly string[]): Promise<number> {
+  if (!(Number(minutes) > 0)) {
+    console.error(`Cannot soak for ${minutes} minutes: it is not a number above 0`);
+    return 2;
+  }
+  const { success } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", join(ROOT, "bench/run.ts"), "soak"],
+    env: { VIS_BENCH_SOAK_MINUTES: minutes },
+  }).spawn().status;
+  if (!success) return 2;
+  const text = await Deno.readTextFile(join(ROOT, "bench/results/soak.json"));
+  const result: SoakResult = JSON.parse(text);
+  await Deno.writeTextFile(join(GENERATED, "soak.json"), text);
+  await Deno.writeTextFile(join(GENERATED, "soak.md"), soakPage(result));
+  return result.figures.some(({ met }) => met === false) ? 1 : 0;
+}
+
+Deno.exitCode = await main(Deno.args);
