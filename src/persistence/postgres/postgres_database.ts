@@ -1,6 +1,6 @@
 import { type QueryResult, type RawBuilder, sql } from "kysely";
 import { Database, type ResultRow } from "../database/database.ts";
-import { PostgresDialect } from "./dialect.ts";
+import { postgresDialect } from "./dialect.ts";
 import { PostgresDriver } from "./driver.ts";
 import { HeldRuns } from "./held_runs.ts";
 import { isConflict, isLost, sqlState } from "./postgres_error.ts";
@@ -30,7 +30,7 @@ export class PostgresDatabase extends Database {
       readonly held?: HeldRuns;
     } = {},
   ) {
-    super(new PostgresDialect(new PostgresDriver((text, parameters) => this.#query(text, { parameters }))));
+    super(postgresDialect(new PostgresDriver((text, parameters) => this.#query(text, { parameters }))));
     this.#server = server;
     this.#transaction = transaction;
     this.held = held;

@@ -6,7 +6,7 @@ interface Stored {
   readonly rowid: GeneratedAlways<number>;
 }
 
-/** The tables of the migrations in camel case; `SqliteDialect` translates the names both ways. */
+/** The tables of the migrations in camel case; the dialects translate the names both ways. */
 export interface DatabaseSchema {
   readonly content: {
     hash: string;

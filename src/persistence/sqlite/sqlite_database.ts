@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { Database, type ResultRow } from "../database/database.ts";
 import { breaksRule } from "./error_kinds.ts";
-import { SqliteDialect } from "./dialect.ts";
+import { sqliteDialect } from "./dialect.ts";
 import { SqliteDriver } from "./driver.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { Transactions, type TransactionsOptions } from "./transactions.ts";
@@ -16,7 +16,7 @@ export class SqliteDatabase extends Database {
 
   constructor(connection: SqliteConnection, transactions: TransactionsOptions | null) {
     const shared = transactions && new Transactions(connection, transactions);
-    super(new SqliteDialect(new SqliteDriver(connection, shared)));
+    super(sqliteDialect(new SqliteDriver(connection, shared)));
     this.#connection = connection;
     this.#transactions = shared;
     this.#within = shared ? new SqliteDatabase(connection, null) : this;
