@@ -51,9 +51,9 @@ export function createApp(
   app.route("/", pageFiles);
   app.route("/", documents(app, parts));
   for (const [path, answer] of Object.entries(parts.hooks ?? {})) {
-    app.post(path, async (c) => {
+    app.all(path, async (c) => {
       c.set("route", "hook");
-      return await answer(c.req.raw);
+      return c.req.method === "POST" ? await answer(c.req.raw) : onMethodNotAllowed(c, ["POST"]);
     });
   }
   app.use(authenticated);

@@ -77,7 +77,7 @@ Deno.test("telegram() in the locked profile answers behind every wall, and lets 
       signal: new AbortController().signal,
     }, { env: { ...env, VIS_TELEGRAM_TOKEN: TOKEN }, shipped: {}, described: {} });
     try {
-      assert.ok(bot.notes.some((note) => note.startsWith("locked: every wall holds")), bot.notes.join("\n"));
+      assert.ok(bot.notes.some((note) => note.startsWith("locked: all walls active")), bot.notes.join("\n"));
       assert.ok(bot.notes.includes("1 allowed"));
       api.say("/model policies");
       api.say("Define a function that formats cents as euros, and show 123456 cents with it.");
@@ -95,7 +95,7 @@ Deno.test("telegram() refuses to start without a token, with a wrong profile, an
   withPlace(async ({ folder, env }) => {
     const rest = { cwd: folder, db: ":memory:", onNote: () => {}, signal: new AbortController().signal };
     const parts = { env, shipped: {}, described: {} };
-    await assert.rejects(telegram(rest, parts), /there is no token; @BotFather/);
+    await assert.rejects(telegram(rest, parts), /there is no token; create one with @BotFather/);
     await assert.rejects(telegram({ ...rest, profile: "half" }, parts), /there are open and locked/);
     const late = new AbortController();
     const notes: string[] = [];
