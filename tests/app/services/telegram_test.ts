@@ -96,7 +96,7 @@ Deno.test("telegram() refuses to start without a token, with a wrong profile, an
     const rest = { cwd: folder, db: ":memory:", onNote: () => {}, signal: new AbortController().signal };
     const parts = { env, shipped: {}, described: {} };
     await assert.rejects(telegram(rest, parts), /there is no token; create one with @BotFather/);
-    await assert.rejects(telegram({ ...rest, profile: "half" }, parts), /there are open and locked/);
+    await assert.rejects(telegram({ ...rest, profile: "half" }, parts), /choose open or locked/);
     const late = new AbortController();
     const notes: string[] = [];
     const started = telegram({
