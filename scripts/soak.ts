@@ -16,9 +16,12 @@ async function main([minutes = "60"]: readonly string[]): Promise<number> {
     env: { VIS_BENCH_SOAK_MINUTES: minutes },
   }).spawn().status;
   if (!success) return 2;
-  const text = await Deno.readTextFile(join(ROOT, "bench/results/soak.json"));
-  const result: SoakResult = JSON.parse(text);
-  await Deno.writeTextFile(join(GENERATED, "soak.json"), text);
+  const { commit, machine, figures }: SoakResult = JSON.parse(
+    await Deno.readTextFile(join(ROOT, "bench/results/soak.json")),
+  );
+  const { cores, memoryGb, load } = machine;
+  const result: SoakResult = { commit, machine: { cores, memoryGb, load }, figures };
+  await Deno.writeTextFile(join(GENERATED, "soak.json"), `${JSON.stringify(result, null, 2)}\n`);
   await Deno.writeTextFile(join(GENERATED, "soak.md"), soakPage(result));
   return result.figures.some(({ met }) => met === false) ? 1 : 0;
 }

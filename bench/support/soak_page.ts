@@ -1,10 +1,10 @@
 import type { Figure, Spread } from "./figure.ts";
 import type { Machine } from "./machine.ts";
 
-/** A measurement as `bench/run.ts` stores it. */
+/** What `bench/run.ts` stores and the page shows. */
 export interface SoakResult {
   readonly commit: string;
-  readonly machine: Machine;
+  readonly machine: Pick<Machine, "cores" | "memoryGb" | "load">;
   readonly figures: readonly (Figure & Spread & { readonly met: boolean | null })[];
 }
 
@@ -20,7 +20,9 @@ export function soakPage({ commit, machine, figures }: SoakResult): string {
     `Made by \`deno task soak\` from \`soak.json\`: ${
       figures[0]?.note ?? "not measured"
     }, in eight conversations at once,`,
-    `on ${machine.cores} cores and ${machine.memoryGb} GB with a load of ${machine.load}, commit ${commit}. Memory is the`,
+    `on ${machine.cores} cores and ${machine.memoryGb} GB with a load of ${
+      machine.load.toFixed(1)
+    }, commit ${commit}. Memory is the`,
     "proportional set size of all processes; thirds are those of the time, so that the first one is the warm-up.",
     "",
     "| figure | run as | median | bar | |",
