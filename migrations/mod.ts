@@ -8,6 +8,7 @@ import v6 from "./V6__order_and_leases.sql" with { type: "text" };
 import v7 from "./V7__checksums.sql" with { type: "text" };
 import v8 from "./V8__views.sql" with { type: "text" };
 import v9 from "./V9__steered.sql" with { type: "text" };
+import v10 from "./V10__tenants.sql" with { type: "text" };
 
 export interface Migration {
   readonly version: number;
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   { version: 7, name: "V7__checksums.sql", sql: v7, schema: -1627414488 },
   { version: 8, name: "V8__views.sql", sql: v8, schema: 1902271878 },
   { version: 9, name: "V9__steered.sql", sql: v9, schema: 606454140 },
+  { version: 10, name: "V10__tenants.sql", sql: v10, schema: -1284485226 },
 ];

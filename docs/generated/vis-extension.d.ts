@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1e7168ea74b5eef277fe686a02f52d52d8bf5d453786afe015335b81dd2e538e
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 10a6935a95097fab86212539d3660e4088206167c7c618b25fe4bbf110154f6b
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -339,6 +339,8 @@ export interface ConversationKeys {
   readonly conversationId: string;
   /** The branch of the conversation that is running. */
   readonly branchId: string;
+  /** Whose conversation it is: nothing here reaches those of others. */
+  readonly tenant?: string;
   /** 0 at top level. */
   readonly depth: number;
   /** Real path of the workspace. */
@@ -368,7 +370,7 @@ export interface ConversationKeys {
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
   /** Rebuilds the index for the next model call. `bindVar` does this automatically. */
   readonly bumpVarIndex?: () => void;
-  /** Vis's own folder, or null if there is none. */
+  /** Vis's own folder, one for each tenant, or null if there is none. */
   readonly home?: string | null;
   /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
   readonly closed?: AbortSignal;

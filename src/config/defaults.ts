@@ -56,6 +56,7 @@ export const DEFAULT_CONFIG: Config = {
       "audience": null,
       "jwks": null,
       "scopeClaim": "scope",
+      "tenantClaim": null,
     },
     "proxies": [],
     "workspaces": [],

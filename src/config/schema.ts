@@ -90,6 +90,9 @@ export const ConfigSchema = z.strictObject({
       scopeClaim: z.string().min(1).default("scope").describe(
         "Claim with the scopes of a token: vis:read, vis:write, vis:admin",
       ),
+      tenantClaim: z.string().min(1).nullable().default(null).describe(
+        "Claim with the tenant of a token; null if every token belongs to the default one",
+      ),
     }).prefault({}),
     proxies: z.array(
       z.string().refine((text) => network.safeParse(text).success, "must be an IP address or a network (10.0.0.0/8)"),

@@ -4,6 +4,7 @@ import type { ConversationFilter } from "../domain/records/conversation_maintena
 import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
 import type { IterationRange } from "../domain/query/iteration_range.ts";
 import type { NewConversation } from "../domain/records/new_conversation.ts";
+import { DEFAULT_TENANT } from "../domain/records/tenant.ts";
 import type { NewFork } from "../domain/records/new_fork.ts";
 import type { Recording } from "../domain/records/recording.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
@@ -32,6 +33,20 @@ import type { SharedQueries } from "./shared_queries.ts";
 export type Conversation = Branch;
 export type BranchOfConversation = BranchNode;
 
+/** What a caller sees: the conversations of its tenant, or those of every tenant. */
+export interface ConversationView {
+  /** Whose conversations it makes. */
+  readonly tenant: string;
+  readonly all: boolean;
+}
+
+/** What all views of a process have in common, and the store in which one makes conversations. */
+interface Common {
+  readonly runner: QueryRunner;
+  readonly shared: SharedQueries | null;
+  readonly own: Store;
+}
+
 /** The single entry point for channels: every live conversation of this process. Owns their environments; `closeAll`
  * ends them. Does not close the store. */
 export class Conversations {
@@ -42,21 +57,31 @@ export class Conversations {
   readonly shared: SharedQueries | null;
   readonly #parts: ConversationParts;
   readonly #runner: QueryRunner;
+  readonly #own: Store;
 
-  constructor(parts: ConversationParts) {
+  /** Sees what the store shows. `common` is given for another view. */
+  constructor(parts: ConversationParts, common?: Common) {
     this.#parts = parts;
+    this.#own = common?.own ?? parts.store;
     this.archive = parts.store;
-    this.records = new Records(parts.store);
-    this.#runner = new QueryRunner(parts);
-    this.shared = parts.shared?.(this.#runner) ?? null;
+    this.records = new Records(parts.store, this.#own);
+    this.#runner = common?.runner ?? new QueryRunner(parts);
+    this.shared = common ? common.shared : parts.shared?.(this.#runner) ?? null;
   }
 
   get #store(): Store {
     return this.#parts.store;
   }
 
+  /** The same as another caller sees it. */
+  of({ tenant, all }: ConversationView): Conversations {
+    const own = this.#runner.storeOf({ tenant });
+    const common = { runner: this.#runner, shared: this.shared, own };
+    return new Conversations({ ...this.#parts, store: all ? own.of(null) : own }, common);
+  }
+
   async create(facts: Omit<NewConversation, "externalId">): Promise<Branch> {
-    return await this.#store.createConversation({ ...facts, title: oneLine(facts.title, 100) });
+    return await this.#own.createConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
 
   /** Throws `UsageError` if no conversation has that id. */
@@ -170,9 +195,10 @@ export class Conversations {
     checkRequest(request);
     const extras = await checkedExtras(given, this.#parts.router);
     const { now } = this.#parts;
-    const nowhere = { conversationId: newId(), branchId: newId(), title: "", createdAt: now() };
+    const tenant = this.#own.tenant ?? DEFAULT_TENANT;
+    const nowhere = { conversationId: newId(), branchId: newId(), tenant, title: "", createdAt: now() };
     const branch = "branch" in where ? where.branch : { ...nowhere, workspace: where.workspace };
-    const environment = await Environment.open({ ...this.#parts, branch });
+    const environment = await Environment.open({ ...this.#parts, store: this.#runner.storeOf(branch), branch });
     return await previewCall(request, { parts: { ...this.#parts, environment }, extras });
   }
 

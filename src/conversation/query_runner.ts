@@ -4,6 +4,7 @@ import type { QueryResult } from "../domain/query/query_result.ts";
 import { Environment } from "../environment/environment.ts";
 import type { InputVariable } from "../environment/input/input_variable.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import { type QueryLeft, runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
@@ -55,11 +56,17 @@ export class QueryRunner {
     const onError = (error: unknown): void => parts.log.warn("sandbox_not_stopped", { error: String(error) });
     this.#children = new ChildPool({ ...CHILDREN, ...parts.children, onError });
     this.#live = new LiveEnvironments({
-      open: (branch) => Environment.open({ ...this.#parts, branch }),
+      open: (branch) => Environment.open({ ...this.#parts, store: this.storeOf(branch), branch }),
       kept: KEPT_ENVIRONMENTS,
       onClose: (branchId) => this.#children.forget(branchId),
     });
     this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
+  }
+
+  /** The store of a tenant: what runs in its conversations sees nothing else, whoever began it. */
+  storeOf({ tenant }: Pick<Branch, "tenant">): Store {
+    const { store } = this.#parts;
+    return tenant === store.tenant ? store : store.of(tenant);
   }
 
   isBusy(branchId: string): boolean {
@@ -87,10 +94,11 @@ export class QueryRunner {
     const { branchId } = branch;
     const { left } = options;
     const settings = requestSettings(this.#parts.settings, options);
-    const input = options.read ?? await allInputVariables(options, this.#parts.store);
+    const known = { ...this.#parts, store: this.storeOf(branch), settings };
+    const input = options.read ?? await allInputVariables(options, known.store);
     const queryId = left && options.queryId
       ? options.queryId
-      : await storeQuery(request, { ...this.#parts, settings }, { ...options, branchId });
+      : await storeQuery(request, known, { ...options, branchId });
     const steering = new Steering();
     const cancelling = new AbortController();
     const signal = AbortSignal.any([options.signal, cancelling.signal]);
@@ -102,7 +110,7 @@ export class QueryRunner {
       const environment = await this.#environmentFor(queryId, { branch, input, options });
       this.#children.forget(branchId);
       try {
-        const parts = { ...this.#parts, settings, environment, steering };
+        const parts = { ...known, environment, steering };
         return await runQuery(request, parts, { ...options, signal, begun: queryId });
       } finally {
         this.#children.rest(branchId, environment);
@@ -124,7 +132,7 @@ export class QueryRunner {
     queryId: string,
     { branch, input, options: { left, retryOf } }: BranchRun & { readonly input: readonly InputVariable[] },
   ): Promise<Environment> {
-    const { store } = this.#parts;
+    const store = this.storeOf(branch);
     try {
       const after = await store.runBefore(queryId);
       const reopen = retryOf !== undefined || left !== undefined;

@@ -39,14 +39,17 @@ export interface ShownVersion {
 /** Operations on stored conversations that need neither a model nor a sandbox. */
 export class Records {
   readonly #store: Store;
+  readonly #own: Store;
 
-  constructor(store: Store) {
+  /** `own`: the store in which conversations are made. */
+  constructor(store: Store, own: Store) {
     this.#store = store;
+    this.#own = own;
   }
 
   /** Storage for channels, under namespaces that no extension can have: they contain a slash. */
   get states(): StateStore {
-    return this.#store.states;
+    return this.#own.states;
   }
 
   /** What happened to the database's files since they were opened; "" if writes still reach them. */
@@ -94,12 +97,12 @@ export class Records {
 
   /** The conversation of a chat; created if there is none. */
   async ensure(facts: NewConversation & ExternalChat): Promise<Branch> {
-    return await this.#store.ensureConversation({ ...facts, title: oneLine(facts.title, 100) });
+    return await this.#own.ensureConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
 
   /** The conversation of a chat; null if there is none. */
   async find(chat: ExternalChat): Promise<Branch | null> {
-    return await this.#store.findExternal(chat);
+    return await this.#own.findExternal(chat);
   }
 
   async rename(branch: Branch, title: string): Promise<string> {
@@ -165,6 +168,6 @@ export class Records {
     const archive = readArchive(text);
     const code = archiveCode(archive.tables);
     if (code.functions.length + code.classes.length > 0) await trust(code);
-    return await this.#store.importConversation(archive, { workspace });
+    return await this.#own.importConversation(archive, { workspace });
   }
 }

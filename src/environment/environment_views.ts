@@ -105,12 +105,13 @@ export class EnvironmentViews {
 
   #conversation(): EnvironmentView {
     const { envId, parts, index, programs, variables, now } = this.#source;
-    const { branch: { conversationId, branchId, workspace }, depth = 0, router, registry } = parts;
+    const { branch: { conversationId, branchId, tenant, workspace }, depth = 0, router, registry } = parts;
     const keys: EnvironmentView = {
       envId,
       conversationId,
       branchId,
       depth,
+      tenant,
       workspace,
       closed: programs.closed,
       endsWithQuery: (parts.oneRequest ?? false) || depth > 0,

@@ -10,6 +10,8 @@ export interface ConversationKeys {
   readonly conversationId: string;
   /** The branch of the conversation that is running. */
   readonly branchId: string;
+  /** Whose conversation it is: nothing here reaches those of others. */
+  readonly tenant?: string;
   /** 0 at top level. */
   readonly depth: number;
   /** Real path of the workspace. */
@@ -33,7 +35,7 @@ export interface ConversationKeys {
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
   /** Rebuilds the index for the next model call. `bindVar` does this automatically. */
   readonly bumpVarIndex?: () => void;
-  /** Vis's own folder, or null if there is none. */
+  /** Vis's own folder, one for each tenant, or null if there is none. */
   readonly home?: string | null;
   /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
   readonly closed?: AbortSignal;

@@ -10,6 +10,7 @@ import { openExisting } from "./sqlite/existing_database.ts";
 import { openDatabase } from "./sqlite/open_database.ts";
 import { SqliteDatabase } from "./sqlite/sqlite_database.ts";
 import { toStoreError } from "./sqlite/store_error.ts";
+import { Transactions } from "./sqlite/transactions.ts";
 
 const BUSY_MS = 10_000;
 
@@ -76,7 +77,7 @@ async function openServer(
     import("./postgres/open_postgres.ts"),
     import("./postgres/postgres_error.ts"),
   ]);
-  const { db, location } = await openPostgres(url, { now, password, startMs: BUSY_MS, unfinished });
+  const { db, location } = await openPostgres(url, { now, password, startMs: BUSY_MS, unfinished, tenant: null });
   return { db, location, toStoreError: toPostgresError, finish: () => Promise.resolve() };
 }
 
@@ -104,8 +105,14 @@ async function openFile(
   { location, now = Date.now }: { readonly location: string; readonly now?: (() => number) | undefined },
 ): Promise<Side> {
   const { db } = await openDatabase(path, now);
-  const database = new SqliteDatabase(new SqliteConnection(db), { busyMs: BUSY_MS });
-  return { db: database, location, toStoreError, finish: () => Promise.resolve() };
+  const connection = new SqliteConnection(db);
+  const transactions = new Transactions(connection, { busyMs: BUSY_MS });
+  return {
+    db: new SqliteDatabase(connection, { transactions, tenant: null }),
+    location,
+    toStoreError,
+    finish: () => Promise.resolve(),
+  };
 }
 
 /** Runs work on a database and converts its errors. */

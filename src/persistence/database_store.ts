@@ -1,5 +1,8 @@
 import type { Archive } from "../domain/records/archive.ts";
+import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import type { ConversationMaintenance } from "../domain/records/conversation_maintenance.ts";
+import type { StateStore } from "../domain/records/extension_state.ts";
+import { DEFAULT_TENANT } from "../domain/records/tenant.ts";
 import { Children } from "./queries/children.ts";
 import { labelUse, queryByPrefix, readTurns, removeConversation, runningQuery } from "./conversations/maintenance.ts";
 import { ConversationRows } from "./conversations/conversations.ts";
@@ -16,6 +19,7 @@ import { largePieces, putLarge } from "./content/large_text.ts";
 import { writeLogEntries } from "./logs/entry.ts";
 import { readLogs } from "./logs/reader.ts";
 import { type IsAlive, renewLeases } from "./queries/leases.ts";
+import { Owners } from "./owners.ts";
 import { readExtras } from "./queries/extras.ts";
 import { Queries } from "./queries/queries.ts";
 import { findRequestKey } from "./queries/request_keys.ts";
@@ -35,6 +39,9 @@ import type { QueryStore } from "./store/query_store.ts";
 import type { Store } from "./store/store.ts";
 import type { VariableStore } from "./store/variable_store.ts";
 
+/** Stores of tenants that are kept. */
+const MOST_VIEWS = 1000;
+
 export interface DatabaseStoreOptions {
   /** The database as people know it. */
   readonly location: string;
@@ -51,28 +58,61 @@ export interface DatabaseStoreOptions {
 
 interface Parts extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive" | "busyMs"> {
   readonly db: Database;
+  /** The database with the rows of all tenants. */
+  readonly all: Database;
 }
 
 /** The store in a database, which it owns. */
 export function databaseStore(db: Database, options: DatabaseStoreOptions): Store {
+  const views = new BoundedMap<string | null, Store>(MOST_VIEWS);
+  const of = (tenant: string | null): Store => {
+    const store = views.get(tenant) ?? viewOf(db.tenant === tenant ? db : db.of(tenant), { ...options, of });
+    views.set(tenant, store);
+    return store;
+  };
+  return of(db.tenant);
+}
+
+/** The store as the tenant of `db` sees it. */
+function viewOf(
+  db: Database,
+  { of, ...options }: DatabaseStoreOptions & { readonly of: (tenant: string | null) => Store },
+): Store {
   const { location, now, isAlive, busyMs, check, fileFault, toStoreError, asNode = null } = options;
-  const parts = { db, location, now, isAlive, busyMs };
-  const guard = guardOf((error) => toStoreError(error, location));
+  const all = db.of(null);
+  const parts = { db, all, location, now, isAlive, busyMs };
+  const converted = (error: unknown) => toStoreError(error, location);
+  const owners = db.tenant === null ? null : new Owners(db);
+  const guard = guardOf(converted, owners);
   return {
     location,
-    states: new ExtensionStates(db, { now, guard: (work) => guard(work)() }),
+    tenant: db.tenant,
+    of,
+    states: db.tenant === null ? of(DEFAULT_TENANT).states : guarded(guard, stateStore(parts)),
     ...guarded(guard, conversationStore(parts)),
     ...guarded(guard, conversationMaintenance(parts)),
     ...guarded(guard, queryStore(parts)),
     ...guarded(guard, iterationStore(parts)),
     ...guarded(guard, variableStore(parts)),
     ...guarded(guard, childStore(parts)),
-    ...largeTextStore(parts, (error) => toStoreError(error, location)),
+    ...largeTextStore(parts, converted),
     ...guarded(guard, archive(parts)),
     ...{ check, fileFault, asNode },
     // Logging must not fail a query: what cannot be written is dropped.
-    log: (...entries) => writeLogEntries(db, { entries, now: now() }).catch(() => undefined),
+    log: (...entries) => writeLogEntries(all, { entries, now: now() }).catch(() => undefined),
     close: () => db.close(),
+  };
+}
+
+function stateStore({ db, now }: Parts): StateStore {
+  const states = new ExtensionStates(db, now);
+  return {
+    put: (...args) => states.put(...args),
+    get: (...args) => states.get(...args),
+    history: (...args) => states.history(...args),
+    list: (...args) => states.list(...args),
+    query: (...args) => states.query(...args),
+    delete: (...args) => states.delete(...args),
   };
 }
 
@@ -91,14 +131,14 @@ function conversationStore({ db, now }: Parts): ConversationStore {
   };
 }
 
-function conversationMaintenance({ db }: Parts): ConversationMaintenance {
+function conversationMaintenance({ db, all }: Parts): ConversationMaintenance {
   return {
     setTitle: (branchId, title) => setTitle(db, { branchId, title }),
     suggestTitle: (branchId, suggestion) => suggestTitle(db, { ...suggestion, branchId }),
     deleteConversation: (conversationId) => removeConversation(db, conversationId),
     runningQuery: (conversationId) => runningQuery(db, conversationId),
     findQuery: (prefix) => queryByPrefix(db, prefix),
-    labelUse: (since) => labelUse(db, since),
+    labelUse: (since) => labelUse(all, since),
     turns: (branchId) => readTurns(db, branchId),
     exportConversation: async (conversationId) => {
       const { exportConversation } = await import("./archive/export.ts");
@@ -111,7 +151,7 @@ function conversationMaintenance({ db }: Parts): ConversationMaintenance {
   };
 }
 
-function queryStore({ db, now, isAlive: isAliveHere }: Parts): QueryStore {
+function queryStore({ db, all, now, isAlive: isAliveHere }: Parts): QueryStore {
   const queries = new Queries(db, { now, isAlive: isAliveHere });
   return {
     beginQuery: (query) => queries.begin(query),
@@ -126,9 +166,9 @@ function queryStore({ db, now, isAlive: isAliveHere }: Parts): QueryStore {
     queryExtras: (queryId) => readExtras(db, queryId),
     queries: (branchId, options) => queries.ofBranch(branchId, options),
     previousTurn: (branchId, beforeQueryId) => queries.previousTurn(branchId, beforeQueryId),
-    sweepLost: (isAlive = isAliveHere) => sweepLost(db, { isAlive, now }),
+    sweepLost: (isAlive = isAliveHere) => sweepLost(all, { isAlive, now }),
     takeOver: (queryId, owner) => db.write((tx) => takeOverRun(tx, { queryId, owner, now: now() })),
-    renewLeases: (owner) => renewLeases(db, { owner, now: now() }),
+    renewLeases: (owner) => renewLeases(all, { owner, now: now() }),
   };
 }
 
@@ -162,8 +202,8 @@ function childStore({ db, now, isAlive }: Parts): ChildStore {
   return {
     createChildBranch: async (child) => {
       const branch = await children.createBranch(child);
-      const { workspace = "" } = await findBranch(db, branch.conversationId) ?? {};
-      return { ...branch, workspace };
+      const { workspace = "", tenant = db.ownTenant } = await findBranch(db, branch.conversationId) ?? {};
+      return { ...branch, workspace, tenant };
     },
     childQueries: (iterationId) => children.queries(iterationId, (queryId) => queries.byId(queryId)),
     recordSubCall: (call) => children.recordCall(call),
@@ -172,10 +212,10 @@ function childStore({ db, now, isAlive }: Parts): ChildStore {
 }
 
 function largeTextStore({ db, location, busyMs }: Parts, converted: Converted): LargeTextStore {
-  const guard = guardOf(converted);
+  const guard = guardOf(converted, null);
   return {
-    putLarge: guard((pieces: AsyncIterable<Uint8Array>) => putLarge(db, pieces)),
-    dropLarge: guard((large: string) => dropLarge(db, { large, location, busyMs })),
+    putLarge: guard("putLarge", (pieces: AsyncIterable<Uint8Array>) => putLarge(db, pieces)),
+    dropLarge: guard("dropLarge", (large: string) => dropLarge(db, { large, location, busyMs })),
     largePieces: async function* (large) {
       try {
         yield* largePieces(db, large);
@@ -194,16 +234,20 @@ function archive({ db }: Parts): Archive {
 }
 
 type Converted = (error: unknown) => unknown;
-type Guard = <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) => (...args: A) => Promise<R>;
+type Guard = <M extends (...args: never[]) => Promise<unknown>>(name: string, method: M) => M;
 
-/** Makes a method reject with `StoreError` if the database is the reason. */
-function guardOf(converted: Converted): Guard {
-  return (work) => async (...args) => {
-    try {
-      return await work(...args);
-    } catch (error) {
-      throw converted(error);
-    }
+/** Makes a method reject with `StoreError` if the database is the reason, and serve the tenant only. */
+function guardOf(converted: Converted, owners: Owners | null): Guard {
+  return (name, method) => {
+    const work = owners ? owners.checked(name, method) : method;
+    const guarded = async (...args: never[]): Promise<unknown> => {
+      try {
+        return await work(...args);
+      } catch (error) {
+        throw converted(error);
+      }
+    };
+    return guarded as unknown as typeof method;
   };
 }
 
@@ -213,5 +257,5 @@ function guarded<T extends { readonly [K in keyof T]: (...args: never[]) => Prom
   methods: T,
 ): T {
   const entries: [string, (...args: never[]) => Promise<unknown>][] = Object.entries(methods);
-  return Object.fromEntries(entries.map(([name, method]) => [name, guard(method)])) as unknown as T;
+  return Object.fromEntries(entries.map(([name, method]) => [name, guard(name, method)])) as unknown as T;
 }

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
+import { DEFAULT_TENANT } from "../domain/records/tenant.ts";
 import { databaseStore, type DatabaseStoreOptions } from "./database_store.ts";
 import { quickCheck } from "./maintenance/quick_check.ts";
 import { SqliteConnection } from "./sqlite/connection.ts";
 import type { OpenFiles } from "./sqlite/open_files.ts";
 import { SqliteDatabase } from "./sqlite/sqlite_database.ts";
+import { Transactions } from "./sqlite/transactions.ts";
 import { toStoreError } from "./sqlite/store_error.ts";
 import type { Store } from "./store/store.ts";
 
@@ -17,7 +19,9 @@ export interface StoreOptions extends Pick<DatabaseStoreOptions, "location" | "n
 /** The store in one SQLite database. It takes ownership of the database. */
 export function sqliteStore(database: DatabaseSync, options: StoreOptions): Store {
   const { location, files = null, now, busyMs, isAlive } = options;
-  const db = new SqliteDatabase(new SqliteConnection(database), { busyMs, committed: () => files?.check() });
+  const connection = new SqliteConnection(database);
+  const transactions = new Transactions(connection, { busyMs, committed: () => files?.check() });
+  const db = new SqliteDatabase(connection, { transactions, tenant: DEFAULT_TENANT });
   return databaseStore(db, {
     ...{ location, now, isAlive, busyMs, toStoreError },
     check: () => quickCheck(db, location),

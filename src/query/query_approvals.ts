@@ -30,6 +30,7 @@ export interface QueryApprovalsParts {
 
 /** Where a request comes from. */
 export interface Asking {
+  readonly tenant: string;
   readonly extension: string;
   readonly workspace: string;
   readonly conversationId: string;
@@ -76,9 +77,9 @@ export class QueryApprovals {
 
   async #known(
     key: string,
-    { request: { scope }, asking: { extension, workspace, conversationId } }: Asked,
+    { request: { scope }, asking: { tenant, extension, workspace, conversationId } }: Asked,
   ): Promise<Approval | null> {
-    const rule = { extension, workspace, scope };
+    const rule = { tenant, extension, workspace, scope };
     const { approve, nobody, rules } = this.#parts;
     const isAllowed = this.#allowed.has(key) || await rules?.has({ ...rule, conversationId: null }) ||
       await rules?.has({ ...rule, conversationId });
@@ -89,7 +90,7 @@ export class QueryApprovals {
   }
 
   async #ask(key: string, { request, asking }: Asked): Promise<Approval> {
-    const { extension, workspace, conversationId, emitter, signal } = asking;
+    const { tenant, extension, workspace, conversationId, emitter, signal } = asking;
     const question: ApprovalQuestion = { id: newId(), extension, ...request };
     emitter.send({ type: "approval_requested", ...question });
     const answer = await this.#answer(question, signal);
@@ -106,7 +107,7 @@ export class QueryApprovals {
     }
     if (decision !== "once") {
       this.#allowed.add(key);
-      const rule = { extension, workspace, scope: request.scope };
+      const rule = { tenant, extension, workspace, scope: request.scope };
       await this.#keep({ ...rule, conversationId: decision === "workspace" ? null : conversationId });
     }
     return { allowed: true, reason: "" };

@@ -11,6 +11,7 @@ const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
   envId: "string",
   conversationId: "string",
   branchId: "string",
+  tenant: "string",
   depth: "number",
   workspace: "string",
   router: "object",

@@ -6,7 +6,7 @@ export interface Postgres {
   readonly folder: string;
   /** Makes an empty database. Returns its URL. */
   createDatabase(): Promise<string>;
-  /** Runs SQL in the database of a URL, or in that of the server. Returns what psql prints, without headings. */
+  /** Runs SQL as a superuser in the database of a URL, or in that of the server. Returns what psql prints, without headings. */
   sql(text: string, url?: string): Promise<string>;
   /** Ends the server: "fast" closes connections, "immediate" is a crash. */
   stop(mode: "fast" | "immediate"): Promise<void>;
@@ -30,6 +30,8 @@ export const noPostgres: string = postgresFolder === ""
   : "";
 
 const NOBODY = 65534;
+/** The superuser. Databases belong to an ordinary role. */
+const ADMIN = "admin";
 const HOUSE = ["fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 60"];
 
 /** Starts a PostgreSQL server in a temporary folder, as an ordinary user. Call it at the top of a test file, outside of
@@ -38,7 +40,7 @@ export async function startPostgres({ settings = [], access = [] }: PostgresOpti
   const folder = await Deno.makeTempDir({ prefix: "vis-pg-" });
   const data = join(folder, "data");
   if (Deno.uid() === 0) await Deno.chown(folder, NOBODY, NOBODY);
-  await run("initdb", ["-D", data, "-A", "trust", "-U", "vis", "-E", "UTF8", "--locale=C", "--no-sync"]);
+  await run("initdb", ["-D", data, "-A", "trust", "-U", ADMIN, "-E", "UTF8", "--locale=C", "--no-sync"]);
   await Deno.writeTextFile(
     join(data, "postgresql.conf"),
     [`unix_socket_directories = '${folder}'`, "listen_addresses = ''", ...HOUSE, ...settings, ""].join("\n"),
@@ -47,12 +49,14 @@ export async function startPostgres({ settings = [], access = [] }: PostgresOpti
   if (access.length > 0) await Deno.writeTextFile(join(data, "pg_hba.conf"), `${access.join("\n")}\n`);
   const running: { child: Deno.ChildProcess | null } = { child: null };
   const url = (name: string) => `postgres://vis@/${name}?host=${encodeURIComponent(folder)}`;
-  const sql = (text: string, to: string = url("postgres")) => run("psql", [to, "-XAtqc", text]);
+  const sql = (text: string, to: string = url("postgres")) =>
+    run("psql", [to.replace("://vis@", `://${ADMIN}@`), "-XAtqc", text]);
   const start = async (): Promise<void> => {
     running.child = spawn(data);
     while (!(await run("pg_isready", ["-h", folder, "-q"]).then(() => true, () => false)));
   };
   await start();
+  await sql("CREATE ROLE vis LOGIN");
   addEventListener("unload", () => {
     if (running.child !== null) running.child.kill("SIGQUIT");
     Deno.removeSync(folder, { recursive: true });
@@ -63,7 +67,7 @@ export async function startPostgres({ settings = [], access = [] }: PostgresOpti
     sql,
     createDatabase: async () => {
       const name = `vis_${crypto.randomUUID().slice(0, 8)}`;
-      await sql(`CREATE DATABASE ${name} STRATEGY file_copy`);
+      await sql(`CREATE DATABASE ${name} OWNER vis STRATEGY file_copy`);
       return url(name);
     },
     stop: async (mode) => {

@@ -40,6 +40,8 @@ async function fill(store: Store): Promise<void> {
   await store.endQuery(await store.beginQuery(newQuery(branchId, "with a key", { requestKey })), queryEnd());
   await store.log({ level: "info", event: "seen", data: { text: "é".repeat(2000) }, queryId, conversationId });
   await filled(store, "second");
+  await filled(store.of("ana"), "hers");
+  await store.of("ana").states.put(GLOBAL, { key: "of all", value: "hers" });
 }
 
 /** Everything that readers give of a store. */
@@ -53,6 +55,7 @@ async function picture(path: string): Promise<unknown> {
       const archive = [...archiveText(await store.exportConversation(conversationId))].join("");
       found.push({ archive, branches, read: await Promise.all(branches.map((one) => readAll(store, one.branchId))) });
     }
+    const hers = store.of("ana");
     const [first] = await store.branches(conversations.at(-1)?.conversationId ?? "");
     return {
       conversations,
@@ -60,6 +63,11 @@ async function picture(path: string): Promise<unknown> {
       external: await store.findExternal({ channel: "telegram", externalId: "chat-7" }),
       state: await store.states.history(GLOBAL, { key: "of all", limit: 9 }),
       key: await store.keyedQuery(first?.branchId ?? "", "key 1"),
+      hers: [
+        await hers.listConversations({ limit: 9 }),
+        await hers.states.history(GLOBAL, { key: "of all", limit: 9 }),
+        (await hers.search("answer of hers", { limit: 9 })).length,
+      ],
       logs: await store.logs({ limit: 100 }),
       hits: (await store.search("answer of first", { limit: 50 })).map(({ ownerId }) => ownerId).sort(),
     };

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import type { ApprovalAnswer, ApprovalQuestion, Approve, Decision } from "../../src/domain/query/approval.ts";
 import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
 import { ApprovalFolder } from "../../src/app/session/approval_folder.ts";
@@ -142,6 +143,23 @@ Deno.test("lasting answers are kept by workspace and conversation, for one exten
       rules.map(({ scope, conversationId, workspace }) => [scope, conversationId, workspace]).sort(),
       [["a", engine.branch.conversationId, home], ["b", null, home]],
     );
+  });
+});
+
+Deno.test("lasting answers are those of a tenant; those from before tenants are the default one's", async () => {
+  await withFolder(async (home) => {
+    const folder = new ApprovalFolder(home);
+    const rule = { tenant: "default", workspace: "/w", conversationId: null, extension: "test.a", scope: "doors" };
+    await folder.add(rule);
+    assert.deepEqual([await folder.has(rule), await folder.has({ ...rule, tenant: "ana" })], [true, false]);
+    await folder.add({ ...rule, tenant: "ana" });
+    assert.deepEqual((await folder.all()).map(({ tenant }) => tenant).sort(), ["ana", "default"]);
+    for (const { id } of (await folder.all()).filter(({ tenant }) => tenant === "ana")) await folder.remove(id);
+    const [{ id = "" } = {}] = await folder.all();
+    const path = join(home, "approvals", `${id}.json`);
+    const { tenant: _, ...before } = JSON.parse(await Deno.readTextFile(path));
+    await Deno.writeTextFile(path, JSON.stringify(before));
+    assert.equal(await folder.has(rule), true);
   });
 });
 

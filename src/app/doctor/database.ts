@@ -17,6 +17,8 @@ const FIXES: Readonly<Record<StoreErrorCode, string>> = {
   unavailable: "Use another database: --db, VIS_DB, VIS_DATABASE_URL",
 };
 
+const ROLE = "Connect as an ordinary role that owns the database: CREATE ROLE vis LOGIN, CREATE DATABASE vis OWNER vis";
+
 /** Checks whether the database can be opened and is consistent. A missing database is not a fault. */
 export async function diagnoseDatabase(
   { database, databasePassword }: Pick<Settings, "database" | "databasePassword">,
@@ -31,7 +33,8 @@ export async function diagnoseDatabase(
     const store = await openStore({ path: database, password: databasePassword });
     try {
       const problems = await store.check();
-      if (problems.length === 0) return { name, state: "ok", found: database, fix: "" };
+      if (problems.length === 0) return { name, state: "ok", found: store.location, fix: "" };
+      if (isPostgres(database)) return { name, state: "warn", found: problems.join("; "), fix: ROLE };
       return { name, state: "fail", found: problems.slice(0, 3).join("; "), fix: FIXES.corrupt };
     } finally {
       await store.close();

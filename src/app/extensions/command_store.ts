@@ -1,15 +1,18 @@
 import { ExtensionStore } from "../../environment/extension_store.ts";
 import type { OwnStore } from "../../extension/own_store.ts";
+import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import { openStore } from "../../persistence/open_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import type { Settings } from "../settings/settings.ts";
 
+type Opening = Pick<Settings, "database" | "databasePassword" | "workspace" | "tenant">;
+
 /** The database for a command of an extension, opened by its first use. */
 export class CommandStore implements AsyncDisposable {
-  readonly #settings: Pick<Settings, "database" | "databasePassword" | "workspace">;
+  readonly #settings: Opening;
   #opened: Promise<Store> | null = null;
 
-  constructor(settings: Pick<Settings, "database" | "databasePassword" | "workspace">) {
+  constructor(settings: Opening) {
     this.#settings = settings;
   }
 
@@ -35,10 +38,8 @@ export class CommandStore implements AsyncDisposable {
   }
 
   #open(): Promise<Store> {
-    return this.#opened ??= openStore({
-      path: this.#settings.database,
-      password: this.#settings.databasePassword,
-    });
+    const { database: path, databasePassword: password, tenant = DEFAULT_TENANT } = this.#settings;
+    return this.#opened ??= openStore({ path, password }).then((store) => store.of(tenant));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,5 @@
 import { UsageError } from "../../domain/errors.ts";
+import { tenantHome } from "../../domain/records/tenant_home.ts";
 import { nearestName } from "../../domain/kit/nearest_name.ts";
 import type { ExtensionRegistry } from "../../extension/registry/registry.ts";
 import type { CliCommand, Extension } from "../../extension/spec.ts";
@@ -26,7 +27,8 @@ export async function runExtensionCommand(
       options.print(`${usageOf(command)}\n\n${command.doc}\n`);
       return 0;
     }
-    const { print, ask, settings: { workspace, home } } = options;
+    const { print, ask, settings: { workspace, home: whole, tenant } } = options;
+    const home = tenantHome(whole, tenant);
     const config = options.registry.configOf(extension.namespace);
     const given = readArguments(command, words);
     await using database = new CommandStore(options.settings);

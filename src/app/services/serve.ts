@@ -118,7 +118,7 @@ function undoOf(
   { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
 ): NonNullable<HttpParts["undo"]> | null {
   if (locked?.writable === false) return null;
-  return (workspace, options) => runUndo(new AppExtensionAdmin({ ...settings, workspace }, parts), options);
+  return (where, options) => runUndo(new AppExtensionAdmin({ ...settings, ...where }, parts), options);
 }
 
 /** Throws `ConfigError` for a folder that does not exist. */

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Quota, TokenGrant, TokenSource } from "../../channels/http/auth/token_grant.ts";
 import { parseJsonc } from "../../config/parse_jsonc.ts";
 import { ConfigError } from "../../domain/errors.ts";
+import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../domain/records/tenant.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import type { Log } from "../../logging/log.ts";
 
@@ -21,6 +22,7 @@ const Entry = z.strictObject({
     z.string().regex(/^(?!sha256:)[\x21-\x7e]{16,512}$/),
   ], { error: "It must have 16 to 512 visible ASCII characters, or be sha256: and the 64 digits of its hash" }),
   scope: z.enum(["read", "write", "admin"]).default("write"),
+  tenant: z.string().regex(TENANT_NAME, TENANT_RULE).default(DEFAULT_TENANT),
   expires: z.iso.datetime({ offset: true }).nullable().default(null),
   queriesPerDay: limit.optional(),
   costUsdPerDay: limit.optional(),
@@ -115,10 +117,11 @@ function grantsOf(
     const { path = [], message } = parsed.error.issues[0] ?? { message: "it is wrong" };
     throw unusable(file, `${path.join(".") || "the file"}: ${message}`);
   }
-  const grants = parsed.data.tokens.map(({ name, token, scope, expires, ...own }) => ({
+  const grants = parsed.data.tokens.map(({ name, token, scope, tenant, expires, ...own }) => ({
     name,
     digest: digestOf(token),
     scope,
+    tenant,
     expiresAt: expires === null ? null : Date.parse(expires),
     quota: {
       queriesPerDay: own.queriesPerDay === undefined ? quota.queriesPerDay : own.queriesPerDay,

@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { z } from "zod";
 import { ConfigError } from "../../domain/errors.ts";
 import type { ApprovalRule, ApprovalRules, KeptRule } from "../../domain/query/approval.ts";
+import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { replaceFile } from "../../domain/kit/replace_file.ts";
 
 const Shape = z.object({
+  tenant: z.string().default(DEFAULT_TENANT),
   workspace: z.string(),
   conversationId: z.string().nullable(),
   extension: z.string(),
@@ -30,8 +32,8 @@ export class ApprovalFolder implements ApprovalRules {
   }
 
   /** Rejects with `ConfigError` if it cannot be kept. */
-  async add({ workspace, conversationId, extension, scope }: ApprovalRule): Promise<void> {
-    const rule = { workspace, conversationId, extension, scope };
+  async add({ tenant, workspace, conversationId, extension, scope }: ApprovalRule): Promise<void> {
+    const rule = { tenant, workspace, conversationId, extension, scope };
     const text = JSON.stringify({ ...rule, at: new Date().toISOString() }, null, 2);
     try {
       await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
@@ -71,8 +73,10 @@ export class ApprovalFolder implements ApprovalRules {
   }
 }
 
-function keyOf({ workspace, conversationId, extension, scope }: ApprovalRule): string {
-  return JSON.stringify([workspace, conversationId, extension, scope]);
+/** Rules of the default tenant have the key that they had before there were tenants. */
+function keyOf({ tenant, workspace, conversationId, extension, scope }: ApprovalRule): string {
+  const key = [workspace, conversationId, extension, scope];
+  return JSON.stringify(tenant === DEFAULT_TENANT ? key : [...key, tenant]);
 }
 
 function idOf(rule: ApprovalRule): string {

@@ -16,6 +16,8 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
   readonly home: string | null;
   /** Real path. */
   readonly workspace: string;
+  /** Whose state extensions see; the default one's if omitted. */
+  readonly tenant?: string;
   /** The locked profile, if it was requested. */
   readonly locked?: OpenRequest["locked"];
 }

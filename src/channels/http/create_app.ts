@@ -2,6 +2,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { routePath } from "hono/route";
+import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import { newId } from "../../domain/kit/id.ts";
 import { conversations } from "./api/conversations.ts";
 import { messages } from "./api/messages.ts";
@@ -10,7 +11,7 @@ import { queries } from "./api/queries.ts";
 import { server } from "./api/server.ts";
 import { undo } from "./api/undo.ts";
 import { documents } from "./docs/documents.ts";
-import type { Metrics } from "./metrics/metrics.ts";
+import type { TenantMetrics } from "./metrics/tenant_metrics.ts";
 import { chat } from "./openai/chat.ts";
 import { openAiErrorBody, openAiHeaders } from "./openai/error.ts";
 import { responses } from "./openai/responses.ts";
@@ -24,12 +25,13 @@ import { Problem, problemOf } from "./response/problem.ts";
 import { SECURE_HEADERS } from "./response/secure_headers.ts";
 import { tagged } from "./response/tagged.ts";
 import type { HttpParts } from "./routing/http_parts.ts";
+import { EVENT_STREAM_TYPE } from "./stream/event_stream.ts";
 import type { Runs } from "./stream/runs.ts";
 
 export interface AppParts {
   readonly parts: HttpParts;
   readonly runs: Runs;
-  readonly metrics: Metrics;
+  readonly metrics: TenantMetrics;
   /** Lower-case host names that the server accepts. */
   readonly hosts: ReadonlySet<string>;
 }
@@ -127,9 +129,11 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
   // The runtime hides a Content-Length after Transfer-Encoding: what follows on the connection may be no request.
   if (c.req.raw.headers.has("transfer-encoding")) headers.set("connection", "close");
   const { method, path } = c.req;
+  const { tenant } = caller ?? { tenant: DEFAULT_TENANT };
+  if (headers.get("content-type") === EVENT_STREAM_TYPE) void c.env.sent.then(metrics.stream(tenant));
   const ms = parts.now() - begun;
   const route = c.get("route") ?? routeOf(c);
-  metrics.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
+  metrics.request(tenant, { method: METHODS.has(method) ? method : "other", route, status, ms });
   // Only the path: a query string may contain what must not be logged.
   parts.log.info("request", {
     requestId,

@@ -2,9 +2,8 @@ import { isLoopback } from "../../domain/kit/is_loopback.ts";
 import { createApp } from "./create_app.ts";
 import type { HttpParts } from "./routing/http_parts.ts";
 import { Connections } from "./routing/connections.ts";
-import { EVENT_STREAM_TYPE } from "./stream/event_stream.ts";
 import { Listener } from "./listener.ts";
-import { Metrics } from "./metrics/metrics.ts";
+import { TenantMetrics } from "./metrics/tenant_metrics.ts";
 import { Quotas } from "./auth/quotas.ts";
 import { Runs } from "./stream/runs.ts";
 
@@ -22,8 +21,8 @@ export interface HttpServer {
 /** Starts listening. Throws `ConfigError` if the address is unavailable. */
 export function startHttp(parts: HttpParts, at: { readonly host: string; readonly port: number }): HttpServer {
   const { shared } = parts.conversations;
-  const metrics = new Metrics({ ...parts, load: shared && (() => shared.load()) });
-  const runs = new Runs(new Quotas(parts.now, parts.usedToday), (event) => metrics.event(event));
+  const metrics = new TenantMetrics({ ...parts, load: shared && (() => shared.load()) });
+  const runs = new Runs(new Quotas(parts.now, parts.usedToday), ({ tenant }, event) => metrics.event(tenant, event));
   const hosts = new Set<string>();
   /** Requests whose response is not complete. */
   const open = new Set<Promise<void>>();
@@ -32,7 +31,7 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   const listener = new Listener({
     ...at,
     failed: (why) => parts.log.error("connections_dropped", { why }),
-    answer: async (request, { completed, remoteAddr }) => {
+    answer: async (request, { completed, remoteAddr }): Promise<Response> => {
       const { hostname: remote, port: client } = remoteAddr;
       const answered = connections.begin(client);
       const done = completed.catch(() => {}).then(() => {
@@ -40,11 +39,13 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
         answered();
       });
       open.add(done);
-      const leaving = connections.leaving(request, client);
-      const noticeLeft = () => connections.look();
-      const response = await within(request, (routed) => answer(request, { remote, routed, leaving, noticeLeft }));
-      if (response.headers.get("content-type") === EVENT_STREAM_TYPE) void done.then(metrics.stream());
-      return response;
+      const from = {
+        remote,
+        sent: done,
+        leaving: connections.leaving(request, client),
+        noticeLeft: () => connections.look(),
+      };
+      return await within(request, (routed) => answer(request, { ...from, routed }));
     },
   });
   const { port } = listener;

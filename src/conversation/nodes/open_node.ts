@@ -22,9 +22,10 @@ export async function openNode(
 ): Promise<OpenedNode> {
   if (!store.asNode) throw new Error("Cannot share a database of one machine");
   const nodes = await store.asNode(newId());
+  const all = store.of(null);
   let node: Node | null = null;
   return {
-    parts: { shared: (runner) => node = new Node({ ...parts, store, nodes, runner, most }) },
+    parts: { shared: (runner) => node = new Node({ ...parts, store: all, nodes, runner, most }) },
     start: async () => await node?.start(),
     close: async () => await node?.close(),
   };

@@ -36,6 +36,7 @@ export interface Approval {
 }
 
 export interface ApprovalRule {
+  readonly tenant: string;
   /** Real path. */
   readonly workspace: string;
   /** The conversation to which it is limited, or null. */

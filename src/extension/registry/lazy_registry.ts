@@ -1,3 +1,4 @@
+import { tenantHome } from "../../domain/records/tenant_home.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Log } from "../../logging/log.ts";
 import { callView } from "./call_view.ts";
@@ -78,7 +79,10 @@ export class LazyRegistry implements ExtensionSource {
     let phase = "activate";
     try {
       const { default: parts } = await load();
-      const view = callView(env, { ...own?.(namespace), ...(home === undefined ? {} : { home }) });
+      const view = callView(env, {
+        ...own?.(namespace),
+        ...(home === undefined ? {} : { home: tenantHome(home, env.tenant) }),
+      });
       if (!(await parts.activate(view))) return null;
       phase = "prompt";
       return partOf(description, withPrompt(description, (await parts.prompt(view)).trim()));

@@ -1,3 +1,4 @@
+import { tenantHome } from "../../domain/records/tenant_home.ts";
 import type { Log } from "../../logging/log.ts";
 import { callView } from "./call_view.ts";
 import type { EnvironmentView, Extension } from "../spec.ts";
@@ -30,7 +31,7 @@ export function ownView(env: EnvironmentView, parts: OwnViewParts): EnvironmentV
   const { namespace, own, call, log, home, config, register, load } = parts;
   return callView(env, {
     ...own?.(namespace, call),
-    ...(home === undefined ? {} : { home }),
+    ...(home === undefined ? {} : { home: tenantHome(home, env.tenant) }),
     ...(config === undefined ? {} : { config }),
     ...(call ? { signal: call.signal } : {}),
     log: (text) => log.info("extension.note", { ext: namespace, text: String(text).slice(0, MAX_NOTE) }),

@@ -41,7 +41,15 @@ export const ARCHIVE_TABLES = {
 } as const satisfies Readonly<Record<string, CellKinds>>;
 
 /** Cells that locate a row in this database; an import computes them again. */
-const OWN: ReadonlySet<string> = new Set(["activity", "queries", "number", "runs", "variables", "replaces"]);
+const OWN: ReadonlySet<string> = new Set([
+  "activity",
+  "tenant",
+  "queries",
+  "number",
+  "runs",
+  "variables",
+  "replaces",
+]);
 
 export type ArchiveTable = keyof typeof ARCHIVE_TABLES;
 export type Row = Readonly<Record<string, unknown>>;

@@ -21,7 +21,7 @@ export async function importConversation(
 ): Promise<ImportReport> {
   const { tables, contents } = archive;
   const ids = newIds(tables);
-  const places = placesOf(tables);
+  const places = placesOf(tables, db.ownTenant);
   const texts = contentsByHash(contents);
   const bytesIn = (hash: string): Uint8Array => texts.get(hash) ?? missing(`text ${hash}`);
   try {
@@ -53,8 +53,9 @@ export async function importConversation(
 /** The cells of branches and queries that count the rows below them, by the id in the file. */
 function placesOf(
   { conversationSoul, conversationState, querySoul, queryState }: ConversationArchive["tables"],
+  tenant: string,
 ): ReadonlyMap<string, Row> {
-  const places = new Map<string, Row>(conversationSoul.map(({ id }) => [id, { activity: 0 }]));
+  const places = new Map<string, Row>(conversationSoul.map(({ id }) => [id, { activity: 0, tenant }]));
   const runs = new Map<string, number>();
   for (const { querySoulId, version } of queryState) {
     runs.set(querySoulId, Math.max(runs.get(querySoulId) ?? 0, version + 1));

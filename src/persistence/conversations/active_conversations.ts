@@ -5,6 +5,7 @@ import { has } from "./chats.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
 import { isIntact } from "../schema/intact.ts";
+import { isSeen } from "../database/is_seen.ts";
 import type { Branch } from "../store/conversation_store.ts";
 
 /** Whether conversation `c` has a query. A conversation with a missing branch counts, so that reading it reports the
@@ -70,5 +71,6 @@ export class ActiveConversations {
 
 /** Orders by last use, newest first. A page does not read the conversations after it. */
 function byActivity(db: Database) {
-  return db.selectFrom("conversationSoul as c").select(["c.id", "c.activity"]).orderBy("c.activity", "desc");
+  return db.selectFrom("conversationSoul as c").select(["c.id", "c.activity"]).where(isSeen(db, "c.tenant"))
+    .orderBy("c.activity", "desc");
 }

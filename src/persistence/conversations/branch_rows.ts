@@ -30,7 +30,8 @@ export async function findBranch(db: Database, conversationId: string): Promise<
   if (from.length < MIN_PREFIX) return null;
   if (from.length === ID_CHARS) {
     const rows = await newestBranchOf(db, { conversationId: from });
-    if (rows.length > 0) return (await readBranches(db, rows))[0] ?? null;
+    const seen = rows.filter(({ tenant }) => db.tenant === null || tenant === db.tenant);
+    if (seen.length > 0) return (await readBranches(db, seen))[0] ?? null;
   }
   const souls = await idsWith(db, { table: "conversationSoul", prefix: from });
   if (souls.length === 1) return (await newestBranchesOf(db, souls))[0] ?? null;
@@ -118,7 +119,7 @@ function allBranches(db: Database) {
     .innerJoin("conversationState as b", "b.conversationSoulId", "c.id")
     .where((on) => on("b.id", "not in", on.selectFrom("childBranch").select("conversationStateId")))
     .select(intact("conversationSoul", "c")).select(intact("conversationState", "b"))
-    .select(["c.id as conversationId", "b.id as branchId", "b.title", "b.createdAt", "c.metadata"])
+    .select(["c.id as conversationId", "b.id as branchId", "b.title", "b.createdAt", "c.metadata", "c.tenant"])
     .select(["b.metadata as branchMetadata", "c.branches"])
     .select(
       sql<number>`(SELECT count(*) FROM conversation_state s WHERE s.conversation_soul_id = c.id)`.as("found"),
@@ -133,6 +134,7 @@ async function readBranches(
     readonly title: string | null;
     readonly createdAt: number;
     readonly metadata: string | null;
+    readonly tenant: string;
     readonly branchMetadata: string | null;
     readonly branches: number;
     readonly found: number;
@@ -146,9 +148,10 @@ async function readBranches(
   }
   const content = new Content(db);
   await content.load(rows.flatMap((row) => [row.title, row.metadata]));
-  return rows.map(({ conversationId, branchId, title, createdAt, metadata }) => ({
+  return rows.map(({ conversationId, branchId, tenant, title, createdAt, metadata }) => ({
     conversationId,
     branchId,
+    tenant,
     title: content.text(title ?? ""),
     workspace: fromJson<SoulMetadata>(content.text(metadata ?? "{}")).workspace ?? "",
     createdAt,

@@ -3,6 +3,7 @@ import type { ExternalChat } from "../../domain/records/new_conversation.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
 import { isIntact } from "../schema/intact.ts";
+import { isSeen } from "../database/is_seen.ts";
 
 /** Whether the stored metadata of conversation `alias` contains these values. */
 export function has(
@@ -16,8 +17,11 @@ export function has(
 /** Finds the conversation of a chat. It reads the rows themselves, since a row may be missing from an index. */
 export async function externalIn(db: Database, { channel, externalId }: ExternalChat): Promise<string | null> {
   const how = sql.raw(db.verifies ? "NOT INDEXED" : "");
+  const chat = db.kind === "sqlite"
+    ? has(db, "s", { channel, externalId })
+    : sql`s.external_id = ${externalId} AND ${has(db, "s", { channel })}`;
   const { rows: [found] } = await sql<{ id: string }>`SELECT s.id FROM conversation_soul s ${how}
-    WHERE ${has(db, "s", { channel, externalId })}
+    WHERE ${chat} AND ${isSeen(db, "s.tenant")}
     ORDER BY s.rowid LIMIT 1`.execute(db);
   if (found || !db.verifies) return found?.id ?? null;
   const { rows: [all] } = await sql<{ whole: number }>`

@@ -52,12 +52,14 @@ export class ConversationRows {
     const content = new Content(tx);
     const createdAt = this.#now();
     const [conversationId, branchId] = [newId(), newId()];
+    const tenant = tx.ownTenant;
     const metadata = toJson({ channel, workspace, ...(externalId === undefined ? {} : { externalId }) });
     const soul = {
       id: conversationId,
       metadata: await content.putText(metadata),
       createdAt,
       activity: await nextActivity(tx),
+      tenant,
     };
     await insertRow(tx, "conversationSoul", soul);
     await insertRow(tx, "conversationState", {
@@ -71,6 +73,6 @@ export class ConversationRows {
       queries: 0,
       variables: 0,
     });
-    return { conversationId, branchId, title: title.toWellFormed(), workspace, createdAt };
+    return { conversationId, branchId, tenant, title: title.toWellFormed(), workspace, createdAt };
   }
 }

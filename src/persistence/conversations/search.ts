@@ -3,6 +3,7 @@ import type { SearchFilter, SearchHit, SearchKind } from "../../domain/records/a
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { type BranchSegment, readLineage } from "../branches/lineage.ts";
+import { isSeen } from "../database/is_seen.ts";
 import { snippetsOf } from "./snippets.ts";
 
 /** More words than anyone types; longer input is cut, so that search time is bounded. */
@@ -59,7 +60,8 @@ async function found(
     LEFT JOIN query_state r ON r.id = CASE WHEN s.field IN ('answer', 'steered') THEN s.owner_id ELSE i.query_state_id END
     LEFT JOIN query_soul q ON q.id = CASE s.field WHEN 'query' THEN s.owner_id ELSE r.query_soul_id END
     LEFT JOIN conversation_state b ON b.id = q.conversation_state_id
-    WHERE ${match.where} AND ${bound(match, filter)} AND ${conditions(filter)}
+    LEFT JOIN conversation_soul c ON c.id = b.conversation_soul_id
+    WHERE ${match.where} AND ${isOwn(db)} AND ${await bound(db, match, filter)} AND ${conditions(filter)}
       AND (${lineage ? sql.join(lineage.map(shownIn), sql` OR `) : sql`true`})
     ORDER BY ${match.order} LIMIT ${Math.floor(filter.limit)}`.execute(db);
   const content = new Content(db);
@@ -87,7 +89,10 @@ async function matchIn(
   const { Words } = await import("../postgres/words.ts");
   const wanted = sql`CAST(${new Words().query([...words])} AS tsquery)`;
   // A text that is long for its matches is worth less.
-  return { where: sql`s.words @@ ${wanted}`, order: sql`ts_rank(s.words, ${wanted}, 1) DESC, s.rowid DESC` };
+  return {
+    where: sql`s.words @@ ${wanted} AND ${isSeen(db, "s.tenant")}`,
+    order: sql`ts_rank(s.words, ${wanted}, 1) DESC, s.rowid DESC`,
+  };
 }
 
 function wordsOf(text: string): ReadonlySet<string> {
@@ -105,12 +110,29 @@ function phrases(words: ReadonlySet<string>): string {
   return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
 }
 
-/** With a filter, all matches are read, so that old ones are found too. */
-function bound(match: Match, { conversationId, branchId, kind, since, until }: SearchFilter) {
+/** A text of a conversation that is missing counts in SQLite, so that reading it reports the damage. */
+function isOwn(db: Database) {
+  const seen = isSeen(db, "c.tenant");
+  return db.verifies ? sql`(c.id IS NULL OR ${seen})` : sql`c.id IS NOT NULL AND ${seen}`;
+}
+
+/** With a filter, all matches are read, so that old ones are found too; and in SQLite if there are several tenants, of
+ * which the index knows nothing. */
+async function bound(
+  db: Database,
+  ...[match, { conversationId, branchId, kind, since, until }]: readonly [Match, SearchFilter]
+) {
   if ([conversationId, branchId, kind, since, until].some((one) => one !== undefined)) return sql`true`;
+  if (db.kind === "sqlite" && db.tenant !== null && await hasOthers(db, db.tenant)) return sql`true`;
   return sql`s.rowid >= coalesce((
     SELECT s.rowid FROM search s WHERE ${match.where} ORDER BY s.rowid DESC LIMIT 1 OFFSET ${MAX_RANKED - 1}
   ), 0)`;
+}
+
+async function hasOthers(db: Database, tenant: string): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM conversation_soul WHERE tenant < ${tenant} OR tenant > ${tenant} LIMIT 1`
+    .execute(db);
+  return rows.length > 0;
 }
 
 function conditions({ conversationId, kind, since, until }: SearchFilter) {

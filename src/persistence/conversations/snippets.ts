@@ -23,9 +23,11 @@ interface TextRow {
 const runs = (ids: readonly string[]) =>
   sql`SELECT r.id, r.id AS query_id, NULL AS text, r.metadata, ${ABOVE} FROM query_state r
   JOIN query_soul q ON q.id = r.query_soul_id JOIN conversation_state b ON b.id = q.conversation_state_id
+  JOIN conversation_soul c ON c.id = b.conversation_soul_id
   WHERE r.id IN (${sql.join(ids)})`;
 
-const ABOVE = sql`${isIntact("queryState", "r")}, ${isIntact("querySoul", "q")}, ${isIntact("conversationState", "b")}`;
+const ABOVE = sql`${isIntact("queryState", "r")}, ${isIntact("querySoul", "q")}, ${isIntact("conversationState", "b")},
+  ${isIntact("conversationSoul", "c")}`;
 
 /** Where the texts of each field are stored, with the rows above them. */
 const SOURCES = {
@@ -37,6 +39,7 @@ const SOURCES = {
       JOIN expression_soul v ON v.id = e.expression_soul_id JOIN iteration i ON i.id = e.iteration_id
       JOIN query_state r ON r.id = i.query_state_id JOIN query_soul q ON q.id = r.query_soul_id
       JOIN conversation_state b ON b.id = q.conversation_state_id
+      JOIN conversation_soul c ON c.id = b.conversation_soul_id
       WHERE e.id IN (${sql.join(ids)})`,
   },
   answer: { table: "query_state", rows: runs },
@@ -47,6 +50,7 @@ const SOURCES = {
       sql`SELECT q.id, r.id AS query_id, q.query AS text, NULL AS metadata, ${ABOVE} FROM query_soul q
       JOIN query_state r ON r.query_soul_id = q.id AND r.version = q.runs - 1
       JOIN conversation_state b ON b.id = q.conversation_state_id
+      JOIN conversation_soul c ON c.id = b.conversation_soul_id
       WHERE q.id IN (${sql.join(ids)})`,
   },
 } as const;

@@ -39,6 +39,7 @@ export const UNCOPIED_TABLES = [
 ] as const;
 
 /** Cells that each database computes from its rows as it stores them. */
-export const COMPUTED_COLUMNS: ReadonlySet<string> = new Set(
-  ["checksum", "branches", "variables", "edges", "scopes", "iterations", "states", "children", "calls", "replaces"],
-);
+export const COMPUTED_COLUMNS: ReadonlySet<string> = new Set([
+  ...["checksum", "branches", "variables", "edges", "scopes", "iterations", "states", "children", "calls", "replaces"],
+  "externalId",
+]);

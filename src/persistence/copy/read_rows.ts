@@ -61,13 +61,18 @@ async function plainRow(db: Database, table: CopiedTableName, row: Row): Promise
   );
   const cells: Record<string, unknown> = {};
   for (const [column, cell] of Object.entries(row)) {
-    if (COMPUTED_COLUMNS.has(column)) continue;
+    if (COMPUTED_COLUMNS.has(column) || (column === "tenant" && !isOwner(table, row))) continue;
     if (typeof cell === "string" && textual.has(column)) cells[column] = content.text(cell);
     else if (cell === null || !binary.has(column)) cells[column] = cell;
     else if (large === null || column !== "result") cells[column] = content.bytes(cell as Uint8Array | string);
     else cells[column] = null;
   }
   return { place: order.map((column) => row[column] as string | number), cells, large };
+}
+
+/** Other rows have the tenant of the conversation that they belong to. */
+function isOwner(table: CopiedTableName, row: Row): boolean {
+  return table === "conversationSoul" || (table === "extensionState" && row["conversationStateId"] === null);
 }
 
 function largeOf(metadata: string): string | null {

@@ -2,11 +2,20 @@ import { type RawBuilder, sql } from "kysely";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "./database.ts";
 import { isIntact } from "../schema/intact.ts";
+import { isSeen } from "./is_seen.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 
 type Table = "conversationSoul" | "conversationState" | "queryState";
 
 const ID_CHARS = 36;
+const OF_BRANCH = "FROM conversation_soul c JOIN conversation_state b ON b.conversation_soul_id = c.id";
+/** The tenant of a row `t`. */
+const TENANTS: Readonly<Record<Table, string>> = {
+  conversationSoul: "t.tenant",
+  conversationState: "(SELECT c.tenant FROM conversation_soul c WHERE c.id = t.conversation_soul_id)",
+  queryState: `(SELECT c.tenant ${OF_BRANCH} JOIN query_soul q ON q.conversation_state_id = b.id
+    WHERE q.id = t.query_soul_id)`,
+};
 
 /** Throws `Damage` if a row with this id exists although an index did not find it. It reads the whole table. */
 export async function verifyAbsent(
@@ -34,7 +43,7 @@ export async function idsWith(
     // Ids are hexadecimal digits and dashes, all of which sort before "~".
     const { rows } = await sql<{ id: string }>`SELECT t.id, ${isIntact(table, "t")} AS intact
       FROM ${sql.raw(`${snakeCase(table)} t ${how}`)} WHERE t.id >= ${prefix} AND t.id < ${`${prefix}~`} AND ${where}
-      LIMIT 2`.execute(db);
+      AND ${isSeen(db, TENANTS[table])} LIMIT 2`.execute(db);
     return rows.map(({ id }) => id);
   };
   const found = await read("");

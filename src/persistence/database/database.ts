@@ -1,4 +1,5 @@
 import { type Dialect, Kysely, type RawBuilder } from "kysely";
+import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 export type ResultRow = Readonly<Record<string, unknown>>;
@@ -7,9 +8,16 @@ export type ResultRow = Readonly<Record<string, unknown>>;
  * here; all other code runs on each of them. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly kind: "sqlite" | "postgres";
+  /** Whose rows are seen; null for those of all tenants. */
+  abstract readonly tenant: string | null;
 
   constructor(dialect: Dialect) {
     super({ dialect });
+  }
+
+  /** The tenant of what is created. */
+  get ownTenant(): string {
+    return this.tenant ?? DEFAULT_TENANT;
   }
 
   /** Whether this program verifies what it reads: rows have checksums, and counts of the rows below them. PostgreSQL
@@ -18,6 +26,8 @@ export abstract class Database extends Kysely<DatabaseSchema> {
     return this.kind === "sqlite";
   }
 
+  /** The same database as another tenant sees it. */
+  abstract of(tenant: string | null): Database;
   /** Runs SQL that a Kysely builder has compiled and returns its rows. */
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
   /** Runs a statement whose rows nobody needs. A transaction need not wait for it: if it fails, so does what follows it

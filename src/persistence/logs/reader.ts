@@ -3,6 +3,7 @@ import type { LogFilter, LogRow } from "../../domain/records/archive.ts";
 import { LOG_LEVELS, logLevelOf } from "../../domain/records/log_entry.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
+import { isSeen } from "../database/is_seen.ts";
 import { fromJson } from "../database/json.ts";
 
 /** `Archive.logs`. */
@@ -13,6 +14,14 @@ export async function readLogs(db: Database, filter: LogFilter): Promise<readonl
     .select(["level", "event", "data", "conversationSoulId", "queryStateId", "iterationId", "createdAt"])
     .select(sql<number>`rowid`.as("seq"))
     .orderBy(sql`rowid`, after === undefined ? "desc" : "asc").limit(Math.max(0, Math.floor(limit)));
+  if (db.tenant !== null) {
+    wanted = wanted.where((on) =>
+      on.exists(
+        on.selectFrom("conversationSoul as c").select("c.id").where(isSeen(db, "c.tenant"))
+          .whereRef("c.id", "=", "log.conversationSoulId"),
+      )
+    );
+  }
   if (levels.length < LOG_LEVELS.length) wanted = wanted.where("level", "in", levels);
   if (conversationId !== undefined) wanted = wanted.where("conversationSoulId", "=", conversationId);
   if (queryId !== undefined) wanted = wanted.where("queryStateId", "=", queryId);

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { checkedCells } from "../schema/checked_cells.ts";
 import { CHECKED, type CheckedTable } from "../schema/checksum.ts";
 import { ChecksumFunctions } from "../schema/checksum_functions.ts";
 import { rowPlace } from "../schema/row_place.ts";
@@ -55,7 +56,7 @@ export function rowProblems(db: DatabaseSync): readonly string[] {
 function changedRows(db: DatabaseSync, table: CheckedTable): readonly string[] {
   const name = snakeCase(table);
   const [first] = CHECKED[table];
-  const cells = CHECKED[table].map(snakeCase).join(", ");
+  const cells = checkedCells(db, table).join(", ");
   const rows = db.prepare(
     `SELECT ${
       snakeCase(first)

@@ -18,7 +18,7 @@ export async function migratePostgres(
 ): Promise<void> {
   if (!unfinished) await refuseUnfinished(connection, location);
   if (await versionOf(connection, location) === migrations.length) return;
-  await connection.query("BEGIN");
+  await connection.query("BEGIN; SET LOCAL vis.tenant = '*'");
   // Another process may be doing the same.
   await connection.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
   for (const { version, name, sql } of migrations.slice(await versionOf(connection, location))) {

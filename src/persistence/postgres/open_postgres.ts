@@ -9,6 +9,8 @@ const PATIENCE_MS = 10 * 60_000;
 
 export interface OpenPostgresOptions {
   readonly now: () => number;
+  /** Whose rows are seen; null for those of all tenants. */
+  readonly tenant: string | null;
   /** How long to wait for the server at the start. */
   readonly startMs: number;
   /** Takes the place of the one in the URL. */
@@ -44,5 +46,5 @@ export async function openPostgres(url: string, options: OpenPostgresOptions): P
     await server.close();
     throw toPostgresError(error, location);
   }
-  return { db: new PostgresDatabase(server), server, address, location };
+  return { db: new PostgresDatabase(server, { tenant: options.tenant }), server, address, location };
 }

@@ -13,27 +13,40 @@ type Result = QueryResult<Record<string, unknown>>;
 /** How often a transaction runs again because another one was in its way. */
 const MOST_TRIES = 8;
 
+export interface PostgresDatabaseOptions {
+  readonly tenant: string | null;
+  readonly transaction?: Transaction | null;
+  readonly held?: HeldRuns;
+}
+
+interface Transaction {
+  readonly connection: Connection;
+  readonly sent: Sent;
+}
+
 /** A PostgreSQL database, or a transaction in it. */
 export class PostgresDatabase extends Database {
   override readonly kind = "postgres";
   readonly held: HeldRuns;
   readonly #server: Server;
+  readonly #tenant: string | null;
   /** Null outside of transactions. */
-  readonly #transaction: { readonly connection: Connection; readonly sent: Sent } | null;
-  /** The end of the last write. */
-  #written: Promise<void> = Promise.resolve();
+  readonly #transaction: Transaction | null;
 
-  constructor(
-    server: Server,
-    { transaction = null, held = new HeldRuns() }: {
-      readonly transaction?: { readonly connection: Connection; readonly sent: Sent } | null;
-      readonly held?: HeldRuns;
-    } = {},
-  ) {
+  constructor(server: Server, { tenant, transaction = null, held = new HeldRuns() }: PostgresDatabaseOptions) {
     super(postgresDialect(new PostgresDriver((text, parameters) => this.#query(text, { parameters }))));
     this.#server = server;
+    this.#tenant = tenant;
     this.#transaction = transaction;
     this.held = held;
+  }
+
+  override get tenant(): string | null {
+    return this.#tenant;
+  }
+
+  override of(tenant: string | null): PostgresDatabase {
+    return new PostgresDatabase(this.#server, { tenant, held: this.held });
   }
 
   override async run(text: string, parameters: readonly unknown[]): Promise<readonly ResultRow[]> {
@@ -56,9 +69,7 @@ export class PostgresDatabase extends Database {
   /** One after the other, in the order of the calls, as SQLite writes: the end of a query relies on that of its last
    * iteration, which was not awaited. */
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
-    const written = this.#written.then(() => this.#write(work));
-    this.#written = written.then(() => {}, () => {});
-    return written;
+    return this.#server.inOrder(() => this.#write(work));
   }
 
   async #write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
@@ -78,8 +89,8 @@ export class PostgresDatabase extends Database {
       const connection = await this.#take();
       const sent = new Sent();
       try {
-        sent.add(connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
-        const result = await work(this.#in({ connection, sent }));
+        sent.add(connection.query(this.#begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")));
+        const result = await work(this.#within({ connection, sent }));
         // Nothing depends on the end of a read.
         sent.add(connection.query("COMMIT"));
         connection.release();
@@ -108,7 +119,8 @@ export class PostgresDatabase extends Database {
   }
 
   override breaksRule(error: unknown): error is Error {
-    return error instanceof Error && sqlState(error).startsWith("23");
+    // A row that belongs to none breaks a policy before it breaks a constraint.
+    return error instanceof Error && /^(?:23|42501$)/.test(sqlState(error));
   }
 
   override jsonText(cell: string, key: string): RawBuilder<string | null> {
@@ -131,10 +143,10 @@ export class PostgresDatabase extends Database {
     let id: unknown = null;
     let done: { readonly result: T } | null = null;
     try {
-      sent.add(connection.query("BEGIN"));
+      sent.add(connection.query(this.#begin("BEGIN")));
       const began = connection.query("SELECT pg_current_xact_id()::text AS id", { prepared: true });
       sent.add(began);
-      const result = await work(this.#in({ connection, sent }));
+      const result = await work(this.#within({ connection, sent }));
       id = (await began).rows[0]?.["id"];
       done = { result };
       sent.add(connection.query("COMMIT"));
@@ -166,7 +178,8 @@ export class PostgresDatabase extends Database {
     for (;;) {
       const connection = await this.#take();
       try {
-        const result = await connection.query(text, options);
+        const seen = connection.see(this.#seen);
+        const [result] = await Promise.all([connection.query(text, options), seen]);
         connection.release();
         return result;
       } catch (error) {
@@ -176,8 +189,18 @@ export class PostgresDatabase extends Database {
     }
   }
 
-  #in(transaction: { readonly connection: Connection; readonly sent: Sent }): PostgresDatabase {
-    return new PostgresDatabase(this.#server, { transaction, held: this.held });
+  /** The value of `vis.tenant`, by which the server chooses rows. */
+  get #seen(): string {
+    return this.#tenant ?? "*";
+  }
+
+  /** The beginning of a transaction, in one round trip. */
+  #begin(begin: string): string {
+    return `${begin}; SET LOCAL vis.tenant = '${this.#seen.replaceAll("'", "''")}'`;
+  }
+
+  #within(transaction: Transaction): PostgresDatabase {
+    return new PostgresDatabase(this.#server, { tenant: this.#tenant, transaction, held: this.held });
   }
 
   #take(): Promise<Connection> {

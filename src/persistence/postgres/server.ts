@@ -36,6 +36,9 @@ interface Pool {
 /** A connection that one transaction has to itself. */
 export interface Connection {
   query(sql: string, options?: QueryOptions): Promise<QueryResult<Record<string, unknown>>>;
+  /** Chooses the tenant whose rows the next statements outside of a transaction see. They need not wait for it, but
+   * what they return counts only once it resolves. */
+  see(tenant: string): Promise<void>;
   /** Gives it back; with `broken`, it is closed. */
   release(broken?: boolean): void;
 }
@@ -52,6 +55,9 @@ export class Server {
   readonly #patienceMs: number;
   readonly #names = new Map<string, string>();
   readonly #camel = new Map<string, string>();
+  readonly #seen = new WeakMap<Client, string>();
+  /** The end of the last write. */
+  #written: Promise<unknown> = Promise.resolve();
   #fault = "";
   #closed = false;
 
@@ -83,6 +89,7 @@ export class Server {
         client.on("error", () => {}); // the statement that runs fails too
         return {
           query: (sql, options) => this.#query(client, sql, options),
+          see: (tenant) => this.#see(client, tenant),
           release: (broken = false) => client.release(broken),
         };
       } catch (error) {
@@ -92,6 +99,13 @@ export class Server {
       }
       await sleep(pause);
     }
+  }
+
+  /** Runs writes of this process one after the other. */
+  inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const written = this.#written.then(work);
+    this.#written = written.catch(() => {});
+    return written;
   }
 
   async close(): Promise<void> {
@@ -105,6 +119,17 @@ export class Server {
     if (this.#fault !== "" || !isLost(error) || this.#closed) return;
     this.#fault = "the server closed the connection";
     void this.take().then((connection) => connection.release(), () => {});
+  }
+
+  async #see(client: Client, tenant: string): Promise<void> {
+    if (this.#seen.get(client) === tenant) return;
+    this.#seen.set(client, tenant);
+    try {
+      await this.#query(client, "SELECT set_config('vis.tenant', $1, false)", { parameters: [tenant], prepared: true });
+    } catch (error) {
+      this.#seen.delete(client);
+      throw error;
+    }
   }
 
   async #query(

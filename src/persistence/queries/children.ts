@@ -30,7 +30,7 @@ export class Children {
     this.#now = now;
   }
 
-  createBranch(child: NewChildBranch): Promise<Omit<Branch, "workspace">> {
+  createBranch(child: NewChildBranch): Promise<Omit<Branch, "workspace" | "tenant">> {
     const { branchId: parent, iterationId, depth, title } = child;
     return this.#db.write(async (tx) => {
       await checkRun(tx, { iterationId });

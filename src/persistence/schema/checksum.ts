@@ -4,7 +4,7 @@ import type { DatabaseSchema } from "./schema.ts";
 /** The cells that a row's checksum covers, in this order. It leaves out the counts and sums that triggers maintain, and
  * the number by which SQLite orders changes of scope. */
 export const CHECKED = {
-  conversationSoul: ["id", "metadata", "createdAt", "activity"],
+  conversationSoul: ["id", "metadata", "createdAt", "activity", "tenant"],
   conversationState: [
     "id",
     "conversationSoulId",
@@ -86,6 +86,7 @@ export const CHECKED = {
     "version",
     "value",
     "createdAt",
+    "tenant",
   ],
   requestKey: ["conversationStateId", "key", "fingerprint", "queryStateId", "createdAt"],
   childBranch: ["conversationStateId", "iterationId", "depth", "createdAt"],

@@ -23,6 +23,7 @@ export interface DatabaseSchema {
     /** Increases with each conversation and each query of a user: the conversation with the highest number was used
      * last. */
     activity: number;
+    tenant: string;
     checksum: Generated<number>;
     branches: Generated<number>;
   };
@@ -158,6 +159,8 @@ export interface DatabaseSchema {
     version: number;
     value: string | null;
     createdAt: number;
+    /** Of global state. In SQLite, that of a branch has none but the one of its conversation. */
+    tenant: Generated<string | null>;
     checksum: Generated<number>;
   };
   readonly requestKey: {

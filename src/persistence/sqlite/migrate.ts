@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { rename } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
-import { addChecksums } from "./add_checksums.ts";
+import { addChecksums, addToChecksums } from "./add_checksums.ts";
 import { copyDatabase } from "./copy_database.ts";
 import { isBusy } from "./error_kinds.ts";
 import { damaged, systemError } from "./store_error.ts";
@@ -20,7 +20,10 @@ const TABLE = `CREATE TABLE IF NOT EXISTS schema_migration (
 const OUR_TABLE = "conversation_soul";
 
 /** Steps that run after the SQL of a file, in its transaction. */
-const AFTER: ReadonlyMap<string, (db: DatabaseSync) => void> = new Map([["checksums.sql", addChecksums]]);
+const AFTER: ReadonlyMap<string, (db: DatabaseSync) => void> = new Map([
+  ["checksums.sql", addChecksums],
+  ["tenants.sql", (db) => addToChecksums(db, { tables: ["conversationSoul", "extensionState"], column: "tenant" })],
+]);
 
 /** Brings a database to the newest schema: each file in its own transaction, in order, recorded with its checksum. If a
  * file fails, the database stays at the version before it. Before a database that contains data is changed, a copy is

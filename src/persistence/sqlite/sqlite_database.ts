@@ -4,22 +4,32 @@ import { breaksRule } from "./error_kinds.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { SqliteDriver } from "./driver.ts";
 import type { SqliteConnection } from "./connection.ts";
-import { Transactions, type TransactionsOptions } from "./transactions.ts";
+import type { Transactions } from "./transactions.ts";
+
+export interface SqliteDatabaseOptions {
+  /** Null for the database within a transaction, whose owner already holds the connection. */
+  readonly transactions: Transactions | null;
+  readonly tenant: string | null;
+}
 
 /** The database, or the current transaction on its one connection. */
 export class SqliteDatabase extends Database {
   override readonly kind = "sqlite";
   readonly #connection: SqliteConnection;
-  /** Null if this belongs to a transaction, whose owner already holds the connection. */
-  readonly #transactions: Transactions | null;
+  readonly #transactions: SqliteDatabaseOptions["transactions"];
   readonly #within: SqliteDatabase;
+  override readonly tenant: string | null;
 
-  constructor(connection: SqliteConnection, transactions: TransactionsOptions | null) {
-    const shared = transactions && new Transactions(connection, transactions);
-    super(sqliteDialect(new SqliteDriver(connection, shared)));
+  constructor(connection: SqliteConnection, { transactions, tenant }: SqliteDatabaseOptions) {
+    super(sqliteDialect(new SqliteDriver(connection, transactions)));
+    this.tenant = tenant;
     this.#connection = connection;
-    this.#transactions = shared;
-    this.#within = shared ? new SqliteDatabase(connection, null) : this;
+    this.#transactions = transactions;
+    this.#within = transactions ? new SqliteDatabase(connection, { tenant, transactions: null }) : this;
+  }
+
+  override of(tenant: string | null): Database {
+    return new SqliteDatabase(this.#connection, { tenant, transactions: this.#transactions });
   }
 
   override run(text: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]> {

@@ -23,12 +23,6 @@ import { StateTally } from "./tally.ts";
 /** Characters of one value as JSON, keys in one place, and versions of a key. */
 const MAX_CHARS = 1 << 20, MAX_KEYS = 10_000, MAX_VERSIONS = 1000;
 
-export interface ExtensionStatesOptions {
-  readonly now: () => number;
-  /** Converts database errors to errors of the store. */
-  readonly guard: <T>(work: () => Promise<T>) => Promise<T>;
-}
-
 type Joined = DatabaseSchema & {
   i: DatabaseSchema["iteration"];
   s: DatabaseSchema["queryState"];
@@ -39,13 +33,11 @@ type Joined = DatabaseSchema & {
 export class ExtensionStates implements StateStore {
   readonly #db: Database;
   readonly #now: () => number;
-  readonly #guard: ExtensionStatesOptions["guard"];
   readonly #tally = new StateTally();
 
-  constructor(db: Database, { now, guard }: ExtensionStatesOptions) {
+  constructor(db: Database, now: () => number) {
     this.#db = db;
     this.#now = now;
-    this.#guard = guard;
   }
 
   put(...[place, { key, value, ifVersion }]: Parameters<StateStore["put"]>): Promise<number> {
@@ -53,8 +45,8 @@ export class ExtensionStates implements StateStore {
     if (text.length > MAX_CHARS) {
       throw new UsageError(`Cannot store ${key}: ${text.length} characters of JSON, over ${MAX_CHARS}`);
     }
-    return this.#write(async (tx) => {
-      await tx.lock(`state ${place.namespace} ${place.branchId ?? ""}`);
+    return this.#db.write(async (tx) => {
+      await tx.lock(`state ${place.namespace} ${place.branchId ?? tx.ownTenant}`);
       await checkRun(tx, place);
       const content = new Content(tx);
       const [newest] = await this.#shown(tx, { place, key, limit: 1 });
@@ -71,7 +63,7 @@ export class ExtensionStates implements StateStore {
   }
 
   get(...[place, { key, version }]: Parameters<StateStore["get"]>): Promise<StateVersion | null> {
-    return this.#read(async (tx) => {
+    return this.#db.read(async (tx) => {
       const [row] = await this.#shown(tx, { place, key, version, limit: 1 });
       const [found] = row ? await stateVersions(tx, [row]) : [];
       return found === undefined || (found.value === undefined && version === undefined) ? null : found;
@@ -79,11 +71,11 @@ export class ExtensionStates implements StateStore {
   }
 
   history(...[place, { key, limit }]: Parameters<StateStore["history"]>): Promise<readonly StateVersion[]> {
-    return this.#read(async (tx) => await stateVersions(tx, await this.#shown(tx, { place, key, limit })));
+    return this.#db.read(async (tx) => await stateVersions(tx, await this.#shown(tx, { place, key, limit })));
   }
 
   list(...[place, { prefix = "", limit }]: Parameters<StateStore["list"]>): Promise<readonly StateEntry[]> {
-    return this.#read(async (tx) => {
+    return this.#db.read(async (tx) => {
       const found = new Map<string, StateRow>();
       for (const segment of await this.#segments(tx, place)) {
         const wanted = stateRows(tx, { place, segment })
@@ -102,15 +94,15 @@ export class ExtensionStates implements StateStore {
   }
 
   query(namespace: string, query: StateQuery): Promise<readonly FoundState[]> {
-    return this.#read(async (tx) => {
+    return this.#db.read(async (tx) => {
       await this.#tally.verifyAll(tx, namespace);
       return await findStates(tx, { namespace, query });
     });
   }
 
   delete(place: StatePlace, key: string): Promise<boolean> {
-    return this.#write(async (tx) => {
-      await tx.lock(`state ${place.namespace} ${place.branchId ?? ""}`);
+    return this.#db.write(async (tx) => {
+      await tx.lock(`state ${place.namespace} ${place.branchId ?? tx.ownTenant}`);
       await checkRun(tx, place);
       const [newest] = await this.#shown(tx, { place, key, limit: 1 });
       if (newest === undefined || newest.value === null) return false;
@@ -171,6 +163,7 @@ export class ExtensionStates implements StateStore {
       version,
       value,
       createdAt: this.#now(),
+      ...(place.branchId === null ? { tenant: tx.ownTenant } : {}),
     });
     this.#tally.inserted(place, checksum);
     if (version > MAX_VERSIONS && !await isForked(tx, place.branchId)) {
@@ -184,14 +177,6 @@ export class ExtensionStates implements StateStore {
     const where = place.branchId === null ? "globally" : "in this conversation";
     throw new UsageError(`Cannot store another state of ${place.namespace}: it has ${MAX_KEYS} keys ${where}`);
   }
-
-  #read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
-    return this.#guard(() => this.#db.read(work));
-  }
-
-  #write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
-    return this.#guard(() => this.#db.write(work));
-  }
 }
 
 /** Rows that a segment shows; `i` is `extension_state`. */
@@ -201,7 +186,7 @@ function stateRows(
 ) {
   const rows = tx.selectFrom("extensionState as i").leftJoin("queryState as s", "s.id", "i.queryStateId")
     .leftJoin("querySoul as q", "q.id", "s.querySoulId").where("i.namespace", "=", place.namespace);
-  if (segment === null) return rows.where("i.conversationStateId", "is", null);
+  if (segment === null) return rows.where("i.conversationStateId", "is", null).where("i.tenant", "=", tx.ownTenant);
   return rows.where("i.conversationStateId", "=", segment.branchId).where((on) => {
     // Only the position of `i` is read; if the joined rows are absent, the first condition is true.
     const joined = on as unknown as ExpressionBuilder<Joined, "q" | "s" | "i">;
@@ -212,7 +197,7 @@ function stateRows(
 function ownRows(tx: Database, { place, key }: { readonly place: StatePlace; readonly key: string }) {
   const rows = tx.deleteFrom("extensionState").where("namespace", "=", place.namespace).where("key", "=", key);
   return place.branchId === null
-    ? rows.where("conversationStateId", "is", null)
+    ? rows.where("conversationStateId", "is", null).where("tenant", "=", tx.ownTenant)
     : rows.where("conversationStateId", "=", place.branchId);
 }
 
@@ -223,7 +208,7 @@ async function ownNewest(
   const rows = tx.selectFrom("extensionState").select((row) => row.fn.max("version").as("newest"))
     .where("namespace", "=", namespace).where("key", "=", key);
   const own = branchId === null
-    ? rows.where("conversationStateId", "is", null)
+    ? rows.where("conversationStateId", "is", null).where("tenant", "=", tx.ownTenant)
     : rows.where("conversationStateId", "=", branchId);
   return (await own.executeTakeFirst())?.newest ?? 0;
 }
@@ -232,7 +217,7 @@ async function keysIn(tx: Database, { namespace, branchId }: StatePlace): Promis
   const rows = tx.selectFrom("extensionState").select((row) => row.fn.count<number>("key").distinct().as("keys"))
     .where("namespace", "=", namespace);
   const own = branchId === null
-    ? rows.where("conversationStateId", "is", null)
+    ? rows.where("conversationStateId", "is", null).where("tenant", "=", tx.ownTenant)
     : rows.where("conversationStateId", "=", branchId);
   return (await own.executeTakeFirstOrThrow()).keys;
 }

@@ -5,6 +5,7 @@ import { Content } from "../content/content.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
 import { isIntact } from "../schema/intact.ts";
+import { isSeen } from "../database/is_seen.ts";
 
 /** Whether the run that a state `e` refers to is missing. */
 const LOST_RUN = sql`e.query_state_id IS NOT NULL AND q.id IS NULL`;
@@ -35,7 +36,9 @@ export async function findStates(
   if (typeof conversationId === "string") conditions.push(sql`conversation_id = ${conversationId}`);
   if (since > 0) conditions.push(sql`at >= ${since}`);
   const all = [sql`cell IS NOT NULL`, ...conditions];
-  const newest = db.kind === "postgres" ? newestByKey({ namespace, prefix }) : newestInGroup({ namespace, prefix });
+  const newest = db.kind === "postgres"
+    ? newestByKey(db, { namespace, prefix })
+    : newestInGroup(db, { namespace, prefix });
   const whole = sql.raw(db.kind === "postgres" ? "cell" : WHOLE);
   const { rows } = await sql<Row>`
     WITH newest AS (${newest}), whole AS (
@@ -59,29 +62,38 @@ interface Wanted {
 }
 
 /** Of the rows of a group, SQLite returns the one with the highest version. */
-function newestInGroup({ namespace, prefix }: Wanted) {
+function newestInGroup(db: Database, { namespace, prefix }: Wanted) {
   return sql`
     SELECT b.conversation_soul_id AS conversation_id, e.conversation_state_id AS branch, e.key, max(e.version) AS version,
       e.value AS cell, e.created_at AS at, e.rowid AS stored, sum(${LOST_RUN}) AS lost
     FROM extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
+    LEFT JOIN conversation_soul c ON c.id = b.conversation_soul_id
     LEFT JOIN query_state s ON s.id = e.query_state_id
     LEFT JOIN query_soul q ON q.id = s.query_soul_id
     WHERE e.namespace = ${namespace} AND ${isIntact("queryState", "s")} AND ${isIntact("querySoul", "q")}
-      AND ${isIntact("conversationState", "b")} AND substr(e.key, 1, ${prefix.length}) = ${prefix}
-      AND (q.id IS NULL OR s.version = q.runs - 1)
+      AND ${isIntact("conversationState", "b")} AND ${
+    isIntact("conversationSoul", "c")
+  } AND substr(e.key, 1, ${prefix.length}) = ${prefix}
+      AND ${isOwn(db)} AND (q.id IS NULL OR s.version = q.runs - 1)
     GROUP BY e.conversation_state_id, e.key`;
 }
 
-function newestByKey({ namespace, prefix }: Wanted) {
+function newestByKey(db: Database, { namespace, prefix }: Wanted) {
   return sql`
     SELECT DISTINCT ON (e.conversation_state_id, e.key) b.conversation_soul_id AS conversation_id,
       e.conversation_state_id AS branch, e.key, e.version, e.value AS cell, e.created_at AS at, e.rowid AS stored, 0 AS lost
     FROM extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
+    LEFT JOIN conversation_soul c ON c.id = b.conversation_soul_id
     LEFT JOIN query_state s ON s.id = e.query_state_id
     LEFT JOIN query_soul q ON q.id = s.query_soul_id
     WHERE e.namespace = ${namespace} AND substr(e.key, 1, ${prefix.length}) = ${prefix}
-      AND (q.id IS NULL OR s.version = q.runs - 1)
+      AND ${isOwn(db)} AND (q.id IS NULL OR s.version = q.runs - 1)
     ORDER BY e.conversation_state_id, e.key, e.version DESC`;
+}
+
+/** A state of a conversation that is missing counts, so that reading it reports the damage. */
+function isOwn(db: Database) {
+  return sql`(${isSeen(db, "coalesce(e.tenant, c.tenant)")} OR (e.conversation_state_id IS NOT NULL AND c.id IS NULL))`;
 }
 
 /** Compares the value at a path; true and 1 differ, and so do null and a missing value. */

@@ -6,6 +6,8 @@ import type { NewFork } from "../../domain/records/new_fork.ts";
 export interface Branch {
   readonly conversationId: string;
   readonly branchId: string;
+  /** Whose conversation it is. */
+  readonly tenant: string;
   readonly title: string;
   /** Real path of the workspace that the conversation belongs to. */
   readonly workspace: string;

@@ -26,11 +26,17 @@ export interface Store
     Archive {
   /** The location of the database: a path or ":memory:". */
   readonly location: string;
+  /** Whose rows it shows, as if there were no others; null for those of all tenants. What is created is the tenant's,
+   * or the default one's. Only the sum of what labels used, leases and the log concern every tenant. */
+  readonly tenant: string | null;
+  /** The same store as another tenant sees it. */
+  of(tenant: string | null): Store;
   /** The state that extensions keep. */
   readonly states: StateStore;
   /** Makes this process one of the nodes that share the database; null for a database that one machine has. */
   readonly asNode: ((id: string) => Promise<NodeStore>) | null;
-  /** Quick structural check of the file. Returns descriptions of the problems, or an empty list. */
+  /** Quick structural check of the file, or of the rights of the role in PostgreSQL. Returns descriptions of the
+   * problems, or an empty list. */
   check(): Promise<readonly string[]>;
   /** What happened to the files since they were opened, and what to do about it; "" while writes still reach them. */
   fileFault(): string;

@@ -39,7 +39,7 @@ Deno.test("TokenList reads plain and hashed tokens, scopes, ends and quotas, wit
   await using at = await bench(`{
     // Who may come in
     "tokens": [
-      { "name": "ci", "token": "${SECRET}", "scope": "read", "expires": "2030-01-01T00:00:00Z" },
+      { "name": "ci", "token": "${SECRET}", "scope": "read", "tenant": "lab", "expires": "2030-01-01T00:00:00Z" },
       { "name": "ana@work", "token": "sha256:${HASH}", "queriesPerDay": 5, "concurrent": null },
     ],
   }`);
@@ -49,6 +49,7 @@ Deno.test("TokenList reads plain and hashed tokens, scopes, ends and quotas, wit
   assert.equal(Buffer.from(ci?.digest ?? []).toString("hex"), createHash("sha256").update(SECRET).digest("hex"));
   assert.deepEqual(ci?.quota, quota, "what it does not say is what the server says");
   assert.equal(Buffer.from(ana?.digest ?? []).toString("hex"), HASH);
+  assert.deepEqual([ci?.tenant, ana?.tenant], ["lab", "default"]);
   assert.deepEqual([ana?.scope, ana?.expiresAt], ["write", null]);
   assert.deepEqual(ana?.quota, { queriesPerDay: 5, costUsdPerDay: 3, concurrent: null });
 });
@@ -61,6 +62,7 @@ Deno.test("TokenList open() says what is wrong with a file by its place, and sho
     [[], /the file: /],
     [{ tokens: [{ ...entry, token: "short-secret" }] }, /tokens\.0\.token: It must have 16 to 512/],
     [{ tokens: [{ ...entry, token: `sha256:${SECRET}` }] }, /tokens\.0\.token: /],
+    [{ tokens: [{ ...entry, tenant: "*" }] }, /tokens\.0\.tenant: It must have 1 to 64/],
     [{ tokens: [{ ...entry, scope: "root" }] }, /tokens\.0\.scope: /],
     [{ tokens: [{ ...entry, expires: "tomorrow" }] }, /tokens\.0\.expires: /],
     [{ tokens: [{ ...entry, queriesPerDay: 0 }] }, /tokens\.0\.queriesPerDay: /],

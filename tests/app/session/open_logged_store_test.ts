@@ -13,7 +13,7 @@ Deno.test("openLoggedStore() keeps what is logged, with its scope, until it is c
     await store.close();
     createLog("query").info("late");
     const again = await openStore({ path });
-    const rows = await again.logs({ limit: 5 });
+    const rows = await again.of(null).logs({ limit: 5 });
     assert.deepEqual(rows.map(({ event, data }) => [event, data]), [["query_ended", { category: "vis.query", ms: 3 }]]);
     assert.deepEqual([rows[0]?.queryId, rows[0]?.conversationId], [queryId, conversationId]);
     await again.close();

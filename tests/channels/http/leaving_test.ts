@@ -94,11 +94,16 @@ Deno.test("messages: a client that leaves while it waits for another's query beg
   while (rig.engine.provider.requests.length === 0) await pause();
   const gone = new AbortController();
   const { conversations } = rig.engine;
-  const ask = conversations.ask.bind(conversations);
+  const of = conversations.of.bind(conversations);
   const come = Promise.withResolvers<void>();
-  conversations.ask = (...args) => {
-    come.resolve();
-    return ask(...args);
+  conversations.of = (view) => {
+    const seen = of(view);
+    const ask = seen.ask.bind(seen);
+    seen.ask = (...args) => {
+      come.resolve();
+      return ask(...args);
+    };
+    return seen;
   };
   const waiting = rig.ask(messages(id), {
     method: "POST",

@@ -31,13 +31,16 @@ class Servers {
   }
 
   #counted(pid: number, store: Store): Store {
-    const query = store.query.bind(store);
-    return Object.assign(store, {
+    // The token of a single server sees every tenant.
+    const all = store.of(null);
+    const query = all.query.bind(all);
+    Object.assign(all, {
       query: (id: string) => {
         this.looks.set(pid, (this.looks.get(pid) ?? 0) + 1);
         return query(id);
       },
     });
+    return store;
   }
 }
 

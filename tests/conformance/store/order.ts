@@ -134,7 +134,7 @@ export const storeOrderCases: readonly StoreCase[] = [
         assert.deepEqual((await store.subCalls(iterationId)).map(({ prompt }) => prompt), order);
         const found = await store.states.query("n", { limit: 9 });
         assert.deepEqual(found.map(({ key }) => key), order.toReversed(), "changed last first");
-        assert.deepEqual((await store.logs({ limit: 3 })).map(({ event }) => event), order);
+        assert.deepEqual((await store.of(null).logs({ limit: 3 })).map(({ event }) => event), order);
       }),
   },
   {

@@ -156,7 +156,7 @@ export const storeSearchCases: readonly StoreCase[] = [
         { level: "fatal", event: "d", data: {}, queryId: "gone", at: 400 },
       );
       const events = async (filter: object) =>
-        (await store.logs({ limit: 9, ...filter })).map(({ event }) => event).join("");
+        (await store.of(null).logs({ limit: 9, ...filter })).map(({ event }) => event).join("");
       assert.equal(await events({}), "abcd");
       assert.equal(await events({ limit: 2 }), "cd");
       assert.equal(await events({ level: "info" }), "bcd");
@@ -164,7 +164,7 @@ export const storeSearchCases: readonly StoreCase[] = [
       assert.equal(await events({ conversationId }), "bc");
       assert.equal(await events({ queryId }), "b");
       assert.equal(await events({ since: 300 }), "cd");
-      const [a, b, , d] = await store.logs({ limit: 9 });
+      const [a, b, , d] = await store.of(null).logs({ limit: 9 });
       assert.equal(await events({ after: b?.seq }), "cd");
       assert.equal(await events({ after: a?.seq, limit: 1 }), "b");
       const { seq: _seq, ...row } = b ?? {};

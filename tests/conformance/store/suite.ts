@@ -13,6 +13,7 @@ import { storeQueryCases } from "./queries.ts";
 import { storeRequestKeyCases } from "./request_keys.ts";
 import { storeSearchCases } from "./search.ts";
 import { storeStateCases } from "./states.ts";
+import { storeTenantCases } from "./tenants.ts";
 import { storeVariableCases } from "./variables.ts";
 
 /** A test of one promise of `Store`. `clock.now` is what the store takes for the time. */
@@ -42,6 +43,7 @@ export function storeSuite(
     ...storePropertyCases,
     ...storeStateCases,
     ...storeRequestKeyCases,
+    ...storeTenantCases,
   ];
   for (const { name, run } of cases) {
     Deno.test(`${name} [${label}]`, async () => {

@@ -102,7 +102,8 @@ export function outputsSuite(launcher: Launcher): void {
     await told("mcp add", "mcp add --json files files-server -- --root x");
     await told("mcp list", "mcp list --json");
     await told("mcp remove", "mcp remove --json files");
-    const rule = { workspace: user.workspace, conversationId: null, extension: "vis.shell", scope: "network" };
+    const { workspace } = user;
+    const rule = { tenant: "default", workspace, conversationId: null, extension: "vis.shell", scope: "network" };
     await new ApprovalFolder(user.path("vis")).add(rule);
     await told("approvals list", "approvals list --json");
     await told("approvals remove", "approvals remove --all --json");

@@ -131,7 +131,7 @@ Deno.test("the log table has each function with its time, each throw and each on
       "warn extension.call test.a fails throw number",
     ]);
     assert.deepEqual([rows[0]?.data?.["calls"], rows[2]?.data?.["error"]], [3, "Disk on fire"]);
-    const failures = (await store.logs({ limit: 100, level: "error" })).map(({ data }) => data);
+    const failures = (await store.of(null).logs({ limit: 100, level: "error" })).map(({ data }) => data);
     assert.deepEqual(failures.map((one) => [one?.["ext"], one?.["phase"], one?.["error"]]), [
       ["test.b", "activate", "Disk on fire"],
     ]);

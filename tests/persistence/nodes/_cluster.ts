@@ -17,7 +17,7 @@ export interface TestNode extends AsyncDisposable {
 
 /** A node that has reported once, and may take what lost nodes ran. */
 export async function testNode(url: string, name: string, times: Partial<JobTimes> = {}): Promise<TestNode> {
-  const { db, address, location } = await openPostgres(url, { now: Date.now, startMs: 10_000 });
+  const { db, address, location } = await openPostgres(url, { now: Date.now, startMs: 10_000, tenant: null });
   const facts = { now: Date.now, isAlive: () => null };
   const store = databaseStore(db, {
     ...{ ...facts, location, busyMs: 1_000, toStoreError: (error) => error },

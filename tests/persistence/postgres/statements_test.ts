@@ -42,7 +42,7 @@ Deno.test({
   fn: async () => {
     const url = await server?.createDatabase() ?? "";
     await (await openStore({ path: url })).close();
-    const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 1000 }));
+    const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 1000 }), { tenant: "default" });
     const insert = "INSERT INTO conversation_soul (id, created_at, activity) VALUES ($1, 1, 1)";
     const bad = "INSERT INTO conversation_state (id) VALUES ($1)";
     const violates = (error: unknown) => db.breaksRule(error);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import type { Database } from "../../../src/persistence/database/database.ts";
+import { Transactions } from "../../../src/persistence/sqlite/transactions.ts";
 import { SqliteDatabase } from "../../../src/persistence/sqlite/sqlite_database.ts";
 import { SqliteConnection } from "../../../src/persistence/sqlite/connection.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
@@ -35,7 +36,10 @@ async function withDatabase(work: (opened: Opened) => Promise<void>): Promise<vo
       commands.push(sql);
       command(sql);
     };
-    const db = new SqliteDatabase(connection, { busyMs: 50 });
+    const db = new SqliteDatabase(connection, {
+      transactions: new Transactions(connection, { busyMs: 50 }),
+      tenant: null,
+    });
     using other = new DatabaseSync(path);
     const seen = () => other.prepare("SELECT n FROM t ORDER BY n").all().map(({ n }) => n);
     try {

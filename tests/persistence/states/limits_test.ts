@@ -17,9 +17,10 @@ function fill(
      made AS (SELECT 'id' || i AS id, ? AS branch, 'k' || (i / CAST(? AS INTEGER)) AS key,
        1 + i % CAST(? AS INTEGER) AS version, i AS at FROM n)
      INSERT INTO extension_state
-       (id, namespace, conversation_state_id, position, key, version, value, created_at, checksum)
-     SELECT id, 'test.a', branch, -1, key, version, '1', at,
-       row_checksum('extensionState', id, 'test.a', branch, NULL, -1, key, version, '1', at) FROM made`,
+       (id, namespace, conversation_state_id, position, key, version, value, created_at, tenant, checksum)
+     SELECT id, 'test.a', branch, -1, key, version, '1', at, iif(branch IS NULL, 'default', NULL),
+       row_checksum('extensionState', id, 'test.a', branch, NULL, -1, key, version, '1', at,
+         iif(branch IS NULL, 'default', NULL)) FROM made`,
   ).run(what.keys * what.versions, what.branchId, what.versions, what.versions);
 }
 

@@ -1,5 +1,6 @@
 import { REAL_CLOCK } from "../../../domain/kit/clock.ts";
 import type { LogRow } from "../../../domain/records/archive.ts";
+import { DEFAULT_TENANT } from "../../../domain/records/tenant.ts";
 import { clip, oneLine } from "../../../domain/text/clip.ts";
 import type { LogEntry } from "../../../domain/records/log_entry.ts";
 import type { CommandInput } from "../input/command_input.ts";
@@ -32,7 +33,8 @@ export async function logsCommand(
     },
 ): Promise<number> {
   const { level, since, limit, follow, json } = flags;
-  return await browse({ services, flags }, async ({ conversations }) => {
+  return await browse({ services, flags }, async (session) => {
+    const conversations = session.conversations.of({ tenant: DEFAULT_TENANT, all: true });
     using interrupted = follow ? interrupt(io) : null;
     const within = flags.conversation === undefined ? null : await conversations.byId(flags.conversation);
     const filter = { level, since, conversationId: within?.conversationId, queryId: flags.query };

@@ -48,7 +48,7 @@ operations.get(
   authenticated,
   describeServer("metrics", "Get the metrics of the server in the Prometheus text format", { 200: "text/plain" }),
   async (c) => {
-    const text = await c.env.metrics.text(c.env.runs.size);
+    const text = await c.env.metrics.text(c.var.caller, c.env.runs.running(c.var.caller));
     return c.body(text, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   },
 );

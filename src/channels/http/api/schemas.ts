@@ -228,6 +228,7 @@ const limit = z.number().nullable();
 export const TokenSchema = z.object({
   name: z.string(),
   scope: z.enum(["read", "write", "admin"]),
+  tenant: z.string(),
   expiresAt: time.nullable(),
   quota: z.object({ queriesPerDay: limit, costUsdPerDay: limit, concurrent: limit }).describe("Null means no limit"),
   today: z.object({ queries: z.number().int(), costUsd: z.number(), running: z.number().int() }).describe(

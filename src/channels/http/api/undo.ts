@@ -54,6 +54,6 @@ function shown({ id, at, queryId, paths }: FileChange): z.infer<typeof schema.Un
 }
 
 async function run(c: Context<Env>, options: Readonly<Record<string, string | boolean>>): Promise<UndoReport | null> {
-  const { conversationId, workspace } = c.var.conversation;
-  return await c.env.parts.undo?.(workspace, { conversation: conversationId, ...options }) ?? null;
+  const { conversationId, workspace, tenant } = c.var.conversation;
+  return await c.env.parts.undo?.({ workspace, tenant }, { conversation: conversationId, ...options }) ?? null;
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { errors, type JWTPayload, jwtVerify } from "jose";
+import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../../domain/records/tenant.ts";
 import type { Log } from "../../../logging/log.ts";
 import { Problem } from "../response/problem.ts";
 import { KeySet } from "./key_set.ts";
@@ -23,6 +24,8 @@ export interface SignedTokensOptions {
   readonly jwks: string | null;
   /** The claim with the scopes: `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
   readonly scopeClaim: string;
+  /** The claim with the tenant, which every token must then have; null if all are the default one's. */
+  readonly tenantClaim: string | null;
   readonly quota: Quota;
   readonly now: () => number;
   readonly log: Log;
@@ -40,12 +43,15 @@ export class SignedTokens {
 
   /** Throws `Problem`: 401 for a token that does not count, 403 without a scope, 503 if the keys cannot be read. */
   async grant(token: string): Promise<TokenGrant> {
-    const { scopeClaim, quota } = this.#options;
-    const { sub = "", exp = 0, [scopeClaim]: scopes } = await this.#claims(token);
+    const { scopeClaim, tenantClaim, quota } = this.#options;
+    const claims = await this.#claims(token);
+    const { sub = "", exp = 0 } = claims;
     if (!SUBJECT.test(sub)) throw unauthorized("Cannot accept this token: its claim sub cannot be used", true);
     const digest = createHash("sha256").update(token).digest();
     // Names of a list have no colon.
-    return { name: `jwt:${sub}`, digest, scope: scopeOf(scopes, scopeClaim), expiresAt: exp * 1000, quota };
+    const name = `jwt:${sub}`;
+    const scope = scopeOf(claims[scopeClaim], scopeClaim);
+    return { name, digest, scope, tenant: tenantOf(claims, tenantClaim), expiresAt: exp * 1000, quota };
   }
 
   async #claims(token: string): Promise<JWTPayload> {
@@ -70,6 +76,15 @@ function scopeOf(claim: unknown, name: string): TokenScope {
   throw new Problem(`Cannot accept this token: its claim ${name} has none of vis:read, vis:write and vis:admin`, {
     kind: "insufficient-scope",
     headers: { "www-authenticate": 'Bearer realm="vis", error="insufficient_scope", scope="vis:read"' },
+  });
+}
+
+function tenantOf(claims: JWTPayload, name: string | null): string {
+  if (name === null) return DEFAULT_TENANT;
+  const tenant = claims[name];
+  if (typeof tenant === "string" && TENANT_NAME.test(tenant)) return tenant;
+  throw new Problem(`Cannot accept this token: its claim ${name} names no tenant. ${TENANT_RULE}`, {
+    kind: "insufficient-scope",
   });
 }
 

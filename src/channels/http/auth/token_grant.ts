@@ -17,6 +17,8 @@ export interface TokenGrant {
   /** SHA-256 of the token. */
   readonly digest: Uint8Array;
   readonly scope: TokenScope;
+  /** Whose conversations it reaches. With the scope admin it reaches everyone's, and makes its own here. */
+  readonly tenant: string;
   /** Milliseconds since the epoch; null for a token that does not expire. */
   readonly expiresAt: number | null;
   readonly quota: Quota;

@@ -7,6 +7,21 @@ import { SharedMetrics } from "./shared_metrics.ts";
 const REQUEST_BOUNDS = [.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS = [.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
+export interface MetricsOptions {
+  readonly version: string;
+  readonly now: () => number;
+  /** What the nodes of the database do together, if there can be several. */
+  readonly load: (() => Promise<Parameters<SharedMetrics["set"]>[0]>) | null;
+}
+
+/** A request whose headers are ready. `route` is the path with parameter names. */
+export interface ServedRequest {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+}
+
 /** The server's own metrics, for Prometheus. They contain no user text. */
 export class Metrics {
   readonly #all = new Registry();
@@ -44,14 +59,9 @@ export class Metrics {
 
   /** Null unless several nodes share the database. */
   readonly #shared: SharedMetrics | null;
-  readonly #load: (() => Promise<Parameters<SharedMetrics["set"]>[0]>) | null;
+  readonly #load: MetricsOptions["load"];
 
-  /** `load`: what the nodes of the database do together, if there can be several. */
-  constructor({ version, now, load = null }: {
-    readonly version: string;
-    readonly now: () => number;
-    readonly load?: (() => Promise<Parameters<SharedMetrics["set"]>[0]>) | null;
-  }) {
+  constructor({ version, now, load }: MetricsOptions) {
     this.#load = load;
     this.#shared = load && new SharedMetrics(this.#all);
     this.#gauge("vis_build_info", "Always 1; the version is a label.", ["version"]).set({ version }, 1);
@@ -59,13 +69,7 @@ export class Metrics {
     this.#gauge("process_start_time_seconds", "Start time of the process, in seconds since the epoch.").set(began);
   }
 
-  /** Counts a response whose headers are ready. `route` is the path with parameter names. */
-  request({ method, route, status, ms }: {
-    readonly method: string;
-    readonly route: string;
-    readonly status: number;
-    readonly ms: number;
-  }): void {
+  request({ method, route, status, ms }: ServedRequest): void {
     this.#requests.inc({ method, route, status });
     this.#requestSeconds.observe({ method, route }, ms / 1000);
   }

@@ -48,8 +48,12 @@ export class Authenticator {
   }
 }
 
-/** Sets `caller`. */
+/** Sets `caller`. From then on nothing in the request reaches conversations that the caller may not see. */
 export const authenticated = createMiddleware<Env>(async (c, next) => {
-  c.set("caller", await c.env.authenticator.authenticate(c.req.raw.headers, c.var.address));
+  const { authenticator, parts } = c.env;
+  const caller = await authenticator.authenticate(c.req.raw.headers, c.var.address);
+  c.set("caller", caller);
+  const { tenant, scope } = caller;
+  c.env = { ...c.env, parts: { ...parts, conversations: parts.conversations.of({ tenant, all: scope === "admin" }) } };
   await next();
 });

@@ -1,7 +1,7 @@
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import type { TokenGrant } from "../auth/token_grant.ts";
-import type { Metrics } from "../metrics/metrics.ts";
+import type { TenantMetrics } from "../metrics/tenant_metrics.ts";
 import type { Leaving } from "../routing/connections.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 import type { Runs } from "../stream/runs.ts";
@@ -13,7 +13,7 @@ import type { Idempotency } from "./idempotency.ts";
 export interface ServerParts {
   readonly parts: HttpParts;
   readonly runs: Runs;
-  readonly metrics: Metrics;
+  readonly metrics: TenantMetrics;
   readonly authenticator: Authenticator;
   readonly once: Idempotency;
   readonly abandoned: AbandonedCalls;
@@ -24,6 +24,8 @@ export interface HttpConnection {
   /** The peer's address. */
   readonly remote: string;
   readonly routed: (route: string) => void;
+  /** Resolves when the response is sent, or its client gone. */
+  readonly sent: Promise<void>;
   /** Reports a client that leaves before the response. */
   readonly leaving: Leaving;
   /** Reports the clients that have left by now, without waiting for the next regular look. */

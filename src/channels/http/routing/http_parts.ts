@@ -25,8 +25,13 @@ export interface HttpParts {
   readonly admin: Pick<ProviderAdmin, "models">;
   /** Lists extensions. */
   readonly extensions: Pick<ExtensionAdmin, "list">;
-  /** Undoes file changes in a workspace; null if the server may not. */
-  readonly undo?: ((workspace: string, options: UndoOptions) => Promise<UndoReport | null>) | null;
+  /** Undoes a tenant's file changes in a workspace; null if the server may not. */
+  readonly undo?:
+    | ((
+      where: { readonly workspace: string; readonly tenant: string },
+      options: UndoOptions,
+    ) => Promise<UndoReport | null>)
+    | null;
   readonly log: Log;
   readonly now: () => number;
   /** Wraps the work of every request; the work reports its route with parameter names instead of values. */

@@ -1,5 +1,5 @@
 import type { Leaving } from "../routing/connections.ts";
-import type { Emit } from "../../../domain/query/query_event.ts";
+import type { QueryEvent } from "../../../domain/query/query_event.ts";
 import { type Ask, type Begun, LiveRun } from "./run.ts";
 import { Problem } from "../response/problem.ts";
 import type { Quotas, TokenUse } from "../auth/quotas.ts";
@@ -8,16 +8,18 @@ import type { TokenGrant } from "../auth/token_grant.ts";
 /** Ended runs that clients can still resume. */
 const KEPT_RUNS = 100;
 
+type OnEvent = (caller: TokenGrant, event: QueryEvent) => void;
+
 /** The queries that this process runs, and the most recent ones that it ran. */
 export class Runs {
   readonly #byQuery = new Map<string, LiveRun>();
-  readonly #running = new Set<LiveRun>();
+  readonly #running = new Map<LiveRun, TokenGrant>();
   readonly #quotas: Quotas;
-  readonly #onEvent: Emit;
+  readonly #onEvent: OnEvent;
   #closing = false;
 
-  /** `onEvent` receives every event of every run, before those who follow it. */
-  constructor(quotas: Quotas, onEvent: Emit = () => {}) {
+  /** `onEvent` receives every event of every run with its token, before those who follow it. */
+  constructor(quotas: Quotas, onEvent: OnEvent = () => {}) {
     this.#quotas = quotas;
     this.#onEvent = onEvent;
   }
@@ -26,8 +28,9 @@ export class Runs {
     return this.#closing;
   }
 
-  get size(): number {
-    return this.#running.size;
+  /** The number of running queries that a caller may know of. */
+  running({ tenant, scope }: Pick<TokenGrant, "tenant" | "scope">): number {
+    return [...this.#running.values()].filter((by) => scope === "admin" || by.tenant === tenant).length;
   }
 
   /** What a token has used today. */
@@ -44,8 +47,8 @@ export class Runs {
   ): Promise<Begun> {
     if (this.#closing) throw new Problem("Cannot start a query: the server is shutting down", { kind: "unavailable" });
     const lease = this.#quotas.begin(caller);
-    const run = new LiveRun(ask, this.#onEvent);
-    this.#running.add(run);
+    const run = new LiveRun(ask, (event) => this.#onEvent(caller, event));
+    this.#running.set(run, caller);
     const stay = leaving?.(() => run.cancel());
     const gone = (): void => {
       stay?.();
@@ -72,15 +75,15 @@ export class Runs {
 
   /** Runs of a conversation that have not ended, including waiting ones. */
   of(conversationId: string): readonly LiveRun[] {
-    return [...this.#running].filter((run) => run.conversationId === conversationId);
+    return [...this.#running.keys()].filter((run) => run.conversationId === conversationId);
   }
 
   /** Begins no more runs, gives running ones this long, then cancels them; resolves when all have ended. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    const timer = setTimeout(() => this.#running.forEach((run) => run.cancel()), graceMs);
+    const timer = setTimeout(() => this.#running.forEach((_, run) => run.cancel()), graceMs);
     try {
-      while (this.#running.size > 0) await Promise.allSettled([...this.#running].map(({ ended }) => ended));
+      while (this.#running.size > 0) await Promise.allSettled([...this.#running.keys()].map(({ ended }) => ended));
     } finally {
       clearTimeout(timer);
     }

@@ -4,6 +4,7 @@ import { branchLines } from "../../../../src/channels/cli/output/branch_lines.ts
 const branch = (branchId: string, parentBranchId: string | null, position = 0, title = "t") => ({
   conversationId: "c",
   branchId,
+  tenant: "default",
   title,
   workspace: "/",
   createdAt: 0,

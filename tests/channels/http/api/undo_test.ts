@@ -11,7 +11,7 @@ function recorded(): { readonly undo: NonNullable<HttpParts["undo"]>; readonly a
   const state = { undone: false };
   return {
     asked,
-    undo: (workspace, { conversation: _, ...options }) => {
+    undo: ({ workspace }, { conversation: _, ...options }) => {
       asked.push({ workspace, ...options });
       if (options["dryRun"]) {
         return Promise.resolve(state.undone ? { error: "Nothing to undo" } : { changes: [CHANGE], files: FILES });

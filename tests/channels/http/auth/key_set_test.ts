@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 
 function tokensOf(issuer: Issuer, clock: { readonly now: number }, jwks: string | null = `${issuer.url}/keys`) {
   return new SignedTokens({
-    ...{ issuer: issuer.url, audience: AUDIENCE, jwks, scopeClaim: "scope", quota: NO_QUOTA },
+    ...{ issuer: issuer.url, audience: AUDIENCE, jwks, scopeClaim: "scope", tenantClaim: null, quota: NO_QUOTA },
     ...{ now: () => clock.now, log: createLog("test") },
   });
 }

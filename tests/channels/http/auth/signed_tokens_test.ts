@@ -11,7 +11,7 @@ const NOW = 2_000_000_000;
 
 function tokensOf(issuer: Issuer, more: Partial<SignedTokensOptions> = {}): SignedTokens {
   return new SignedTokens({
-    ...{ issuer: issuer.url, audience: AUDIENCE, jwks: null, scopeClaim: "scope", quota: NO_QUOTA },
+    ...{ issuer: issuer.url, audience: AUDIENCE, jwks: null, scopeClaim: "scope", tenantClaim: null, quota: NO_QUOTA },
     ...{ now: () => NOW * 1000, log: createLog("test"), ...more },
   });
 }
@@ -142,4 +142,15 @@ Deno.test("SignedTokens grant() is tried for a token of three parts that no list
     assert.equal((await get(huge)).status, 401);
   }
   assert.equal(issuer.asked.length, 2, "none of these reached the issuer");
+});
+
+Deno.test("SignedTokens take the tenant from a claim if one is named, and then from nothing else", async () => {
+  await using issuer = startIssuer(NOW);
+  const key = await issuer.add("one");
+  const tokens = tokensOf(issuer, { tenantClaim: "org" });
+  assert.equal((await tokens.grant(await key.sign({ org: "ana-team" }))).tenant, "ana-team");
+  for (const org of [undefined, "", "*", "../ana", "a b", ["ana"], 7, "a".repeat(65)]) {
+    await refused(key.sign({ scope: "vis:admin", org }).then((token) => tokens.grant(token)), 403, /claim org/);
+  }
+  assert.equal((await tokensOf(issuer).grant(await key.sign({ org: "ana-team" }))).tenant, "default");
 });

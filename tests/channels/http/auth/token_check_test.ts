@@ -10,6 +10,7 @@ const grant = (token: string, more: Partial<TokenGrant> = {}): TokenGrant => ({
   name: token,
   digest: createHash("sha256").update(token).digest(),
   scope: "admin",
+  tenant: "default",
   expiresAt: null,
   quota: NO_QUOTA,
   ...more,

@@ -14,7 +14,7 @@ const TOKENS: Readonly<Record<string, string>> = {
 
 function grant(name: string, more: Partial<TokenGrant> = {}): TokenGrant {
   const digest = createHash("sha256").update(TOKENS[name] ?? "").digest();
-  return { name, digest, scope: "write", expiresAt: null, quota: NO_QUOTA, ...more };
+  return { name, digest, scope: "write", tenant: "default", expiresAt: null, quota: NO_QUOTA, ...more };
 }
 
 const source = (...grants: readonly TokenGrant[]) => ({ grants: () => Promise.resolve(grants) });
@@ -127,8 +127,18 @@ Deno.test("Quotas what was used of the day before this process counts", async ()
   assert.equal((await as(rig, "writer").post(`${at}/messages`, { request: "x" })).status, 429);
   const { items } = await (await as(rig, "owner").ask("/api/v1/tokens")).json();
   assert.deepEqual(items, [
-    { name: "writer", scope: "write", expiresAt: null, quota, today: { queries: 3, costUsd: 0.5, running: 0 } },
-    { name: "owner", scope: "admin", expiresAt: null, quota: NO_QUOTA, today: { queries: 0, costUsd: 0, running: 0 } },
+    {
+      ...{ name: "writer", scope: "write", tenant: "default" },
+      expiresAt: null,
+      quota,
+      today: { queries: 3, costUsd: 0.5, running: 0 },
+    },
+    {
+      ...{ name: "owner", scope: "admin", tenant: "default" },
+      expiresAt: null,
+      quota: NO_QUOTA,
+      today: { queries: 0, costUsd: 0, running: 0 },
+    },
   ]);
   assert.equal((await as(rig, "writer").ask("/api/v1/tokens")).status, 403);
 });

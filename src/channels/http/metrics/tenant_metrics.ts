@@ -1,0 +1,45 @@
+import { BoundedMap } from "../../../domain/kit/bounded_map.ts";
+import type { QueryEvent } from "../../../domain/query/query_event.ts";
+import type { TokenGrant } from "../auth/token_grant.ts";
+import { Metrics, type MetricsOptions, type ServedRequest } from "./metrics.ts";
+
+/** Tenants whose metrics are kept. */
+const KEPT_TENANTS = 1000;
+
+/** The metrics of the server, and the part that the tokens of each tenant caused. */
+export class TenantMetrics {
+  readonly #options: MetricsOptions;
+  readonly #all: Metrics;
+  readonly #tenants = new BoundedMap<string, Metrics>(KEPT_TENANTS);
+
+  constructor(options: MetricsOptions) {
+    this.#options = options;
+    this.#all = new Metrics(options);
+  }
+
+  request(tenant: string, served: ServedRequest): void {
+    for (const metrics of this.#of(tenant)) metrics.request(served);
+  }
+
+  /** Counts a stream until the returned function is called. */
+  stream(tenant: string): () => void {
+    const ended = this.#of(tenant).map((metrics) => metrics.stream());
+    return () => ended.forEach((end) => end());
+  }
+
+  event(tenant: string, event: QueryEvent): void {
+    for (const metrics of this.#of(tenant)) metrics.event(event);
+  }
+
+  /** What a caller may see, in the Prometheus text format; `running` is the number of running queries. */
+  async text({ tenant, scope }: Pick<TokenGrant, "tenant" | "scope">, running: number): Promise<string> {
+    const [all, own] = this.#of(tenant);
+    return await (scope === "admin" ? all : own).text(running);
+  }
+
+  #of(tenant: string): readonly [Metrics, Metrics] {
+    const own = this.#tenants.get(tenant) ?? new Metrics({ ...this.#options, load: null });
+    this.#tenants.set(tenant, own);
+    return [this.#all, own];
+  }
+}
