@@ -77,7 +77,8 @@ const FILES: readonly Attack[] = [
   ),
 ];
 
-const REPOSITORY: readonly Attack[] = [
+/** Each needs a repository that no other command has touched. */
+export const REPOSITORY: readonly Attack[] = [
   attack("leaves a hook", () => "echo evil > .git/hooks/post-checkout", made("workspace/.git/hooks/post-checkout")),
   attack(
     "changes a hook",

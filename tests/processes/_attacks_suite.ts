@@ -1,21 +1,22 @@
 import assert from "node:assert/strict";
 import type { ChildProgram } from "../../src/sandbox/launch/program.ts";
 import type { Attack, Outcome } from "./_attack.ts";
-import { ATTACKS } from "./_attacks.ts";
-import { mayMake, place } from "./_place.ts";
+import { ATTACKS, REPOSITORY } from "./_attacks.ts";
+import { mayMake, type Place, place } from "./_place.ts";
+
+interface Suite {
+  readonly name: string;
+  readonly missing: string;
+  readonly launcher: () => Promise<ChildProgram | undefined>;
+}
+
+const wallsOf = (own: boolean): string => own ? "in a network and file system of its own" : "without sockets";
 
 /** Every attack behind the wall. */
-export function attacksSuite(
-  { name, missing, launcher }: {
-    readonly name: string;
-    readonly missing: string;
-    readonly launcher: () => Promise<ChildProgram | undefined>;
-  },
-): void {
+export function attacksSuite({ name, missing, launcher }: Suite): void {
   for (const attack of ATTACKS) {
     for (const own of attack.own ? [false] : [false, true]) {
-      const walls = own ? "in a network and file system of its own" : "without sockets";
-      const title = `ProcessWall ${name}: a command ${walls} that ${attack.name} does not`;
+      const title = `ProcessWall ${name}: a command ${wallsOf(own)} that ${attack.name} does not`;
       Deno.test(title, { ignore: missing !== "" || own && !mayMake }, async () => {
         const program = await launcher();
         await place(async (there) => {
@@ -29,6 +30,39 @@ export function attacksSuite(
       });
     }
   }
+}
+
+/** Every attack behind the wall of another launcher, in as few commands as possible: one by one they are what
+ * `attacksSuite` tries. */
+export function attacksTogetherSuite({ name, missing, launcher }: Suite): void {
+  const others = ATTACKS.filter((attack) => !REPOSITORY.includes(attack));
+  for (const own of [false, true]) {
+    for (const attacks of [others.filter((attack) => !own || !attack.own), ...REPOSITORY.map((attack) => [attack])]) {
+      const what = attacks.length > 1 ? `that try ${attacks.length} attacks in turn do` : `that ${attacks[0]?.name} do`;
+      const title = `ProcessWall ${name}: commands ${wallsOf(own)} ${what} nothing`;
+      Deno.test(title, { ignore: missing !== "" || own && !mayMake }, async () => {
+        const program = await launcher();
+        await place(async (there) => {
+          const outcome = await there.wall.spawn(there.workspace, ["/bin/sh", "-c", inTurn(attacks, there)], {
+            timeoutMs: 60_000,
+            ...(own ? { loopback: "one" } : {}),
+          });
+          const outputs = outcome.stdout.split(MARK);
+          assert.equal(outputs.length, attacks.length + 1, JSON.stringify(outcome));
+          const got = attacks.filter((attack, at) => attack.got({ code: 0, stdout: outputs[at] ?? "" }, there));
+          assert.deepEqual(got.map(({ name }) => name), []);
+        }, program ? { launcher: program } : {});
+      });
+    }
+  }
+}
+
+const MARK = "\n== the next attack ==\n";
+/** What an attack leaves in the workspace is not there for the next one. */
+const CLEAN = "find . -mindepth 1 ! -path './.git*' ! -path './.vis*' ! -name link -delete";
+
+function inTurn(attacks: readonly Attack[], there: Place): string {
+  return attacks.map((attack) => `(\n${attack.command(there)}\n)\n${CLEAN}\nprintf '${MARK}'\n`).join("");
 }
 
 /** The same without the wall: an attack that does nothing then proves nothing. */

@@ -1,11 +1,11 @@
 import { EXEC_ARGUMENT } from "../../src/sandbox/exec/exec_policy.ts";
 import { compiledProgram } from "../helpers/compiled_program.ts";
-import { attacksSuite } from "./_attacks_suite.ts";
+import { attacksTogetherSuite } from "./_attacks_suite.ts";
 import { missing } from "./_place.ts";
 
 const program = await compiledProgram();
 
-attacksSuite({
+attacksTogetherSuite({
   name: "compiled",
   missing: missing || program.missing,
   launcher: async () => {
