@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
+import { ChecksumFunctions } from "../../src/persistence/schema/checksum_functions.ts";
+import { addChecksums } from "../../src/persistence/sqlite/add_checksums.ts";
 import { final, replyJson } from "../helpers/scripted_provider.ts";
 import { ATTACKS, clear, ran } from "../extensions/git/_attacks.ts";
 import { missing, repository } from "../extensions/git/_repository.ts";
@@ -146,40 +148,79 @@ const HOSTILE = "\x1b[2J\x1b]0;owned\x07<script>x</script>{{gone}}\"}]}' OR 1=1;
 
 launched(launcher, "a database whose texts are hostile is told about, shown plainly, and runs nothing", async () => {
   await using user = await User.make(launcher, {
-    reply: [replyJson(["const kept = {a: [1, 2]}", "const twice = (n) => n * 2"]), final("At last"), final("again")],
+    handler: ({ context, texts }) =>
+      texts.join("\n").includes("the first one") && !context.includes("kept")
+        ? replyJson(["const kept = {a: [1, 2]}", "const twice = (n) => n * 2"])
+        : final("At last"),
   });
-  answered(await user.run(["run", "x"]), "At last");
+  answered(await user.run(["run", "the first one"]), "At last");
   const whole = await Deno.readFile(user.database);
-  const tables = withDatabase(
-    user.database,
-    (db) =>
-      db.prepare(
-        "SELECT m.name AS name, p.name AS field, p.pk AS pk FROM sqlite_master m, pragma_table_info(m.name) p " +
-          "WHERE m.type = 'table' AND m.name NOT LIKE '%fts%' AND m.name NOT LIKE 'sqlite_%' AND upper(p.type) = 'TEXT'",
-      ).all(),
-  );
-  let changed = 0;
-  for (const { name, field, pk } of tables) {
-    if (Number(pk) > 0 || String(field).endsWith("_id")) continue;
+  const changed: string[] = [];
+  let shown = "";
+  /** Shows all of them at once; in parts where one is refused, which may have kept the others from being shown. */
+  const show = async (columns: readonly Column[]): Promise<void> => {
     await Deno.writeFile(user.database, whole);
-    try {
-      withDatabase(user.database, (db) => db.prepare(`UPDATE "${name}" SET "${field}" = ?`).run(HOSTILE));
-    } catch {
-      continue; // a constraint refuses it
-    }
-    changed++;
+    const set = withDatabase(user.database, (db) => changeStored(db, columns));
+    if (set.length === 0) return;
+    let refused = false;
     for (const args of [["conversations", "list"], ["vars"], ["run", "-c", "y"]]) {
       const ran = await user.run(args);
       checkClean(ran);
-      assert.ok(
-        [0, 1, 3].includes(ran.code),
-        `${name}.${field}: ${args.join(" ")} ended with ${ran.code}: ${ran.stderr}`,
-      );
+      const what = `${set.map(({ name, field }) => `${name}.${field}`)}: ${args.join(" ")}`;
+      assert.ok([0, 1, 3].includes(ran.code), `${what} ended with ${ran.code}: ${ran.stderr}`);
       assert.doesNotMatch(ran.stdout + ran.stderr, /\u202e/);
+      shown += ran.stdout;
+      refused ||= ran.code !== 0;
     }
-  }
-  assert.ok(changed > 5, `${changed} columns`);
+    if (!refused || set.length === 1) return void changed.push(...set.map(({ field }) => field));
+    for (const part of partsOf(set)) await show(part);
+  };
+  const columns = withDatabase(user.database, columnsOf);
+  await show(columns.filter(({ name }) => !VERIFIED.includes(name)));
+  for (const column of columns.filter(({ name }) => VERIFIED.includes(name))) await show([column]);
+  assert.ok(changed.length > 15, `${changed}`);
+  assert.match(shown, /owned/, "what was stored is shown");
 });
+
+/** What is checked by more than the checksum of its row, and so refused. */
+const VERIFIED = ["schema_migration", "expression_state"];
+
+interface Column {
+  readonly name: string;
+  readonly field: string;
+}
+
+/** Columns of texts that are no keys. */
+function columnsOf(db: DatabaseSync): readonly Column[] {
+  const rows = db.prepare(
+    "SELECT m.name AS name, p.name AS field FROM sqlite_master m, pragma_table_info(m.name) p " +
+      "WHERE m.type = 'table' AND m.name NOT LIKE '%fts%' AND m.name NOT LIKE 'sqlite_%' " +
+      "AND upper(p.type) = 'TEXT' AND p.pk = 0 AND p.name NOT LIKE '%\\_id' ESCAPE '\\'",
+  ).all();
+  return rows.map(({ name, field }) => ({ name: String(name), field: String(field) }));
+}
+
+/** By table, and those of one table one by one. */
+function partsOf(columns: readonly Column[]): readonly (readonly Column[])[] {
+  const tables = [...Map.groupBy(columns, ({ name }) => name).values()];
+  return tables.length > 1 ? tables : columns.map((column) => [column]);
+}
+
+/** Changes texts as if they had been stored so, with the checksums of their rows. Returns those that no constraint
+ * refuses. */
+function changeStored(db: DatabaseSync, columns: readonly Column[]): readonly Column[] {
+  new ChecksumFunctions(db);
+  const changed = columns.filter(({ name, field }) => {
+    try {
+      return db.prepare(`UPDATE "${name}" SET "${field}" = ?`).run(HOSTILE).changes > 0;
+    } catch {
+      return false;
+    }
+  });
+  db.exec("DELETE FROM extension_tally");
+  addChecksums(db);
+  return changed;
+}
 
 function withDatabase<T>(path: string, work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(path);
