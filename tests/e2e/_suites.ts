@@ -20,6 +20,7 @@ import { protocolsSuite } from "./suites/protocols_suite.ts";
 import { providersSuite } from "./suites/providers_suite.ts";
 import { replaySuite } from "./suites/replay_suite.ts";
 import { repliesSuite } from "./suites/replies_suite.ts";
+import { runOptionsSuite } from "./suites/run_options_suite.ts";
 import { runSuite } from "./suites/run_suite.ts";
 import { screenSuite } from "./suites/screen_suite.ts";
 import { serveSuite } from "./suites/serve_suite.ts";
@@ -42,6 +43,7 @@ export const bothWays: readonly ((launcher: Launcher) => void)[] = [
 
 /** All other behaviour: held on the executable, or from source where none can be made. */
 export const oneWay: readonly ((launcher: Launcher) => void)[] = [
+  runOptionsSuite,
   repliesSuite,
   streamsSuite,
   continueSuite,
