@@ -70,3 +70,9 @@ export interface Iteration extends Omit<Stored, "blocks" | "traces" | "metadata"
   readonly traces: readonly ModelTrace[];
   readonly metadata: StepMetadata;
 }
+
+export interface QueryPage {
+  readonly items: readonly ApiQuery[];
+  /** Earlier ones. */
+  readonly before: number;
+}

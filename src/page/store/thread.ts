@@ -1,7 +1,7 @@
 import { batch, signal } from "@preact/signals";
 import type { ApprovalAnswer } from "../../domain/query/approval.ts";
 import { inApi, json, Refused, request } from "./api.ts";
-import type { ApiConversation, ApiQuery, ConversationDetail } from "./api_types.ts";
+import type { ApiConversation, ApiQuery, ConversationDetail, QueryPage } from "./api_types.ts";
 import { changes } from "./changes.ts";
 import { chosen, chosenWorkspace } from "./choices.ts";
 import { conversationList } from "./conversation_list.ts";
@@ -18,12 +18,6 @@ const SSE = { accept: "text/event-stream" };
 
 interface Facts extends ApiConversation {
   readonly branches?: ConversationDetail["branches"];
-}
-
-interface QueryPage {
-  readonly items: readonly ApiQuery[];
-  /** Earlier ones. */
-  readonly before: number;
 }
 
 /** Where the thread is scrolled; the view of it says how. */
@@ -120,9 +114,12 @@ export class Thread {
     const path = inApi("conversations", id, "messages");
     if (this.running.value) {
       const turn = this.turns.value.at(-1);
-      const response = await request(path, { method: "POST", body: { request: text, whenBusy: "steer" } });
-      if (response.status === 202) turn?.sent(text);
-      return taken();
+      if (!turn?.running.value) throw new Error("The previous message is still being sent");
+      const told = turn.tell(text);
+      this.scroller?.toEnd();
+      const isRead = await told;
+      taken();
+      return isRead ? undefined : await this.#changedElsewhere();
     }
     const headers = { ...SSE, "idempotency-key": unique() };
     await this.#run(text, async () => {
@@ -223,13 +220,10 @@ export class Thread {
       this.#changed();
       await this.#follow(text, { response });
       this.#tabs.postMessage({ changed: true });
-      this.#changed();
-      if (shown !== this.#shown) return;
-      const facts = await this.#look();
-      if (shown === this.#shown) this.#opened(facts.title, facts);
     } finally {
       if (shown === this.#shown) this.#busy(false);
     }
+    await this.#changedElsewhere(); // it has a title now, and a message that came too late is a request
   }
 
   /** Another tab or another program may have added a request. */
@@ -237,11 +231,12 @@ export class Thread {
     this.#changed();
     if (this.id.value === null || this.running.value) return;
     const shown = this.#shown;
-    const [{ running }, { items }] = await Promise.all([this.#look(), this.#queries(1)]);
+    const [facts, { items }] = await Promise.all([this.#look(), this.#queries(1)]);
     const query = items.at(-1);
     const newest = query?.queryId ?? null;
-    if (shown !== this.#shown || this.running.value || newest === this.#newest) return;
-    if (query && newest === running) return await this.#follow(query.text, query);
+    if (shown !== this.#shown || this.running.value) return;
+    if (newest === this.#newest) return this.#opened(facts.title, facts);
+    if (query && newest === facts.running) return await this.#follow(query.text, query);
     await this.open(this.id.value);
   }
 

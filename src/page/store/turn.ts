@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
 import { isChild, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import { QueryProgress } from "../../domain/query/query_progress.ts";
-import { inApi, json } from "./api.ts";
+import { inApi, json, request } from "./api.ts";
 import type { ApiQuery, Iteration, TurnEnd } from "./api_types.ts";
 import { LiveStep } from "./shown_step.ts";
 import { BOX_STEPS, StepBox } from "./step_box.ts";
@@ -77,9 +77,18 @@ export class Turn {
     if (this.end.value !== null) this.end.value = { ...this.end.value, answerTree };
   }
 
-  /** A message was sent to it, and no step has read it yet. */
-  sent(text: string): void {
+  /** Sends it a message, and resolves once a step has read it. False if its query ended first: then the message is a
+   * request. */
+  async tell(text: string): Promise<boolean> {
     this.steered.value = [...this.steered.value, { text, step: null }];
+    let isRead = false;
+    try {
+      const path = inApi("conversations", this.conversation, "messages");
+      isRead = (await request(path, { method: "POST", body: { request: text, whenBusy: "steer" } })).status === 202;
+    } finally {
+      if (!isRead) this.#untell(text);
+    }
+    return isRead;
   }
 
   /** Takes one event. `started` starts over: after a lost connection events may come again, from rows. */
@@ -122,6 +131,11 @@ export class Turn {
     const all = this.steered.value;
     const at = all.findIndex((one) => one.step === null && one.text === text);
     this.steered.value = at < 0 ? [...all, { text, step }] : all.with(at, { text, step });
+  }
+
+  #untell(text: string): void {
+    const at = this.steered.value.findLastIndex((one) => one.step === null && one.text === text);
+    if (at >= 0) this.steered.value = this.steered.value.toSpliced(at, 1);
   }
 
   #box(from: number, height: number): StepBox {

@@ -19,20 +19,29 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
       <div class="asked">
         <LongText text={turn.request} />
       </div>
-      {turn.steered.value.map((one, at) => (
-        <div key={at} class="asked meanwhile">
-          <LongText text={one.text} />
-          <small>{one.step === null ? "waits for the next step" : `read by step ${one.step}`}</small>
-        </div>
-      ))}
+      <Meanwhile messages={turn.steered.value.filter(({ step }) => step !== null)} />
       <div class="done">
         <Work turn={turn} />
+        <Meanwhile messages={turn.steered.value.filter(({ step }) => step === null)} />
         <Asking turn={turn} />
         <Answer turn={turn} />
         <Changes turn={turn} />
         <TurnFooter turn={turn} />
       </div>
     </article>
+  );
+}
+
+function Meanwhile({ messages }: { readonly messages: Turn["steered"]["value"] }): JSX.Element {
+  return (
+    <>
+      {messages.map(({ text, step }, at) => (
+        <div key={at} class="asked meanwhile">
+          <LongText text={text} />
+          <small>{step === null ? "waits for the next step" : `read by step ${step}`}</small>
+        </div>
+      ))}
+    </>
   );
 }
 

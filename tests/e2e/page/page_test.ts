@@ -2,9 +2,13 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
+import { gated } from "./_gate.ts";
 
 /** The model thinks until it is cancelled. */
 const endless = { text: final("never"), delayMs: 60_000 };
+
+/** Holds its first reply back. */
+const late = gated([final("the first"), final("the second")], { at: 0 });
 
 inBrowser("asks, streams and shows thinking, code, result and answer", {
   replies: [
@@ -72,9 +76,23 @@ inBrowser("tells a running query what is sent meanwhile", {
   assert.equal(await page.locator(".turn").count(), 1);
   const meanwhile = page.locator(".meanwhile", { hasText: "Mind the second part" });
   await meanwhile.getByText("read by step 2").waitFor();
+  assert.equal(await meanwhile.count(), 1);
   await page.reload();
   await meanwhile.getByText("read by step 2").waitFor();
   assert.equal(await meanwhile.count(), 1);
+});
+
+inBrowser("shows a message to a running query at once, as a request if the query ends before it is read", {
+  rig: { engine: { provider: late.provider } },
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await page.locator(".turn.running").waitFor();
+  await ask(page, "Too late");
+  await page.locator(".meanwhile", { hasText: "Too late" }).getByText("waits for the next step").waitFor();
+  late.open();
+  await page.locator(".turn.last .answer", { hasText: "the second" }).waitFor();
+  assert.equal(await page.locator(".turn").count(), 2);
+  assert.equal(await page.locator(".meanwhile").count(), 0);
 });
 
 inBrowser("forks at a step, shows both branches, and goes back", {
