@@ -73,14 +73,19 @@ function withPasses<T>(rows: Cell<T>[][], edges: readonly Edge[]): readonly Tie[
   });
 }
 
-/** Ranks by the longest path from nodes that read nothing; a name met again on the path to itself is not followed. */
+/** Ranks by the longest path from nodes that read nothing; a name met again on the path to itself is not followed. Nodes
+ * without an edge are the last row, where no edge passes behind them. */
 function ranked<T extends Named>(nodes: readonly T[], edges: readonly Edge[]): Cell<T>[][] {
   const reads = Map.groupBy(edges, ({ name }) => name);
   const ranks = new Map<string, number>();
   for (const { name } of nodes) rankFrom(name, { reads, ranks });
   const rows: Cell<T>[][] = [];
-  for (const node of nodes) (rows[ranks.get(node.name) ?? 0] ??= []).push({ name: node.name, node });
-  return rows.filter(Boolean);
+  const tied = new Set(edges.flatMap(({ name, reads }) => [name, reads]));
+  for (const node of nodes.filter(({ name }) => tied.has(name))) {
+    (rows[ranks.get(node.name) ?? 0] ??= []).push({ name: node.name, node });
+  }
+  const alone = nodes.filter(({ name }) => !tied.has(name)).map((node) => ({ name: node.name, node }));
+  return [...rows, alone].filter((row) => row !== undefined && row.length > 0);
 }
 
 /** Uses an explicit stack: a chain may be longer than the call stack allows. */
