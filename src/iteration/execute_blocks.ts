@@ -39,10 +39,10 @@ export async function executeBlocks(
       deadlineMs: deadline(block.timeMs, frame.deadlines),
       signal: frame.signal,
     }, rowStored ? { stored: rowStored } : {});
-    const { result, reads, literal, value, saved } = report;
+    const { result, reads, madeFrom, literal, value, saved } = report;
     frame.emitter.send({ type: "block_finished", block: index, result });
     entries.push({ code, result, value });
-    stored.push({ code, result, reads, literal, value, saved });
+    stored.push({ code, result, reads, madeFrom, literal, value, saved });
     notes.push(...report.notes);
   }
   return { entries, blocks: stored, notes };

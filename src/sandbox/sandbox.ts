@@ -85,6 +85,8 @@ export interface RunReport {
   readonly saved: readonly VariableImage[];
   /** Names that the block refers to but does not define. */
   readonly reads: readonly string[];
+  /** By variable: the names that those statements refer to that define or assign it. Not all variables are in it. */
+  readonly madeFrom: ReadonlyMap<string, readonly string[]>;
   /** Codec bytes of the block's value if they are at most 1 MiB, else null. */
   readonly value: Uint8Array<ArrayBuffer> | null;
   /** True if the block is nothing but a data literal. */

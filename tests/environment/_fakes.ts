@@ -34,7 +34,7 @@ export function dataImage(name: string, value: unknown): VariableImage {
 
 export function runReport(fields: Partial<RunReport> = {}): RunReport {
   const result = blockResult({ ok: true, outcome: "none" });
-  return { result, saved: [], reads: [], value: null, literal: false, notes: [], ...fields };
+  return { result, saved: [], reads: [], madeFrom: new Map(), value: null, literal: false, notes: [], ...fields };
 }
 
 /** A child that only remembers what it was asked. */

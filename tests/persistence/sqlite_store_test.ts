@@ -208,6 +208,10 @@ Deno.test("edges lead from what a block made to what it read, within the branch,
     block("c = b; a.push(c)", { reads: ["b", "a"], saved: [image("c"), image("a")], result: { defined: ["c"] } }),
     block("f", { saved: [image("f", { kind: "function", source: "function f() { return c }", requires: ["c"] })] }),
     block("print(a)", { reads: ["a"] }),
+    {
+      ...block("const d = a, e = d.length", { reads: ["a"], saved: [image("d"), image("e")] }),
+      madeFrom: new Map([["d", ["a"]], ["e", ["d"]]]),
+    },
   ];
   await iterate(store, { queryId, position: 0, blocks });
   await iterate(store, { queryId, position: 1, blocks });
@@ -216,7 +220,7 @@ Deno.test("edges lead from what a block made to what it read, within the branch,
      JOIN expression_soul down ON down.id = downstream_expression_soul_id
      JOIN expression_soul up ON up.id = upstream_expression_soul_id ORDER BY edge`,
   ).all().map(({ edge }) => edge);
-  assert.deepEqual(edges, ["a>b", "b>a", "c>a", "c>b", "f>c"]);
+  assert.deepEqual(edges, ["a>b", "b>a", "c>a", "c>b", "d>a", "e>d", "f>c"]);
   await store.close();
 });
 

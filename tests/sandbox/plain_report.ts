@@ -13,6 +13,7 @@ export const PLAIN_REPORT = {
   lost: [],
   repaired: null,
   reads: [],
+  madeFrom: {},
   literal: false,
   notes: [],
   value: null,

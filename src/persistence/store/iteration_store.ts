@@ -33,6 +33,8 @@ export interface StoredBlock {
   readonly code: string;
   readonly result: BlockResult;
   readonly reads: readonly string[];
+  /** By variable: what it was made from, where that is known better than by `reads`. */
+  readonly madeFrom?: ReadonlyMap<string, readonly string[]>;
   readonly literal: boolean;
   /** The value as codec bytes if it is kept, else null. */
   readonly value: Uint8Array<ArrayBuffer> | null;

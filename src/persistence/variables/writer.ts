@@ -78,10 +78,12 @@ export class VariableWriter {
     await writeScopes(forgotten, { ...facts, scope: "forgotten" });
   }
 
-  /** Stores an edge from each variable that the block defined or changed to each variable that it read. */
+  /** Stores an edge from each variable that the block defined or changed to each that it was made from: as far as its
+   * statements say, else all that the block read. */
   async edges(block: StoredBlock): Promise<void> {
-    const made = new Map(block.saved.map((image) => [image.name, [...block.reads, ...image.requires]]));
-    for (const name of block.result.defined) if (!made.has(name)) made.set(name, [...block.reads]);
+    const readsOf = (name: string): readonly string[] => block.madeFrom?.get(name) ?? block.reads;
+    const made = new Map(block.saved.map(({ name, requires }) => [name, [...readsOf(name), ...requires]]));
+    for (const name of block.result.defined) if (!made.has(name)) made.set(name, [...readsOf(name)]);
     const pairs = new Map<string, readonly [string, string]>();
     for (const [name, reads] of made) {
       const down = await this.#soulOf(name);

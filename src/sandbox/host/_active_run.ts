@@ -105,7 +105,7 @@ export class ActiveRun {
         ...observed,
         timedOut: this.#overdue,
       });
-    return { result, saved: [], reads: [], value: null, literal: false, notes: [] };
+    return { result, saved: [], reads: [], madeFrom: new Map(), value: null, literal: false, notes: [] };
   }
 
   /** Always called, however the run ended. */

@@ -56,6 +56,7 @@ export function readRunReport({ payloads, header }: AnswerFrames, observed: Obse
     result,
     saved,
     reads: names(fields, "reads"),
+    madeFrom: madeFrom(fields.value["madeFrom"]),
     value,
     literal: fields.flag("literal"),
     notes: fields.texts("notes", { items: 100, length: 10_000 }).map(cleanText),
@@ -68,6 +69,13 @@ function clean(fields: FrameFields, name: string): string {
 
 function names(fields: FrameFields, name: string): string[] {
   return fields.texts(name, NAMES).map(checkedName);
+}
+
+function madeFrom(value: unknown): RunReport["madeFrom"] {
+  const fields = new FrameFields(value, "madeFrom");
+  const keys = Object.keys(fields.value);
+  if (keys.length > NAMES.items) throw new ProtocolError(`Cannot take ${keys.length} variables of a block`);
+  return new Map(keys.map((name) => [checkedName(name), names(fields, name)]));
 }
 
 /** Names go into prompts and lists, so only names that a block can declare are accepted. */

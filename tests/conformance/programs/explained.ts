@@ -26,10 +26,10 @@ const EXPLANATIONS: readonly Explanation[] = [
     fits: (one) => says(/^Code generation from strings|^eval is not defined/)(one) || STRINGS.test(code(one)),
   },
   {
-    what: "a block is no module: import, export, import.meta",
+    what: "a block is not a module: import, export, import.meta",
     where: `${SANDBOX}#typescript`,
     fits: (one) =>
-      says(/^import(?:\(\)|\.meta)? is not available|^A block is no module/)(one) ||
+      says(/^import(?:\(\)|\.meta)? is not available|^A block is not a module/)(one) ||
       MODULE.test(code(one)),
   },
   {

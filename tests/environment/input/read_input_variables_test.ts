@@ -51,8 +51,8 @@ Deno.test("readGiven() parses JSON, and gives what is none as text", async () =>
 });
 
 Deno.test("readGiven() refuses what is no UTF-8, also when only the end is not", async () => {
-  await assert.rejects(given(new Uint8Array([0xff, 0xfe])), { name: "UsageError", message: /a\.txt: it is no UTF-8/ });
+  await assert.rejects(given(new Uint8Array([0xff, 0xfe])), { name: "UsageError", message: /a\.txt: it is not UTF-8/ });
   const cut = new Uint8Array((2 << 20) + 1).fill(97);
   cut[cut.length - 1] = 0xc3;
-  await assert.rejects(given(cut, { piece: 1 << 20 }), /it is no UTF-8/);
+  await assert.rejects(given(cut, { piece: 1 << 20 }), /it is not UTF-8/);
 });

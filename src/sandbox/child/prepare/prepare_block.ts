@@ -4,6 +4,7 @@ import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
 import type { FunctionNames } from "./function_names.ts";
 import { positionError } from "../errors/position_error.ts";
 import { type Parsed, parseText, type StripTypes, type Unparsed } from "./parse_text.ts";
+import { type MadeFrom, madeFrom } from "./made_from.ts";
 import { isDataLiteral, refusalOf } from "./refusals.ts";
 import { type Repaired, repairEnd, repairEntities, repairFence, repairLineFeeds } from "./repair.ts";
 import { scriptFault } from "./script_fault.ts";
@@ -25,6 +26,7 @@ export interface RunnableBlock {
   readonly assigned: readonly Declaration[];
   /** Names that the block refers to but does not declare, without those of the language. */
   readonly reads: readonly string[];
+  readonly madeFrom: MadeFrom;
   /** The variable that provides the block's value if the last statement declares one: `const n = 6` shows 6. */
   readonly shows: string | null;
   /** True if the block is nothing but a data literal. */
@@ -84,12 +86,13 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   const { code, awaits, map: toJs } = rewriteTopLevel(program, { js, isSeen });
   const fault = scriptFault(code);
   if (fault !== null) return refuse("Refused", { message: fault, offset: 0 });
+  const names = { declarations: topLevelDeclarations(parsed), assigned: topLevelAssignments(parsed) };
   return {
     ok: true,
     code,
     awaits,
-    declarations: topLevelDeclarations(parsed),
-    assigned: topLevelAssignments(parsed),
+    ...names,
+    madeFrom: madeFrom(program, names),
     reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),
     shows: declaredLast(program),
     literal: isDataLiteral(program),

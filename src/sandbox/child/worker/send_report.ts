@@ -48,6 +48,7 @@ export function sendReport(parts: WorkerParts, { run, ending, preview, error, ms
     lost,
     repaired: block.repaired,
     reads: block.reads,
+    madeFrom: block.madeFrom,
     literal: block.literal,
     notes: notes.take(),
     value: hasValue ? valueBytes(ending.value) : null,

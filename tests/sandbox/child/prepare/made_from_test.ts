@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { prepare } from "../block_runner.ts";
+
+/** A block, and "variable < names it was made from" for each of its variables. */
+const CASES: readonly (readonly [string, readonly string[]])[] = [
+  ["const doubled = base.map((x) => x * 2)\nconst sum = doubled.length\nconst text = `sum ${sum}`", [
+    "doubled < base",
+    "sum < doubled",
+    "text < sum",
+  ]],
+  ["const a = b, c = d", ["a < b", "c < d"]],
+  ["const { x, y: [z] } = point", ["x < point", "z < point"]],
+  ["const list = []\nfor (const one of rows) list.push(one + step)", ["list < rows step"]],
+  ["const list = []\nlist.push(...rows)\nconsole.log(list, other)", ["list < rows"]],
+  ["let n = 0\nn += m\nn++", ["n < m"]],
+  ["total = total + part", ["total < part"]],
+  ["const twice = (x: number) => x * factor\nfunction half() { return twice(1) }", ["twice < factor", "half < twice"]],
+  ["class A { b = c }", ["A < c"]],
+  ["if (ready) { var late = found }", ["late < found"]],
+  ["const seven = 7;\n({ seven, other })", ["seven <"]],
+];
+
+Deno.test("madeFrom() tells what each variable of a block was made from", () => {
+  for (const [source, expected] of CASES) {
+    const block = prepare(source);
+    assert.ok(block.ok, source);
+    const found = Object.entries(block.madeFrom).map(([name, reads]) =>
+      `${name} < ${reads.toSorted().join(" ")}`.trim()
+    );
+    assert.deepEqual(found, expected, source);
+  }
+});
