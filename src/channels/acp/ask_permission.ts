@@ -7,7 +7,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { abortable } from "../../domain/kit/abortable.ts";
 import type { Approve, Decision } from "../../domain/query/approval.ts";
-import { approvalChoices, approvalTitle } from "../../domain/query/approval_choices.ts";
+import { approvalBeginning, approvalChoices, approvalTitle } from "../../domain/query/approval_choices.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
 
 const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
@@ -21,13 +21,16 @@ const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
 export function askPermission(client: AgentContext, sessionId: string): Approve {
   return async (question, signal) => {
     const choices = approvalChoices(question);
-    const { why } = question;
-    const content: ToolCallContent[] = why === ""
-      ? []
-      : [{ type: "content", content: { type: "text", text: visibleText(why) } }];
+    const title = approvalTitle(question);
+    // An editor may show only a part of a long title.
+    const texts = [approvalBeginning(question) === "" ? "" : title, visibleText(question.why)];
+    const content = texts.filter((text) => text !== "").map((text): ToolCallContent => ({
+      type: "content",
+      content: { type: "text", text },
+    }));
     const asking: Promise<RequestPermissionResponse> = client.request(methods.client.session.requestPermission, {
       sessionId,
-      toolCall: { toolCallId: question.id, title: approvalTitle(question), status: "pending", content },
+      toolCall: { toolCallId: question.id, title, status: "pending", content },
       options: choices.map(({ decision, text }) => ({ optionId: decision, name: text, kind: KINDS[decision] })),
     });
     asking.catch(() => {}); // where the signal comes first

@@ -10,17 +10,35 @@ export interface ApprovalChoice {
   readonly text: string;
 }
 
-/** The question as every channel shows it; text of blocks in it cannot move the cursor or hide anything. */
+/** Longer questions may be out of sight at their beginning when their end is read. */
+const IN_SIGHT = 400;
+const BEGINNING = 200;
+/** Characters that take room and show nothing. */
+const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
+
+/** The question as every channel shows it: one paragraph. Text of blocks in it cannot move the cursor, hide anything, or
+ * stand on a line of its own like another question. */
 export function approvalTitle({ what }: Pick<ApprovalQuestion, "what">): string {
-  return `Allow Vis to ${visibleText(what)}?`;
+  return `Allow Vis to ${paragraph(what)}?`;
+}
+
+/** For a channel that shows the end of a long question next to the choices: how the question begins; "" for others. */
+export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): string {
+  const text = paragraph(what);
+  if (text.length <= IN_SIGHT) return "";
+  return `This question has ${text.length} characters and begins with: ${text.slice(0, BEGINNING)}…`;
 }
 
 export function approvalChoices({ scope: given }: Pick<ApprovalQuestion, "scope">): readonly ApprovalChoice[] {
-  const scope = visibleText(given);
+  const scope = paragraph(given);
   return [
     { decision: "once", key: "y", short: "Yes", text: "yes, this time" },
     { decision: "conversation", key: "c", short: "Conversation", text: `yes, and ${scope} in this conversation` },
     { decision: "workspace", key: "a", short: "Always", text: `yes, and ${scope} in this workspace from now on` },
     { decision: "no", key: "n", short: "No", text: "no" },
   ];
+}
+
+function paragraph(text: string): string {
+  return visibleText(text).replace(LONG_BLANK, ({ length }) => ` [${length} blanks] `).replaceAll("\n", " ⏎ ");
 }

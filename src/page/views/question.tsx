@@ -1,20 +1,24 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import type { ApprovalAnswer, ApprovalQuestion, Decision } from "../../domain/query/approval.ts";
+import { approvalBeginning, approvalTitle } from "../../domain/query/approval_choices.ts";
 import { Button } from "../parts/button.tsx";
 
 /** What an extension asks; `answer` receives the decision and the reason. */
-export function Question({ question: { what, why, scope }, answer }: {
+export function Question({ question, answer }: {
   readonly question: ApprovalQuestion;
   readonly answer: (given: ApprovalAnswer) => void;
 }): JSX.Element {
+  const { why, scope } = question;
+  const beginning = approvalBeginning(question);
   const reason = useRef<HTMLInputElement>(null);
   const choose = (decision: Decision) => (): void =>
     answer({ decision, reason: decision === "no" ? reason.current?.value.trim() ?? "" : "" });
   return (
     <section class="question" aria-label="Vis asks">
-      <p class="plain">{`Allow Vis to ${what}?`}</p>
+      <p class="plain">{approvalTitle(question)}</p>
       {why !== "" && <p class="plain why">{why}</p>}
+      {beginning !== "" && <p class="plain">{beginning}</p>}
       <p class="choices">
         <Button class="primary" run={choose("once")}>Yes, this time</Button>
         <Button run={choose("conversation")}>{`Yes, and ${scope} in this conversation`}</Button>

@@ -142,7 +142,8 @@ Deno.test("a restart asks again, and the old message answers nothing", () =>
 Deno.test("all of a long question is shown, in as many messages as it needs, with the buttons under the last", () =>
   asks('await asking.open("doors", "run " + "\\u202e".repeat(1000) + "x".repeat(2900))', async (rig, question) => {
     const all = rig.api.messages.filter(({ id }) => id <= question.id && id > 1).map(({ texts }) => texts[0]).join("");
-    assert.equal(all.split("\\u202e").length - 1, 1000);
+    assert.ok(all.split("\\u202e").length > 1000);
+    assert.match(question.texts[0] ?? "", /This question has 8904 characters and begins with: run \\u202e/);
     assert.ok(all.includes("x".repeat(2000)));
     rig.api.press(question.buttons["No"]!, { chat: 7, message: question.id });
     await isAnswered(rig);

@@ -1,5 +1,5 @@
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../../domain/query/approval.ts";
-import { approvalChoices, approvalTitle } from "../../../domain/query/approval_choices.ts";
+import { approvalBeginning, approvalChoices, approvalTitle } from "../../../domain/query/approval_choices.ts";
 import { abortable } from "../../../domain/kit/abortable.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { Io } from "../../channel.ts";
@@ -12,11 +12,11 @@ export function terminalApproval(io: Io): Approve | undefined {
 }
 
 function questionText(question: ApprovalQuestion): string {
-  const { why } = question;
+  const more = [visibleText(question.why).replaceAll("\n", "\n  "), approvalBeginning(question)];
   const choices = approvalChoices(question).map(({ key, text }) => `  ${key}  ${text}`);
   return [
     approvalTitle(question),
-    ...why === "" ? [] : [`  ${visibleText(why)}`],
+    ...more.filter((text) => text !== "").map((text) => `  ${text}`),
     ...choices,
     "Answer with a letter, or say why not: ",
   ].join("\n");

@@ -1,7 +1,7 @@
 import { abortable } from "../../../domain/kit/abortable.ts";
 import { messageOf } from "../../../domain/kit/message_of.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../../domain/query/approval.ts";
-import { approvalChoices, approvalTitle } from "../../../domain/query/approval_choices.ts";
+import { approvalBeginning, approvalChoices, approvalTitle } from "../../../domain/query/approval_choices.ts";
 import { approvalSaid } from "../../../domain/query/approval_said.ts";
 import { clip } from "../../../domain/text/clip.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
@@ -109,11 +109,11 @@ export class ChatQuestions {
 }
 
 function questionText(question: ApprovalQuestion): string {
-  const { why } = question;
+  const more = [visibleText(question.why), approvalBeginning(question)];
   const choices = approvalChoices(question).map(({ short, text }) => `${short}: ${text}`);
   return [
     `🔐 ${approvalTitle(question)}`,
-    ...why === "" ? [] : [visibleText(why)],
+    ...more.filter((text) => text !== ""),
     [...choices, "A reply to this message is a no with your reason."].join("\n"),
   ].join("\n\n").toWellFormed();
 }

@@ -37,8 +37,9 @@ export class ApprovalPanel extends BasePanel {
   #more = false;
   /** Moves the window to the selected choice when it is drawn. */
   #follow = false;
-  /** Nobody says yes to what was never on the screen. */
-  #drawn = false;
+  /** How many rows of the question have been on the screen, and how many it has. */
+  #seen = 0;
+  #asked = Infinity;
   #rows: readonly PanelRow[] = [];
   #why: LineInput | null = null;
 
@@ -90,7 +91,6 @@ export class ApprovalPanel extends BasePanel {
   }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
-    this.#drawn = true;
     const rows = this.#all(width);
     const last = Math.max(0, rows.length - height);
     if (this.#why !== null) this.#top = last;
@@ -103,6 +103,8 @@ export class ApprovalPanel extends BasePanel {
     this.#top = Math.max(0, Math.min(this.#top, last));
     this.#page = Math.max(1, height - 1);
     this.#more = this.#top < last;
+    this.#asked = rows.filter(({ at }) => at < 0).length;
+    if (this.#top <= this.#seen) this.#seen = Math.max(this.#seen, this.#top + height);
     this.#rows = rows.slice(this.#top, this.#top + height);
     return this.#rows.map(({ text }) => text);
   }
@@ -135,7 +137,11 @@ export class ApprovalPanel extends BasePanel {
   }
 
   #choose(choice: Choice | undefined): void {
-    if (!this.#drawn || choice === undefined) return;
+    if (choice === undefined || this.#seen === 0) return;
+    // Nobody says yes to what was never on the screen.
+    if (choice.decision !== undefined && choice.decision !== "no" && this.#seen < this.#asked) {
+      return this.#move("pageDown");
+    }
     if (choice.decision === undefined) this.#why = new LineInput({ prompt: "Why not? ", placeholder: "for the model" });
     else this.#own.answer({ decision: choice.decision, reason: "" });
   }

@@ -34,6 +34,32 @@ Deno.test("nothing says yes to a question that was never drawn", async () => {
   });
 });
 
+Deno.test("nothing says yes to a question before all of it was on the screen; no is always possible", async () => {
+  const what = Array.from({ length: 60 }, (_, n) => `--flag${n}`).join(" ");
+  await withPanel(what, (panel, answers) => {
+    panel.fit(5);
+    panel.render(40);
+    panel.handleInput(KEYS.end);
+    panel.render(40);
+    panel.handleInput("y"); // what is between was not shown
+    assert.deepEqual(answers, []);
+    panel.handleInput(KEYS.home);
+    panel.render(40);
+    for (let presses = 0; answers.length === 0 && presses < 30; presses++) {
+      panel.handleInput("a"); // shows more first
+      panel.render(40);
+      if (presses < 3) assert.deepEqual(answers, []);
+    }
+    assert.deepEqual(answers, [{ decision: "workspace", reason: "" }]);
+  });
+  await withPanel(what, (panel, answers) => {
+    panel.fit(5);
+    panel.render(40);
+    panel.handleInput("n");
+    assert.deepEqual(answers, [{ decision: "no", reason: "" }]);
+  });
+});
+
 Deno.test("every row of the question and of its choices can be reached in any size", async () => {
   const what = Array.from({ length: 30 }, (_, n) => `--flag${n}`).join(" ");
   await withPanel(what, (panel) => {
