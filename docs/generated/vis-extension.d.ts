@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 10a6935a95097fab86212539d3660e4088206167c7c618b25fe4bbf110154f6b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c8bc92518c5c88141f695e0f9bf6c8afdd6cb543dab3750a62b1bcf4710d46d1
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -462,6 +462,18 @@ export declare class BoundedMap<K, V> extends Map<K, V> {
   #private;
   constructor(most: number);
   set(key: K, value: V): this;
+}
+/** Bytes that arrive in pieces. However small the pieces are, they take little more memory than their bytes. */
+export declare class ByteBuffer {
+  #private;
+  get length(): number;
+  /** What is kept, until the next change. */
+  get bytes(): Uint8Array<ArrayBuffer>;
+  /** Copies the piece. */
+  push(piece: Uint8Array): void;
+  /** Keeps only so many of the newest bytes. */
+  keepLast(count: number): void;
+  clear(): void;
 }
 /** One setting of a git configuration, with section and key in lower case. */
 export interface GitSetting {

@@ -1,9 +1,10 @@
+import { ByteBuffer } from "@vis/extension";
+
 /** Splits a byte stream into lines. Too long lines and floods of lines are errors. */
 export class LineSplitter {
   readonly #maxLine: number;
   readonly #maxUnasked: number;
-  #parts: Uint8Array<ArrayBuffer>[] = [];
-  #length = 0;
+  readonly #line = new ByteBuffer();
   #unasked = 0;
 
   constructor({ maxLine, maxUnasked }: { readonly maxLine: number; readonly maxUnasked: number }) {
@@ -23,25 +24,24 @@ export class LineSplitter {
     const lines: string[] = [];
     let from = 0;
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
-      lines.push(this.#line(bytes.subarray(from, end)));
+      lines.push(this.#end(bytes.subarray(from, end)));
       from = end + 1;
     }
     this.#keep(bytes.subarray(from));
     return lines;
   }
 
-  #line(last: Uint8Array<ArrayBuffer>): string {
+  #end(last: Uint8Array<ArrayBuffer>): string {
     this.#keep(last);
-    const decoder = new TextDecoder();
-    const text = this.#parts.map((part) => decoder.decode(part, { stream: true })).join("") + decoder.decode();
-    this.#parts = [];
-    this.#length = 0;
+    const text = new TextDecoder().decode(this.#line.bytes);
+    this.#line.clear();
     return text.endsWith("\r") ? text.slice(0, -1) : text;
   }
 
   #keep(bytes: Uint8Array<ArrayBuffer>): void {
-    this.#length += bytes.length;
-    if (this.#length > this.#maxLine) throw new RangeError(`It wrote a message of over ${this.#maxLine} bytes`);
-    if (bytes.length > 0) this.#parts.push(bytes);
+    if (this.#line.length + bytes.length > this.#maxLine) {
+      throw new RangeError(`It wrote a message of over ${this.#maxLine} bytes`);
+    }
+    this.#line.push(bytes);
   }
 }

@@ -1,6 +1,7 @@
 /** Functions of Vis that extensions use as well. */
 export { abortable } from "../domain/kit/abortable.ts";
 export { BoundedMap } from "../domain/kit/bounded_map.ts";
+export { ByteBuffer } from "../domain/kit/byte_buffer.ts";
 export { type GitSetting, parseGitConfig, userGitSettings } from "../domain/kit/git_config.ts";
 export { isSecureUrl } from "../domain/kit/is_secure_url.ts";
 export { matchesWildcard } from "../domain/kit/matches_wildcard.ts";

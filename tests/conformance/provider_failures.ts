@@ -113,42 +113,42 @@ function faults({ api, overloaded }: FailureWords): readonly Failing[] {
 }
 
 const TOO_LONG = { code: "reply", retryable: false } as const;
-const MANY = "word ".repeat(2_500_000);
+const MANY = "word ".repeat(600_000);
 
 /** Replies that would fill the memory, or never end. */
 export const LARGE_REPLIES: readonly Failing[] = [
   {
-    what: "12 MB of text",
+    what: "3 MB of text",
     reply: { text: MANY, chunk: 50_000 },
     ...TOO_LONG,
-    says: /it has more than 4 million characters, so it was ended there/,
+    says: /it has more than 1 million characters, so it was ended there/,
   },
   {
-    what: "12 MB of reasoning in one piece",
+    what: "3 MB of reasoning in one piece",
     reply: { reasoning: MANY, chunk: MANY.length },
     ...TOO_LONG,
-    says: /it has more than 4 million characters/,
+    says: /it has more than 1 million characters/,
   },
   {
-    what: "12 MB that come whole",
+    what: "3 MB that come whole",
     reply: { text: MANY, fault: "not_streamed" },
     ...TOO_LONG,
-    says: /it has more than 4 million characters/,
+    says: /it has more than 1 million characters/,
   },
   {
     what: "text without an end",
     reply: { text: "word ".repeat(50_000), chunk: 5_000, fault: "endless" },
     ...TOO_LONG,
-    says: /it has more than 4 million characters/,
+    says: /it has more than 1 million characters/,
   },
   {
     what: "reasoning without an end",
     reply: { reasoning: "word ".repeat(50_000), chunk: 5_000, fault: "endless" },
     ...TOO_LONG,
-    says: /it has more than 4 million characters/,
+    says: /it has more than 1 million characters/,
   },
-  fault("endless_line", { ...TOO_LONG, says: /one event of it has more than 16 million characters/ }),
-  fault("endless_event", { ...TOO_LONG, says: /one event of it has more than 16 million characters/ }),
+  fault("endless_line", { ...TOO_LONG, says: /one event of it has more than 8 million characters/ }),
+  fault("endless_event", { ...TOO_LONG, says: /one event of it has more than 8 million characters/ }),
   fault("endless_comments", { ...TOO_LONG, says: /it is larger than 128 MiB/ }),
   fault("endless_pings", { ...TOO_LONG, says: /it is larger than 128 MiB/ }),
   fault("endless_body", { ...TOO_LONG, says: /it is larger than 16 MiB/ }),

@@ -1,3 +1,5 @@
+import { ByteBuffer } from "@vis/extension";
+
 const NEWLINE = 10;
 /** Limit of one record; the rest is dropped, so that long lines take no memory. */
 const MAX_RECORD = 256 << 10;
@@ -5,9 +7,8 @@ const MAX_RECORD = 256 << 10;
 /** Splits a byte stream into records and passes them on as text. */
 export class RecordReader {
   readonly #take: (record: string) => void;
-  readonly #parts: Uint8Array[] = [];
+  readonly #record = new ByteBuffer();
   #separator: number;
-  #length = 0;
 
   /** The separator is a byte, by default a line feed. */
   constructor(take: (record: string) => void, { separator = NEWLINE }: { readonly separator?: number } = {}) {
@@ -32,20 +33,16 @@ export class RecordReader {
 
   /** Passes on what follows the last separator. */
   end(): void {
-    if (this.#length > 0) this.#flush();
+    if (this.#record.length > 0) this.#flush();
   }
 
   #add(bytes: Uint8Array): void {
-    const kept = bytes.subarray(0, Math.max(0, MAX_RECORD - this.#length));
-    if (kept.length > 0) this.#parts.push(kept.slice());
-    this.#length += kept.length;
+    this.#record.push(bytes.subarray(0, MAX_RECORD - this.#record.length));
   }
 
   #flush(): void {
-    const decoder = new TextDecoder();
-    const text = this.#parts.map((part) => decoder.decode(part, { stream: true })).join("") + decoder.decode();
-    this.#parts.length = 0;
-    this.#length = 0;
+    const text = new TextDecoder().decode(this.#record.bytes);
+    this.#record.clear();
     this.#take(text);
   }
 }

@@ -1,3 +1,4 @@
+import { abortable } from "../../domain/kit/abortable.ts";
 import type { RunCommand } from "../../channels/tui/user_commands.ts";
 
 /** Runs a command in the user's shell. Input that it asks for ends at once. */
@@ -16,10 +17,12 @@ export async function runUserCommand(
   signal.addEventListener("abort", end);
   try {
     const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-    const left = new Promise<null>((resolve) => signal.addEventListener("abort", () => resolve(null)));
     for (;;) {
       // What a command left running may hold its output open.
-      const read = await Promise.race([output.read(), left]);
+      const read = await abortable(output.read(), signal).catch((error) => {
+        if (signal.aborted) return null;
+        throw error;
+      });
       if (read === null || read.done) break;
       onOutput(read.value);
     }

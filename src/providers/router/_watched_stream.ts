@@ -1,3 +1,4 @@
+import { abortable } from "../../domain/kit/abortable.ts";
 import { ENDED } from "../../domain/kit/ended.ts";
 import { Cancelled, ProviderError } from "../../domain/errors.ts";
 import type { Clock } from "../../domain/kit/clock.ts";
@@ -51,7 +52,8 @@ class Watch {
   readonly #model: string;
   readonly #patience: Patience;
   readonly #abort = new AbortController();
-  readonly #over = Promise.withResolvers<never>();
+  /** Aborted with the reason why the stream ends early. */
+  readonly #over = new AbortController();
   readonly #begun: number;
   #since: number;
   #started = false;
@@ -66,7 +68,6 @@ class Watch {
     this.#caller = caller;
     this.#patience = patience;
     this.#begun = this.#since = patience.clock.now();
-    this.#over.promise.catch(() => {});
     caller.addEventListener("abort", this.#cancel, { once: true });
     if (caller.aborted) this.#cancel();
     else void this.#guard();
@@ -84,10 +85,9 @@ class Watch {
   race<T>(work: Promise<T>): Promise<T> {
     // A provider may react to its signal first and report Cancelled for what was a stall.
     const own = work.catch((error) => {
-      if (error instanceof Cancelled && this.signal.aborted) return this.#over.promise;
-      throw error;
+      throw error instanceof Cancelled && this.#over.signal.aborted ? this.#over.signal.reason : error;
     });
-    return Promise.race([this.#over.promise, own]);
+    return abortable(own, this.#over.signal);
   }
 
   heard(event: ModelEvent): void {
@@ -135,7 +135,7 @@ class Watch {
   }
 
   #end(error: Error): void {
-    this.#over.reject(error);
+    this.#over.abort(error);
     this.#abort.abort();
     this.#alarm.abort(ENDED);
   }

@@ -1,9 +1,8 @@
 import type { Usage } from "../../domain/query/usage.ts";
 import { NO_USAGE } from "../../domain/query/usage.ts";
 import type { ModelEvent } from "../provider.ts";
+import { ReplySize } from "./_reply_size.ts";
 
-/** Characters of text and reasoning together; the longest model replies have a tenth of it. */
-const MAX_CHARS = 4_000_000;
 /** Tokens of one call; no model reads or writes this many. */
 const MAX_TOKENS = 100_000_000;
 
@@ -27,7 +26,7 @@ export class ReplyBuilder {
   #pending: ModelEvent[] = [];
   /** More arrived after a finish reason: this service sends one too early. */
   #wentOn = false;
-  #chars = 0;
+  readonly #size = new ReplySize();
   /** By name of the count. */
   readonly #oddities = new Map<string, string>();
   /** The first half of a character whose second half comes with the next piece. */
@@ -42,9 +41,9 @@ export class ReplyBuilder {
     return this.finish !== null && !this.#wentOn;
   }
 
-  /** True if it is longer than any usable reply. */
-  get isTooLong(): boolean {
-    return this.#chars > MAX_CHARS;
+  /** Why no more of it is read; null if it may go on. */
+  get tooLong(): string | null {
+    return this.#size.fault;
   }
 
   /** Impossible counts, which were left out. */
@@ -57,6 +56,11 @@ export class ReplyBuilder {
     const events = this.#pending;
     this.#pending = [];
     return events;
+  }
+
+  /** Nothing more arrives; called once. */
+  close(): void {
+    this.#size.close();
   }
 
   servedBy(model: unknown): void {
@@ -106,8 +110,8 @@ export class ReplyBuilder {
 
   #joined(kind: "text" | "reasoning", delta: unknown): string {
     if (typeof delta !== "string" || delta === "") return "";
-    this.#chars += delta.length;
-    if (this.isTooLong) return "";
+    this.#size.add(delta.length);
+    if (this.tooLong !== null) return "";
     if (this.finish !== null) this.#wentOn = true;
     const text = this.#half[kind] + delta;
     const isHalf = /[\ud800-\udbff]$/.test(text);

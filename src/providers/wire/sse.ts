@@ -1,5 +1,5 @@
 /** Characters of one event. The largest event repeats a whole reply, with its characters escaped. */
-const MAX_EVENT = 16_000_000;
+const MAX_EVENT = 8_000_000;
 
 /** The `data` of server-sent events (WHATWG HTML, 9.2.6). Events that arrived together are in one list, wherever the
  * bytes and line ends (LF, CR LF, CR) are split. Comments, names and ids are skipped. Throws `RangeError` for an event

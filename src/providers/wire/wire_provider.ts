@@ -17,8 +17,8 @@ import type { ProviderApi, WireCall } from "./wire.ts";
  * call. */
 const LAST_BYTES_MS = 50;
 const GRACE_MS = 5_000;
-/** Maximum number of pages in a list of models. */
-const MAX_PAGES = 20;
+/** Of a list of models. */
+const MAX_PAGES = 20, MAX_MODELS = 10_000;
 
 /** A provider for any service, with the given wire format. Throws `ConfigError` for an address, headers or a known key
  * that cannot be used. */
@@ -61,7 +61,7 @@ export class WireProvider implements Provider {
         const body = await new HttpExchange({ endpoint, failures, signal }, { model: null, call }).json();
         const list = this.#wire.modelsIn(body);
         if (list === null) throw failures.unreadable(JSON.stringify(body));
-        ids.push(...list.ids);
+        ids.push(...list.ids.slice(0, MAX_MODELS - ids.length));
         page = list.next;
         if (page === null) break;
       }
@@ -104,7 +104,7 @@ export class WireProvider implements Provider {
         if (reply.isOver) grace ??= AbortSignal.timeout(this.#options.graceMs ?? GRACE_MS);
         const some = await (reply.isOver ? nextWithin(events, grace) : events.next()).catch((error: unknown) => {
           if (!(error instanceof RangeError)) throw error;
-          throw facts.failures.tooLong("one event of it has more than 16 million characters");
+          throw facts.failures.tooLong("one event of it has more than 8 million characters");
         });
         if (some.done) break;
         try {
@@ -121,6 +121,7 @@ export class WireProvider implements Provider {
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
+      reply.close();
       // Not awaited: it would wait for bytes that may never come.
       events.return(undefined).catch(() => {});
     }
@@ -173,7 +174,7 @@ export class WireProvider implements Provider {
     // Gateways send their own pings and notes between the events: unknown events are skipped.
     if (this.#wire.read(event, reply)) reply.understood++;
     if (reply.failure !== null) throw exchange.refused(reply.failure);
-    if (reply.isTooLong) throw failures.tooLong("it has more than 4 million characters");
+    if (reply.tooLong !== null) throw failures.tooLong(reply.tooLong);
   }
 
   #checkEnd(reply: ReplyBuilder, at: { exchange: HttpExchange; failures: Failures; heard: number }): void {

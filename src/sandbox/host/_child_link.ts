@@ -1,3 +1,4 @@
+import { abortable } from "../../domain/kit/abortable.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { cleanText } from "./clean_text.ts";
 import { ChildExit } from "./_child_exit.ts";
@@ -111,6 +112,8 @@ export class ChildLink {
   }
 
   async #readFrames(): Promise<void> {
+    const ended = new AbortController();
+    void this.#process.status.then(() => ended.abort());
     const frames = new FrameReader(this.#token);
     const reader = this.#process.stdout.getReader({ mode: "byob" });
     try {
@@ -119,7 +122,7 @@ export class ChildLink {
         frames.push(chunk, this.#options.onFrame);
         const wait = this.#options.mayRead();
         // A host function that never releases its bytes must not delay the end of the child.
-        if (wait) await Promise.race([wait, this.#process.status]);
+        if (wait) await abortable(wait, ended.signal).catch(() => {});
       }
       if (frames.inFrame) this.kill("it ended in the middle of a message");
     } catch (error) {

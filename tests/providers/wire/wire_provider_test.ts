@@ -132,3 +132,12 @@ Deno.test("WireProvider follows redirects within a service that keep the request
   await assert.rejects(collect(new WireProvider(openAiChat(baseUrl), { ...OPTIONS, baseUrl })), /it redirects to/);
   await circle.shutdown();
 });
+
+Deno.test("WireProvider models() takes so many and no more, however long the list is", async () => {
+  const data = Array.from({ length: 250_000 }, (_, n) => ({ id: `m${n}` }));
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => Response.json({ data }));
+  const baseUrl = `http://127.0.0.1:${server.addr.port}/v1`;
+  const provider = new WireProvider(openAiChat(baseUrl), { ...OPTIONS, baseUrl });
+  assert.equal((await provider.models({ signal: new AbortController().signal })).length, 10_000);
+  await server.shutdown();
+});

@@ -1,4 +1,5 @@
-import { joinBytes } from "../../../domain/kit/join_bytes.ts";
+import { abortable } from "../../../domain/kit/abortable.ts";
+import { ByteBuffer } from "../../../domain/kit/byte_buffer.ts";
 import { bodyTooLarge } from "./guard.ts";
 import type { HttpLimits } from "../routing/http_parts.ts";
 import { Problem } from "../response/problem.ts";
@@ -35,20 +36,16 @@ async function readAll(
   { bodyBytes, bodyMs }: Pick<HttpLimits, "bodyBytes" | "bodyMs">,
 ): Promise<Uint8Array> {
   const reader = body.getReader();
-  const late = Promise.withResolvers<"late">();
-  const timer = setTimeout(() => late.resolve("late"), bodyMs);
-  const parts: Uint8Array[] = [];
-  let size = 0;
+  const late = new AbortController();
+  const tooLate = new Problem("Cannot read the body: it took too long to arrive", { kind: "timeout", headers: CLOSE });
+  const timer = setTimeout(() => late.abort(tooLate), bodyMs);
+  const whole = new ByteBuffer();
   try {
     for (;;) {
-      const step = await Promise.race([reader.read(), late.promise]);
-      if (step === "late") {
-        throw new Problem("Cannot read the body: it took too long to arrive", { kind: "timeout", headers: CLOSE });
-      }
-      if (step.done) return joinBytes(parts);
-      size += step.value.length;
-      if (size > bodyBytes) throw bodyTooLarge(bodyBytes);
-      parts.push(step.value);
+      const { done, value } = await abortable(reader.read(), late.signal);
+      if (done) return whole.bytes;
+      if (whole.length + value.length > bodyBytes) throw bodyTooLarge(bodyBytes);
+      whole.push(value);
     }
   } catch (error) {
     void reader.cancel().catch(() => {});

@@ -9,8 +9,8 @@ import { WaitingQuestions } from "./waiting_questions.ts";
 
 /** Number of events of a running query that are kept for clients. */
 const KEPT_EVENTS = 1000;
-/** Limit of the characters in their texts: enough for the largest reply with its blocks. */
-const KEPT_CHARS = 8_000_000;
+/** Limit of the characters in their texts; a client that needs more reads rows. */
+const KEPT_CHARS = 500_000;
 /** The limit after the query has ended; older events are read from rows. */
 const KEPT_AFTER_CHARS = 200_000;
 
