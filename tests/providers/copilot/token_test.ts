@@ -75,7 +75,7 @@ Deno.test("CopilotTokens.drop() forgets the token that was refused, not a newer 
 });
 
 const REFUSALS = [
-  { status: 401, code: "auth", retryable: false, says: /no longer good; run vis auth login github-copilot$/ },
+  { status: 401, code: "auth", retryable: false, says: /the login has expired; run vis auth login github-copilot$/ },
   { status: 403, code: "auth", retryable: false, says: /has no access to GitHub Copilot: No access$/ },
   { status: 404, code: "auth", retryable: false, says: /has no access to GitHub Copilot/ },
   { status: 429, code: "rate", retryable: true, says: /\(429\)/ },

@@ -207,7 +207,7 @@ Deno.test("anthropic() names errors by their type, in the middle of a stream too
       error: { message: "No", code },
     });
     assert.deepEqual([error.code, error.retryable], [kind, retryable], String(code));
-    assert.match(error.message, /it says: No/);
+    assert.match(error.message, /the server replied: No/);
   }
 });
 
