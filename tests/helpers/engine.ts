@@ -50,6 +50,8 @@ export interface EngineOptions {
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
   readonly programWalls?: NonNullable<ConversationParts["programWalls"]>;
   readonly approvalRules?: ApprovalRules;
+  /** Makes it a node of a database that several share. */
+  readonly shared?: NonNullable<ConversationParts["shared"]>;
   /** As in `vis run`. */
   readonly oneRequest?: boolean;
   readonly limits?: Partial<SandboxLimits>;
@@ -97,6 +99,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     ...(options.trySandbox ? { trySandbox: options.trySandbox } : {}),
     ...(options.spawn ? { spawn: options.spawn } : {}),
     ...(options.programWalls ? { programWalls: options.programWalls } : {}),
+    ...(options.shared ? { shared: options.shared } : {}),
     ...(options.approvalRules ? { approvalRules: options.approvalRules } : {}),
     oneRequest: options.oneRequest ?? false,
     now: options.now ?? Date.now,

@@ -19,7 +19,7 @@ export function clientConfig(
     },
     connectionTimeoutMillis: CONNECT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    application_name: "vis",
+    application_name: `vis ${Deno.pid}`,
     keepAlive: true,
   };
 }

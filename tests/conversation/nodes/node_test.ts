@@ -1,0 +1,123 @@
+/** Nodes in one process, on a real server. */
+import assert from "node:assert/strict";
+import { UsageError } from "../../../src/domain/errors.ts";
+import type { ApprovalQuestion } from "../../../src/domain/query/approval.ts";
+import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
+import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
+import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { startNode, type TestNode } from "./_nodes.ts";
+
+const server = noPostgres === "" ? await startPostgres() : null;
+
+interface Rig {
+  readonly url: string;
+  start(name: string, replies: readonly ScriptedReply[], settings?: object): Promise<TestNode>;
+}
+
+function check(name: string, work: (rig: Rig) => Promise<void>): void {
+  Deno.test({
+    name: `${name}${noPostgres && `: ${noPostgres}`}`,
+    ignore: server === null,
+    // A process that is dead leaves its pool of connections.
+    sanitizeOps: false,
+    sanitizeResources: false,
+    fn: async () => {
+      if (server === null) return;
+      const url = await server.createDatabase();
+      await work({ url, start: (name, replies, settings = {}) => startNode(server, { url, name, replies, settings }) });
+    },
+  });
+}
+
+/** A reply that does not arrive; `asked` resolves once it was requested. */
+function held() {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const scripted = () => {
+    resolve();
+    return { text: "", delayMs: 3_600_000 };
+  };
+  return { asked, scripted };
+}
+
+const quiet = { signal: new AbortController().signal, emit: () => {} };
+
+check("a question is shown and answered on any node; the first answer counts", async ({ start }) => {
+  const replies = [replyJson("const said = await asking.open()"), replyJson([], { final: "{{said}}" })];
+  await using one = await start("one", replies);
+  const { branch, conversations } = one.engine;
+  const asked = Promise.withResolvers<ApprovalQuestion>();
+  const never = new Promise<never>(() => {});
+  const emit = (event: QueryEvent): void => event.type === "approval_requested" ? asked.resolve(event) : undefined;
+  const result = conversations.ask(branch, "ask", { ...quiet, emit, approve: () => never });
+  const { id } = await asked.promise;
+  await using two = await start("two", []);
+  const { shared } = two.engine.conversations;
+  const listed = await shared?.questions(branch.conversationId);
+  assert.deepEqual(listed?.map((question) => [question.id, question.what]), [[id, "open doors"]]);
+  const no = { decision: "no", reason: "it is late" } as const;
+  assert.equal(await shared?.answer(branch.conversationId, "another", no), false);
+  assert.equal(await shared?.answer(branch.conversationId, id, no), true);
+  assert.equal(await shared?.answer(branch.conversationId, id, { ...no, decision: "once" }), false);
+  assert.match((await result).answer, /it is late/);
+  assert.deepEqual(await shared?.questions(branch.conversationId), []);
+});
+
+check("what a lost node has spent and the iterations that it used count for the one that continues", async (rig) => {
+  const second = held();
+  await using one = await rig.start("one", [replyJson("const a = 1"), second.scripted]);
+  const { branch, conversations } = one.engine;
+  const stored = Promise.withResolvers<void>();
+  const emit = ({ type }: QueryEvent): void => type === "iteration_finished" ? stored.resolve() : undefined;
+  void conversations.ask(branch, "count", { ...quiet, emit, maxIterations: 2 }).catch(() => {});
+  await Promise.all([stored.promise, second.asked]);
+  await one.die();
+  await using two = await rig.start("two", [replyJson("const b = a + 1"), replyJson([], { final: "{{b}}" })]);
+  const follow = await lastOf(two, branch.conversationId);
+  assert.match(two.engine.context(0), /^\[iter 2\/2/);
+  assert.match(two.engine.context(1), /last call/);
+  assert.deepEqual([follow.reason, follow.answer, follow.usage.calls], ["max_iterations", "2", 3]);
+});
+
+check("the time limit of a query goes on after its node was lost", async ({ start, url }) => {
+  const first = held();
+  await using one = await start("one", [first.scripted]);
+  const { branch, conversations } = one.engine;
+  void conversations.ask(branch, "count", { ...quiet, limits: { costUsd: null, wallMs: 3_600_000 } }).catch(() => {});
+  await first.asked;
+  await one.die();
+  await server?.sql("UPDATE job SET begun_at = begun_at - interval '2 hours'", url);
+  await using two = await start("two", []);
+  assert.equal((await lastOf(two, branch.conversationId)).reason, "limit_time");
+});
+
+check("a request that ends one node after the other is given up", async ({ start, url }) => {
+  const first = held();
+  await using one = await start("one", [first.scripted]);
+  const { branch, conversations } = one.engine;
+  void conversations.ask(branch, "count", quiet).catch(() => {});
+  await first.asked;
+  await one.die();
+  await server?.sql("UPDATE job SET losses = 5", url);
+  await using two = await start("two", []);
+  const result = await lastOf(two, branch.conversationId);
+  assert.deepEqual([result.reason, result.answer.slice(0, 7)], ["process_lost", "6 nodes"]);
+});
+
+check("a request that cannot begin is refused where it was made", async ({ start }) => {
+  await using one = await start("one", [replyJson([], { final: "1" })]);
+  const { branch, conversations } = one.engine;
+  const { queryId } = await conversations.ask(branch, "count", quiet);
+  await one.engine.store.deleteConversation(branch.conversationId);
+  await assert.rejects(conversations.retry(queryId, quiet), UsageError);
+});
+
+/** The result of the query that runs in a conversation. */
+async function lastOf({ engine }: TestNode, conversationId: string) {
+  const { store, conversations: { shared } } = engine;
+  const queries = await store.queries((await store.findConversation(conversationId))?.branchId ?? "");
+  const run = await shared?.follow(queries.at(-1)?.queryId ?? "", quiet.signal);
+  for await (const { event } of run?.events(0) ?? []) {
+    if ("result" in event && event.type !== "block_finished") return event.result;
+  }
+  throw new Error("Cannot find the end of the query");
+}

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import type { Launcher } from "../../e2e/_launcher.ts";
+import { descendants, type Seen, survivors } from "../../e2e/helpers/processes.ts";
+import { client, urlOf } from "../../e2e/helpers/server.ts";
+import { type Running, User } from "../../e2e/helpers/user.ts";
+import type { Postgres } from "../../helpers/postgres.ts";
+import type { Random } from "../world/random.ts";
+import { chaosReply } from "./chaos_model.ts";
+
+const TOKEN = "a-token-of-this-test";
+const CONFIG = { server: { requestsPerMinute: 1_000_000, burst: 100_000, shutdownMs: 20_000 }, sandbox: { live: 24 } };
+/** Longer than a lease. */
+const STOPPED_MS = 9_000;
+
+interface Place {
+  readonly running: Running;
+  readonly ask: ReturnType<typeof client>;
+  /** Set while it does not answer. */
+  down: boolean;
+}
+
+/** Nodes on one PostgreSQL server, and what happens to them. */
+export class ChaosCluster implements AsyncDisposable {
+  readonly url: string;
+  readonly #user: User;
+  readonly #postgres: Postgres;
+  readonly #places: Place[] = [];
+  readonly #all: Place[] = [];
+  readonly #below: Seen[] = [];
+  /** How often each fault happened. */
+  readonly faults = new Map<string, number>();
+
+  protected constructor(user: User, postgres: Postgres, url: string) {
+    this.#user = user;
+    this.#postgres = postgres;
+    this.url = url;
+  }
+
+  static async start(launcher: Launcher, postgres: Postgres, nodes: number): Promise<ChaosCluster> {
+    const user = await User.make(launcher, { handler: chaosReply });
+    await Deno.mkdir(user.path("vis"));
+    await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify(CONFIG));
+    const cluster = new ChaosCluster(user, postgres, await postgres.createDatabase());
+    for (let at = 0; at < nodes; at++) cluster.#places.push(await cluster.#start());
+    return cluster;
+  }
+
+  /** A request to a node that seems to work, as a load balancer sends it. Rejects if that node is lost meanwhile. */
+  async ask(
+    random: Random,
+    path: string,
+    { body, headers = {} }: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<Response> {
+    for (;;) {
+      const up = this.#places.filter(({ down }) => !down);
+      if (up.length > 0) return await random.pick(up).ask(path, body, headers);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  /** Does one thing to one of them, and waits until it is over. */
+  async fault(random: Random): Promise<void> {
+    const name = random.pick(["kill", "stop", "term", "cut", "cut", "crash", "restart"] as const);
+    this.faults.set(name, (this.faults.get(name) ?? 0) + 1);
+    if (name === "cut") return await this.#cut();
+    if (name === "crash" || name === "restart") {
+      await this.#postgres.stop(name === "crash" ? "immediate" : "fast");
+      return await this.#postgres.start();
+    }
+    const place = random.pick(this.#places);
+    this.#below.push(...descendants(place.running.pid));
+    place.down = true;
+    if (name === "stop") {
+      place.running.kill("SIGSTOP");
+      await new Promise((resolve) => setTimeout(resolve, STOPPED_MS));
+      place.running.kill("SIGCONT");
+      place.down = false;
+      return;
+    }
+    place.running.kill(name === "kill" ? "SIGKILL" : "SIGTERM");
+    await place.running.over;
+    this.#places.splice(this.#places.indexOf(place), 1, await this.#start());
+  }
+
+  /** Ends all nodes. Returns what they printed besides the expected, and processes that they left. */
+  async end(): Promise<{ readonly printed: string; readonly left: readonly Seen[] }> {
+    for (const { running } of this.#places) {
+      this.#below.push(...descendants(running.pid));
+      running.kill("SIGTERM");
+    }
+    for (const { running } of this.#places) assert.equal((await running.over).code, 0);
+    const printed = this.#all.map(({ running }) => running.stderr).join("");
+    return { printed, left: await survivors(this.#below) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { running } of this.#all) {
+      try {
+        running.kill("SIGKILL");
+      } catch {
+        // It has ended.
+      }
+      await running.over;
+    }
+    await this.#user[Symbol.asyncDispose]();
+  }
+
+  /** Ends half of the connections. */
+  async #cut(): Promise<void> {
+    await this.#postgres.sql(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'vis %' AND random() < 0.5",
+      this.url,
+    );
+  }
+
+  async #start(): Promise<Place> {
+    const env = { VIS_TOKEN: TOKEN, VIS_DATABASE_URL: this.url, VIS_LOG: "error" };
+    const running = this.#user.start(["serve", "--port", "0"], { env });
+    const place = { running, ask: client(await urlOf(running), TOKEN), down: false };
+    this.#all.push(place);
+    return place;
+  }
+}
