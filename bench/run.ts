@@ -8,6 +8,7 @@ import { files } from "./files.ts";
 import { http } from "./http.ts";
 import { launch } from "./launch.ts";
 import { memory } from "./memory.ts";
+import { nodes } from "./nodes.ts";
 import { page } from "./page.ts";
 import { peers } from "./peers/peers.ts";
 import { recursion } from "./recursion/recursion.ts";
@@ -42,6 +43,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   store_large: storeLarge,
   store_postgres: storePostgres,
   http,
+  nodes,
   rest,
   stalls,
   soak,

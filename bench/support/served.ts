@@ -18,13 +18,17 @@ export interface Served extends AsyncDisposable {
 
 export async function startServed(
   program: Program,
-  { baseUrl, config }: { readonly baseUrl: string; readonly config: object },
+  { baseUrl, config, env = {} }: {
+    readonly baseUrl: string;
+    readonly config: object;
+    readonly env?: Readonly<Record<string, string>>;
+  },
 ): Promise<Served> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-http-" });
   await Deno.writeTextFile(join(folder, "config.jsonc"), JSON.stringify({ localServers: false, ...config }));
   const child = new Deno.Command(program.path, {
     args: [...program.args, "serve", "--port", "0", "--cwd", folder],
-    env: { VIS_HOME: folder, VIS_TOKEN: TOKEN, VIS_BASE_URL: baseUrl, VIS_API_KEY: "k", VIS_MODEL: "slow" },
+    env: { VIS_HOME: folder, VIS_TOKEN: TOKEN, VIS_BASE_URL: baseUrl, VIS_API_KEY: "k", VIS_MODEL: "slow", ...env },
     stdin: "null",
     stdout: "piped",
     stderr: "inherit",

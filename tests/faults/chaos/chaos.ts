@@ -71,7 +71,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const clients = Promise.all(Array.from({ length: atOnce }, (_, at) => client(new Random(seed * 1000 + at))));
   let over = false;
   void clients.finally(() => over = true).catch(() => {});
-  while (!over) {
+  while (!over && cluster.ended.length === 0) {
     await new Promise((resolve) => setTimeout(resolve, 1_000 + random.below(2_000)));
     if (!over) await cluster.fault(random);
   }
@@ -81,6 +81,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const { printed, left: processes } = await cluster.end();
   await using store = await open(cluster.url);
   const findings = [
+    ...cluster.ended,
     ...printed.split("\n").filter((line) => line !== "" && !/^vis · /.test(line)).map((line) => `printed: ${line}`),
     ...processes.map(({ pid }) => `process ${pid} was left`),
     ...await stuck(postgres, cluster.url),

@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import type { Launcher } from "../../e2e/_launcher.ts";
 import { descendants, type Seen, survivors } from "../../e2e/helpers/processes.ts";
 import { client, urlOf } from "../../e2e/helpers/server.ts";
@@ -17,6 +16,8 @@ interface Place {
   readonly ask: ReturnType<typeof client>;
   /** Set while it does not answer. */
   down: boolean;
+  /** Whether it was told to end. */
+  ends: boolean;
 }
 
 /** Nodes on one PostgreSQL server, and what happens to them. */
@@ -27,6 +28,8 @@ export class ChaosCluster implements AsyncDisposable {
   readonly #places: Place[] = [];
   readonly #all: Place[] = [];
   readonly #below: Seen[] = [];
+  /** Nodes that ended otherwise than they were told to. */
+  readonly ended: string[] = [];
   /** How often each fault happened. */
   readonly faults = new Map<string, number>();
 
@@ -71,38 +74,43 @@ export class ChaosCluster implements AsyncDisposable {
     this.#below.push(...descendants(place.running.pid));
     place.down = true;
     if (name === "stop") {
-      place.running.kill("SIGSTOP");
+      Deno.kill(place.running.pid, "SIGSTOP");
       await new Promise((resolve) => setTimeout(resolve, STOPPED_MS));
-      place.running.kill("SIGCONT");
+      Deno.kill(place.running.pid, "SIGCONT");
       place.down = false;
       return;
     }
-    place.running.kill(name === "kill" ? "SIGKILL" : "SIGTERM");
+    this.#tell(place, name === "kill" ? "SIGKILL" : "SIGTERM");
     await place.running.over;
     this.#places.splice(this.#places.indexOf(place), 1, await this.#start());
   }
 
   /** Ends all nodes. Returns what they printed besides the expected, and processes that they left. */
   async end(): Promise<{ readonly printed: string; readonly left: readonly Seen[] }> {
-    for (const { running } of this.#places) {
-      this.#below.push(...descendants(running.pid));
-      running.kill("SIGTERM");
+    for (const place of this.#places) {
+      this.#below.push(...descendants(place.running.pid));
+      this.#tell(place, "SIGTERM");
     }
-    for (const { running } of this.#places) assert.equal((await running.over).code, 0);
+    for (const { running } of this.#places) await running.over;
     const printed = this.#all.map(({ running }) => running.stderr).join("");
     return { printed, left: await survivors(this.#below) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { running } of this.#all) {
-      try {
-        running.kill("SIGKILL");
-      } catch {
-        // It has ended.
-      }
-      await running.over;
+    for (const place of this.#all) {
+      this.#tell(place, "SIGKILL");
+      await place.running.over;
     }
     await this.#user[Symbol.asyncDispose]();
+  }
+
+  #tell(place: Place, signal: Deno.Signal): void {
+    place.ends = true;
+    try {
+      place.running.kill(signal);
+    } catch {
+      // It has ended.
+    }
   }
 
   /** Ends half of the connections. */
@@ -116,8 +124,13 @@ export class ChaosCluster implements AsyncDisposable {
   async #start(): Promise<Place> {
     const env = { VIS_TOKEN: TOKEN, VIS_DATABASE_URL: this.url, VIS_LOG: "error" };
     const running = this.#user.start(["serve", "--port", "0"], { env });
-    const place = { running, ask: client(await urlOf(running), TOKEN), down: false };
+    const place: Place = { running, ask: client(await urlOf(running), TOKEN), down: false, ends: false };
     this.#all.push(place);
+    void running.over.then(({ code, signal, stderr }) => {
+      if (place.ends && (code === 0 || signal === "SIGKILL")) return;
+      this.ended.push(`a node ended by itself with ${signal ?? code}: ${stderr}`);
+      place.down = true;
+    });
     return place;
   }
 }

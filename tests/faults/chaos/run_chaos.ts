@@ -6,9 +6,9 @@
  *     deno task chaos --conversations 20 --seed 17        a shorter run
  */
 import { parseArgs } from "node:util";
-import { compiledLauncher, sourceLauncher } from "../tests/e2e/_launcher.ts";
-import { chaos } from "../tests/faults/chaos/chaos.ts";
-import { noPostgres, startPostgres } from "../tests/helpers/postgres.ts";
+import { compiledLauncher, sourceLauncher } from "../../e2e/_launcher.ts";
+import { chaos } from "./chaos.ts";
+import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
 
 const { values } = parseArgs({
   options: {
