@@ -13,6 +13,9 @@ import type { Log } from "../../logging/log.ts";
 const LOOK_AGAIN_MS = 1_000;
 const MAX_TOKENS = 1_000;
 
+/** In the place of a tenant: all of them. */
+const ALL = "*";
+
 const limit = z.number().positive().nullable();
 
 const Entry = z.strictObject({
@@ -22,7 +25,7 @@ const Entry = z.strictObject({
     z.string().regex(/^(?!sha256:)[\x21-\x7e]{16,512}$/),
   ], { error: "It must have 16 to 512 visible ASCII characters, or be sha256: and the 64 digits of its hash" }),
   scope: z.enum(["read", "write", "admin"]).default("write"),
-  tenant: z.string().regex(TENANT_NAME, TENANT_RULE).default(DEFAULT_TENANT),
+  tenant: z.string().refine((name) => name === ALL || TENANT_NAME.test(name), TENANT_RULE).default(DEFAULT_TENANT),
   expires: z.iso.datetime({ offset: true }).nullable().default(null),
   queriesPerDay: limit.optional(),
   costUsdPerDay: limit.optional(),
@@ -121,7 +124,8 @@ function grantsOf(
     name,
     digest: digestOf(token),
     scope,
-    tenant,
+    tenant: tenant === ALL ? DEFAULT_TENANT : tenant,
+    all: tenant === ALL || scope === "admin",
     expiresAt: expires === null ? null : Date.parse(expires),
     quota: {
       queriesPerDay: own.queriesPerDay === undefined ? quota.queriesPerDay : own.queriesPerDay,

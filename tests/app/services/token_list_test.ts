@@ -49,7 +49,13 @@ Deno.test("TokenList reads plain and hashed tokens, scopes, ends and quotas, wit
   assert.equal(Buffer.from(ci?.digest ?? []).toString("hex"), createHash("sha256").update(SECRET).digest("hex"));
   assert.deepEqual(ci?.quota, quota, "what it does not say is what the server says");
   assert.equal(Buffer.from(ana?.digest ?? []).toString("hex"), HASH);
-  assert.deepEqual([ci?.tenant, ana?.tenant], ["lab", "default"]);
+  assert.deepEqual([ci?.tenant, ci?.all, ana?.tenant, ana?.all], ["lab", false, "default", false]);
+  await at.write(`{ "tokens": [
+    { "name": "prometheus", "token": "${SECRET}", "scope": "read", "tenant": "*" },
+    { "name": "root", "token": "${SECRET}2", "scope": "admin", "tenant": "lab" },
+  ] }`);
+  const seen = (await (await at.open()).grants()).map(({ tenant, all }) => [tenant, all]);
+  assert.deepEqual(seen, [["default", true], ["lab", true]]);
   assert.deepEqual([ana?.scope, ana?.expiresAt], ["write", null]);
   assert.deepEqual(ana?.quota, { queriesPerDay: 5, costUsdPerDay: 3, concurrent: null });
 });
@@ -62,7 +68,7 @@ Deno.test("TokenList open() says what is wrong with a file by its place, and sho
     [[], /the file: /],
     [{ tokens: [{ ...entry, token: "short-secret" }] }, /tokens\.0\.token: It must have 16 to 512/],
     [{ tokens: [{ ...entry, token: `sha256:${SECRET}` }] }, /tokens\.0\.token: /],
-    [{ tokens: [{ ...entry, tenant: "*" }] }, /tokens\.0\.tenant: It must have 1 to 64/],
+    [{ tokens: [{ ...entry, tenant: "a*" }] }, /tokens\.0\.tenant: It must have 1 to 64/],
     [{ tokens: [{ ...entry, scope: "root" }] }, /tokens\.0\.scope: /],
     [{ tokens: [{ ...entry, expires: "tomorrow" }] }, /tokens\.0\.expires: /],
     [{ tokens: [{ ...entry, queriesPerDay: 0 }] }, /tokens\.0\.queriesPerDay: /],

@@ -122,6 +122,22 @@ export async function startRig(
   };
 }
 
+/** Calls `then` whenever a request calls a method of the conversations that it sees. */
+export function onCall(rig: Rig, name: "ask" | "steer" | "check", then: () => void): void {
+  const { conversations } = rig.engine;
+  const of = conversations.of.bind(conversations);
+  conversations.of = (view) => {
+    const seen = of(view);
+    const method = seen[name].bind(seen) as (...args: unknown[]) => unknown;
+    return Object.assign(seen, {
+      [name]: (...args: unknown[]) => {
+        then();
+        return method(...args);
+      },
+    });
+  };
+}
+
 export const SSE = { accept: "text/event-stream" } as const;
 
 /** The events of a stream as they come; comments are left out. */

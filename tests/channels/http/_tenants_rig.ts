@@ -29,10 +29,10 @@ export interface TenantsRig extends AsyncDisposable {
   readonly seen: Map<string, unknown>;
 }
 
-const GRANTS: Readonly<Record<Person, Pick<TokenGrant, "tenant" | "scope">>> = {
-  ana: { tenant: "ana-team", scope: "write" },
-  ben: { tenant: "default", scope: "write" },
-  root: { tenant: "default", scope: "admin" },
+const GRANTS: Readonly<Record<Person, Pick<TokenGrant, "tenant" | "scope" | "all">>> = {
+  ana: { tenant: "ana-team", scope: "write", all: false },
+  ben: { tenant: "default", scope: "write", all: false },
+  root: { tenant: "default", scope: "admin", all: true },
 };
 
 const tokenOf = (person: Person): string => `${person}-token-0123456789`;

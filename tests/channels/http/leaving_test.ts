@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { final } from "../../helpers/scripted_provider.ts";
 import { openAiClient } from "./openai/_client.ts";
 import { held as connection } from "./_raw.ts";
-import { type Rig, startRig, TOKEN } from "./_rig.ts";
+import { onCall, type Rig, startRig, TOKEN } from "./_rig.ts";
 
 const endless = { text: final("never"), delayMs: 60_000 };
 const user = { role: "user" as const, content: "x" };
@@ -93,18 +93,8 @@ Deno.test("messages: a client that leaves while it waits for another's query beg
   const first = rig.post(messages(id), { request: "first", cancelOnDisconnect: false });
   while (rig.engine.provider.requests.length === 0) await pause();
   const gone = new AbortController();
-  const { conversations } = rig.engine;
-  const of = conversations.of.bind(conversations);
   const come = Promise.withResolvers<void>();
-  conversations.of = (view) => {
-    const seen = of(view);
-    const ask = seen.ask.bind(seen);
-    seen.ask = (...args) => {
-      come.resolve();
-      return ask(...args);
-    };
-    return seen;
-  };
+  onCall(rig, "ask", () => come.resolve());
   const waiting = rig.ask(messages(id), {
     method: "POST",
     headers: { "content-type": "application/json" },

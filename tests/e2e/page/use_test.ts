@@ -127,7 +127,7 @@ inBrowser("what is only read waits for its turn where requests are too many", {
 });
 
 const valid = { from: 0 };
-const grant = { name: "test", scope: "admin", tenant: "default", expiresAt: null, quota: NO_QUOTA } as const;
+const grant = { name: "test", scope: "admin", tenant: "default", all: true, expiresAt: null, quota: NO_QUOTA } as const;
 
 inBrowser("asks for another token when the one it has ends, wherever that shows, and goes on where it was", {
   replies: [replyJson("const kept = 41"), final("It is {{kept}}")],

@@ -5,12 +5,12 @@ import type { ConversationDetailSchema } from "./schemas.ts";
 
 /** A conversation in the format of the API. */
 export async function conversationDetail(
-  { conversationId, branchId, title, workspace, createdAt }: Conversation,
+  { conversationId, branchId, title, workspace, tenant, createdAt }: Conversation,
   { conversations }: Pick<HttpParts, "conversations">,
 ): Promise<z.infer<typeof ConversationDetailSchema>> {
   const branches = await conversations.branches(conversationId);
   return {
-    ...{ conversationId, branchId, title, workspace, createdAt },
+    ...{ conversationId, branchId, title, workspace, tenant, createdAt },
     running: await conversations.records.running(conversationId),
     branches: branches.map(({ branchId, parentBranchId, title, queries, createdAt }) => {
       return { branchId, parentBranchId, title, queries, createdAt };

@@ -182,6 +182,6 @@ function tagged<T extends object>(c: Context<Env>, detail: T) {
   return c.json(detail, 200, { etag: entityTag(JSON.stringify(detail)) });
 }
 
-function shown({ conversationId, branchId, title, workspace, createdAt }: Conversation) {
-  return { conversationId, branchId, title, workspace, createdAt };
+function shown({ conversationId, branchId, title, workspace, tenant, createdAt }: Conversation) {
+  return { conversationId, branchId, title, workspace, tenant, createdAt };
 }

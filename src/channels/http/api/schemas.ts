@@ -30,6 +30,7 @@ export const ConversationSchema = z.object({
   branchId: z.string(),
   title: z.string(),
   workspace: z.string(),
+  tenant: z.string().describe("Whose conversation it is"),
   createdAt: time,
 });
 
@@ -228,7 +229,7 @@ const limit = z.number().nullable();
 export const TokenSchema = z.object({
   name: z.string(),
   scope: z.enum(["read", "write", "admin"]),
-  tenant: z.string(),
+  tenant: z.string().describe("Whose conversations it reaches; * for those of every tenant"),
   expiresAt: time.nullable(),
   quota: z.object({ queriesPerDay: limit, costUsdPerDay: limit, concurrent: limit }).describe("Null means no limit"),
   today: z.object({ queries: z.number().int(), costUsd: z.number(), running: z.number().int() }).describe(

@@ -56,8 +56,8 @@ server.get(
   ),
   async (c) => {
     const grants = await c.env.parts.tokens.grants();
-    const items = grants.map(({ name, scope, tenant, expiresAt, quota }) => {
-      return { name, scope, tenant, expiresAt, quota, today: c.env.runs.used({ name }) };
+    const items = grants.map(({ name, scope, tenant, all, expiresAt, quota }) => {
+      return { name, scope, tenant: all ? "*" : tenant, expiresAt, quota, today: c.env.runs.used({ name }) };
     });
     return c.json({ items });
   },

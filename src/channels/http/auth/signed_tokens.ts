@@ -51,7 +51,8 @@ export class SignedTokens {
     // Names of a list have no colon.
     const name = `jwt:${sub}`;
     const scope = scopeOf(claims[scopeClaim], scopeClaim);
-    return { name, digest, scope, tenant: tenantOf(claims, tenantClaim), expiresAt: exp * 1000, quota };
+    const tenant = tenantOf(claims, tenantClaim);
+    return { name, digest, scope, tenant, all: scope === "admin", expiresAt: exp * 1000, quota };
   }
 
   async #claims(token: string): Promise<JWTPayload> {

@@ -17,8 +17,10 @@ export interface TokenGrant {
   /** SHA-256 of the token. */
   readonly digest: Uint8Array;
   readonly scope: TokenScope;
-  /** Whose conversations it reaches. With the scope admin it reaches everyone's, and makes its own here. */
+  /** Whose conversations it reaches, and whose it makes. */
   readonly tenant: string;
+  /** Whether it reaches those of every tenant. */
+  readonly all: boolean;
   /** Milliseconds since the epoch; null for a token that does not expire. */
   readonly expiresAt: number | null;
   readonly quota: Quota;

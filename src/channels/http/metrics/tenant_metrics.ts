@@ -32,9 +32,9 @@ export class TenantMetrics {
   }
 
   /** What a caller may see, in the Prometheus text format; `running` is the number of running queries. */
-  async text({ tenant, scope }: Pick<TokenGrant, "tenant" | "scope">, running: number): Promise<string> {
-    const [all, own] = this.#of(tenant);
-    return await (scope === "admin" ? all : own).text(running);
+  async text({ tenant, all }: Pick<TokenGrant, "tenant" | "all">, running: number): Promise<string> {
+    const [whole, own] = this.#of(tenant);
+    return await (all ? whole : own).text(running);
   }
 
   #of(tenant: string): readonly [Metrics, Metrics] {

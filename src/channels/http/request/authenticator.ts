@@ -53,7 +53,6 @@ export const authenticated = createMiddleware<Env>(async (c, next) => {
   const { authenticator, parts } = c.env;
   const caller = await authenticator.authenticate(c.req.raw.headers, c.var.address);
   c.set("caller", caller);
-  const { tenant, scope } = caller;
-  c.env = { ...c.env, parts: { ...parts, conversations: parts.conversations.of({ tenant, all: scope === "admin" }) } };
+  c.env = { ...c.env, parts: { ...parts, conversations: parts.conversations.of(caller) } };
   await next();
 });

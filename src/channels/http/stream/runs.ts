@@ -29,8 +29,8 @@ export class Runs {
   }
 
   /** The number of running queries that a caller may know of. */
-  running({ tenant, scope }: Pick<TokenGrant, "tenant" | "scope">): number {
-    return [...this.#running.values()].filter((by) => scope === "admin" || by.tenant === tenant).length;
+  running({ tenant, all }: Pick<TokenGrant, "tenant" | "all">): number {
+    return [...this.#running.values()].filter((by) => all || by.tenant === tenant).length;
   }
 
   /** What a token has used today. */

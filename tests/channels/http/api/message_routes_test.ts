@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
-import { allEvents, type Rig, SSE, sseEvents, startRig } from "../_rig.ts";
+import { allEvents, onCall, type Rig, SSE, sseEvents, startRig } from "../_rig.ts";
 
 const endless = { text: final("never"), delayMs: 60_000 };
 
@@ -93,12 +93,7 @@ Deno.test("messages: a busy conversation refuses, is steered, or lets one wait",
     (asked) => final(asked.context.includes("and this too") ? "both" : "one"),
     final("waited"),
   ]);
-  const { conversations } = rig.engine;
-  const steer = conversations.steer.bind(conversations);
-  conversations.steer = (...args) => {
-    sent.resolve();
-    return steer(...args);
-  };
+  onCall(rig, "steer", () => sent.resolve());
   const id = await rig.conversation();
   const events = sseEvents(await rig.post(messages(id), { request: "x" }, SSE));
   await nextEvent(events, "started");

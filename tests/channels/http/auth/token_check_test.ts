@@ -11,6 +11,7 @@ const grant = (token: string, more: Partial<TokenGrant> = {}): TokenGrant => ({
   digest: createHash("sha256").update(token).digest(),
   scope: "admin",
   tenant: "default",
+  all: true,
   expiresAt: null,
   quota: NO_QUOTA,
   ...more,

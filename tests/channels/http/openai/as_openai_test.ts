@@ -3,7 +3,7 @@ import { generateText, type ModelMessage } from "ai";
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
-import { type Rig, startRig, TOKEN } from "../_rig.ts";
+import { onCall, type Rig, startRig, TOKEN } from "../_rig.ts";
 import { openAiClient } from "./_client.ts";
 
 const user = (content: string) => ({ role: "user" as const, content });
@@ -73,12 +73,7 @@ Deno.test("openai client: a repetition of a call with a key attaches to its runn
   while (rig.engine.provider.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   impatient.abort();
   await assert.rejects(lost, OpenAI.APIUserAbortError);
-  const { conversations } = rig.engine;
-  const check = conversations.check.bind(conversations);
-  conversations.check = (...args) => {
-    repeated.resolve();
-    return check(...args);
-  };
+  onCall(rig, "check", () => repeated.resolve());
   const whole = await patient.chat.completions.create(body, { headers });
   assert.equal(whole.choices[0]?.message.content, "It is 2");
   assert.equal(rig.engine.provider.requests.length, 1);

@@ -14,7 +14,7 @@ const TOKENS: Readonly<Record<string, string>> = {
 
 function grant(name: string, more: Partial<TokenGrant> = {}): TokenGrant {
   const digest = createHash("sha256").update(TOKENS[name] ?? "").digest();
-  return { name, digest, scope: "write", tenant: "default", expiresAt: null, quota: NO_QUOTA, ...more };
+  return { name, digest, scope: "write", tenant: "default", all: false, expiresAt: null, quota: NO_QUOTA, ...more };
 }
 
 const source = (...grants: readonly TokenGrant[]) => ({ grants: () => Promise.resolve(grants) });
