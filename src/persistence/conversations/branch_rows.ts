@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { ConversationSummary } from "../../domain/records/conversation_maintenance.ts";
+import { together } from "../../domain/kit/together.ts";
 import { idsWith, verifyAbsent } from "../database/absent.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
@@ -24,14 +25,23 @@ const newestBranchOf = namedQuery((db, { conversationId }: { readonly conversati
   newestBranches(db).where("c.id", "=", conversationId)
 );
 
+const branchById = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  allBranches(db).where("b.id", "=", branchId)
+);
+
 /** `Store.findConversation`. */
 export async function findBranch(db: Database, conversationId: string): Promise<Branch | null> {
   const from = conversationId.toLowerCase();
   if (from.length < MIN_PREFIX) return null;
   if (from.length === ID_CHARS) {
-    const rows = await newestBranchOf(db, { conversationId: from });
-    const seen = rows.filter(({ tenant }) => db.tenant === null || tenant === db.tenant);
+    const [rows, branches] = await together([
+      newestBranchOf(db, { conversationId: from }),
+      // A verified search reads the table too.
+      db.verifies ? [] : branchById(db, { branchId: from }),
+    ]);
+    const seen = [...rows, ...branches].filter(({ tenant }) => db.tenant === null || tenant === db.tenant);
     if (seen.length > 0) return (await readBranches(db, seen))[0] ?? null;
+    if (!db.verifies) return null;
   }
   const souls = await idsWith(db, { table: "conversationSoul", prefix: from });
   if (souls.length === 1) return (await newestBranchesOf(db, souls))[0] ?? null;

@@ -1,5 +1,6 @@
 import { BusyError } from "../../domain/errors.ts";
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
+import { together } from "../../domain/kit/together.ts";
 import { sqlState } from "../postgres/postgres_error.ts";
 import type { PostgresDatabase } from "../postgres/postgres_database.ts";
 import { holderOf, type IsAlive, isAliveNow } from "../queries/leases.ts";
@@ -40,19 +41,22 @@ export class JobQueue {
     const { now, isAlive } = this.#options;
     const { key = null, fingerprint = null, replaces = null } = requestKey ?? {};
     return this.#db.write(async (tx) => {
-      await tx.lock(`job ${branchId}`);
+      // The first one waits for others; what is read then is what they left.
+      const [, jobs, [owner], known] = await together([
+        tx.lock(`job ${branchId}`),
+        tx.run("SELECT query_id FROM job WHERE conversation_state_id = $1 LIMIT 1", [branchId]),
+        holderOf(tx, { branchId }),
+        key === null ? null : findRequestKey(tx, { branchId, key, now: now() }),
+      ]);
       if (refuseWhenBusy) {
-        const jobs = await tx.run("SELECT query_id FROM job WHERE conversation_state_id = $1 LIMIT 1", [branchId]);
-        const [owner] = await holderOf(tx, { branchId });
         const isHeld = owner !== undefined && await isAliveNow(tx, { owner, isAlive, now: now() });
         if (jobs.length > 0 || isHeld) throw new BusyError(`Conversation is busy: ${branchId}`);
       }
-      const known = key === null ? null : await findRequestKey(tx, { branchId, key, now: now() });
       if (known !== null && known.queryId !== replaces) {
         throw new BusyError("Conversation is busy: the request of this key was accepted before");
       }
-      await tx.run(ACCEPT, [queryId, branchId, request, key, fingerprint]);
-      await tx.run("SELECT pg_notify('vis_job', '')", []);
+      await tx.store(ACCEPT, [queryId, branchId, request, key, fingerprint]);
+      await tx.store("SELECT pg_notify('vis_job', '')", []);
     });
   }
 

@@ -2,7 +2,7 @@ import { together } from "../../domain/kit/together.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { checkFence } from "../runs/fence.ts";
+import { checkEnd } from "../runs/fence.ts";
 import { firstWords } from "./first_words.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson, toJson } from "../database/json.ts";
@@ -27,9 +27,13 @@ export async function endQuery(
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
 ): Promise<void> {
   const { status, ...facts } = end;
-  const [[row], left] = await together([queryToEnd(db, { queryId }), runningIterations(db, { queryId })]);
+  const [[row], left] = await together([
+    queryToEnd(db, { queryId }),
+    runningIterations(db, { queryId }),
+    db.fence(queryId),
+  ]);
   if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
-  await checkFence(db, { ...row, id: queryId });
+  await checkEnd(db, { ...row, id: queryId });
   if (row.status !== "running") return;
   const content = new Content(db);
   await content.load([row.metadata]);

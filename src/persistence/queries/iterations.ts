@@ -1,4 +1,5 @@
 import { newId } from "../../domain/kit/id.ts";
+import { together } from "../../domain/kit/together.ts";
 import { blockCells } from "./block_row.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
@@ -61,7 +62,10 @@ export class Iterations {
       const { pendingBlocks: _done, ...before } = fromJson<IterationMetadata>(content.text(row.metadata ?? "{}"));
       const now = this.#now();
       const { branchId, parentId, queryId, position } = row;
-      const change = await writeResults(content, { ...end, branchId, parentId, queryId, position, iterationId, now });
+      const [change] = await together([
+        writeResults(content, { ...end, branchId, parentId, queryId, position, iterationId, now }),
+        tx.fence(queryId),
+      ]);
       const changes = {
         status: end.status,
         llmError: end.error === null ? null : await content.putText(end.error),
@@ -151,9 +155,12 @@ const iterationById = namedQuery((db, { iterationId }: { readonly iterationId: s
     .forNoKeyUpdate(["i", "s"])
 );
 
+/** The caller checks the fence of its run. */
 async function runningIteration(tx: Database, iterationId: string) {
   const [row] = await iterationById(tx, { iterationId });
-  if (row) await checkFence(tx, { id: row.queryId, status: row.queryStatus, metadata: row.queryMetadata });
+  if (row && (row.status !== "running" || row.queryStatus !== "running")) {
+    await checkFence(tx, { id: row.queryId, status: row.queryStatus, metadata: row.queryMetadata });
+  }
   if (row?.status === "running") return row;
   throw new Error(
     `Cannot end iteration ${iterationId}: ${row ? `it has the status ${row.status}` : "it does not exist"}`,

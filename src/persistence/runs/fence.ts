@@ -1,4 +1,5 @@
 import { TakenOverError } from "../../domain/errors.ts";
+import { together } from "../../domain/kit/together.ts";
 import { verifyAbsent } from "../database/absent.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
@@ -14,8 +15,13 @@ type Row = Pick<DatabaseSchema["queryState"], "id" | "status" | "metadata">;
  * row thus shows whether its process still holds the branch, and each write of a run checks it in the same transaction.
  * A node that takes a run over continues it; then its job shows who runs it. Throws `TakenOverError` for a run that this
  * process no longer has. */
-export async function checkFence(db: Database, { id, status, metadata }: Row): Promise<void> {
-  await db.fence(id);
+export async function checkFence(db: Database, row: Row): Promise<void> {
+  await db.fence(row.id);
+  await checkEnd(db, row);
+}
+
+/** The same for a run whose job is checked otherwise. */
+export async function checkEnd(db: Database, { id, status, metadata }: Row): Promise<void> {
   if (status === "running") return;
   const content = new Content(db);
   await content.load([metadata]);
@@ -34,12 +40,12 @@ export async function runningRun(
   tx: Database,
   queryId: string,
 ): Promise<{ readonly branchId: string; readonly metadata: string | null }> {
-  const [row] = await runById(tx, { queryId });
+  const [[row]] = await together([runById(tx, { queryId }), tx.fence(queryId)]);
   if (!row) {
     await verifyAbsent(tx, { table: "queryState", id: queryId });
     throw new Error(`Cannot store an iteration of query ${queryId}: it does not exist`);
   }
-  await checkFence(tx, row);
+  await checkEnd(tx, row);
   if (row.status !== "running") throw new Error(`Cannot store an iteration of query ${queryId}: it has ended`);
   return row;
 }
