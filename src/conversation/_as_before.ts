@@ -10,5 +10,5 @@ export async function asBefore(queryId: string, store: Store): Promise<Before> {
     store.givenImages(queryId),
   ]);
   const responseSchema: unknown = answerSchema === null ? undefined : JSON.parse(answerSchema);
-  return { images, given, instructions, ...(responseSchema === undefined ? {} : { responseSchema }) };
+  return { images, given, instructions, responseSchema };
 }

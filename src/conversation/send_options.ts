@@ -21,29 +21,29 @@ export interface AskOptions extends KeyedRequest {
   /** Called with the branch that the query runs in, before it begins. */
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
   /** Asks the user what extensions request; without it nobody can be asked, and the answer is no. */
-  readonly approve?: Approve;
+  readonly approve?: Approve | undefined;
   /** Reject with `BusyError` instead of waiting when a query runs in this conversation. */
   readonly refuseWhenBusy?: boolean;
   readonly label?: string;
   /** Images of the request; at most 20 of 5 MB each. */
-  readonly images?: readonly Image[];
+  readonly images?: readonly Image[] | undefined;
   /** Becomes the variable `context`: the model sees its type, its size and its beginning. */
-  readonly context?: VariableSource;
+  readonly context?: VariableSource | undefined;
   /** Further variables by name, shown to the model in the same way. */
-  readonly variables?: Readonly<Record<string, VariableSource>>;
+  readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
   /** The input of another run of the same query. */
   readonly given?: readonly VariableImage[];
   /** Instructions for every answer of this query; the configured ones if omitted. */
-  readonly instructions?: string;
+  readonly instructions?: string | undefined;
   /** Makes a plan: calls that could change something are refused, and the answer says what would be done. */
-  readonly plan?: boolean;
+  readonly plan?: boolean | undefined;
   /** A JSON Schema as data: the answer must satisfy it, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
-  readonly askedAs?: Asked;
+  readonly askedAs?: Asked | undefined;
   /** Iterations the query may use before it asks for more; the configured number if omitted. */
-  readonly maxIterations?: number;
+  readonly maxIterations?: number | undefined;
   /** The model that serves it, such as "openai/gpt-5"; the configured one if omitted. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** Lower than the configured limits; higher ones have no effect. */
   readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs">;
 }

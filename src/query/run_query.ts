@@ -47,11 +47,11 @@ export interface RunQueryOptions extends KeyedRequest {
   /** Once it aborts, the query is left to another process before its next iteration: rejects with `HandedOver`. */
   readonly leaving?: AbortSignal | undefined;
   /** Asks the user what extensions request; nobody can be asked if absent. */
-  readonly approve?: Approve;
+  readonly approve?: Approve | undefined;
   /** For a query below another one: the approvals of the tree. */
   readonly approvals?: QueryApprovals;
   /** Used instead of the root model. */
-  readonly model?: string | null;
+  readonly model?: string | null | undefined;
 }
 
 /** Expected rejections of a query. */

@@ -75,8 +75,8 @@ async function answered(request: string, { opened, target, given, context }: Ask
     signal: context.mcpReq.signal,
     emit: progress(context),
     refuseWhenBusy: true,
-    ...(maxIterations === undefined ? {} : { maxIterations }),
-    ...(schema === undefined ? {} : { responseSchema: schema }),
+    maxIterations,
+    responseSchema: schema,
   });
   return { ...toolText(facts(result), shownAnswer(result)), isError: result.status !== "done" };
 }

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
+import { exported } from "../../conversation/exported.ts";
 import type { Session } from "../channel.ts";
 
 /** Writes the branch as Markdown, or as HTML if the name ends so, into a new file that only its owner can read. Resolves
@@ -9,10 +10,8 @@ export async function exportBranch(
   { session: { conversations, workspace }, name }: { readonly session: Session; readonly name: string },
 ): Promise<string> {
   const path = resolve(workspace, name === "" ? `vis-${branch.branchId.slice(0, 8)}.md` : name);
-  const recording = await conversations.recording(branch);
-  const text = path.endsWith(".html")
-    ? (await import("../../conversation/export/html.ts")).exportHtml(recording, { branches: [] })
-    : (await import("../../conversation/export/markdown.ts")).exportMarkdown(recording, { branches: [] });
+  const format = path.endsWith(".html") ? "html" : "md";
+  const text = [...await exported(branch, { conversations, format })].join("");
   await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
   return path;
 }

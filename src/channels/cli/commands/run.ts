@@ -76,8 +76,8 @@ async function readGiven({ image = [], schema, context }: RunFlags): Promise<Giv
   for (const one of image) images.push(await readImageArgument(one));
   return {
     images,
-    ...(schema === undefined ? {} : { responseSchema: await readSchema(schema) }),
-    ...(context === undefined ? {} : { context: await readContextArgument(context) }),
+    responseSchema: schema === undefined ? undefined : await readSchema(schema),
+    context: context === undefined ? undefined : await readContextArgument(context),
   };
 }
 

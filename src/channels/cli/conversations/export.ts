@@ -1,12 +1,12 @@
 import { mkdtemp, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Conversation } from "../../../conversation/conversations.ts";
+import { exported } from "../../../conversation/exported.ts";
 import { MAX_ARCHIVE_BYTES } from "../../../domain/records/archive_limits.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { ArchiveCode } from "../../../conversation/archive/archive_code.ts";
-import type { Io, Session } from "../../channel.ts";
+import type { Io } from "../../channel.ts";
 import { browse } from "./browse.ts";
 import type { StoredCommand } from "../input/command_input.ts";
 import { branchLines } from "../output/branch_lines.ts";
@@ -23,34 +23,15 @@ export async function exportCommand(
   id: string | undefined,
   { services, io, flags }: StoredCommand<{ readonly format: ExportFormat; readonly output?: string | undefined }>,
 ): Promise<number> {
-  return await browse({ services, flags }, async (session) => {
-    const { conversations, workspace } = session;
+  return await browse({ services, flags }, async ({ conversations, workspace }) => {
     const branch = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
     if (branch === null) throw new UsageError(`Cannot export: there is no conversation in ${workspace} yet`);
-    const pieces = await piecesOf(session, { branch, format: flags.format });
+    const tree = branchLines(await conversations.branches(branch.conversationId), { shown: branch.branchId });
+    const pieces = await exported(branch, { conversations, format: flags.format, branches: tree.map(visibleText) });
     if (flags.output === undefined) { for (const piece of pieces) io.stdout(piece); }
     else await writeWhole(flags.output, pieces);
     return 0;
   });
-}
-
-async function piecesOf(
-  { conversations }: Session,
-  { branch, format }: { readonly branch: Conversation; readonly format: ExportFormat },
-): Promise<Iterable<string>> {
-  if (format === "json") {
-    const { archiveText } = await import("../../../conversation/archive/archive_text.ts");
-    return archiveText(await conversations.records.archive(branch));
-  }
-  const recording = await conversations.recording(branch);
-  const tree = branchLines(await conversations.branches(branch.conversationId), { shown: branch.branchId });
-  const branches = tree.map(visibleText);
-  if (format === "md") {
-    const { exportMarkdown } = await import("../../../conversation/export/markdown.ts");
-    return [exportMarkdown(recording, { branches })];
-  }
-  const { exportHtml } = await import("../../../conversation/export/html.ts");
-  return [exportHtml(recording, { branches })];
 }
 
 /** Writes the complete file under its name, or nothing. */

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
-import type { Conversation } from "../../../conversation/conversations.ts";
+import { exported } from "../../../conversation/exported.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { findQuery, inConversation } from "../request/in_conversation.ts";
@@ -18,6 +18,7 @@ const UNTITLED = "New conversation";
 const BASE = "/api/v1/conversations";
 const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
 const MAX_TREES = 100;
+const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
 const describe = describeIn("conversations");
 
 /** Conversations and their branches. */
@@ -33,8 +34,7 @@ conversations.get(
     const found = await c.env.parts.conversations.list({ limit: limit + 1, after });
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    const items = page.map((one) => ({ ...shown(one), queries: one.queries, running: one.running }));
-    return c.json({ items, next: last ? cursorText(last.place) : null });
+    return c.json(schema.ConversationListSchema.parse({ items: page, next: last ? cursorText(last.place) : null }));
   },
 );
 
@@ -55,7 +55,7 @@ conversations.post(
     }
     const untitled = title === UNTITLED;
     const made = await c.env.parts.conversations.create({ title, channel: "http", workspace, untitled });
-    return c.json(shown(made), 201, { location: `${BASE}/${made.conversationId}` });
+    return c.json(schema.ConversationSchema.parse(made), 201, { location: `${BASE}/${made.conversationId}` });
   },
 );
 
@@ -128,7 +128,7 @@ conversations.post(
     await findQuery(c, queryId);
     const position = iteration === undefined ? null : iteration - 1;
     const made = await c.env.parts.conversations.fork({ queryId, position, ...(title === undefined ? {} : { title }) });
-    return c.json(shown(made), 201, { location: `${BASE}/${made.branchId}` });
+    return c.json(schema.ConversationSchema.parse(made), 201, { location: `${BASE}/${made.branchId}` });
   },
 );
 
@@ -152,36 +152,22 @@ conversations.post(
 conversations.get(
   "/:id/export",
   describe("exportConversation", "Export the conversation as an archive, or the branch as Markdown or HTML", {
-    200: ["application/json", "text/markdown", "text/html"],
+    200: Object.values(EXPORTED),
   }),
   validQuery(schema.ExportQuery),
   inConversation,
   async (c) => {
     const { format } = c.req.valid("query");
     const { conversation } = c.var;
-    const { conversations } = c.env.parts;
-    c.header("content-disposition", `attachment; filename="vis-${conversation.conversationId}.${format}"`);
-    if (format === "html") {
-      const { exportHtml } = await import("../../../conversation/export/html.ts");
-      return c.html(exportHtml(await conversations.recording(conversation)));
-    }
-    if (format === "md") {
-      const { exportMarkdown } = await import("../../../conversation/export/markdown.ts");
-      const text = exportMarkdown(await conversations.recording(conversation), { branches: [] });
-      return c.body(text, 200, { "content-type": "text/markdown; charset=utf-8" });
-    }
-    const { archiveText } = await import("../../../conversation/archive/archive_text.ts");
-    const pieces = archiveText(await conversations.records.archive(conversation));
-    const body = ReadableStream.from(pieces).pipeThrough(new TextEncoderStream());
-    return c.body(body, 200, { "content-type": "application/json; charset=utf-8" });
+    const pieces = await exported(conversation, { conversations: c.env.parts.conversations, format });
+    return c.body(ReadableStream.from(pieces).pipeThrough(new TextEncoderStream()), 200, {
+      "content-type": `${EXPORTED[format]}; charset=utf-8`,
+      "content-disposition": `attachment; filename="vis-${conversation.conversationId}.${format}"`,
+    });
   },
 );
 
 /** With the tag that If-Match is compared with. */
 function tagged<T extends object>(c: Context<Env>, detail: T) {
   return c.json(detail, 200, { etag: entityTag(JSON.stringify(detail)) });
-}
-
-function shown({ conversationId, branchId, title, workspace, tenant, createdAt }: Conversation) {
-  return { conversationId, branchId, title, workspace, tenant, createdAt };
 }

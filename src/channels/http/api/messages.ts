@@ -77,7 +77,7 @@ messages.post(
       const more = { requestKey, label: callerLabel("http", caller), ...chosen(choices) };
       const begun = await c.env.runs.begin(
         (options, approve) =>
-          c.env.parts.conversations.retry(queryId, { ...options, ...more, ...asking(approvals, approve) }),
+          c.env.parts.conversations.retry(queryId, { ...options, ...more, approve: asking(approvals, approve) }),
         { caller, leaving: leavingOf(c) },
       );
       return { queryId: begun.queryId };
@@ -194,7 +194,7 @@ async function begin(
   const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
   const begun = await c.env.runs.begin(
     (options, approve) =>
-      conversations.ask(conversation, body.request, { ...options, ...more, ...asking(body.approvals, approve) }),
+      conversations.ask(conversation, body.request, { ...options, ...more, approve: asking(body.approvals, approve) }),
     { caller, leaving: body.cancelOnDisconnect === false ? null : leavingOf(c) },
   );
   return { queryId: begun.queryId };
@@ -207,20 +207,18 @@ function leavingOf(c: Context<Env>): Leaving | null {
 }
 
 /** Nobody is asked unless the client says that it answers. */
-function asking(approvals: Message["approvals"], approve: Approve): Pick<AskOptions, "approve"> {
-  return approvals === "ask" ? { approve } : {};
+function asking(approvals: Message["approvals"], approve: Approve): Approve | undefined {
+  return approvals === "ask" ? approve : undefined;
 }
 
-function optionsOf(
-  { images = [], context, responseSchema, plan, ...choices }: Message,
-): Pick<AskOptions, "images" | "context" | "responseSchema" | "maxIterations" | "model" | "limits" | "plan"> {
+function optionsOf({ images = [], context, responseSchema, plan, ...choices }: Message) {
   return {
-    images: images.map((image, at) => readImage(image, `${at + 1}`)),
-    ...(context === undefined ? {} : { context: inputSource("context", context) }),
-    ...(responseSchema === undefined ? {} : { responseSchema }),
     ...chosen(choices),
-    ...(plan === undefined ? {} : { plan }),
-  };
+    images: images.map((image, at) => readImage(image, `${at + 1}`)),
+    context: context === undefined ? undefined : inputSource("context", context),
+    responseSchema,
+    plan,
+  } satisfies Partial<AskOptions>;
 }
 
 function chosen(
@@ -228,12 +226,9 @@ function chosen(
     Message,
     "maxIterations" | "model" | "maxCostUsd" | "timeoutMs"
   >,
-): Pick<AskOptions, "maxIterations" | "model" | "limits"> {
-  return {
-    ...(maxIterations === undefined ? {} : { maxIterations }),
-    ...(model === undefined ? {} : { model }),
-    limits: { costUsd: maxCostUsd ?? null, wallMs: timeoutMs ?? null },
-  };
+) {
+  const limits = { costUsd: maxCostUsd ?? null, wallMs: timeoutMs ?? null };
+  return { maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 
 /** The result of a query, or its events. */

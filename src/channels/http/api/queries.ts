@@ -1,6 +1,5 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import type { Conversations } from "../../../conversation/conversations.ts";
 import type { ShownVersion } from "../../../conversation/records.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { readable } from "../../../domain/text/readable.ts";
@@ -16,8 +15,6 @@ const VALUE_CHARS = 20_000;
 const describe = describeIn("queries");
 const describeVariable = describeIn("variables");
 
-type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
-
 /** The details of queries: iterations, their prompts, variables and their versions. */
 export const queries = new Hono<Env>();
 
@@ -32,20 +29,11 @@ queries.get(
     const { after, limit } = c.req.valid("query");
     const { queryId } = c.var.query;
     const found = await c.env.parts.conversations.iterations(queryId, { after: after - 1, limit: limit + 1 });
-    const items = found.slice(0, limit).map(shownIteration);
-    return c.json({ items, next: found.length > limit ? items.at(-1)?.iteration ?? null : null });
+    const items = found.slice(0, limit).map(({ position, ...rest }) => ({ iteration: position + 1, ...rest }));
+    const next = found.length > limit ? items.at(-1)?.iteration ?? null : null;
+    return c.json(schema.IterationListSchema.parse({ items, next }));
   },
 );
-
-function shownIteration({ position, blocks, ...rest }: StoredIteration) {
-  const { status, thinking, response, error, steered, traces, metadata, createdAt } = rest;
-  return {
-    iteration: position + 1,
-    ...{ status, thinking, response, error, steered },
-    blocks: blocks.map(({ code, result, reads }) => ({ code, result, reads })),
-    ...{ traces, metadata, createdAt },
-  };
-}
 
 queries.get(
   "/queries/:queryId/iterations/:iteration/messages",
@@ -128,11 +116,9 @@ queries.get(
     const heads = await records.variables(c.var.conversation);
     const names = new Set(heads.map(({ name }) => name));
     const edges = await records.dependencies(c.var.conversation);
-    return c.json({
-      nodes: heads.map(({ name, kind, scope, versions, summary }) => {
-        return { name, kind, scope, versions, shape: summary.shape };
-      }),
+    return c.json(schema.GraphSchema.parse({
+      nodes: heads.map(({ summary: { shape }, ...head }) => ({ ...head, shape })),
       edges: edges.filter(({ name, reads }) => names.has(name) && names.has(reads)),
-    });
+    }));
   },
 );

@@ -222,11 +222,12 @@ export const MessagesSchema = z.object({
   messages: z.array(z.object({ role: z.string(), text: z.string() })),
 });
 
-export const ListedExtensionSchema = ExtensionSchema.omit({ path: true });
+/** The paths of their folders are private to the operator. */
+export const ExtensionListSchema = listOf(ExtensionSchema.omit({ path: true }));
 
 const limit = z.number().nullable();
 
-export const TokenSchema = z.object({
+export const TokenListSchema = listOf(z.object({
   name: z.string(),
   scope: z.enum(["read", "write", "admin"]),
   tenant: z.string().describe("Whose conversations it reaches; * for those of every tenant"),
@@ -235,7 +236,7 @@ export const TokenSchema = z.object({
   today: z.object({ queries: z.number().int(), costUsd: z.number(), running: z.number().int() }).describe(
     "Usage since midnight UTC, and queries running now",
   ),
-});
+}));
 
 export const IterationSchema = z.object({
   iteration: z.number().int().describe("1-based"),

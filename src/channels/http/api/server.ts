@@ -41,10 +41,9 @@ server.get(
 server.get(
   "/extensions",
   describe("listExtensions", "List the extensions of the workspace, and why any is not loaded", {
-    200: schema.listOf(schema.ListedExtensionSchema),
+    200: schema.ExtensionListSchema,
   }),
-  // The paths of their folders are private to the operator.
-  async (c) => c.json({ items: (await c.env.parts.extensions.list()).map(({ path: _, ...facts }) => facts) }),
+  async (c) => c.json(schema.ExtensionListSchema.parse({ items: await c.env.parts.extensions.list() })),
 );
 
 server.get(
@@ -52,14 +51,14 @@ server.get(
   describe(
     "listTokens",
     "List tokens by name, with their scopes and today's usage; the tokens themselves are never shown",
-    { scope: "admin", 200: schema.listOf(schema.TokenSchema) },
+    { scope: "admin", 200: schema.TokenListSchema },
   ),
   async (c) => {
     const grants = await c.env.parts.tokens.grants();
-    const items = grants.map(({ name, scope, tenant, all, expiresAt, quota }) => {
-      return { name, scope, tenant: all ? "*" : tenant, expiresAt, quota, today: c.env.runs.used({ name }) };
+    const items = grants.map((grant) => {
+      return { ...grant, tenant: grant.all ? "*" : grant.tenant, today: c.env.runs.used(grant) };
     });
-    return c.json({ items });
+    return c.json(schema.TokenListSchema.parse({ items }));
   },
 );
 
@@ -87,7 +86,7 @@ async function preview(
   const { request, images = [], responseSchema } = body;
   const messages = await c.env.parts.conversations.preview(request, target, {
     images: images.map((image, at) => readImage(image, `${at + 1}`)),
-    ...(responseSchema === undefined ? {} : { responseSchema }),
+    responseSchema,
   });
   return c.json({ messages: messages.map(({ role, text }) => ({ role, text })) });
 }

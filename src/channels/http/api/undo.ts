@@ -1,7 +1,6 @@
 import { type Context, Hono } from "hono";
-import type { z } from "zod";
 import { BusyError } from "../../../domain/errors.ts";
-import type { FileChange, UndoReport } from "../../../domain/reports/undo_report.ts";
+import type { UndoReport } from "../../../domain/reports/undo_report.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { inConversation } from "../request/in_conversation.ts";
@@ -23,7 +22,7 @@ undo.get(
   inConversation,
   async (c) => {
     const { error = null, changes = [], files = [] } = await run(c, { dryRun: true }) ?? { error: NONE };
-    return c.json({ changes: changes.map(shown), files, fault: error });
+    return c.json(schema.UndoPreviewSchema.parse({ changes, files, fault: error }));
   },
 );
 
@@ -45,13 +44,9 @@ undo.post(
     if (report === null) throw new Problem(NONE, { kind: "not-found" });
     const { error, changes = [], files = [] } = report;
     if (error !== undefined) throw new Problem(error, { kind: "changed", status: 409 });
-    return c.json({ changes: changes.map(shown), files });
+    return c.json(schema.UndoSchema.parse({ changes, files }));
   },
 );
-
-function shown({ id, at, queryId, paths }: FileChange): z.infer<typeof schema.UndoSchema>["changes"][number] {
-  return { id, at, queryId, paths };
-}
 
 async function run(c: Context<Env>, options: Readonly<Record<string, string | boolean>>): Promise<UndoReport | null> {
   const { conversationId, workspace, tenant } = c.var.conversation;

@@ -29,9 +29,9 @@ export function openAiInput(
     request,
     given: {
       images,
-      ...(schema === undefined ? {} : { responseSchema: schema }),
-      ...(instructions === "" ? {} : { instructions }),
-      ...(isNew && said.length > 0 ? { variables: { messages: inputSource("messages", said.map(plain)) } } : {}),
+      responseSchema: schema,
+      instructions,
+      variables: isNew && said.length > 0 ? { messages: inputSource("messages", said.map(plain)) } : undefined,
     },
   };
 }
