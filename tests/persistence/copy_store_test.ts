@@ -46,34 +46,38 @@ async function fill(store: Store): Promise<void> {
 
 /** Everything that readers give of a store. */
 async function picture(path: string): Promise<unknown> {
-  const store = await openStore({ path });
+  const all = await openStore({ path });
   try {
-    const conversations = await store.listConversations({ limit: 100 });
-    const found = [];
-    for (const { conversationId } of conversations) {
-      const branches = await store.branches(conversationId);
-      const archive = [...archiveText(await store.exportConversation(conversationId))].join("");
-      found.push({ archive, branches, read: await Promise.all(branches.map((one) => readAll(store, one.branchId))) });
-    }
-    const hers = store.of("ana");
-    const [first] = await store.branches(conversations.at(-1)?.conversationId ?? "");
-    return {
-      conversations,
-      found,
-      external: await store.findExternal({ channel: "telegram", externalId: "chat-7" }),
-      state: await store.states.history(GLOBAL, { key: "of all", limit: 9 }),
-      key: await store.keyedQuery(first?.branchId ?? "", "key 1"),
-      hers: [
-        await hers.listConversations({ limit: 9 }),
-        await hers.states.history(GLOBAL, { key: "of all", limit: 9 }),
-        (await hers.search("answer of hers", { limit: 9 })).length,
-      ],
-      logs: await store.logs({ limit: 100 }),
-      hits: (await store.search("answer of first", { limit: 50 })).map(({ ownerId }) => ownerId).sort(),
-    };
+    return await Promise.all(["default", "ana"].map((tenant) => pictureOf(all.of(tenant))));
   } finally {
-    await store.close();
+    await all.close();
   }
+}
+
+async function pictureOf(store: Store): Promise<unknown> {
+  const conversations = await store.listConversations({ limit: 100 });
+  const found = [];
+  for (const { conversationId } of conversations) {
+    const branches = await store.branches(conversationId);
+    const archive = [...archiveText(await store.exportConversation(conversationId))].join("");
+    found.push({ archive, branches, read: await Promise.all(branches.map((one) => readAll(store, one.branchId))) });
+  }
+  const hers = store.of("ana");
+  const [first] = await store.branches(conversations.at(-1)?.conversationId ?? "");
+  return {
+    conversations,
+    found,
+    external: await store.findExternal({ channel: "telegram", externalId: "chat-7" }),
+    state: await store.states.history(GLOBAL, { key: "of all", limit: 9 }),
+    key: await store.keyedQuery(first?.branchId ?? "", "key 1"),
+    hers: [
+      await hers.listConversations({ limit: 9 }),
+      await hers.states.history(GLOBAL, { key: "of all", limit: 9 }),
+      (await hers.search("answer of hers", { limit: 9 })).length,
+    ],
+    logs: await store.logs({ limit: 100 }),
+    hits: (await store.search("answer of first", { limit: 50 })).map(({ ownerId }) => ownerId).sort(),
+  };
 }
 
 function copy(
@@ -115,7 +119,7 @@ test("what is stored after a copy comes after everything that was copied", async
   await copy(url, back);
   for (const path of [url, back]) {
     const copied = await openStore({ path });
-    const [newest] = await copied.listConversations({ limit: 1 });
+    const [newest] = await copied.of("default").listConversations({ limit: 1 });
     const { branchId, conversationId } = await begun(copied, { text: "now" });
     const [now, then] = await copied.listConversations({ limit: 2 });
     assert.deepEqual([now?.conversationId, then?.conversationId], [conversationId, newest?.conversationId]);
