@@ -66,7 +66,9 @@ function headline(
   const done = `${iterations} step${iterations === 1 ? "" : "s"}`;
   switch (reason) {
     case "max_iterations":
-      return `No answer within the budget of ${budget} step${budget === 1 ? "" : "s"}.`;
+      return `No answer within the budget of ${budget} step${budget === 1 ? "" : "s"}.${
+        iterations > budget + 1 ? " Steps that failed were not counted." : ""
+      }`;
     case "error_budget":
       return `No answer: too many errors in a row after ${done}.`;
     case "answer_schema":
