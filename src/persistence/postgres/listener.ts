@@ -38,8 +38,13 @@ export class PostgresListener {
     client.on("error", () => resolve());
     client.on("end", () => resolve());
     client.on("notification", ({ channel, payload = "" }) => this.#heard({ channel, payload }));
-    await client.connect();
-    for (const channel of this.#channels) await client.query(`LISTEN ${channel}`);
+    try {
+      await client.connect();
+      for (const channel of this.#channels) await client.query(`LISTEN ${channel}`);
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
     this.#client = client;
     void ended.then(() => this.#again());
     this.#heard(null);

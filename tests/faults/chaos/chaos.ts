@@ -34,6 +34,7 @@ export interface ChaosReport {
 interface Said {
   readonly request: string;
   readonly status: string;
+  readonly reason: string;
   readonly answer: string;
   readonly queryId: string;
 }
@@ -82,14 +83,15 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   await using store = await open(cluster.url);
   const findings = [
     ...cluster.ended,
-    ...printed.split("\n").filter((line) => line !== "" && !/^vis · /.test(line)).map((line) => `printed: ${line}`),
+    ...printed.split("\n").filter((line) => line !== "" && !/^vis(:| ·) /.test(line)).map((line) => `printed: ${line}`),
     ...processes.map(({ pid }) => `process ${pid} was left`),
     ...await stuck(postgres, cluster.url),
     ...(await Promise.all(talks.map((one) => wrongIn(one, store)))).flat(),
   ];
   const all = talks.flatMap(({ said }) => said);
+  const odd = all.find(({ status, reason }) => status !== "done" && reason !== "cancelled");
   return {
-    findings,
+    findings: odd ? [...findings, `a request ended otherwise: ${JSON.stringify(odd)}`] : findings,
     answered: all.filter(({ status }) => status === "done").length,
     cancelled: all.filter(({ status }) => status !== "done").length,
     continued,
@@ -124,8 +126,8 @@ async function talk(cluster: ChaosCluster, random: Random, requests: number): Pr
       : more === 1
       ? quietly("messages", { request: "a note", whenBusy: "steer" })
       : null;
-    const { status, answer, queryId } = await asked;
-    done.said.push({ request, status, answer, queryId });
+    const { status, reason, answer, queryId } = await asked;
+    done.said.push({ request, status, reason, answer, queryId });
     await aside;
   }
   const after = random.below(requests);
