@@ -77,6 +77,7 @@ const folder = z.object({ folder: z.string() });
 /** Output of commands about the setup of this machine. */
 const approval = z.object({
   id: z.string(),
+  tenant: z.string().describe("Whose conversations it concerns"),
   workspace: z.string(),
   conversationId: z.string().nullable().describe("The conversation to which it is limited"),
   extension: z.string().describe("Namespace"),
