@@ -50,7 +50,7 @@ interface Talk {
 /** Who wrote each iteration, under which epoch. */
 const AUDIT = `
 CREATE TABLE audit (query_id text, epoch bigint, writer text);
-CREATE FUNCTION audited() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION audited() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
   INSERT INTO audit SELECT new.query_state_id, epoch, current_setting('application_name') FROM job
   WHERE query_id = new.query_state_id;
