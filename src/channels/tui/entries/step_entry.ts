@@ -13,8 +13,8 @@ import { requestLines } from "./request_lines.ts";
 import type { DisplayOptions } from "./shown.ts";
 import { wrapped } from "../text/wrapped.ts";
 
-/** Most lines of each part, unless whole parts are shown. */
-const MOST = { thinking: 8, code: 16, result: 8, diff: 16, failure: 4 } as const;
+/** Most lines of each part, and characters of thinking in one line, unless whole parts are shown. */
+const MOST = { thinking: 8, chars: 500, code: 16, result: 8, diff: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
@@ -55,7 +55,9 @@ export class StepEntry extends DrawnEntry {
   #thinking(width: number, { theme, prefs, whole }: DisplayOptions): readonly string[] {
     const text = this.step.thinking.trim();
     if (text === "" || !prefs.thinking) return [];
-    const lines = wrapped(text, width, { most: whole ? WHOLE : MOST.thinking });
+    const lines = this.step.outcome !== null && !whole
+      ? [truncateToWidth(oneLine(visibleText(text), MOST.chars), width, "…")]
+      : wrapped(text, width, { most: whole ? WHOLE : MOST.thinking });
     return lines.map((line) => theme.dim(theme.italic(line)));
   }
 

@@ -51,6 +51,17 @@ Deno.test("while somebody reads further up, nothing is taken away", async () => 
   });
 });
 
+Deno.test("thinking is whole while a step runs, and one line once it is done", async () => {
+  await withTurn(({ transcript, emitter }) => {
+    emitter.iteration = 1;
+    emitter.send({ type: "thinking", delta: `First.\n${"漢字 ".repeat(60)}\nLast.` });
+    assert.match(text(transcript), /First\.[^]*Last\./);
+    emitter.send({ type: "iteration_finished", outcome: "executed", reason: null, ms: 1 });
+    assert.match(text(transcript), /^1 First\. 漢字 .*…\s*$/m);
+    assert.doesNotMatch(text(transcript), /Last\./);
+  });
+});
+
 Deno.test("blocks, calls, changes of files and outcomes stand where they belong", async () => {
   await withTurn(({ turn, transcript, emitter }) => {
     emitter.send({ type: "started", conversationId: "c", request: "r", model: "m" });
