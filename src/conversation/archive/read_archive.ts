@@ -10,6 +10,7 @@ import {
 import { clip } from "../../domain/text/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
+import { JsonTooLarge, readForeignJson } from "../../domain/text/read_foreign_json.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
 import { archiveDigest } from "./archive_digest.ts";
 
@@ -17,6 +18,8 @@ type Tables = ConversationArchive["tables"];
 type State = Tables["expressionState"][number];
 
 const MAX_CHILD_DEPTH = 50;
+/** Conversations of ten thousand iterations have a fifth of the values. */
+const LIMITS = { values: 2_000_000, depth: 500 };
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
 
 /** Parses an archive and checks it so that every reader of its rows can rely on them. Throws `UsageError` for anything
@@ -60,9 +63,9 @@ function parsed(text: string): ConversationArchive {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readForeignJson(text, LIMITS);
   } catch (error) {
-    throw refused("it is not JSON", error);
+    throw refused(error instanceof JsonTooLarge ? error.what : "it is not JSON", error);
   }
 }
 
