@@ -7,8 +7,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { abortable } from "../../domain/kit/abortable.ts";
 import type { Approve, Decision } from "../../domain/query/approval.ts";
-import { approvalBeginning, approvalChoices, approvalTitle } from "../../domain/query/approval_choices.ts";
-import { visibleText } from "../../domain/text/visible_text.ts";
+import { approvalBeginning, approvalChoices, approvalTitle, approvalWhy } from "../../domain/query/approval_choices.ts";
 
 const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
   once: "allow_once",
@@ -23,7 +22,7 @@ export function askPermission(client: AgentContext, sessionId: string): Approve 
     const choices = approvalChoices(question);
     const title = approvalTitle(question);
     // An editor may show only a part of a long title.
-    const texts = [approvalBeginning(question) === "" ? "" : title, visibleText(question.why)];
+    const texts = [approvalBeginning(question) === "" ? "" : title, approvalWhy(question)];
     const content = texts.filter((text) => text !== "").map((text): ToolCallContent => ({
       type: "content",
       content: { type: "text", text },

@@ -22,6 +22,11 @@ export function approvalTitle({ what }: Pick<ApprovalQuestion, "what">): string 
   return `Allow Vis to ${paragraph(what)}?`;
 }
 
+/** Why it is asked, as one paragraph; "" if nothing was said. */
+export function approvalWhy({ why }: Pick<ApprovalQuestion, "why">): string {
+  return paragraph(why);
+}
+
 /** For a channel that shows the end of a long question next to the choices: how the question begins; "" for others. */
 export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): string {
   const text = paragraph(what);

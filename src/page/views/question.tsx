@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import type { ApprovalAnswer, ApprovalQuestion, Decision } from "../../domain/query/approval.ts";
-import { approvalBeginning, approvalTitle } from "../../domain/query/approval_choices.ts";
+import { approvalBeginning, approvalTitle, approvalWhy } from "../../domain/query/approval_choices.ts";
 import { Button } from "../parts/button.tsx";
 
 /** What an extension asks; `answer` receives the decision and the reason. */
@@ -9,7 +9,8 @@ export function Question({ question, answer }: {
   readonly question: ApprovalQuestion;
   readonly answer: (given: ApprovalAnswer) => void;
 }): JSX.Element {
-  const { why, scope } = question;
+  const { scope } = question;
+  const why = approvalWhy(question);
   const beginning = approvalBeginning(question);
   const reason = useRef<HTMLInputElement>(null);
   const choose = (decision: Decision) => (): void =>

@@ -1,7 +1,11 @@
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../../domain/query/approval.ts";
-import { approvalBeginning, approvalChoices, approvalTitle } from "../../../domain/query/approval_choices.ts";
+import {
+  approvalBeginning,
+  approvalChoices,
+  approvalTitle,
+  approvalWhy,
+} from "../../../domain/query/approval_choices.ts";
 import { abortable } from "../../../domain/kit/abortable.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { Io } from "../../channel.ts";
 
 /** Asks on the terminal; undefined if there is none, so that nobody is asked. */
@@ -12,7 +16,7 @@ export function terminalApproval(io: Io): Approve | undefined {
 }
 
 function questionText(question: ApprovalQuestion): string {
-  const more = [visibleText(question.why).replaceAll("\n", "\n  "), approvalBeginning(question)];
+  const more = [approvalWhy(question), approvalBeginning(question)];
   const choices = approvalChoices(question).map(({ key, text }) => `  ${key}  ${text}`);
   return [
     approvalTitle(question),

@@ -1,7 +1,12 @@
 import { abortable } from "../../../domain/kit/abortable.ts";
 import { messageOf } from "../../../domain/kit/message_of.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../../domain/query/approval.ts";
-import { approvalBeginning, approvalChoices, approvalTitle } from "../../../domain/query/approval_choices.ts";
+import {
+  approvalBeginning,
+  approvalChoices,
+  approvalTitle,
+  approvalWhy,
+} from "../../../domain/query/approval_choices.ts";
 import { approvalSaid } from "../../../domain/query/approval_said.ts";
 import { clip } from "../../../domain/text/clip.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
@@ -109,7 +114,7 @@ export class ChatQuestions {
 }
 
 function questionText(question: ApprovalQuestion): string {
-  const more = [visibleText(question.why), approvalBeginning(question)];
+  const more = [approvalWhy(question), approvalBeginning(question)];
   const choices = approvalChoices(question).map(({ short, text }) => `${short}: ${text}`);
   return [
     `🔐 ${approvalTitle(question)}`,

@@ -1,6 +1,11 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../../domain/query/approval.ts";
-import { type ApprovalChoice, approvalChoices, approvalTitle } from "../../../domain/query/approval_choices.ts";
+import {
+  type ApprovalChoice,
+  approvalChoices,
+  approvalTitle,
+  approvalWhy,
+} from "../../../domain/query/approval_choices.ts";
 import { wrapped } from "../text/wrapped.ts";
 import { BasePanel } from "../widgets/base_panel.ts";
 import { LineInput } from "../widgets/line_input.ts";
@@ -111,7 +116,7 @@ export class ApprovalPanel extends BasePanel {
 
   #all(width: number): readonly PanelRow[] {
     const { question } = this.#own;
-    const asked = [approvalTitle(question), ...question.why === "" ? [] : [question.why]].join("\n");
+    const asked = [approvalTitle(question), approvalWhy(question)].filter((text) => text !== "").join("\n");
     const rows = (text: string, at: number, columns = width): readonly PanelRow[] =>
       wrapped(text, columns).map((line) => ({ text: line, at }));
     if (this.#why !== null) {
