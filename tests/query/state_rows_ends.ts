@@ -97,7 +97,7 @@ export const ENDS: readonly StateRow[] = [
         ended(result, "limit_time");
         const stored = await engine.store.iterations(result.queryId);
         assert.deepEqual(stored.map(({ status }) => status), ["interrupted"]);
-      }, { settings: { limits: { costUsd: null, tokens: null, wallMs: 500 } } }),
+      }, { settings: { limits: { costUsd: null, tokens: null, wallMs: 2_000 } } }),
   },
   {
     state: "last call",

@@ -1,13 +1,21 @@
 import { connect, type Socket } from "node:net";
 
-/** What comes back for raw bytes, until the server or the time ends it. */
-export async function raw(url: string, text: string, { waitMs = 2_000 } = {}): Promise<string> {
+const LONGEST_MS = 30_000;
+
+/** What comes back for raw bytes, until the server closes the connection or a whole response has come. With `moreMs`
+ * that long is waited for what comes behind it. */
+export async function raw(url: string, text: string, { moreMs = 0 } = {}): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let got = "";
   const socket = connect(Number(new URL(url).port), "127.0.0.1", () => void socket.write(text));
-  const timer = setTimeout(() => socket.destroy(), waitMs);
+  const end = (): void => void socket.destroy();
+  let timer = setTimeout(end, LONGEST_MS);
   socket.on("data", (bytes) => {
+    const had = isWhole(got);
     got += bytes.toString("latin1");
+    if (had || !isWhole(got)) return;
+    clearTimeout(timer);
+    timer = setTimeout(end, moreMs);
   });
   socket.on("error", () => {});
   socket.on("close", () => {
@@ -15,6 +23,15 @@ export async function raw(url: string, text: string, { waitMs = 2_000 } = {}): P
     resolve(got);
   });
   return await promise;
+}
+
+/** Whether this begins with a response and all of its body. */
+function isWhole(text: string): boolean {
+  const end = text.indexOf("\r\n\r\n");
+  if (end < 0) return false;
+  const [head, body] = [text.slice(0, end), text.slice(end + 4)];
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  return length === undefined ? body.includes("0\r\n\r\n") : body.length >= Number(length);
 }
 
 /** A connection on which these bytes were sent, and nothing is read. */

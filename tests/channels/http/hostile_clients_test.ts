@@ -65,7 +65,7 @@ Deno.test("startHttp() requests that two servers would read in two ways are refu
     `GET /healthz HTTP/9.9\r\nHost: ${host}\r\n\r\n`,
   ];
   for (const text of wrong) {
-    const answer = await raw(rig.url, text, { waitMs: 500 });
+    const answer = await raw(rig.url, text, { moreMs: 300 });
     assert.ok([0, 400].includes(statusOf(answer)), `${text}: ${answer}`);
     assert.ok(!answer.includes('"ok"'), "the second request is not answered");
   }

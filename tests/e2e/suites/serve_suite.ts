@@ -52,8 +52,8 @@ export function serveSuite(launcher: Launcher): void {
       const head = `Host: ${new URL(url).host}\r\nAuthorization: Bearer ${token}\r\n`;
       const post = `POST /api/v1/conversations HTTP/1.1\r\n${head}Content-Type: application/json\r\n`;
       const behind = `\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\n${head}\r\n`;
-      const first = await raw(url, `${post}Content-Length: 5\r\nTransfer-Encoding: chunked${behind}`);
-      const last = await raw(url, `${post}Transfer-Encoding: chunked\r\nContent-Length: 5${behind}`);
+      const first = await raw(url, `${post}Content-Length: 5\r\nTransfer-Encoding: chunked${behind}`, { moreMs: 300 });
+      const last = await raw(url, `${post}Transfer-Encoding: chunked\r\nContent-Length: 5${behind}`, { moreMs: 300 });
       assert.equal(statusOf(first), 400);
       assert.ok([400, 411].includes(statusOf(last)), last);
       for (const text of [first, last]) assert.equal(text.match(/^HTTP\/1\.1 /gm)?.length, 1, text);

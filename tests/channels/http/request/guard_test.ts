@@ -157,7 +157,6 @@ Deno.test("guard() after a chunked body the connection is closed: what follows i
     const answer = await raw(
       rig.url,
       `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-      { waitMs: 300 },
     );
     assert.match(answer.split("\r\n\r\n")[0] ?? "", /\r\nconnection: close/i);
   }
