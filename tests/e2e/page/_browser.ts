@@ -22,7 +22,7 @@ interface OpenOptions {
   readonly at?: string;
 }
 
-/** One browser for all tests of a file. */
+/** One browser for all tests. */
 const shared: { browser: Promise<LaunchedBrowser> | null } = { browser: null };
 
 /** A test of the page in a browser, shown as skipped with the reason where there is none. No error may reach the console,

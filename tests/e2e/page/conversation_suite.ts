@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { ask, inBrowser, inPage } from "./_browser.ts";
+import { gated } from "./_gate.ts";
+
+/** The model thinks until it is cancelled. */
+const endless = { text: final("never"), delayMs: 60_000 };
+
+/** Holds its first reply back. */
+const late = gated([final("the first"), final("the second")], { at: 0 });
+
+inBrowser("asks, streams and shows thinking, code, result and answer", {
+  replies: [
+    replyJson("const total = [3, 4].reduce((a, b) => a + b)", { thinking: "I add them" }),
+    final("It is {{total}}"),
+  ],
+}, async ({ page }) => {
+  await ask(page, "Add 3 and 4");
+  await page.locator(".turn .answer", { hasText: "It is 7" }).waitFor();
+  assert.match(page.url(), /#c=[0-9a-f-]{36}$/);
+  assert.equal(await page.locator(".work > summary").textContent(), "2 steps");
+  await page.locator(".work > summary").click();
+  const step = page.locator(".step").first();
+  await step.locator(".thinking", { hasText: "I add them" }).waitFor();
+  assert.match(await step.locator("pre code").first().textContent() ?? "", /const total = /);
+  assert.match(await step.locator(".result").textContent() ?? "", /✓.*7/);
+  assert.equal(await page.locator("#list a[aria-current]").count(), 1);
+});
+
+inBrowser("shows steps while they run, and cancels by Escape; the conversation goes on after it", {
+  replies: [
+    replyJson("const kept = 41", { thinking: "First a part" }),
+    endless,
+    final("It was {{kept}}"),
+    final("Again {{kept}}"),
+  ],
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await page.locator(".running .step .result", { hasText: "41" }).waitFor();
+  assert.match(await page.locator(".work > summary").textContent() ?? "", /^Step \d+ · /);
+  assert.equal(await page.locator("#request").getAttribute("placeholder"), "Add instructions…");
+  await page.locator("#request").press("Escape");
+  await page.locator(".answer.failed").waitFor();
+  assert.match(await page.locator(".done > footer").textContent() ?? "", /^cancelled · /);
+  assert.ok(await page.locator("#cancel").isHidden());
+  await page.locator(".turn.last").getByRole("button", { name: "continue" }).click();
+  await page.locator(".answer", { hasText: "It was 41" }).waitFor();
+  await ask(page, "And once more");
+  await page.locator(".answer", { hasText: "Again 41" }).waitFor();
+  assert.equal(await page.locator(".turn").count(), 3);
+  assert.equal(await page.getByRole("button", { name: "run again" }).filter({ visible: true }).count(), 1);
+});
+
+inBrowser("cancels by its button, and keeps what was typed when the server says no", {
+  replies: [endless],
+}, async ({ page, rig, faults }) => {
+  await ask(page, "Begin");
+  await page.locator("#cancel").click();
+  await page.locator(".answer.failed").waitFor();
+  await rig.engine.store.close();
+  await ask(page, "This cannot be stored");
+  await page.locator("#status", { hasText: /\w/ }).waitFor();
+  assert.equal(await page.locator("#request").inputValue(), "This cannot be stored");
+  (faults as string[]).length = 0; // the browser tells of each response that is an error
+});
+
+inBrowser("tells a running query what is sent meanwhile", {
+  replies: [replyJson("await new Promise((r) => setTimeout(r, 700)); const a = 1"), final("{{a}} and more")],
+}, async ({ page, rig }) => {
+  await ask(page, "Begin");
+  await page.locator(".running .step pre").waitFor();
+  await ask(page, "Mind the second part");
+  await page.locator(".answer", { hasText: "1 and more" }).waitFor();
+  assert.match(rig.engine.context(1), /Mind the second part/);
+  assert.equal(await page.locator(".turn").count(), 1);
+  const meanwhile = page.locator(".meanwhile", { hasText: "Mind the second part" });
+  await meanwhile.getByText("read by step 2").waitFor();
+  assert.equal(await meanwhile.count(), 1);
+  await page.reload();
+  await meanwhile.getByText("read by step 2").waitFor();
+  assert.equal(await meanwhile.count(), 1);
+});
+
+inBrowser("shows a message to a running query at once, as a request if the query ends before it is read", {
+  rig: { engine: { provider: late.provider } },
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await page.locator(".turn.running").waitFor();
+  await ask(page, "Too late");
+  await page.locator(".meanwhile", { hasText: "Too late" }).getByText("waits for the next step").waitFor();
+  late.open();
+  await page.locator(".turn.last .answer", { hasText: "the second" }).waitFor();
+  assert.equal(await page.locator(".turn").count(), 2);
+  assert.equal(await page.locator(".meanwhile").count(), 0);
+});
+
+inBrowser("forks at a step, shows both branches, and goes back", {
+  replies: [replyJson("let n = 1"), replyJson("n = 2"), final("n is {{n}}"), final("here n is {{n}}")],
+}, async ({ page }) => {
+  await ask(page, "Count");
+  await page.locator(".answer", { hasText: "n is 2" }).waitFor();
+  const first = page.url();
+  await page.locator(".work > summary").click();
+  await page.getByRole("button", { name: "fork here, after step 1" }).click();
+  await page.locator("#branch").waitFor();
+  assert.notEqual(page.url(), first);
+  assert.equal(await page.locator("#branch option").count(), 2);
+  await page.locator(".turn").waitFor();
+  await ask(page, "What is n");
+  await page.locator(".answer", { hasText: "here n is 1" }).waitFor();
+  await page.locator("#branch").selectOption({ index: 0 });
+  await page.locator(".answer", { hasText: /^n is 2/ }).waitFor();
+  assert.equal(await page.locator(".answer", { hasText: "here n is" }).count(), 0);
+});
+
+inBrowser("runs the last request again", {
+  replies: [final("The first answer"), final("The second answer")],
+}, async ({ page }) => {
+  await ask(page, "Say something");
+  await page.locator(".answer", { hasText: "The first answer" }).waitFor();
+  await page.getByRole("button", { name: "run again" }).click();
+  await page.locator(".answer", { hasText: "The second answer" }).waitFor();
+  assert.equal(await page.locator(".turn").count(), 1);
+});
+
+inBrowser("searches all texts, opens the place that was found, filters, renames, exports and deletes", {
+  replies: [replyJson("const harvest = 'pears'"), final("{{harvest}} it is"), final("Nothing more")],
+}, async ({ page }) => {
+  await ask(page, "What grows");
+  await page.locator(".answer", { hasText: "pears it is" }).waitFor();
+  await page.locator("#new").click();
+  await ask(page, "Another thing");
+  await page.locator(".answer", { hasText: "Nothing more" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("harvest");
+  await page.locator("#list .none").waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator(".hit", { hasText: "code" }).getByRole("link").first().click();
+  await page.locator(".step[data-step='1'] pre", { hasText: "harvest" }).waitFor();
+  assert.ok(await page.locator("#viewer").isHidden());
+  await page.locator("#filter").fill("");
+  await page.locator("#actions > summary").click();
+  await page.locator("#rename").click();
+  await page.locator("#ask-text").fill("Of fruit <b>");
+  await page.keyboard.press("Enter");
+  await page.locator("#list a", { hasText: "Of fruit <b>" }).waitFor();
+  assert.equal(await page.locator("#title").textContent(), "Of fruit <b>");
+  await page.locator("#actions > summary").click();
+  for (const format of ["md", "html", "json"]) {
+    const download = page.waitForEvent("download");
+    await page.locator(`#export-${format}`).click();
+    assert.match((await download).suggestedFilename(), new RegExp(`^Of fruit .*\\.${format}$`));
+    await page.locator("#actions > summary").click();
+  }
+  await page.locator("#delete").click();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await page.locator("#title").textContent(), "Of fruit <b>");
+  await page.locator("#actions > summary").click();
+  await page.locator("#delete").click();
+  await page.locator("#ask-yes").click();
+  await page.locator(".hello").waitFor();
+  await page.locator("#list a", { hasText: "Of fruit" }).waitFor({ state: "detached" });
+});
+
+inBrowser("asks for another token where the server refuses its own, and keeps it out of the address", {
+  replies: [final("In again")],
+}, async ({ page, faults }) => {
+  assert.doesNotMatch(page.url(), /token/);
+  const token = await inPage<string>(page, 'sessionStorage.getItem("vis-token")');
+  await inPage(page, 'sessionStorage.setItem("vis-token", "another-token-0123456789")');
+  await ask(page, "x");
+  await page.locator("#token").waitFor();
+  assert.match(await page.locator("#entry-why").textContent() ?? "", /rejected this token/);
+  await page.locator("#token").fill(token);
+  await page.locator("#token").press("Enter");
+  await page.locator("#frame").waitFor();
+  await ask(page, "y");
+  await page.locator(".answer", { hasText: "In again" }).waitFor();
+  assert.ok(faults.every((fault) => fault.includes("401")), faults.join("\n"));
+  (faults as string[]).length = 0;
+});
+
+const PNG = Uint8Array.from(
+  atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="),
+  (char) => char.charCodeAt(0),
+);
+
+inBrowser("attaches images by choice, paste and drop, removes one, and sends the rest", {
+  replies: [final("I see them")],
+  rig: { engine: { scripted: { capabilities: { images: true } } } },
+}, async ({ page, rig }) => {
+  const files = (name: string) => ({ name, mimeType: "image/png", buffer: Buffer.from(PNG) });
+  await page.locator("input[type=file]").setInputFiles([files("one.png"), files("two.png")]);
+  const give = (kind: "paste" | "drop", name: string, type: string) =>
+    page.evaluate(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File([new Uint8Array(${JSON.stringify([...PNG])})], "${name}", { type: "${type}" }));
+      const event = "${kind}" === "paste"
+        ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true })
+        : new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
+      document.querySelector("#request").dispatchEvent(event);
+    })()`);
+  await give("paste", "three.png", "image/png");
+  await give("drop", "four.png", "image/png");
+  await page.getByRole("button", { name: "Remove four.png" }).waitFor();
+  await give("drop", "five.txt", "text/plain");
+  await page.locator("#status.bad", { hasText: "Only PNG, JPEG, GIF and WebP images" }).waitFor();
+  await page.getByRole("button", { name: "Remove two.png" }).click();
+  await page.locator("#send").click();
+  await page.locator(".answer", { hasText: "I see them" }).waitFor();
+  const [asked] = rig.engine.provider.requests;
+  assert.equal(asked?.messages.flatMap((message) => "images" in message ? message.images ?? [] : []).length, 3);
+  assert.match(asked?.texts.join("\n") ?? "", /See the attached images\./);
+  assert.equal(await page.locator("#attached").count(), 0);
+});
+
+inBrowser(
+  "asks for a plan only while the box is ticked",
+  { replies: [final("The plan: split it"), final("It is split")] },
+  async (
+    { page, rig },
+  ) => {
+    await page.locator("#plan").check();
+    await ask(page, "Split it");
+    await page.locator(".answer", { hasText: "The plan: split it" }).waitFor();
+    await page.locator("#plan").uncheck();
+    await ask(page, "go");
+    await page.locator(".answer", { hasText: "It is split" }).waitFor();
+    const planned = rig.engine.provider.requests.map(({ texts }) =>
+      /Make a plan, and change nothing/.test(texts[0] ?? "")
+    );
+    assert.deepEqual(planned, [true, false]);
+  },
+);
