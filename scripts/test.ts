@@ -6,6 +6,8 @@ import { ROOT } from "./_project.ts";
 import { type Counts, parseSummary, summaryLine } from "./test_summary.ts";
 
 const TAIL_CHARS = 16_384;
+/** Files at a time. One more than there are processors: a file that waits leaves none of them idle. */
+const JOBS = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + 1);
 
 async function writeAll(bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await Deno.stdout.write(bytes.subarray(at));
@@ -17,6 +19,7 @@ async function runTests(args: readonly string[]): Promise<Counts> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", "--no-check", "--no-prompt", "--parallel", `--v8-flags=${V8_FLAGS.join(",")}`, ...args],
     cwd: ROOT,
+    env: { DENO_JOBS: JOBS },
     stdin: "null",
     stdout: "piped",
     stderr: "inherit",

@@ -1,10 +1,12 @@
-/** A few tries of each family of `deno task faults`: docs/faults.md. */
+/** A few tries of each family of `deno task faults`: docs/faults.md. On the executable where one can be made, since it
+ * starts faster. */
 import assert from "node:assert/strict";
-import { sourceLauncher } from "../e2e/_launcher.ts";
+import { compiledLauncher, sourceLauncher } from "../e2e/_launcher.ts";
 import { FAMILIES } from "./families/families.ts";
 import { runFamily } from "./families/run_family.ts";
 
-const launcher = await sourceLauncher();
+const compiled = await compiledLauncher();
+const launcher = compiled.missing === "" ? compiled : await sourceLauncher();
 
 for (const family of FAMILIES) {
   const missing = await family.missing();

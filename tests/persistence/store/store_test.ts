@@ -11,8 +11,3 @@ storeSuite("SQLite file", async (clock) => {
     dispose: () => rm(folder, { recursive: true }),
   };
 });
-
-storeSuite("SQLite memory", async (clock) => ({
-  store: await openStore({ path: ":memory:", now: () => clock.now }),
-  dispose: () => Promise.resolve(),
-}));
