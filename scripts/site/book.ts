@@ -25,6 +25,8 @@ export const BOOK: readonly {
       ["telegram", "Telegram"],
       ["team", "Running it for a team"],
       ["deploy/README", "Deployment"],
+      ["deploy/scale", "Starting several nodes"],
+      ["nodes", "Several nodes"],
       ["release", "Releases and packages"],
     ],
   },
