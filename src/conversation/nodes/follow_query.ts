@@ -24,6 +24,18 @@ export interface FollowParts {
 export async function* followQuery(
   queryId: string,
   parts: FollowParts,
+  options: { readonly after: number; readonly signal: AbortSignal },
+): AsyncGenerator<NumberedQueryEvent> {
+  try {
+    yield* eventsAfter(queryId, parts, options);
+  } finally {
+    parts.bell.ring(queryId); // nobody may wait for it any more
+  }
+}
+
+async function* eventsAfter(
+  queryId: string,
+  parts: FollowParts,
   { after, signal }: { readonly after: number; readonly signal: AbortSignal },
 ): AsyncGenerator<NumberedQueryEvent> {
   let last = after, here: LocalEvents | null = null, looks = 0;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Cancelled } from "../../domain/errors.ts";
 import { newId } from "../../domain/kit/id.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
@@ -192,10 +191,10 @@ export class Node implements SharedQueries {
     for (;;) {
       const ring = this.#bell.next(command.queryId);
       const outcome = await nodes.outcome(id);
-      if (outcome !== null) return outcome;
-      if (signal.aborted) {
-        await nodes.settle({ id, queryId: command.queryId }, false);
-        return false;
+      if (outcome !== null || signal.aborted) {
+        this.#bell.ring(command.queryId); // nobody may wait for it any more
+        if (outcome === null) await nodes.settle({ id, queryId: command.queryId }, false);
+        return outcome ?? false;
       }
       await ringWithin(ring, LOOK_MS, signal);
     }
@@ -211,7 +210,7 @@ export class Node implements SharedQueries {
   async #beat(): Promise<void> {
     if (this.#beating) return;
     this.#beating = true;
-    await this.#runs.beat().catch(() => sleep(BEAT_MS)).finally(() => this.#beating = false);
+    await this.#runs.beat().catch(() => {}).finally(() => this.#beating = false); // the next one tries again
   }
 }
 
