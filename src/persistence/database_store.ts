@@ -88,7 +88,7 @@ function viewOf(
     location,
     tenant: db.tenant,
     of,
-    states: db.tenant === null ? of(DEFAULT_TENANT).states : guarded(guard, stateStore(parts)),
+    states: db.tenant === null ? of(DEFAULT_TENANT).states : guarded(guard, stateStore(parts), "states."),
     ...guarded(guard, conversationStore(parts)),
     ...guarded(guard, conversationMaintenance(parts)),
     ...guarded(guard, queryStore(parts)),
@@ -251,11 +251,14 @@ function guardOf(converted: Converted, owners: Owners | null): Guard {
   };
 }
 
-/** These methods, each with the guard. */
+/** These methods, each with the guard under its name. */
 function guarded<T extends { readonly [K in keyof T]: (...args: never[]) => Promise<unknown> }>(
   guard: Guard,
   methods: T,
+  prefix = "",
 ): T {
   const entries: [string, (...args: never[]) => Promise<unknown>][] = Object.entries(methods);
-  return Object.fromEntries(entries.map(([name, method]) => [name, guard(name, method)])) as unknown as T;
+  return Object.fromEntries(
+    entries.map(([name, method]) => [name, guard(prefix + name, method)]),
+  ) as unknown as T;
 }

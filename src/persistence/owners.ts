@@ -26,7 +26,7 @@ const STATE: Rule = [["branch", 0, "branchId"], ["iteration", 0, "iterationId"],
  * name content by its hash. */
 const NONE: Rule = [];
 
-const RULES: Readonly<Record<keyof Methods | keyof StateStore, Rule>> = {
+const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>> = {
   createConversation: NONE,
   findConversation: NONE,
   findExternal: NONE,
@@ -49,6 +49,7 @@ const RULES: Readonly<Record<keyof Methods | keyof StateStore, Rule>> = {
   keyedQuery: BRANCH,
   addSteered: RUN,
   endQuery: RUN,
+  query: RUN,
   queryExtras: RUN,
   queries: BRANCH,
   previousTurn: [...BRANCH, ["run", 1]],
@@ -76,13 +77,12 @@ const RULES: Readonly<Record<keyof Methods | keyof StateStore, Rule>> = {
   dropLarge: NONE,
   search: NONE,
   logs: NONE,
-  put: STATE,
-  get: STATE,
-  history: STATE,
-  list: STATE,
-  // Of the store, by the id of a run; of the states, by a namespace, which is no id.
-  query: RUN,
-  delete: STATE,
+  "states.put": STATE,
+  "states.get": STATE,
+  "states.history": STATE,
+  "states.list": STATE,
+  "states.query": NONE,
+  "states.delete": STATE,
 };
 
 type Method = (...args: never[]) => Promise<unknown>;
@@ -99,20 +99,22 @@ export class Owners {
   readonly #db: Database;
   /** Whether a row is the tenant's, by its id; rows never change their tenant. */
   readonly #known = new BoundedMap<string, boolean>(MOST_KNOWN);
+  /** The end of the last read of rows that were not known; null while there is none. */
+  #reading: Promise<void> | null = null;
 
   constructor(db: Database) {
     this.#db = db;
   }
 
-  /** The method of this name with its rule. Rows that are known are not awaited: writes keep the order of their
-   * calls. */
+  /** The method of this name with its rule. Calls keep their order, also if rows have to be read for one of them: the
+   * end of a query relies on that of its last iteration, which is not awaited. */
   checked<M extends Method>(name: string, method: M): M {
     const rule: Rule | undefined = Reflect.get(RULES, name);
     if (rule === undefined) throw new Error(`Cannot serve ${name} to a tenant: it has no rule`);
     const checked = async (...args: readonly unknown[]): Promise<unknown> => {
       const named = namedBy(rule, args);
       const unknown = named.filter(({ id }) => !this.#known.has(id));
-      if (unknown.length > 0) await Promise.all(unknown.map((one) => this.#read(one)));
+      if (unknown.length > 0 || this.#reading) await this.#readAll(unknown);
       const result = await method(...named.reduce((given, one) => this.#seen(given, one), args) as never[]);
       this.#note(name, result);
       return result;
@@ -124,6 +126,15 @@ export class Owners {
     const isOwn = this.#known.get(id);
     if (isOwn !== undefined) this.#known.set(id, isOwn);
     return isOwn === false ? replaced(args, path, `${id} `) : args;
+  }
+
+  async #readAll(unknown: readonly Named[]): Promise<void> {
+    const read = Promise.all([this.#reading, ...unknown.map((one) => this.#read(one))]);
+    const settled = read.then(() => {}, () => {}).then(() => {
+      if (this.#reading === settled) this.#reading = null;
+    });
+    this.#reading = settled;
+    await read;
   }
 
   /** Nothing is known of a row that does not exist: it may be made later. */
