@@ -1,5 +1,6 @@
 import type { Address } from "../postgres/address.ts";
 import { PostgresListener } from "../postgres/listener.ts";
+import { toPostgresError } from "../postgres/postgres_error.ts";
 import type { PostgresDatabase } from "../postgres/postgres_database.ts";
 import type { NodeStore } from "../store/node_store.ts";
 import { Commands } from "./commands.ts";
@@ -20,7 +21,7 @@ export function openNodeStore(db: PostgresDatabase, { address, times, ...options
   const events = new EventTable(db);
   const commands = new Commands(db);
   let listener: PostgresListener | null = null;
-  return {
+  return converted(address.shown, {
     join: async (heard) => {
       await jobs.beat();
       listener = new PostgresListener(address, {
@@ -61,5 +62,21 @@ export function openNodeStore(db: PostgresDatabase, { address, times, ...options
     commands: (queryIds) => commands.pending(queryIds),
     settle: (command, done) => commands.settle(command, done),
     outcome: (id) => commands.outcome(id),
-  };
+  });
+}
+
+/** Each method, with errors of the database as `StoreError`. */
+function converted(location: string, nodes: NodeStore): NodeStore {
+  const methods: [string, (...args: never[]) => unknown][] = Object.entries(nodes);
+  const guarded = methods.map(([name, method]) => {
+    const work = (...args: never[]): unknown => {
+      const result = method(...args);
+      if (!(result instanceof Promise)) return result;
+      return result.catch((error: unknown) => {
+        throw toPostgresError(error, location);
+      });
+    };
+    return [name, work];
+  });
+  return Object.fromEntries(guarded) as unknown as NodeStore;
 }

@@ -1,6 +1,6 @@
 /** Nodes on one database, on a real server. */
 import assert from "node:assert/strict";
-import { BusyError, TakenOverError } from "../../../src/domain/errors.ts";
+import { BusyError, StoreError, TakenOverError } from "../../../src/domain/errors.ts";
 import type { ClaimedJob, NewJob } from "../../../src/persistence/store/node_store.ts";
 import { iterate, newIteration, newQuery, OWNER, queryEnd } from "../../conformance/store/fixtures.ts";
 import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
@@ -210,6 +210,12 @@ check("a process that starts ends no run that a node will continue, and cannot t
   await two.sql("UPDATE lease SET heartbeat_at = 0");
   await assert.rejects(two.store.beginQuery(newQuery(a, "y", { owner: { ...OWNER, pid: 1 } })), BusyError);
   assert.equal((await two.store.query("q1"))?.running, true);
+});
+
+check("an error of the database is one of the store", async ({ one, a }) => {
+  await one.sql("ALTER TABLE job ADD CHECK (request_key <> 'refused')");
+  const requestKey = { branchId: a, key: "refused", fingerprint: "f" };
+  await assert.rejects(one.nodes.accept(job("q1", a, { requestKey })), StoreError);
 });
 
 check("the time of a query stands still while it waits for the user, whichever node asked", async ({ one, two, a }) => {
