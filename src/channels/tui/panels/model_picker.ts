@@ -198,8 +198,9 @@ function headed(name: string, { told, width }: { readonly told: string; readonly
   ];
 }
 
-function isServer({ need }: LoginChoice): boolean {
-  return need === "optional";
+/** A server that runs on this machine. */
+function isServer({ need, start }: LoginChoice): boolean {
+  return need === "optional" && start === undefined;
 }
 
 function keyOf(item: Item): string {

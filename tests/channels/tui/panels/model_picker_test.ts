@@ -37,6 +37,7 @@ function fake(
     loginNames: () => logins,
     loginChoices: async () => [
       ...(await servers()).map((name) => ({ name, title: name, need: "optional" as const })),
+      { name: "stopped", title: "Stopped", need: "optional" as const, start: "run: serve" },
       ...logins.map((name) => ({ name, title: name, need: "required" as const })),
     ],
   };
@@ -98,7 +99,7 @@ Deno.test("ModelPicker a provider without a key says how to log in, and is not a
   const panel = new ModelPicker(rig.parts);
   const text = await rig.until(panel, /● b/);
   assert.match(text, /two {2}no key: run vis auth login two, or set TWO_API_KEY/);
-  assert.match(text, /More {2}vis auth login NAME: three$/m);
+  assert.match(text, /More {2}vis auth login NAME: stopped, three$/m);
   assert.match(shown(panel, { width: 40 }), /two\n {2}no key: run vis auth login two, or set\n {2}TWO_API_KEY/);
 });
 
@@ -116,7 +117,8 @@ Deno.test("ModelPicker servers on this machine are found meanwhile, offer their 
   servers.resolve(["one", "ollama"]);
   const text = await rig.until(panel, /qwen:8b/);
   assert.equal(text.match(/^one\b/gm)?.length, 1);
-  assert.match(text, /More {2}vis auth login NAME: two$/m);
+  assert.match(text, /More {2}vis auth login NAME: stopped, two$/m);
+  assert.doesNotMatch(text, /^stopped/m);
   assert.match(text, /❯ ● b/);
   type(panel, ..."qwen");
   type(panel, KEYS.enter);
