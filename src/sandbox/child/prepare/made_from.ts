@@ -6,6 +6,9 @@ import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
 /** What the statements of a block refer to that define or change a variable, by the name of the variable. */
 export type MadeFrom = Readonly<Record<string, readonly string[]>>;
 
+/** A block with more is not worth the report: then all that it reads counts for each of its variables. */
+const MOST_NAMES = 10_000;
+
 /** For each variable that a block defines or assigns. Other statements count where they may change it: `list.push(x)`,
  * and all that a loop or branch names. */
 export function madeFrom(
@@ -22,8 +25,11 @@ export function madeFrom(
     if (statement.type === "ClassDeclaration") continue;
     const names = freeNames(statement).filter((name) => !LANGUAGE_NAMES.has(name));
     const changed = statement.type === "ExpressionStatement" ? new Set(changedBy(statement.expression)) : null;
-    for (const name of names) if (found.has(name) && changed?.has(name) !== false) addTo(found, name, names);
+    const made = names.filter((name) => found.has(name) && changed?.has(name) !== false);
+    if (made.length * names.length > MOST_NAMES) return {};
+    for (const name of made) addTo(found, name, names);
   }
+  if ([...found.values()].reduce((sum, reads) => sum + reads.size, 0) > MOST_NAMES) return {};
   return Object.fromEntries([...found].map(([name, reads]) => [name, [...reads].filter((read) => read !== name)]));
 }
 

@@ -20,6 +20,15 @@ const CASES: readonly (readonly [string, readonly string[]])[] = [
   ["const seven = 7;\n({ seven, other })", ["seven <"]],
 ];
 
+Deno.test("madeFrom() leaves out what would make a report too large", () => {
+  const names = Array.from({ length: 500 }, (_, at) => `v${at}`);
+  for (const rest of [`if (a) f(${names.join(", ")})`, `f = [${names.join(", ")}]`]) {
+    const block = prepare(`let ${names.map((name) => `${name} = 1`).join(", ")}\n${rest}`);
+    assert.ok(block.ok);
+    assert.equal(Object.keys(block.madeFrom).length, rest.startsWith("if") ? 0 : 501);
+  }
+});
+
 Deno.test("madeFrom() tells what each variable of a block was made from", () => {
   for (const [source, expected] of CASES) {
     const block = prepare(source);
