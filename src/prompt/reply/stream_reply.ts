@@ -7,8 +7,10 @@ export interface ReplyDelta {
   readonly code: { block: number; delta: string }[];
 }
 
-interface Shown extends ReplyDelta {
-  thinking: string;
+/** The same while it is read, by characters: adding one to a text that is kept makes an object of each. */
+interface Shown {
+  readonly thinking: string[];
+  readonly code: { readonly block: number; readonly chars: string[] }[];
 }
 
 /** Extracts thinking and code from a reply while it arrives, reading each character once. For display only:
@@ -22,21 +24,21 @@ export class ReplyStream {
   #half = "";
 
   push(delta: string): ReplyDelta {
-    const out: Shown = { thinking: "", code: [] };
-    if (this.#done) return out;
+    if (this.#done) return { thinking: "", code: [] };
+    const out: Shown = { thinking: [], code: [] };
     const text = this.#half + delta;
     this.#half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
     const end = text.length - this.#half.length;
     for (let at = 0; at < end && !this.#done; at++) this.#take(text[at] ?? "", out);
-    for (const part of out.code) part.delta = part.delta.toWellFormed();
-    return { thinking: out.thinking.toWellFormed(), code: out.code };
+    const code = out.code.map(({ block, chars }) => ({ block, delta: chars.join("").toWellFormed() }));
+    return { thinking: out.thinking.join("").toWellFormed(), code };
   }
 
   #take(char: string, out: Shown): void {
     const found = this.#inside === null ? this.#outside.take(char) : this.#inside.take(char);
     switch (found.kind) {
       case "thinking":
-        out.thinking += found.text;
+        out.thinking.push(found.text);
         return;
       case "code":
         return add(out, found);
@@ -57,6 +59,6 @@ export class ReplyStream {
 
 function add({ code }: Shown, { block, text }: { readonly block: number; readonly text: string }): void {
   const last = code.at(-1);
-  if (last?.block === block) last.delta += text;
-  else code.push({ block, delta: text });
+  if (last?.block === block) last.chars.push(text);
+  else code.push({ block, chars: [text] });
 }
