@@ -120,7 +120,9 @@ Deno.test("send() refuses images where no model takes them, before any call, and
   await using engine = await startEngine([]);
   await assert.rejects(
     send(engine, { images: IMAGES }),
-    (error) => error instanceof UsageError && /Cannot send images: script of scripted does not accept images/.test(error.message),
+    (error) =>
+      error instanceof UsageError &&
+      /Cannot send images: script of scripted does not accept images/.test(error.message),
   );
   assert.equal(engine.provider.requests.length, 0);
   assert.deepEqual(await engine.store.queries(engine.branch.branchId), []);
