@@ -190,12 +190,12 @@ interface Column {
   readonly field: string;
 }
 
-/** Columns of texts that are no keys. */
+/** Columns of texts by which nothing is found. */
 function columnsOf(db: DatabaseSync): readonly Column[] {
   const rows = db.prepare(
     "SELECT m.name AS name, p.name AS field FROM sqlite_master m, pragma_table_info(m.name) p " +
       "WHERE m.type = 'table' AND m.name NOT LIKE '%fts%' AND m.name NOT LIKE 'sqlite_%' " +
-      "AND upper(p.type) = 'TEXT' AND p.pk = 0 AND p.name NOT LIKE '%\\_id' ESCAPE '\\'",
+      "AND upper(p.type) = 'TEXT' AND p.pk = 0 AND p.name NOT LIKE '%\\_id' ESCAPE '\\' AND p.name <> 'tenant'",
   ).all();
   return rows.map(({ name, field }) => ({ name: String(name), field: String(field) }));
 }
