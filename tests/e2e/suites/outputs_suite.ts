@@ -92,7 +92,7 @@ export function outputsSuite(launcher: Launcher): void {
       await told("db backup", "db backup --json", [backup]);
       await told("db restore", "db restore --json", [backup]);
       if (without === "") {
-        await using postgres = await startPostgres();
+        const postgres = await startPostgres(); // it ends with the file of tests
         await told("db copy", "db copy --json", [backup, await postgres.createDatabase()]);
       }
       for (const name of ["providers", "models", "auth status", "version", "doctor"]) {
