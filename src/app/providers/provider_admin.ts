@@ -128,8 +128,7 @@ export class AppProviderAdmin implements ProviderAdmin {
       const { length } = await served(own, { signal, withinMs: TRY_MS });
       return { state: "works", found: `it offers ${length} model${length === 1 ? "" : "s"}` };
     } catch (error) {
-      const isRefused = error instanceof ProviderError && error.code === "auth";
-      return { state: isRefused ? "refused" : "unknown", found: messageOf(error) };
+      return { state: isRefused(error) ? "refused" : "unknown", found: messageOf(error) };
     }
   }
 
@@ -151,10 +150,10 @@ export class AppProviderAdmin implements ProviderAdmin {
     const settings = { ...this.#settings, config, apiKey: key === "" ? null : key };
     const { providers: [server] } = await chooseProviders({ ...this.#parts, settings });
     try {
-      return { models: await served(server, { signal, withinMs: TRY_MS }), problem: "" };
+      return { models: await served(server, { signal, withinMs: TRY_MS }), problem: "", refused: false };
     } catch (error) {
       if (signal.aborted) throw new Cancelled("Cancelled");
-      return { models: [], problem: messageOf(error) };
+      return { models: [], problem: messageOf(error), refused: isRefused(error) };
     }
   }
 
@@ -285,4 +284,8 @@ function describeModel(
   const { contextTokens, price, nativeReasoning: reasoning, images } = capabilitiesOf(name, { resolved, data });
   const known = (data?.find(name) ?? null) !== null || resolved.models.some((own) => own.name === name);
   return { name, contextTokens, price, reasoning, images, known, root: name === root };
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof ProviderError && error.code === "auth";
 }

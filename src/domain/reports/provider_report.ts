@@ -40,6 +40,8 @@ export interface ServerTrial {
   readonly models: readonly string[];
   /** Why there are none; "" if there are. */
   readonly problem: string;
+  /** Whether it rejected the key. */
+  readonly refused: boolean;
 }
 
 export interface ProviderReport {

@@ -12,12 +12,16 @@ const LISTED = 12;
  * the server's name. */
 export async function promptServer(io: Io, admin: ProviderAdmin): Promise<string> {
   const baseUrl = await address(io);
-  const key = (await io.askSecret("Key (Enter if it needs none): ")).trim();
-  using interrupted = interrupt(io);
-  const { models, problem } = await admin.tryServer({ baseUrl, key }, interrupted.signal);
-  if (problem !== "") io.stderr(`vis: could not list its models: ${visibleText(oneLine(problem, 200))}\n`);
-  const model = await modelOf(models, io);
-  return await admin.addServer({ baseUrl, key, model });
+  for (let time = 1;; time++) {
+    const key = (await io.askSecret("Key (Enter if it needs none): ")).trim();
+    using interrupted = interrupt(io);
+    const { models, problem, refused } = await admin.tryServer({ baseUrl, key }, interrupted.signal);
+    if (!refused || time === TRIES) {
+      if (problem !== "") io.stderr(`vis: could not list its models: ${visibleText(oneLine(problem, 200))}\n`);
+      return await admin.addServer({ baseUrl, key, model: await modelOf(models, io) });
+    }
+    io.stderr(`vis: ${key === "" ? "the server needs a key" : "the server rejected this key"}\n`);
+  }
 }
 
 async function address(io: Io): Promise<string> {

@@ -195,19 +195,21 @@ Deno.test("AuthCommand.login() says where a key is made", async () => {
 Deno.test("AuthCommand.login() adds another server with its address, key and model, and says what to do next", async () => {
   const added: unknown[] = [];
   const answers = ["other", "127.0.0.1", "http://127.0.0.1:8080/v1/", "m-2"];
+  const keys = ["", "wrong", "right"];
   const { auth, io } = rig({
     loginChoices: () => Promise.resolve([]),
-    tryServer: () => Promise.resolve({ models: ["m-1", "m-2"], problem: "" }),
+    tryServer: ({ key }) => Promise.resolve({ models: ["m-1", "m-2"], problem: "", refused: key !== "right" }),
     addServer: (server) => Promise.resolve(`${added.push(server) && "127.0.0.1-8080"}`),
     providers: () => Promise.resolve({ providers: [], problem: "", notes: [] }),
   }, {
     stdinIsTerminal: true,
     stderrIsTerminal: true,
     askLine: () => Promise.resolve(answers.shift() ?? ""),
-    askSecret: () => Promise.resolve(""),
+    askSecret: () => Promise.resolve(keys.shift() ?? ""),
   });
   assert.equal(await auth.login(undefined, FLAGS), 0);
-  assert.deepEqual(added, [{ baseUrl: "http://127.0.0.1:8080/v1", key: "", model: "m-2" }]);
+  assert.deepEqual(added, [{ baseUrl: "http://127.0.0.1:8080/v1", key: "right", model: "m-2" }]);
+  assert.match(io.err, /vis: the server needs a key\nvis: the server rejected this key\n/);
   assert.match(io.err, /other {2}another OpenAI-compatible server\n[^]*an address starts with http/);
   assert.match(io.err, /It offers m-1, m-2\nvis: added 127\.0\.0\.1-8080\nvis: next: vis run "/);
 });
