@@ -42,6 +42,7 @@ export async function nodes({ all }: Programs): Promise<readonly Figure[]> {
     );
     return found;
   } finally {
+    model.release(); // calls of nodes that are gone
     await model.close();
   }
 }
