@@ -36,6 +36,7 @@ const CHILD = `export function childMain(): Promise<void> {
 `;
 const FILES: Readonly<Record<string, string>> = {
   "scripts/_code_cache_main.ts": "Deno.exit(0);\n",
+  "scripts/executable/print_version.ts": "console.log(1);\n",
   "scripts/_code_cache_worker.ts": "export const none = 1;\n",
   "deno.json": JSON.stringify({
     imports: { acorn: project.imports.acorn },
@@ -75,7 +76,7 @@ export class Program implements AsyncDisposable {
     const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis program-" }));
     const path = `${dirname(Deno.execPath())}:/usr/bin:/bin`;
     const program = new Program(root, { PATH: path, HOME: root, DENO_DIR: await denoDir(), NO_COLOR: "1" });
-    for (const folder of ["bin", "scripts"]) {
+    for (const folder of ["bin", "scripts", "scripts/executable"]) {
       for await (const { name, isFile } of Deno.readDir(join(ROOT, folder))) {
         if (!isFile) continue;
         await program.write(`${folder}/${name}`, await Deno.readTextFile(join(ROOT, folder, name)));
