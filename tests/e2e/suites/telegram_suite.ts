@@ -15,7 +15,7 @@ type Site =
 
 const of = (method: string, fits: (call: FakeCall) => boolean = () => true) => (call: FakeCall): boolean =>
   call.method === method && fits(call);
-const isAnswer = ({ payload }: FakeCall): boolean => String(payload["text"]).includes(" iteration");
+const isAnswer = ({ payload }: FakeCall): boolean => String(payload["text"]).startsWith("You said ");
 
 const SITES: Readonly<Record<string, Site>> = {
   "updates on their way": { call: of("getUpdates"), when: "after" },
