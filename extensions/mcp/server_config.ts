@@ -55,7 +55,11 @@ export function checkVariables(name: string, config: ServerConfig): void {
   for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
     const missing = /\$\{[^{}]*\}/.exec(value.replaceAll(WORKSPACE, ""))?.[0];
     if (missing !== undefined) {
-      throw new ServerError(name, `${key} is ${missing}, which is not set where Vis was started`);
+      const login = /^\$\{auth:(.*)\}$/.exec(missing)?.[1];
+      const why = login === undefined
+        ? "which is not set where Vis was started"
+        : `save it with vis auth login ${login}`;
+      throw new ServerError(name, `${key} is ${missing}, ${why}`);
     }
   }
 }

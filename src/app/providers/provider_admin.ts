@@ -121,7 +121,7 @@ export class AppProviderAdmin implements ProviderAdmin {
 
   async tryKey(...[provider, key, signal]: Parameters<ProviderAdmin["tryKey"]>): Promise<KeyTrial | null> {
     checkKey(key);
-    if (provider === BOT_LOGIN) return null;
+    if (this.#isToken(provider)) return null;
     const resolved = await resolveProvider(provider, { ...this.#parts, sole: true });
     const own = { ...resolved, key: { ...resolved.key, value: key, from: "typed" } };
     try {
@@ -133,9 +133,16 @@ export class AppProviderAdmin implements ProviderAdmin {
   }
 
   async loginKind(provider: string): Promise<"key" | "device-login"> {
-    if (provider === BOT_LOGIN) return "key";
+    if (this.#isToken(provider)) return "key";
     const { need } = await resolveProvider(provider, { ...this.#parts, sole: true });
     return need === "device-login" ? "device-login" : "key";
+  }
+
+  /** Whether it names a secret of the settings, such as a token for an MCP server, instead of a provider. */
+  #isToken(name: string): boolean {
+    const { config } = this.#settings;
+    return name === BOT_LOGIN ||
+      (!isProvider(name, config) && JSON.stringify(config.extensions).includes(`\${auth:${name}}`));
   }
 
   keyPage(provider: string): string {

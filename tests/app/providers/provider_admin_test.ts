@@ -98,6 +98,14 @@ Deno.test("AppProviderAdmin.loginKind() knows a login on a page, and refuses wha
   assert.equal(admin.loginNames().includes("ollama"), false);
 });
 
+Deno.test("AppProviderAdmin.loginKind() knows the tokens that settings refer to, which no provider can try", async () => {
+  const servers = { search: { command: "search", env: { KEY: "${auth:brave}" } } };
+  const admin = await adminOf({ config: { extensions: { config: { "vis.mcp": { servers } } } } });
+  assert.equal(await admin.loginKind("brave"), "key");
+  assert.equal(await admin.tryKey("brave", KEY, ALWAYS), null);
+  await assert.rejects(admin.loginKind("brav"), ConfigError);
+});
+
 Deno.test("AppProviderAdmin.deviceLogin() tries the account before it keeps the login", async () => {
   await withFolder(async (home) => {
     await using mock = startCopilotMock();

@@ -142,11 +142,15 @@ test("mcp: secrets show in no error, and a variable that is not set is named", a
   const servers = {
     s: { ...faulty("leaks"), env: { TOKEN: "very-secret-value" } },
     unset: { ...faulty("good"), env: { TOKEN: "${NOT_SET}" } },
+    unsaved: { ...faulty("good"), env: { TOKEN: "${auth:tracker}" } },
   };
   await withServers(servers, async ({ call, log }) => {
     await assert.rejects(call("mcp.call", ["s", "run"]), /no access with \[secret\]/);
     await assert.rejects(call("mcp.tools", ["unset"]), {
       message: "Cannot use MCP server unset: TOKEN is ${NOT_SET}, which is not set where Vis was started",
+    });
+    await assert.rejects(call("mcp.tools", ["unsaved"]), {
+      message: "Cannot use MCP server unsaved: TOKEN is ${auth:tracker}, save it with vis auth login tracker",
     });
     assert.doesNotMatch(JSON.stringify(log), /very-secret-value/);
   });

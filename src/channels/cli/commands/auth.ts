@@ -87,6 +87,7 @@ export class AuthCommand {
   async #sayNext(provider: string, admin: ProviderAdmin): Promise<void> {
     if (provider === BOT_LOGIN) return this.#io.stderr("vis: next: vis telegram\n");
     const { providers } = await admin.providers({ check: false, signal: new AbortController().signal });
+    if (providers.length > 0 && !providers.some(({ name }) => name === provider)) return; // a token of the settings
     const first = providers.find(({ root }) => root)?.name ?? provider;
     const run = (flag: string): string => `vis run ${flag}"What is in this folder?"`;
     const next = first === provider

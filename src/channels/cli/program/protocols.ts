@@ -103,8 +103,8 @@ Examples:
   vis mcp add github https://api.githubcopilot.com/mcp/ \\
     --header 'Authorization: Bearer \${auth:github}'
 
-Programs run in the sandbox of commands. Save tokens with vis auth login NAME
-and refer to them as \${auth:NAME}.`;
+Programs run in the sandbox of commands. A token can be referred to as
+\${auth:NAME}: save it afterwards with vis auth login NAME.`;
 
 const MCP = `
 Most clients are configured like this:

@@ -79,11 +79,11 @@ Deno.test("AuthCommand.login() lets a person choose on a terminal, and says how 
     { name: "ollama", title: "Ollama", need: "optional" },
     { name: "zai", title: "Z.ai", need: "required" },
   ];
-  const root = { name: "other", root: true };
+  const known = ["other", "zai", "ollama"].map((name) => ({ name, root: name === "other" }) as ProviderReport);
   const both = {
     ...admin,
     loginChoices: () => Promise.resolve(choices),
-    providers: () => Promise.resolve({ providers: [root as ProviderReport], problem: "", notes: [] }),
+    providers: () => Promise.resolve({ providers: known, problem: "", notes: [] }),
   };
   const at = (answer: string) => ({
     stdinIsTerminal: true,
