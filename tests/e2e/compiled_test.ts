@@ -4,7 +4,7 @@ import { compiledLauncher } from "./_launcher.ts";
 import { bothWays, oneWay } from "./_suites.ts";
 
 /** With a runtime of 92.2 MB the executable is below 100 MB, and somewhat is left. */
-const BUDGET_BYTES = 7_500_000;
+const BUDGET_BYTES = 7_700_000;
 
 const launcher = await compiledLauncher();
 // Without an executable these are shown as skipped; the others run from source.
