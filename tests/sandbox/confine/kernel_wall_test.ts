@@ -47,8 +47,13 @@ class Stranger implements Disposable {
     return line?.split(/\s{2,}/)[1] ?? "";
   }
 
-  address(): number {
-    return parseInt(Deno.readTextFileSync(`/proc/${this.pid}/maps`), 16);
+  /** Where its program begins, once it is mapped: a process has a number before. */
+  async address(): Promise<number> {
+    for (;;) {
+      const maps = Deno.readTextFileSync(`/proc/${this.pid}/maps`);
+      if (/ r-xp .*\/sleep$/m.test(maps)) return parseInt(maps, 16);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
   }
 
   [Symbol.dispose](): void {
@@ -61,9 +66,10 @@ async function reached(box: TestSandbox): Promise<string[]> {
   using stranger = new Stranger();
   const { pid } = stranger;
   const files = stranger.openFiles();
+  const address = BigInt(await stranger.address());
   const got: string[] = [];
   const memory = await box.run(`const into = new Uint8Array(4);
-    const here = new BigUint64Array([at(into), 4n]), there = new BigUint64Array([${BigInt(stranger.address())}n, 4n]);
+    const here = new BigUint64Array([at(into), 4n]), there = new BigUint64Array([${address}n, 4n]);
     call(310, ${pid}, at(here), 1, at(there), 1); [...into].join()`);
   if (memory.result.preview.includes("127,69,76,70")) got.push("memory");
   await box.run(`call(101, 0x4206, ${pid})`); // PTRACE_SEIZE
