@@ -1,7 +1,7 @@
 import { type QueryResult, type RawBuilder, sql } from "kysely";
 import { Database, type ResultRow } from "../database/database.ts";
+import { OwnDriver } from "../database/own_driver.ts";
 import { postgresDialect } from "./dialect.ts";
-import { PostgresDriver } from "./driver.ts";
 import { HeldRuns } from "./held_runs.ts";
 import { isConflict, isLost, sqlState } from "./postgres_error.ts";
 import { indexed } from "./search_index.ts";
@@ -34,7 +34,7 @@ export class PostgresDatabase extends Database {
   readonly #transaction: Transaction | null;
 
   constructor(server: Server, { tenant, transaction = null, held = new HeldRuns() }: PostgresDatabaseOptions) {
-    super(postgresDialect(new PostgresDriver((text, parameters) => this.#query(text, { parameters }))));
+    super(postgresDialect(new OwnDriver((text, parameters) => this.#query(text, { parameters }))));
     this.#server = server;
     this.#tenant = tenant;
     this.#transaction = transaction;

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
+import type { QueryResult } from "kysely";
 import { ChecksumFunctions } from "../schema/checksum_functions.ts";
 
 interface Prepared {
@@ -13,8 +13,8 @@ const MAX_PREPARED = 300;
 /** Prefix of the columns that `intact` makes. They are not part of a row. */
 const INTACT = "intact";
 
-/** Runs Kysely's queries on one `node:sqlite` database. Each SQL text is prepared once and its statement kept. */
-export class SqliteConnection implements DatabaseConnection {
+/** Runs queries on one `node:sqlite` database. Each SQL text is prepared once and its statement kept. */
+export class SqliteConnection {
   readonly #db: DatabaseSync;
   readonly #checksums: ChecksumFunctions;
   readonly #prepared = new BoundedMap<string, Prepared>(MAX_PREPARED);
@@ -28,15 +28,6 @@ export class SqliteConnection implements DatabaseConnection {
     return this.#db.isTransaction;
   }
 
-  executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    try {
-      // Kysely's types, which name the columns, guarantee the shape of the rows.
-      return Promise.resolve(this.query(sql, parameters) as QueryResult<R>);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
   /** Returns rows with column names in camel case. Throws `Damage` if a row differs from what was stored. */
   query(sql: string, parameters: readonly unknown[]): QueryResult<Record<string, unknown>> {
     const { statement, columns } = this.#prepare(sql);
@@ -47,10 +38,6 @@ export class SqliteConnection implements DatabaseConnection {
     } finally {
       this.#checksums.throwFound();
     }
-  }
-
-  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error("Cannot stream a query: every result is bounded here");
   }
 
   /** For statements without parameters and rows, such as `begin`. */

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { Database, type ResultRow } from "../database/database.ts";
+import { OwnDriver } from "../database/own_driver.ts";
 import { breaksRule } from "./error_kinds.ts";
 import { sqliteDialect } from "./dialect.ts";
-import { SqliteDriver } from "./driver.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -21,7 +21,12 @@ export class SqliteDatabase extends Database {
   override readonly tenant: string | null;
 
   constructor(connection: SqliteConnection, { transactions, tenant }: SqliteDatabaseOptions) {
-    super(sqliteDialect(new SqliteDriver(connection, transactions)));
+    super(sqliteDialect(
+      new OwnDriver((text, parameters) => {
+        transactions?.before(text);
+        return connection.query(text, parameters);
+      }, transactions),
+    ));
     this.tenant = tenant;
     this.#connection = connection;
     this.#transactions = transactions;

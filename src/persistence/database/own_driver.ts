@@ -1,15 +1,21 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 
-export type RunQuery = (
-  sql: string,
-  parameters: readonly unknown[],
-) => Promise<QueryResult<Record<string, unknown>>>;
+type Result = QueryResult<Record<string, unknown>>;
+type RunQuery = (sql: string, parameters: readonly unknown[]) => Result | Promise<Result>;
 
-/** Runs Kysely's queries with a function: in a transaction on its connection, else on any of the pool. */
-export class PostgresDriver implements Driver {
+/** Who may use the one connection of a database. */
+interface Turns {
+  take(): Promise<void>;
+  pass(): void;
+}
+
+/** Runs Kysely's queries with a function. */
+export class OwnDriver implements Driver {
   readonly #connection: DatabaseConnection;
+  readonly #turns: Turns | null;
 
-  constructor(run: RunQuery) {
+  /** Without `turns`, the caller already holds a connection, or the function takes one. */
+  constructor(run: RunQuery, turns: Turns | null = null) {
     this.#connection = {
       // Kysely's types, which name the columns, guarantee the shape of the rows.
       executeQuery: async <R>({ sql, parameters }: CompiledQuery) => await run(sql, parameters) as QueryResult<R>,
@@ -17,14 +23,21 @@ export class PostgresDriver implements Driver {
         throw new Error("Cannot stream a query: every result is bounded here");
       },
     };
+    this.#turns = turns;
   }
 
   init(): Promise<void> {
     return Promise.resolve();
   }
 
-  acquireConnection(): Promise<DatabaseConnection> {
-    return Promise.resolve(this.#connection);
+  async acquireConnection(): Promise<DatabaseConnection> {
+    await this.#turns?.take();
+    return this.#connection;
+  }
+
+  releaseConnection(): Promise<void> {
+    this.#turns?.pass();
+    return Promise.resolve();
   }
 
   beginTransaction(): Promise<void> {
@@ -37,10 +50,6 @@ export class PostgresDriver implements Driver {
 
   rollbackTransaction(): Promise<void> {
     return refused();
-  }
-
-  releaseConnection(): Promise<void> {
-    return Promise.resolve();
   }
 
   destroy(): Promise<void> {
