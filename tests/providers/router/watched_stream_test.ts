@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
+import { runPermitted } from "../../helpers/run_permitted.ts";
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const PROGRAM = `
-import { watchedStream } from "./src/providers/router/_watched_stream.ts";
-import { REAL_CLOCK } from "./src/domain/kit/clock.ts";
+import { watchedStream } from "${import.meta.resolve("../../../src/providers/router/_watched_stream.ts")}";
+import { REAL_CLOCK } from "${import.meta.resolve("../../../src/domain/kit/clock.ts")}";
 const provider = {
   name: "flood",
   async *stream() {
@@ -19,15 +18,6 @@ console.log(count);
 `;
 
 Deno.test("watchedStream() keeps nothing of what it passed on, however many pieces a reply has", async () => {
-  const args = ["run", "--no-check", "--quiet", "--config", "deno.json", "--ext=ts"];
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...args, "--v8-flags=--max-old-space-size=48", "-"],
-    cwd: ROOT,
-    ...{ stdin: "piped", stdout: "piped", stderr: "piped" },
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(PROGRAM));
-  await writer.close();
-  const { stdout, stderr } = await child.output();
-  assert.equal(new TextDecoder().decode(stdout), "500000\n", new TextDecoder().decode(stderr).slice(-500));
+  const { stdout, stderr } = await runPermitted(PROGRAM, { heapMiB: 48 });
+  assert.equal(stdout, "500000\n", stderr.slice(-500));
 });
