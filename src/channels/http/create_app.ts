@@ -1,7 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
-import { routePath } from "hono/route";
+import { matchedRoutes } from "hono/route";
 import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import { newId } from "../../domain/kit/id.ts";
 import { conversations } from "./api/conversations.ts";
@@ -146,11 +146,12 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
   });
 };
 
-/** The path with parameter names; "other" if there is none. */
+/** The path of the request's route with parameter names; "other" if there is none. */
 function routeOf(c: Context<Env>): string {
-  const route = routePath(c, -1);
-  if (route.includes("*")) return "other";
-  const named = route.replace(/:(\w+)/g, "{$1}");
+  // Middleware is for all methods, a route for one.
+  const route = matchedRoutes(c).findLast(({ method }) => method !== "ALL");
+  if (!route) return "other";
+  const named = route.path.replace(/:(\w+)/g, "{$1}");
   c.env.routed(named);
   return named;
 }

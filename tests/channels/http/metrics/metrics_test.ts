@@ -56,6 +56,21 @@ Deno.test("metricsRoutes() tells of requests, streams, queries, blocks and token
   }
 });
 
+Deno.test("metricsRoutes() names open routes by their paths, and no path that only a client chose", async () => {
+  await using rig = await startRig([]);
+  for (const path of ["/healthz", "/docs", "/assets/none", "/none"]) await (await rig.ask(path)).body?.cancel();
+  await (await rig.ask("/healthz", { method: "PUT" })).body?.cancel();
+  const text = await (await rig.ask("/metrics")).text();
+  const counted = [...text.matchAll(/^vis_http_requests_total\{(.+)\} 1$/gm)].map(([, labels]) => labels);
+  assert.deepEqual(counted, [
+    'method="GET",route="/healthz",status="200"',
+    'method="GET",route="/docs",status="200"',
+    'method="GET",route="/assets/{name}",status="404"',
+    'method="GET",route="other",status="404"',
+    'method="PUT",route="other",status="405"',
+  ]);
+});
+
 Deno.test("metricsRoutes() counts streams while they are followed", async () => {
   await using rig = await startRig([{ text: final("never"), delayMs: 60_000 }]);
   const id = await rig.conversation();
