@@ -6,6 +6,7 @@ import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import { newId } from "../../domain/kit/id.ts";
 import { conversations } from "./api/conversations.ts";
 import { messages } from "./api/messages.ts";
+import { metricsRoute } from "./api/metrics.ts";
 import { operations } from "./api/operations.ts";
 import { queries } from "./api/queries.ts";
 import { server } from "./api/server.ts";
@@ -53,12 +54,14 @@ export function createApp(
   app.route("/", pageFiles);
   app.route("/", documents(app, parts));
   for (const [path, answer] of Object.entries(parts.hooks ?? {})) {
-    app.all(path, async (c) => {
+    app.post(path, async (c) => {
       c.set("route", "hook");
-      return c.req.method === "POST" ? await answer(c.req.raw) : onMethodNotAllowed(c, ["POST"]);
+      return await answer(c.req.raw);
     });
   }
+  refuseOtherMethods(app);
   app.use(authenticated);
+  app.route("/", metricsRoute);
   app.route("/api/v1", server);
   app.route("/api/v1/conversations", conversations);
   app.route(CONVERSATION, messages);
@@ -84,6 +87,14 @@ function admitted(hosts: ReadonlySet<string>): MiddlewareHandler<Env> {
     authenticator.limit(address);
     await next();
   };
+}
+
+/** Answers every other method on the paths of the routes so far, so that nobody is asked for a token there. */
+function refuseOtherMethods(app: Hono<Env>): void {
+  const routes = app.routes.filter(({ method }) => method !== "ALL");
+  for (const [path, found] of Map.groupBy(routes, (route) => route.path)) {
+    app.all(path, (c) => onMethodNotAllowed(c, [...new Set(found.map(({ method }) => method))]));
+  }
 }
 
 function onMethodNotAllowed(c: Context, methods: readonly string[]): Response {

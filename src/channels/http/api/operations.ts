@@ -1,6 +1,5 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { authenticated } from "../request/authenticator.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { Problem } from "../response/problem.ts";
@@ -9,9 +8,8 @@ const StatusSchema = z.object({ status: z.literal("ok") });
 const ReadySchema = StatusSchema.extend({ checks: z.record(z.string(), z.literal("ok")) });
 
 const describe = describeIn("operations");
-const describeServer = describeIn("server");
 
-/** For operators: liveness, readiness, metrics. */
+/** For operators: liveness and readiness. */
 export const operations = new Hono<Env>();
 
 operations.get(
@@ -39,16 +37,5 @@ operations.get(
       status: "ok",
       checks: Object.fromEntries(["database", ...Object.keys(found)].map((name) => [name, "ok"])),
     });
-  },
-);
-
-// It requires a token, since the numbers reveal activity.
-operations.get(
-  "/metrics",
-  authenticated,
-  describeServer("metrics", "Get the metrics of the server in the Prometheus text format", { 200: "text/plain" }),
-  async (c) => {
-    const text = await c.env.metrics.text(c.var.caller, c.env.runs.running(c.var.caller));
-    return c.body(text, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   },
 );

@@ -62,6 +62,32 @@ Deno.test("createApp() names the methods that a place has", async () => {
   assert.equal((await response.json()).type, "urn:vis:problem:method-not-allowed");
 });
 
+Deno.test("createApp() refuses other methods of open paths without a token, and asks for one everywhere else", async () => {
+  await using rig = await startRig([]);
+  const open = [
+    "/",
+    "/favicon.ico",
+    "/assets/app.js",
+    "/healthz",
+    "/readyz",
+    "/openapi.json",
+    "/docs",
+    "/docs/style.css",
+  ];
+  for (const path of open) {
+    const response = await fetch(new URL(path, rig.url), { method: "POST" });
+    assert.deepEqual([response.status, response.headers.get("allow")], [405, "GET"], path);
+    await response.body?.cancel();
+  }
+  for (const path of ["/metrics", "/api/v1", "/api/v1/conversations", "/v1/models", "/nowhere", "/healthz/more"]) {
+    for (const method of ["GET", "PUT"]) {
+      const response = await fetch(new URL(path, rig.url), { method });
+      assert.equal(response.status, 401, `${method} ${path}`);
+      await response.body?.cancel();
+    }
+  }
+});
+
 Deno.test("openApi() what is answered fits what is described, for every call that a conversation has", async () => {
   await using rig = await startRig([
     replyJson("let kept = [1]"),
