@@ -1,4 +1,5 @@
 import { failedBlock } from "../../domain/query/block_result.ts";
+import { bareReport } from "../bare_report.ts";
 import type { BlockOutput } from "./_block_output.ts";
 import type { CallRegistry } from "./_call_registry.ts";
 import type { ChildExit } from "./_child_exit.ts";
@@ -105,7 +106,7 @@ export class ActiveRun {
         ...observed,
         timedOut: this.#overdue,
       });
-    return { result, saved: [], reads: [], madeFrom: new Map(), value: null, literal: false, notes: [] };
+    return bareReport(result);
   }
 
   /** Always called, however the run ended. */
