@@ -51,9 +51,8 @@ class Watch {
   readonly #caller: AbortSignal;
   readonly #model: string;
   readonly #patience: Patience;
-  readonly #abort = new AbortController();
   /** Aborted with the reason why the stream ends early. */
-  readonly #over = new AbortController();
+  readonly #abort = new AbortController();
   readonly #begun: number;
   #since: number;
   #started = false;
@@ -85,9 +84,9 @@ class Watch {
   race<T>(work: Promise<T>): Promise<T> {
     // A provider may react to its signal first and report Cancelled for what was a stall.
     const own = work.catch((error) => {
-      throw error instanceof Cancelled && this.#over.signal.aborted ? this.#over.signal.reason : error;
+      throw error instanceof Cancelled && this.signal.aborted ? this.signal.reason : error;
     });
-    return abortable(own, this.#over.signal);
+    return abortable(own, this.signal);
   }
 
   heard(event: ModelEvent): void {
@@ -135,8 +134,7 @@ class Watch {
   }
 
   #end(error: Error): void {
-    this.#over.abort(error);
-    this.#abort.abort();
+    this.#abort.abort(error);
     this.#alarm.abort(ENDED);
   }
 
