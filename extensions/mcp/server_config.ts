@@ -53,13 +53,9 @@ export function redacted(text: string, secrets: readonly string[]): string {
 /** Throws Error for a variable that is missing in the environment. */
 export function checkVariables(name: string, config: ServerConfig): void {
   for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
-    const missing = /\$\{[^{}]*\}/.exec(value.replaceAll(WORKSPACE, ""))?.[0];
-    if (missing !== undefined) {
-      const login = /^\$\{auth:(.*)\}$/.exec(missing)?.[1];
-      const why = login === undefined
-        ? "which is not set where Vis was started"
-        : `save it with vis auth login ${login}`;
-      throw new ServerError(name, `${key} is ${missing}, ${why}`);
-    }
+    const [missing, auth, secret] = /\$\{(auth:)?([^{}]*)\}/.exec(value.replaceAll(WORKSPACE, "")) ?? [];
+    if (missing === undefined) continue;
+    const why = auth ? `save it with vis auth login ${secret}` : "which is not set where Vis was started";
+    throw new ServerError(name, `${key} is ${missing}, ${why}`);
   }
 }
