@@ -35,8 +35,8 @@ const CLOSE_MS = 3_000;
 /** A server that supports only the older protocol may not answer the first request. */
 const PROBE_MS = 3_000;
 
-/** Starts a server and negotiates the protocol version. If it rejects, with LoginError if
- * a login is missing, everything is cleaned up. */
+/** Starts a server and negotiates the protocol version. If it rejects, everything is cleaned up. Rejects with LoginError
+ * if a login is missing. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
   const { config, login, onToolsChanged, onEnd } = options;
   const client = new Client({ name: "vis", version: "1.0.0" }, {

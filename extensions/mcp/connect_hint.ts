@@ -1,4 +1,5 @@
 import { isSigned } from "./login/is_signed.ts";
+import { loginAdvice } from "./login/login_advice.ts";
 import type { HttpConfig, StdioConfig } from "./server_config.ts";
 
 /** What a wall says, and what programs say that need the network. */
@@ -18,8 +19,7 @@ export function addressHint(name: string, status: number, { headers }: Pick<Http
   if (status === 401 || status === 403) {
     return isSigned(headers)
       ? "the server refuses the Authorization header: the token may be wrong or expired"
-      : `the server wants a login or a token: run vis mcp login ${name}, or keep one with vis auth login ${name}, and add the header "Authorization: Bearer ` +
-        `\${auth:${name}}"`;
+      : `the server wants a login or a token: ${loginAdvice(name)}`;
   }
   if (status !== 404 && status !== 405) return "";
   return "this is not an address of streamable HTTP; servers with the older SSE transport only are not supported, and many " +

@@ -1,4 +1,5 @@
 import { type AuthProvider, OAuthError, refreshAuthorization } from "@modelcontextprotocol/client";
+import { loginAdvice } from "./login_advice.ts";
 import { LoginError } from "./login_error.ts";
 import { loginFault } from "./login_fault.ts";
 import { loginFetch } from "./login_fetch.ts";
@@ -74,10 +75,6 @@ export class ServerLogin implements AuthProvider {
   }
 
   #needed(why: string): LoginError {
-    const name = this.#name;
-    return new LoginError(
-      `${why}: run vis mcp login ${name}; or keep a token with vis auth login ${name}, and add the header ` +
-        `"Authorization: Bearer \${auth:${name}}"`,
-    );
+    return new LoginError(`${why}: ${loginAdvice(this.#name)}`);
   }
 }
