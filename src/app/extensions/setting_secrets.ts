@@ -1,4 +1,5 @@
 import { Credentials } from "../../providers/credentials.ts";
+import { authReferences } from "../settings/auth_references.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** `${GITHUB_TOKEN}` from the environment, `${auth:github}` from the file that `vis auth login` writes. */
@@ -10,9 +11,8 @@ export async function settingSecrets(
   values: unknown,
   { home, variable = () => null }: Pick<Settings, "home"> & Partial<Pick<Settings, "variable">>,
 ): Promise<((text: string) => string) | undefined> {
-  const text = JSON.stringify(values) ?? "";
-  if (!text.includes("${")) return undefined;
-  const keys = home !== null && text.includes("${auth:") ? await new Credentials(`${home}/auth.json`).all() : {};
+  if (!(JSON.stringify(values) ?? "").includes("${")) return undefined;
+  const keys = home !== null && authReferences(values).size > 0 ? await new Credentials(`${home}/auth.json`).all() : {};
   const keyOf = (name: string): string | undefined => {
     const found = Object.hasOwn(keys, name) ? keys[name] : undefined;
     return found?.type === "key" ? found.key : found?.githubToken;

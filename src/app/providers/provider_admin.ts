@@ -22,6 +22,7 @@ import { capabilitiesOf } from "./make_provider.ts";
 import { loginChoices } from "./login_choices.ts";
 import { served, serviceReach } from "./served.ts";
 import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
+import { authReferences } from "../settings/auth_references.ts";
 import type { Settings } from "../settings/settings.ts";
 
 const TRY_MS = 8_000;
@@ -141,8 +142,7 @@ export class AppProviderAdmin implements ProviderAdmin {
   /** Whether it names a secret of the settings, such as a token for an MCP server, instead of a provider. */
   #isToken(name: string): boolean {
     const { config } = this.#settings;
-    return name === BOT_LOGIN ||
-      (!isProvider(name, config) && JSON.stringify(config.extensions).includes(`\${auth:${name}}`));
+    return name === BOT_LOGIN || (!isProvider(name, config) && authReferences(config.extensions).has(name));
   }
 
   keyPage(provider: string): string {
