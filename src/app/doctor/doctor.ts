@@ -9,6 +9,7 @@ import { diagnoseProviders } from "./providers.ts";
 import { diagnoseSandbox } from "./sandbox.ts";
 import { diagnoseSettings, settingsFault } from "./settings.ts";
 import { diagnoseTelegram } from "./telegram.ts";
+import { runtimeSince } from "../services/runtime_since.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { readSettings, type Settings } from "../settings/settings.ts";
 
@@ -48,9 +49,7 @@ export async function doctor(
 function checkRuntime(): CheckResult {
   const { deno, v8 } = Deno.version;
   const found = `deno ${deno}, v8 ${v8}${Deno.build.standalone ? ", compiled" : ""}`;
-  const [major = 0, minor = 0, patch = 0] = deno.split(/[.+-]/).map(Number);
-  const old = major < 2 || major === 2 && (minor < 8 || minor === 8 && patch < 1);
-  if (!old) return { name: "runtime", state: "ok", found, fix: "" };
+  if (runtimeSince("2.8.1")) return { name: "runtime", state: "ok", found, fix: "" };
   const fix =
     "Runtimes before 2.8.1 have known permission bypasses. The other walls are not affected; install a newer build";
   return { name: "runtime", state: "warn", found, fix };

@@ -22,7 +22,7 @@ export function ownConnections(
       return TABLES.map((path) => wholeOf(path, PROC)).join("\n");
     },
     end: arch === "x86_64" ? (inodes) => proc?.endSockets(inodes) : null,
-    missesLeaving: runtimeSince([2, 8], version),
+    missesLeaving: runtimeSince("2.8.0", version),
   };
 }
 

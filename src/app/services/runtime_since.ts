@@ -1,5 +1,6 @@
-/** Whether a version of Deno is this one or a later one. */
-export function runtimeSince([major, minor]: readonly [number, number], version: string = Deno.version.deno): boolean {
-  const [ownMajor = 0, ownMinor = 0] = version.split(".").map(Number);
-  return ownMajor > major || (ownMajor === major && ownMinor >= minor);
+import { compareVersions } from "../update/compare_versions.ts";
+
+/** Whether a version of Deno is at least this one; its pre-releases and builds count as the version itself. */
+export function runtimeSince(least: string, version: string = Deno.version.deno): boolean {
+  return compareVersions(version.replace(/[+-].*/, ""), least) >= 0;
 }

@@ -132,6 +132,6 @@ async function realFolders(paths: readonly string[]): Promise<readonly string[]>
 
 function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: Config["server"]) {
   const rate = { perMinute, burst };
-  const chunked = runtimeSince([2, 8]); // earlier ones hide a Content-Length after Transfer-Encoding
+  const chunked = runtimeSince("2.8.0"); // earlier ones hide a Content-Length after Transfer-Encoding
   return { ...LIMITS, chunked, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
 }
