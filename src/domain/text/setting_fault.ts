@@ -33,8 +33,8 @@ export function settingFault(issue: z.core.$ZodRawIssue): string | undefined {
 }
 
 function kindOf({ expected, inst }: z.core.$ZodRawIssue & { readonly expected?: string }): string {
-  const format: unknown = Reflect.get(Object(Reflect.get(Object(Reflect.get(Object(inst), "_zod")), "def")), "format");
-  return KINDS[String(format)] ?? KINDS[expected ?? ""] ?? `of the type ${expected}`;
+  const { format = "" } = (inst?._zod.def ?? {}) as { readonly format?: string };
+  return KINDS[format] ?? KINDS[expected ?? ""] ?? `of the type ${expected}`;
 }
 
 function partsOf(origin: string): string {
