@@ -16,7 +16,7 @@ function settingsFix(error: ConfigError): string {
     return `vis config unset${project} ${error.key} removes it; vis config schema shows what is allowed`;
   }
   if (error.code === "access") {
-    return "Make it readable for Vis, or set VIS_HOME to another folder if the file is not of this project";
+    return "Make it readable for Vis or, if it is not the file of a project, set VIS_HOME to another folder";
   }
   if (error.code === "syntax") return "Fix the text of the file: it is JSON with comments";
   return "vis help run lists the variables of the environment";
