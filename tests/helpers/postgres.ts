@@ -6,7 +6,8 @@ export interface Postgres {
   readonly folder: string;
   /** Makes an empty database. Returns its URL. */
   createDatabase(): Promise<string>;
-  /** Runs SQL as a superuser in the database of a URL, or in that of the server. Returns what psql prints, without headings. */
+  /** Runs SQL as a superuser in the database of a URL, or in that of the server. Returns what psql prints, without
+   * headings. */
   sql(text: string, url?: string): Promise<string>;
   /** Ends the server: "fast" closes connections, "immediate" is a crash. */
   stop(mode: "fast" | "immediate"): Promise<void>;

@@ -6,8 +6,8 @@ class Parameter {
   constructor(readonly name: string) {}
 }
 
-/** A query whose values have names. Kysely builds it once for each kind of database, because building takes longer than running it in SQLite, so
- * `build` must not depend on the values themselves. */
+/** A query whose values have names. Kysely builds it once for each kind of database, because that takes longer than
+ * SQLite takes to run it, so `build` must not depend on the values themselves. */
 export function namedQuery<V extends object, R>(
   build: Build<V, R>,
 ): (db: Database, values: V) => Promise<readonly R[]> {
