@@ -4,6 +4,7 @@ import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { type BranchSegment, readLineage } from "../branches/lineage.ts";
 import { isSeen } from "../database/is_seen.ts";
+import { WORDS } from "../postgres/words.ts";
 import { snippetsOf } from "./snippets.ts";
 
 /** More words than anyone types; longer input is cut, so that search time is bounded. */
@@ -32,7 +33,7 @@ export async function searchRows(
   const words = wordsOf(text);
   const query = phrases(words);
   if (query === "" || !(filter.limit >= 1)) return [];
-  const match = await matchIn(db, { words, query });
+  const match = matchIn(db, { words, query });
   return await db.read(async (tx) => {
     const lineage = filter.branchId === undefined ? null : await readLineage(tx, filter.branchId);
     return await found(tx, { query, match, filter, lineage });
@@ -81,13 +82,12 @@ interface Match {
   readonly order: RawBuilder<unknown>;
 }
 
-async function matchIn(
+function matchIn(
   db: Database,
   { words, query }: { readonly words: ReadonlySet<string>; readonly query: string },
-): Promise<Match> {
+): Match {
   if (db.kind === "sqlite") return { where: sql`search MATCH ${query}`, order: sql`s.rank` };
-  const { Words } = await import("../postgres/words.ts");
-  const wanted = sql`CAST(${new Words().query([...words])} AS tsquery)`;
+  const wanted = sql`CAST(${WORDS.query([...words])} AS tsquery)`;
   // A text that is long for its matches is worth less.
   return {
     where: sql`s.words @@ ${wanted} AND ${isSeen(db, "s.tenant")}`,

@@ -33,6 +33,12 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Runs a statement whose rows nobody needs. A transaction need not wait for it: if it fails, so does what follows it
    * there, with the same error. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
+  /** Keeps the search index current with cells of a row, its id among them, that were just stored. SQLite has triggers
+   * for this. */
+  index(_table: string, _cells: ResultRow): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** The placeholder of the parameter at a position, from 1. */
   abstract placeholder(position: number): string;
   /** Runs a transaction that writes: all of `work` is stored when this resolves, nothing of it when it rejects. It may

@@ -24,6 +24,7 @@ export async function insertRow<T extends keyof DatabaseSchema & string>(
   const text = TEXTS.get(name) ?? textOf(db, table, columns);
   TEXTS.set(name, text);
   await db.store(text, Object.values(cells));
+  await db.index(table, given);
   return checksum ?? 0;
 }
 

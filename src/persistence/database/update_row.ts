@@ -21,6 +21,7 @@ export async function updateRow<T extends CheckedTable>(
     const set = columns.map((column, at) => `${snakeCase(column)} = ${db.placeholder(at + 1)}`).join(", ");
     const text = `UPDATE ${snakeCase(table)} SET ${set} WHERE id = ${db.placeholder(columns.length + 1)}`;
     await db.store(text, [...Object.values(given), id]);
+    await db.index(table, { ...given, id });
     return;
   }
   const again = CHECKED[table].filter((column) => column in given);

@@ -4,7 +4,7 @@ import { OwnDriver } from "../database/own_driver.ts";
 import { postgresDialect } from "./dialect.ts";
 import { HeldRuns } from "./held_runs.ts";
 import { isConflict, isLost, sqlState } from "./postgres_error.ts";
-import { indexed } from "./search_index.ts";
+import { PUT_ENTRY, searchEntries } from "./search_index.ts";
 import { Sent } from "./sent.ts";
 import type { Connection, Server } from "./server.ts";
 
@@ -55,11 +55,13 @@ export class PostgresDatabase extends Database {
   }
 
   override async store(text: string, parameters: readonly unknown[]): Promise<void> {
-    for (const statement of [{ text, parameters }, ...indexed(text, parameters)]) {
-      const options = { parameters: statement.parameters, prepared: true };
-      if (this.#transaction === null) await this.#query(statement.text, options);
-      else this.#transaction.sent.add(this.#transaction.connection.query(statement.text, options));
-    }
+    const options = { parameters, prepared: true };
+    if (this.#transaction === null) await this.#query(text, options);
+    else this.#transaction.sent.add(this.#transaction.connection.query(text, options));
+  }
+
+  override async index(table: string, cells: ResultRow): Promise<void> {
+    for (const entry of searchEntries(table, cells)) await this.store(PUT_ENTRY, entry);
   }
 
   override placeholder(position: number): string {

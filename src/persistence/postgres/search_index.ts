@@ -1,44 +1,41 @@
 import type { SteeredMessage } from "../../domain/query/steered_message.ts";
-import { Words } from "./words.ts";
+import type { ResultRow } from "../database/database.ts";
+import { fromJson } from "../database/json.ts";
+import { snakeCase } from "../schema/snake_case.ts";
+import { WORDS } from "./words.ts";
 
-const WORDS = new Words();
-const TEXT = `INSERT INTO search (owner_table, owner_id, field, words) VALUES ($1, $2, $3, $4::tsvector)
+/** What of the metadata of a query is searched. */
+interface Texts {
+  readonly answer: string;
+  readonly steered: readonly SteeredMessage[];
+}
+
+/** Stores an entry of the search index. */
+export const PUT_ENTRY = `INSERT INTO search (owner_table, owner_id, field, words) VALUES ($1, $2, $3, $4::tsvector)
   ON CONFLICT (owner_id, field) DO UPDATE SET words = excluded.words`;
-const STATEMENT =
-  /^(?:INSERT INTO (query_soul|expression_state|query_state) \(([^)]*)\)|UPDATE (query_state) SET (.*) WHERE)/;
 
-interface Statement {
-  readonly text: string;
-  readonly parameters: readonly unknown[];
+/** The entries of the search index for these cells of a row, as parameters of `PUT_ENTRY`. */
+export function searchEntries(table: string, cells: ResultRow): readonly (readonly unknown[])[] {
+  return Object.entries(textsOf(table, cells)).filter(([, text]) => text !== "")
+    .map(([field, text]) => [snakeCase(table), cells["id"], field, WORDS.vector(text)]);
 }
 
-/** The statements that keep the search index current with a row that another statement has stored. */
-export function indexed(text: string, parameters: readonly unknown[]): readonly Statement[] {
-  const [, made, columns, changed, set] = STATEMENT.exec(text) ?? [];
-  const table = made ?? changed;
-  if (table === undefined) return [];
-  const names = (columns ?? set ?? "").split(", ").map((part) => part.split(" ")[0] ?? "");
-  const cell = (name: string): string => {
-    const found = parameters[names.indexOf(name)];
-    return typeof found === "string" ? found : "";
-  };
-  const id = changed ? String(parameters.at(-1)) : cell("id");
-  const texts = table === "query_soul"
-    ? { query: cell("query") }
-    : table === "expression_state"
-    ? { expr: cell("expr") }
-    : partsOf(cell("metadata"));
-  return Object.entries(texts).filter(([, one]) => one !== "").map(([field, one]) => (
-    { text: TEXT, parameters: [table, id, field, WORDS.vector(one)] }
-  ));
+function textsOf(table: string, cells: ResultRow): Readonly<Record<string, string>> {
+  const cell = (name: string): string => typeof cells[name] === "string" ? cells[name] : "";
+  switch (table) {
+    case "querySoul":
+      return { query: cell("query") };
+    case "expressionState":
+      return { expr: cell("expr") };
+    case "queryState":
+      return partsOf(cell("metadata"));
+    default:
+      return {};
+  }
 }
 
-/** Texts in the metadata of a query. */
 function partsOf(metadata: string): Readonly<Record<string, string>> {
   if (!/"answer":"|"steered":\[\{/.test(metadata)) return {};
-  const { answer = "", steered = [] }: { readonly answer?: string; readonly steered?: readonly SteeredMessage[] } = JSON
-    .parse(
-      metadata,
-    );
+  const { answer = "", steered = [] } = fromJson<Texts>(metadata);
   return { answer, steered: steered.map(({ text }) => text).join("\n") };
 }

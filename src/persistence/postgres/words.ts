@@ -10,7 +10,7 @@ interface Index {
 }
 
 /** Finds the words of texts as the index of SQLite does: the same endings and accents are left out. */
-export class Words {
+class Words {
   #index: Index | null = null;
 
   /** The words of a text in order, as a `tsvector`. */
@@ -36,6 +36,9 @@ export class Words {
     return words;
   }
 }
+
+/** One for the process: it opens an index in memory once. */
+export const WORDS: Words = new Words();
 
 function open(): Index {
   const db = new DatabaseSync(":memory:");
