@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { QueryResult } from "kysely";
+import { Semaphore } from "../../domain/kit/semaphore.ts";
 import type { Address } from "./address.ts";
 import { clientConfig } from "./client_config.ts";
 import { isLost } from "./postgres_error.ts";
@@ -56,8 +57,7 @@ export class Server {
   readonly #names = new Map<string, string>();
   readonly #camel = new Map<string, string>();
   readonly #seen = new WeakMap<Client, string>();
-  /** The end of the last write. */
-  #written: Promise<unknown> = Promise.resolve();
+  readonly #writes = new Semaphore();
   #fault = "";
   #closed = false;
 
@@ -103,9 +103,7 @@ export class Server {
 
   /** Runs writes of this process one after the other. */
   inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const written = this.#written.then(work);
-    this.#written = written.catch(() => {});
-    return written;
+    return this.#writes.run(work);
   }
 
   async close(): Promise<void> {
