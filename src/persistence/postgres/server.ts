@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { QueryResult } from "kysely";
 import { Semaphore } from "../../domain/kit/semaphore.ts";
+import { columnName } from "../schema/column_name.ts";
 import type { Address } from "./address.ts";
 import { clientConfig } from "./client_config.ts";
 import { isLost } from "./postgres_error.ts";
@@ -11,7 +12,6 @@ const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
 const BOOL = 16, BYTEA = 17, NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
-const INTACT = "intact";
 const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
 
 /** What is used of `pg`, whose types would bring those of another version of Node. */
@@ -55,7 +55,6 @@ export class Server {
   readonly #pool: Pool;
   readonly #patienceMs: number;
   readonly #names = new Map<string, string>();
-  readonly #camel = new Map<string, string>();
   readonly #seen = new WeakMap<Client, string>();
   readonly #writes = new Semaphore();
   #fault = "";
@@ -143,7 +142,7 @@ export class Server {
     });
     // A text without parameters may have several statements.
     const [{ rows, fields, rowCount } = NOTHING] = [found].flat().slice(-1);
-    const columns = fields.map(({ name }) => name.startsWith(INTACT) ? null : this.#camelOf(name));
+    const columns = fields.map(({ name }) => columnName(name));
     return {
       numAffectedRows: BigInt(rowCount ?? 0),
       rows: rows.map((cells) => {
@@ -160,12 +159,6 @@ export class Server {
     const name = this.#names.get(text) ?? `v${this.#names.size}`;
     this.#names.set(text, name);
     return name;
-  }
-
-  #camelOf(name: string): string {
-    const known = this.#camel.get(name) ?? name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-    this.#camel.set(name, known);
-    return known;
   }
 }
 

@@ -2,6 +2,7 @@ import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { QueryResult } from "kysely";
 import { ChecksumFunctions } from "../schema/checksum_functions.ts";
+import { columnName } from "../schema/column_name.ts";
 
 interface Prepared {
   readonly statement: StatementSync;
@@ -10,8 +11,6 @@ interface Prepared {
 }
 
 const MAX_PREPARED = 300;
-/** Prefix of the columns that `intact` makes. They are not part of a row. */
-const INTACT = "intact";
 
 /** Runs queries on one `node:sqlite` database. Each SQL text is prepared once and its statement kept. */
 export class SqliteConnection {
@@ -54,8 +53,10 @@ export class SqliteConnection {
     const known = this.#prepared.get(sql);
     if (known) return known;
     const statement = this.#db.prepare(sql);
-    const columns = statement.columns().map(({ name }) => [name, camelCase(name)] as const)
-      .filter(([name]) => !name.startsWith(INTACT));
+    const columns = statement.columns().flatMap(({ name }) => {
+      const column = columnName(name);
+      return column === null ? [] : [[name, column] as const];
+    });
     const prepared = { statement, columns };
     this.#prepared.set(sql, prepared);
     return prepared;
@@ -75,8 +76,4 @@ function bindable(value: unknown): SQLInputValue {
   }
   if (value instanceof Uint8Array) return value;
   throw new TypeError(`Cannot bind a value to a query: ${value instanceof Date ? "Date" : typeof value}`);
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
