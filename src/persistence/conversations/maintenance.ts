@@ -37,22 +37,12 @@ export async function queryByPrefix(db: Database, prefix: string): Promise<strin
 
 /** `ConversationMaintenance.labelUse`. */
 export async function labelUse(db: Database, since: number): Promise<readonly LabelUse[]> {
-  if (!db.verifies) return await labelSums(db, since);
   const { rows } = await sql<LabelUse>`
-    SELECT f.run_label AS label, count(*) AS queries,
-      coalesce(sum(json_extract(f.metadata, '$.costUsd')), 0.0) AS "costUsd"
-    FROM query_state s JOIN query_state_full f ON f.id = s.id
-    WHERE ${isIntact("queryState", "s")} AND s.created_at >= ${since} AND s.run_label IS NOT NULL GROUP BY f.run_label`
-    .execute(db);
-  return rows;
-}
-
-/** The same, where labels and metadata are in their columns. */
-async function labelSums(db: Database, since: number): Promise<readonly LabelUse[]> {
-  const { rows } = await sql<LabelUse>`
-    SELECT s.run_label AS label, count(*) AS queries,
+    SELECT ${db.wholeText("s.run_label")} AS label, count(*) AS queries,
       coalesce(sum(CAST(${db.jsonText("s.metadata", "costUsd")} AS double precision)), 0.0) AS "costUsd"
-    FROM query_state s WHERE s.created_at >= ${since} AND s.run_label IS NOT NULL GROUP BY s.run_label`.execute(db);
+    FROM query_state s
+    WHERE ${isIntact("queryState", "s")} AND s.created_at >= ${since} AND s.run_label IS NOT NULL GROUP BY 1`
+    .execute(db);
   return rows;
 }
 

@@ -65,6 +65,8 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   abstract deferReferences(): Promise<void>;
   /** Whether rows violate a rule of the schema. */
   abstract breaksRule(error: unknown): error is Error;
+  /** The text of a cell, which may be in `content`. */
+  abstract wholeText(cell: string): RawBuilder<string | null>;
   /** The text at a key of the JSON in a cell, which may be in `content`; NULL if there is none. */
   abstract jsonText(cell: string, key: string): RawBuilder<string | null>;
   /** The texts of a JSON list, as a subquery. */

@@ -125,6 +125,10 @@ export class PostgresDatabase extends Database {
     return error instanceof Error && /^(?:23|42501$)/.test(sqlState(error));
   }
 
+  override wholeText(cell: string): RawBuilder<string | null> {
+    return sql.raw(cell);
+  }
+
   override jsonText(cell: string, key: string): RawBuilder<string | null> {
     return sql<string | null>`(json_of(${sql.raw(cell)}) ->> ${sql.lit(key)})`;
   }

@@ -82,10 +82,14 @@ export class SqliteDatabase extends Database {
     return breaksRule(error);
   }
 
-  override jsonText(cell: string, key: string): RawBuilder<string | null> {
+  override wholeText(cell: string): RawBuilder<string | null> {
     const from = sql.raw(cell);
-    return sql<string | null>`json_extract(CASE WHEN ${from} GLOB 'sha256:*'
-      THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(${from}, 8)) ELSE ${from} END, ${`$.${key}`})`;
+    return sql<string | null>`CASE WHEN ${from} GLOB 'sha256:*'
+      THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(${from}, 8)) ELSE ${from} END`;
+  }
+
+  override jsonText(cell: string, key: string): RawBuilder<string | null> {
+    return sql<string | null>`json_extract(${this.wholeText(cell)}, ${`$.${key}`})`;
   }
 
   override listed(json: string): RawBuilder<string> {

@@ -9,8 +9,6 @@ import { isSeen } from "../database/is_seen.ts";
 
 /** Whether the run that a state `e` refers to is missing. */
 const LOST_RUN = sql`e.query_state_id IS NOT NULL AND q.id IS NULL`;
-const WHOLE = `CASE WHEN cell GLOB 'sha256:*'
-  THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(cell, 8)) ELSE cell END`;
 const PART = /^[\w$@ -]{1,100}$/;
 
 interface Row {
@@ -36,14 +34,9 @@ export async function findStates(
   if (typeof conversationId === "string") conditions.push(sql`conversation_id = ${conversationId}`);
   if (since > 0) conditions.push(sql`at >= ${since}`);
   const all = [sql`cell IS NOT NULL`, ...conditions];
-  const newest = db.kind === "postgres"
-    ? newestByKey(db, { namespace, prefix })
-    : newestInGroup(db, { namespace, prefix });
-  const whole = sql.raw(db.kind === "postgres" ? "cell" : WHOLE);
   const { rows } = await sql<Row>`
-    WITH newest AS (${newest}), whole AS (
-      SELECT conversation_id, branch, key, version, at, stored, cell, lost, ${whole} AS text
-      FROM newest
+    WITH newest AS (${newestStates(db, { namespace, prefix })}), whole AS (
+      SELECT conversation_id, branch, key, version, at, stored, cell, lost, ${db.wholeText("cell")} AS text FROM newest
     )
     SELECT conversation_id, branch, lost, key, version, cell AS value, at FROM whole WHERE ${sql.join(all, sql` AND `)}
     ORDER BY stored DESC LIMIT ${limit}`.execute(db);
@@ -56,39 +49,25 @@ export async function findStates(
   ));
 }
 
-interface Wanted {
-  readonly namespace: string;
-  readonly prefix: string;
-}
-
-/** Of the rows of a group, SQLite returns the one with the highest version. */
-function newestInGroup(db: Database, { namespace, prefix }: Wanted) {
-  return sql`
-    SELECT b.conversation_soul_id AS conversation_id, e.conversation_state_id AS branch, e.key, max(e.version) AS version,
-      e.value AS cell, e.created_at AS at, e.rowid AS stored, sum(${LOST_RUN}) AS lost
-    FROM extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
+/** The newest version of each key in each place. */
+function newestStates(db: Database, { namespace, prefix }: { readonly namespace: string; readonly prefix: string }) {
+  const columns = sql`b.conversation_soul_id AS conversation_id, e.conversation_state_id AS branch, e.key,
+    e.value AS cell, e.created_at AS at, e.rowid AS stored`;
+  const from = sql`extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
     LEFT JOIN conversation_soul c ON c.id = b.conversation_soul_id
     LEFT JOIN query_state s ON s.id = e.query_state_id
     LEFT JOIN query_soul q ON q.id = s.query_soul_id
     WHERE e.namespace = ${namespace} AND ${isIntact("queryState", "s")} AND ${isIntact("querySoul", "q")}
-      AND ${isIntact("conversationState", "b")} AND ${
-    isIntact("conversationSoul", "c")
-  } AND substr(e.key, 1, ${prefix.length}) = ${prefix}
-      AND ${isOwn(db)} AND (q.id IS NULL OR s.version = q.runs - 1)
-    GROUP BY e.conversation_state_id, e.key`;
-}
-
-function newestByKey(db: Database, { namespace, prefix }: Wanted) {
-  return sql`
-    SELECT DISTINCT ON (e.conversation_state_id, e.key) b.conversation_soul_id AS conversation_id,
-      e.conversation_state_id AS branch, e.key, e.version, e.value AS cell, e.created_at AS at, e.rowid AS stored, 0 AS lost
-    FROM extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
-    LEFT JOIN conversation_soul c ON c.id = b.conversation_soul_id
-    LEFT JOIN query_state s ON s.id = e.query_state_id
-    LEFT JOIN query_soul q ON q.id = s.query_soul_id
-    WHERE e.namespace = ${namespace} AND substr(e.key, 1, ${prefix.length}) = ${prefix}
-      AND ${isOwn(db)} AND (q.id IS NULL OR s.version = q.runs - 1)
-    ORDER BY e.conversation_state_id, e.key, e.version DESC`;
+      AND ${isIntact("conversationState", "b")} AND ${isIntact("conversationSoul", "c")}
+      AND substr(e.key, 1, ${prefix.length}) = ${prefix}
+      AND ${isOwn(db)} AND (q.id IS NULL OR s.version = q.runs - 1)`;
+  if (db.kind === "postgres") {
+    return sql`SELECT DISTINCT ON (e.conversation_state_id, e.key) ${columns}, e.version, 0 AS lost
+      FROM ${from} ORDER BY e.conversation_state_id, e.key, e.version DESC`;
+  }
+  // Of the rows of a group, SQLite returns the one with the highest version.
+  return sql`SELECT ${columns}, max(e.version) AS version, sum(${LOST_RUN}) AS lost
+    FROM ${from} GROUP BY e.conversation_state_id, e.key`;
 }
 
 /** A state of a conversation that is missing counts, so that reading it reports the damage. */
