@@ -14,9 +14,9 @@ import {
 } from "./cells.ts";
 import { verifyConversation } from "./tally.ts";
 import { Content } from "../content/content.ts";
+import { contentPieces } from "../content/content_pieces.ts";
 import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
-import { largePieces } from "../content/large_text.ts";
 
 const PIECE_BYTES = 3 << 20;
 
@@ -139,16 +139,7 @@ async function readContents(content: Content, hashes: readonly string[]): Promis
 async function whole(content: Content, hash: string): Promise<Uint8Array> {
   const reference = `sha256:${hash}`;
   if (content.has(hash)) return content.bytes(reference);
-  const { db } = content;
-  const row = await db.selectFrom("content").select("encoding").where("hash", "=", hash).executeTakeFirst();
-  if (row?.encoding === "chunks") {
-    const pieces: Uint8Array[] = [];
-    for await (const piece of largePieces(db, reference)) pieces.push(piece);
-    return Buffer.concat(pieces);
-  }
-  const one = new Content(db);
-  await one.load([reference]);
-  return one.bytes(reference);
+  return Buffer.concat(await Array.fromAsync(contentPieces(content.db, reference)));
 }
 
 function utf8(bytes: Uint8Array): string | null {

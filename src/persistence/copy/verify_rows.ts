@@ -2,7 +2,8 @@ import { Buffer } from "node:buffer";
 import { StoreError } from "../../domain/errors.ts";
 import type { Database } from "../database/database.ts";
 import { snakeCase } from "../schema/snake_case.ts";
-import { contentPieces, encodingOf, referencesOf } from "./contents.ts";
+import { contentPieces, encodingOf } from "../content/content_pieces.ts";
+import { referencesOf } from "./contents.ts";
 import { type PlainRow, readRows } from "./read_rows.ts";
 
 /** Compares the next rows of a table with those of the other database, with their texts and values, each of which is
