@@ -65,8 +65,10 @@ interface Parts extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive
 /** The store in a database, which it owns. */
 export function databaseStore(db: Database, options: DatabaseStoreOptions): Store {
   const views = new BoundedMap<string | null, Store>(MOST_VIEWS);
+  const all = db.tenant === null ? db : db.of(null);
   const of = (tenant: string | null): Store => {
-    const store = views.get(tenant) ?? viewOf(db.tenant === tenant ? db : db.of(tenant), { ...options, of });
+    const known = [db, all].find((one) => one.tenant === tenant);
+    const store = views.get(tenant) ?? viewOf(known ?? db.of(tenant), { ...options, all, of });
     views.set(tenant, store);
     return store;
   };
@@ -76,10 +78,11 @@ export function databaseStore(db: Database, options: DatabaseStoreOptions): Stor
 /** The store as the tenant of `db` sees it. */
 function viewOf(
   db: Database,
-  { of, ...options }: DatabaseStoreOptions & { readonly of: (tenant: string | null) => Store },
+  { all, of, ...options }: DatabaseStoreOptions & Pick<Parts, "all"> & {
+    readonly of: (tenant: string | null) => Store;
+  },
 ): Store {
   const { location, now, isAlive, busyMs, check, fileFault, toStoreError, asNode = null } = options;
-  const all = db.of(null);
   const parts = { db, all, location, now, isAlive, busyMs };
   const converted = (error: unknown) => toStoreError(error, location);
   const owners = db.tenant === null ? null : new Owners(db);
