@@ -1,8 +1,8 @@
 import { rename, stat } from "node:fs/promises";
-import { StoreError, UsageError } from "../domain/errors.ts";
+import { UsageError } from "../domain/errors.ts";
 import type { DatabaseCopyReport, DatabaseCopyRequest } from "../domain/records/database_copy.ts";
 import { isPostgres } from "../domain/text/is_postgres.ts";
-import { copyRows, type CopyWork } from "./copy/copy_rows.ts";
+import { copyRows } from "./copy/copy_rows.ts";
 import { beginCopy } from "./copy/progress.ts";
 import type { Database } from "./database/database.ts";
 import { SqliteConnection } from "./sqlite/connection.ts";
@@ -25,12 +25,11 @@ interface Side {
   readonly location: string;
   readonly toStoreError: (error: unknown, location: string) => unknown;
   /** Puts a finished copy in its place. */
-  readonly finish: () => Promise<void>;
+  readonly finish?: () => Promise<void>;
 }
 
-/** Copies a file to an empty PostgreSQL database, or such a database to a new file. Reads one snapshot of the source.
- * After an interruption, the same call continues. Throws `StoreError`, `UsageError` and
- * `Cancelled`. */
+/** Copies a file to an empty PostgreSQL database, or a PostgreSQL database to a new file. Reads one snapshot of the
+ * source. After an interruption, the same call continues. Throws `StoreError`, `UsageError` and `Cancelled`. */
 export async function copyStore(options: CopyStoreOptions): Promise<DatabaseCopyReport> {
   const start = performance.now();
   const { from, to } = options;
@@ -43,24 +42,16 @@ export async function copyStore(options: CopyStoreOptions): Promise<DatabaseCopy
   }
   await using source = await opened(isPostgres(from) ? openServer(options, from) : openSource(options));
   await using target = await opened(isPostgres(to) ? openServer(options, to, true) : openTarget(options));
-  const rows = await converted(
-    source,
-    () =>
-      source.db.read((tx) =>
-        converted(target, () => copyAll({ ...options, from: tx, to: target.db }, { source, target }))
-      ),
-  );
+  const rows = await converted(source, () =>
+    source.db.read((tx) =>
+      converted(target, async () => {
+        const mark = await beginCopy(target.db, { source: source.location, location: target.location });
+        return await copyRows(mark, { ...options, from: tx, to: target.db });
+      })
+    ));
   await target.db.close();
-  await target.finish();
+  await target.finish?.();
   return { from: source.location, to: target.location, rows, ms: performance.now() - start };
-}
-
-async function copyAll(
-  work: CopyWork,
-  { source, target }: { readonly source: Side; readonly target: Side },
-): Promise<number> {
-  const mark = await beginCopy(target.db, { source: source.location, location: target.location });
-  return await copyRows(mark, work);
 }
 
 async function opened(side: Promise<Side>): Promise<Side & AsyncDisposable> {
@@ -78,7 +69,7 @@ async function openServer(
     import("./postgres/postgres_error.ts"),
   ]);
   const { db, location } = await openPostgres(url, { now, password, startMs: BUSY_MS, unfinished, tenant: null });
-  return { db, location, toStoreError: toPostgresError, finish: () => Promise.resolve() };
+  return { db, location, toStoreError: toPostgresError };
 }
 
 async function openSource({ from, now }: CopyStoreOptions): Promise<Side> {
@@ -107,12 +98,7 @@ async function openFile(
   const { db } = await openDatabase(path, now);
   const connection = new SqliteConnection(db);
   const transactions = new Transactions(connection, { busyMs: BUSY_MS });
-  return {
-    db: new SqliteDatabase(connection, { transactions, tenant: null }),
-    location,
-    toStoreError,
-    finish: () => Promise.resolve(),
-  };
+  return { db: new SqliteDatabase(connection, { transactions, tenant: null }), location, toStoreError };
 }
 
 /** Runs work on a database and converts its errors. */
@@ -123,6 +109,6 @@ async function converted<T>(
   try {
     return await work();
   } catch (error) {
-    throw error instanceof StoreError ? error : toStoreError(error, location);
+    throw toStoreError(error, location);
   }
 }
