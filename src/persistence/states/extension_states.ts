@@ -45,9 +45,7 @@ export class ExtensionStates implements StateStore {
     if (text.length > MAX_CHARS) {
       throw new UsageError(`Cannot store ${key}: ${text.length} characters of JSON, over ${MAX_CHARS}`);
     }
-    return this.#db.write(async (tx) => {
-      await tx.lock(`state ${place.namespace} ${place.branchId ?? tx.ownTenant}`);
-      await checkRun(tx, place);
+    return this.#change(place, async (tx) => {
       const content = new Content(tx);
       const [newest] = await this.#shown(tx, { place, key, limit: 1 });
       await content.load([newest?.value]);
@@ -101,9 +99,7 @@ export class ExtensionStates implements StateStore {
   }
 
   delete(place: StatePlace, key: string): Promise<boolean> {
-    return this.#db.write(async (tx) => {
-      await tx.lock(`state ${place.namespace} ${place.branchId ?? tx.ownTenant}`);
-      await checkRun(tx, place);
+    return this.#change(place, async (tx) => {
       const [newest] = await this.#shown(tx, { place, key, limit: 1 });
       if (newest === undefined || newest.value === null) return false;
       if (place.branchId === null) await ownRows(tx, { place, key }).execute();
@@ -172,6 +168,15 @@ export class ExtensionStates implements StateStore {
     return version;
   }
 
+  /** Runs a change in a place, one at a time. */
+  #change<T>(place: StatePlace, work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.#db.write(async (tx) => {
+      await tx.lock(`state ${place.namespace} ${place.branchId ?? tx.ownTenant}`);
+      await checkRun(tx, place);
+      return await work(tx);
+    });
+  }
+
   async #makeRoom(tx: Database, place: StatePlace): Promise<void> {
     if (await keysIn(tx, place) < MAX_KEYS) return;
     const where = place.branchId === null ? "globally" : "in this conversation";
@@ -195,31 +200,32 @@ function stateRows(
 }
 
 function ownRows(tx: Database, { place, key }: { readonly place: StatePlace; readonly key: string }) {
-  const rows = tx.deleteFrom("extensionState").where("namespace", "=", place.namespace).where("key", "=", key);
-  return place.branchId === null
-    ? rows.where("conversationStateId", "is", null).where("tenant", "=", tx.ownTenant)
-    : rows.where("conversationStateId", "=", place.branchId);
+  return tx.deleteFrom("extensionState").where("namespace", "=", place.namespace).where("key", "=", key)
+    .where(isIn(tx, place.branchId));
 }
 
 async function ownNewest(
   tx: Database,
   { place: { namespace, branchId }, key }: { readonly place: StatePlace; readonly key: string },
 ): Promise<number> {
-  const rows = tx.selectFrom("extensionState").select((row) => row.fn.max("version").as("newest"))
-    .where("namespace", "=", namespace).where("key", "=", key);
-  const own = branchId === null
-    ? rows.where("conversationStateId", "is", null).where("tenant", "=", tx.ownTenant)
-    : rows.where("conversationStateId", "=", branchId);
-  return (await own.executeTakeFirst())?.newest ?? 0;
+  const row = await tx.selectFrom("extensionState").select((row) => row.fn.max("version").as("newest"))
+    .where("namespace", "=", namespace).where("key", "=", key).where(isIn(tx, branchId)).executeTakeFirst();
+  return row?.newest ?? 0;
 }
 
 async function keysIn(tx: Database, { namespace, branchId }: StatePlace): Promise<number> {
-  const rows = tx.selectFrom("extensionState").select((row) => row.fn.count<number>("key").distinct().as("keys"))
-    .where("namespace", "=", namespace);
-  const own = branchId === null
-    ? rows.where("conversationStateId", "is", null).where("tenant", "=", tx.ownTenant)
-    : rows.where("conversationStateId", "=", branchId);
-  return (await own.executeTakeFirstOrThrow()).keys;
+  const { keys } = await tx.selectFrom("extensionState")
+    .select((row) => row.fn.count<number>("key").distinct().as("keys"))
+    .where("namespace", "=", namespace).where(isIn(tx, branchId)).executeTakeFirstOrThrow();
+  return keys;
+}
+
+/** Whether a row is of this branch itself, or of the global state of the tenant. */
+function isIn(tx: Database, branchId: string | null) {
+  return (on: ExpressionBuilder<DatabaseSchema, "extensionState">) =>
+    branchId === null
+      ? on.and([on("conversationStateId", "is", null), on("tenant", "=", tx.ownTenant)])
+      : on("conversationStateId", "=", branchId);
 }
 
 /** Whether another branch may need an old version. */
