@@ -140,7 +140,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
   // The runtime hides a Content-Length after Transfer-Encoding: what follows on the connection may be no request.
   if (c.req.raw.headers.has("transfer-encoding")) headers.set("connection", "close");
   const { method, path } = c.req;
-  const { tenant } = caller ?? { tenant: DEFAULT_TENANT };
+  const tenant = caller?.tenant ?? DEFAULT_TENANT;
   if (headers.get("content-type") === EVENT_STREAM_TYPE) void c.env.sent.then(metrics.stream(tenant));
   const ms = parts.now() - begun;
   const route = c.get("route") ?? routeOf(c);
