@@ -5,6 +5,7 @@ import { isPostgres } from "../domain/text/is_postgres.ts";
 import { copyRows } from "./copy/copy_rows.ts";
 import { beginCopy } from "./copy/progress.ts";
 import type { Database } from "./database/database.ts";
+import { Damage } from "./schema/damage.ts";
 import { SqliteConnection } from "./sqlite/connection.ts";
 import { openExisting } from "./sqlite/existing_database.ts";
 import { openDatabase } from "./sqlite/open_database.ts";
@@ -42,9 +43,10 @@ export async function copyStore(options: CopyStoreOptions): Promise<DatabaseCopy
   }
   await using source = await opened(isPostgres(from) ? openServer(options, from) : openSource(options));
   await using target = await opened(isPostgres(to) ? openServer(options, to, true) : openTarget(options));
+  const written = { ...target, toStoreError: unlessDamage(target.toStoreError) };
   const rows = await converted(source, () =>
     source.db.read((tx) =>
-      converted(target, async () => {
+      converted(written, async () => {
         const mark = await beginCopy(target.db, { source: source.location, location: target.location });
         return await copyRows(mark, { ...options, from: tx, to: target.db });
       })
@@ -99,6 +101,11 @@ async function openFile(
   const connection = new SqliteConnection(db);
   const transactions = new Transactions(connection, { busyMs: BUSY_MS });
   return { db: new SqliteDatabase(connection, { transactions, tenant: null }), location, toStoreError };
+}
+
+/** Leaves damage to the source, from which everything is read. */
+function unlessDamage(toStoreError: Side["toStoreError"]): Side["toStoreError"] {
+  return (error, location) => error instanceof Damage ? error : toStoreError(error, location);
 }
 
 /** Runs work on a database and converts its errors. */

@@ -259,6 +259,29 @@ test("a damaged row or text of the source ends the copy", async ({ folder, postg
     await store.close();
     using db = new DatabaseSync(file);
     db.exec(change);
-    await assert.rejects(copy(file, await postgres.createDatabase()), { name: "StoreError", code: "corrupt" });
+    await assert.rejects(copy(file, await postgres.createDatabase()), (error: Error) => {
+      return error instanceof StoreError && error.code === "corrupt" &&
+        error.message.startsWith(`Cannot use database ${file}: it is damaged`);
+    });
   }
+});
+
+test("a damaged copy is not finished, and the error is about the copy", async ({ file, folder, postgres }) => {
+  const store = await openStore({ path: file });
+  await fill(store);
+  await store.close();
+  const url = await postgres.createDatabase();
+  await copy(file, url);
+  const back = join(folder, "back.db");
+  const damaging = copy(url, back, ({ step, rows, of }) => {
+    if (step !== "copying" || rows < of) return;
+    using db = new DatabaseSync(`${back}.unfinished`);
+    db.exec("UPDATE query_soul SET title = 'changed' WHERE number = 0");
+  });
+  await assert.rejects(damaging, {
+    code: "corrupt",
+    message:
+      /^Cannot finish the copy: it is damaged \(row \S+ of query_soul is not what was stored\), remove the unfin/,
+  });
+  await assert.rejects(stat(back));
 });

@@ -7,7 +7,7 @@ import { snakeCase } from "../schema/snake_case.ts";
 import { COPIED_TABLES, type CopiedTableName } from "./copied_tables.ts";
 import { advance, type CopyMark, endCopy } from "./progress.ts";
 import { countRows, type Place, readRows } from "./read_rows.ts";
-import { unlike, verifyRows } from "./verify_rows.ts";
+import { ofCopy, unlike, verifyRows } from "./verify_rows.ts";
 import { writeRows } from "./write_rows.ts";
 
 const ROWS_AT_ONCE = 100;
@@ -28,7 +28,7 @@ export async function copyRows(start: CopyMark, work: CopyWork): Promise<number>
   const done = TABLES.slice(0, start.table).reduce((sum, table) => sum + (counts.get(table) ?? 0), 0);
   await copyFrom(start, { ...work, onRows: counter("copying", { rows: done, of }, work) });
   await verifyAll(counts, { ...work, onRows: counter("verifying", { rows: 0, of }, work) });
-  await work.to.write(finish);
+  await ofCopy(() => work.to.write(finish));
   return of;
 }
 

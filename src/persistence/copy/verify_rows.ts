@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { StoreError } from "../../domain/errors.ts";
 import type { Database } from "../database/database.ts";
+import { Damage } from "../schema/damage.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 import { contentPieces, encodingOf } from "../content/content_pieces.ts";
 import { referencesOf } from "./contents.ts";
@@ -13,7 +14,7 @@ export async function verifyRows(
   page: Parameters<typeof readRows>[1],
 ): Promise<readonly PlainRow[]> {
   const rows = await readRows(from, page);
-  const copies = await readRows(to, page);
+  const copies = await ofCopy(() => readRows(to, page));
   for (const [at, row] of rows.entries()) {
     const copy = copies[at];
     if (copy === undefined || !isSame(row, copy)) {
@@ -21,8 +22,10 @@ export async function verifyRows(
     }
     for (const reference of [...referencesOf(row), ...(row.large === null ? [] : [row.large])]) {
       if (await encodingOf(from, reference) === null) continue;
-      // Reading it compares it with its hash.
-      for await (const _piece of contentPieces(to, reference));
+      await ofCopy(async () => {
+        // Reading it compares it with its hash.
+        for await (const _piece of contentPieces(to, reference));
+      });
     }
   }
   return rows;
@@ -35,6 +38,20 @@ export function unlike(what: string): StoreError {
       "end what uses it, remove the unfinished copy and begin again",
     "unavailable",
   );
+}
+
+/** Reads the copy. Throws `StoreError` if it is damaged: all other damage is that of the source. */
+export async function ofCopy<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error;
+    throw new StoreError(
+      `Cannot finish the copy: it is damaged (${error.what}), remove the unfinished copy and begin again`,
+      "corrupt",
+      { cause: error },
+    );
+  }
 }
 
 function isSame(one: PlainRow, other: PlainRow): boolean {
