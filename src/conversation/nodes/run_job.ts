@@ -1,6 +1,6 @@
 import type { Approve } from "../../domain/query/approval.ts";
 import { Emitter } from "../../domain/query/emitter.ts";
-import type { Emit } from "../../domain/query/query_event.ts";
+import type { Emit, QueryEvent } from "../../domain/query/query_event.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { ClaimedJob, NodeStore } from "../../persistence/store/node_store.ts";
 import type { LeftQuery, ProcessOwner } from "../../persistence/store/query_store.ts";
@@ -49,13 +49,27 @@ export async function runJob(job: ClaimedJob, parts: RunJobParts, options: RunJo
   const [query, iterations, seq] = await Promise.all([
     store.query(queryId),
     store.iterations(queryId),
-    parts.nodes.lastSeq(queryId),
+    lastSeq(queryId, parts.nodes),
   ]);
   if (!query) return;
   if (query.running && left) {
     const from = { ...left, query, iterations, elapsedMs: job.elapsedMs, seq };
     await runner.run(text, { branch, options: { ...given, left: from } });
   } else if (!query.running) new Emitter(options.emit, { queryId, now: Date.now, seq }).send(endEvent(query));
+}
+
+/** The newest `seq` in the events of a query itself; 0 if there are none. */
+async function lastSeq(queryId: string, nodes: Pick<NodeStore, "eventsAfter">): Promise<number> {
+  let seq = 0, after = 0;
+  for (;;) {
+    const found = await nodes.eventsAfter(queryId, after);
+    if (found.length === 0) return seq;
+    for (const { number, body } of found) {
+      after = number;
+      const event: Partial<QueryEvent> = JSON.parse(body);
+      if (event.queryId === queryId) seq = Math.max(seq, event.seq ?? 0);
+    }
+  }
 }
 
 async function giveUp(

@@ -37,15 +37,6 @@ export class EventTable {
     return oldest === null || newest === null ? null : { oldest: Number(oldest), newest: Number(newest) };
   }
 
-  async lastSeq(queryId: string): Promise<number> {
-    const [row] = await this.#db.run(
-      `SELECT coalesce(max((body::json ->> 'seq')::bigint), 0) AS seq FROM event
-       WHERE query_id = $1 AND body::json ->> 'queryId' = $1`,
-      [queryId],
-    );
-    return Number(row?.["seq"] ?? 0);
-  }
-
   async trim(olderMs: number): Promise<void> {
     await this.#db.run("DELETE FROM event WHERE created_at < clock_timestamp() - $1 * interval '1 millisecond'", [
       olderMs,

@@ -53,7 +53,6 @@ export function openNodeStore(db: PostgresDatabase, { address, times, ...options
     publish: (all) => events.publish(all),
     eventsAfter: (queryId, number) => events.after(queryId, number),
     eventRange: (queryId) => events.range(queryId),
-    lastSeq: (queryId) => events.lastSeq(queryId),
     trim: async (olderMs) => {
       await events.trim(olderMs);
       await commands.trim(olderMs);

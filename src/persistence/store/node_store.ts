@@ -103,8 +103,6 @@ export interface NodeStore {
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
   /** The numbers of the oldest and newest event that are kept; null if there is none. */
   eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;
-  /** The newest `seq` in the events of a query itself; 0 if there are none. */
-  lastSeq(queryId: string): Promise<number>;
   /** Removes events and commands that are older. */
   trim(olderMs: number): Promise<void>;
   /** False if the query has ended. */

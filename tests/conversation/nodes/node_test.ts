@@ -78,6 +78,17 @@ check("what a lost node has spent and the iterations that it used count for the 
   assert.deepEqual([follow.reason, follow.answer, follow.usage.calls], ["max_iterations", "2", 3]);
 });
 
+check("a query is continued whatever characters its events have", async ({ start }) => {
+  const first = held();
+  await using one = await start("one", [first.scripted]);
+  const { branch, conversations } = one.engine;
+  void conversations.ask(branch, "count \0 \ud800", quiet).catch(() => {});
+  await first.asked;
+  await one.die();
+  await using two = await start("two", [replyJson([], { final: "1" })]);
+  assert.equal((await lastOf(two, branch.conversationId)).answer, "1");
+});
+
 check("the time limit of a query goes on after its node was lost", async ({ start, url }) => {
   const first = held();
   await using one = await start("one", [first.scripted]);
