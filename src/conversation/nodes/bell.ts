@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { REAL_CLOCK } from "../../domain/kit/clock.ts";
+import { ENDED } from "../../domain/kit/ended.ts";
 
 /** Wakes those who wait for news of a query. */
 export class Bell {
@@ -24,7 +25,7 @@ export class Bell {
 /** Waits for a ring, at most this long and until the signal aborts. */
 export async function ringWithin(ring: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
-  const timer = sleep(ms, undefined, { signal: AbortSignal.any([over.signal, signal]) }).catch(() => {});
+  const timer = REAL_CLOCK.sleep(ms, AbortSignal.any([over.signal, signal])).catch(() => {});
   await Promise.race([ring, timer]);
-  over.abort();
+  over.abort(ENDED);
 }
