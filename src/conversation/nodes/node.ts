@@ -203,7 +203,7 @@ export class Node implements SharedQueries {
   #heard(news: NodeNews | null): void {
     if (news === null) this.#bell.ringAll();
     else if (news.queryId !== "") this.#bell.ring(news.queryId);
-    if (news?.about !== "event") this.#runs.obey();
+    if (news === null || news.about === "command") this.#runs.obey();
     if (news === null || news.about === "job") this.#runs.claim();
   }
 

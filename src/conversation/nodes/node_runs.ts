@@ -30,6 +30,8 @@ interface LocalRun {
   /** Aborts when another node has the job. */
   readonly lost: AbortController;
   readonly cancelled: AbortController;
+  /** Commands that are or were carried out: they may have been looked for before that was stored. */
+  readonly taken: Set<string>;
   /** Whether the query goes on elsewhere; resolves when nothing of it runs here any more. */
   readonly left: Promise<boolean>;
 }
@@ -41,8 +43,6 @@ export class NodeRuns {
   /** By query. */
   readonly #running = new Map<string, LocalRun>();
   readonly #leaving = new AbortController();
-  /** Commands that are being carried out. */
-  readonly #taken = new Set<string>();
   #claiming: Promise<void> | null = null;
   #again = false;
   /** Queries of lost nodes that this one continued. */
@@ -75,7 +75,8 @@ export class NodeRuns {
     this.#claiming ??= this.#claimAll().catch(this.#failed).finally(() => this.#claiming = null);
   }
 
-  /** Called every second: reports, gives up what was lost, and looks for requests of lost nodes. */
+  /** Called every second: reports, gives up what was lost, and looks for what no notification told: requests of lost
+   * nodes, and commands. */
   async beat(): Promise<void> {
     const { nodes } = this.#parts;
     const watched = [...this.#running.values()];
@@ -86,13 +87,14 @@ export class NodeRuns {
     const forgotten = [...held].filter(([queryId]) => !isClaiming && !this.#running.has(queryId));
     for (const [queryId, epoch] of this.#claiming ? [] : forgotten) await nodes.release({ queryId, epoch });
     this.claim();
+    this.obey();
   }
 
   /** Carries out the commands for queries that run here. */
   obey(): void {
     if (this.#running.size === 0) return;
     this.#parts.nodes.commands([...this.#running.keys()]).then((found) => {
-      for (const command of found) if (!this.#taken.has(command.id)) void this.#carryOut(command).catch(this.#failed);
+      for (const command of found) void this.#carryOut(command).catch(this.#failed);
     }, this.#failed);
   }
 
@@ -134,7 +136,7 @@ export class NodeRuns {
     const events = new LocalEvents(job.epoch);
     const [lost, cancelled] = [new AbortController(), new AbortController()];
     const left = this.#run(job, { events, signal: AbortSignal.any([lost.signal, cancelled.signal]) });
-    this.#running.set(queryId, { job, events, lost, cancelled, left });
+    this.#running.set(queryId, { job, events, lost, cancelled, taken: new Set(), left });
     this.#parts.bell.ring(queryId);
   }
 
@@ -197,16 +199,17 @@ export class NodeRuns {
     const { nodes, runner } = this.#parts;
     const { id, queryId, kind, body } = command;
     const run = this.#running.get(queryId);
-    if (!run) return;
-    this.#taken.add(id);
+    if (!run || run.taken.has(id)) return;
+    run.taken.add(id);
     try {
       if (kind === "cancel") run.cancelled.abort();
       const done = kind === "cancel" ||
         (kind === "answer" ? this.#answerWith(queryId, body) : await runner.steer(run.job.branchId, body));
       // A query that goes on elsewhere takes its messages along.
       if (done || kind === "answer" || !await run.left) await nodes.settle(command, done);
-    } finally {
-      this.#taken.delete(id);
+    } catch (error) {
+      run.taken.delete(id);
+      throw error;
     }
   }
 

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { Bell } from "../../../src/conversation/nodes/bell.ts";
+import { encodeRequest } from "../../../src/conversation/nodes/job_request.ts";
+import { NodeRuns, type NodeRunsParts } from "../../../src/conversation/nodes/node_runs.ts";
+import { Publisher } from "../../../src/conversation/nodes/publisher.ts";
+import type { ClaimedJob, NodeStore } from "../../../src/persistence/store/node_store.ts";
+
+const OWNER = { host: "h", space: "s", pid: 1, started: "1", session: 0 };
+const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+const fake = <T>(part: Partial<T>): T => part as T;
+
+Deno.test("a command that is read again before its outcome is seen is carried out once", async () => {
+  const quiet = { signal: new AbortController().signal, emit: () => {} };
+  const job: ClaimedJob = {
+    ...{ queryId: "q", branchId: "b", epoch: 1, begun: false, lost: false, losses: 0, elapsedMs: 0 },
+    request: Uint8Array.from(encodeRequest("count", quiet)),
+  };
+  const [running, settled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const ended = Promise.withResolvers<never>();
+  const steered: string[] = [];
+  const jobs = [job];
+  let isShown = false;
+  const nodes = fake<NodeStore>({
+    claim: () => Promise.resolve(jobs.splice(0)),
+    commands: () => Promise.resolve(isShown ? [{ id: "c", queryId: "q", kind: "steer", body: "note" }] : []),
+    settle: () => Promise.resolve(settled.resolve()),
+    settled: () => {},
+  });
+  const runs = new NodeRuns({
+    ...{ nodes, owner: OWNER, log: LOG, most: 1, bell: new Bell(), publisher: new Publisher(nodes) },
+    router: { routes: [] },
+    store: fake<NodeRunsParts["store"]>({
+      findConversation: () => Promise.resolve(fake({})),
+      query: () => Promise.resolve(fake({})),
+    }),
+    runner: fake<NodeRunsParts["runner"]>({
+      run: () => (running.resolve(), ended.promise),
+      steer: (_, text) => Promise.resolve(steered.push(text) > 0),
+    }),
+  });
+  runs.claim();
+  await running.promise;
+  isShown = true;
+  runs.obey();
+  await settled.promise;
+  runs.obey();
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.deepEqual(steered, ["note"]);
+  ended.reject(new Error("the end of the test"));
+  await new Promise((resolve) => setTimeout(resolve));
+});
