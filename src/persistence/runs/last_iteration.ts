@@ -2,7 +2,7 @@ import { namedQuery } from "../database/named_query.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
-import { verifyIterations } from "./iteration_tally.ts";
+import { verifiedNewest } from "./iteration_tally.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 type Found =
@@ -38,7 +38,7 @@ export async function* newestIterations(
   { until = Infinity }: { readonly until?: number } = {},
 ): AsyncGenerator<Found> {
   if (!db.verifies) return yield* newestInPairs(db, { queryId, until });
-  for (let place = Math.min(await verifyIterations(db, queryId), until - 1); place >= 0; place--) {
+  for (let place = Math.min(await verifiedNewest(db, queryId), until - 1); place >= 0; place--) {
     const [found] = await iterationAt(db, { queryId, place });
     if (found?.position !== place || found.queryStateId !== queryId) {
       throw new Damage(`iteration ${place + 1} of query ${queryId} is missing`);
