@@ -23,7 +23,7 @@ const KEPT_ENVIRONMENTS = 256;
 export interface RunnerOptions extends AskOptions {
   readonly extras: RequestExtras;
   /** Variables of the request that have already been read. */
-  readonly read?: readonly InputVariable[];
+  readonly read?: readonly InputVariable[] | undefined;
   readonly retryOf?: string | undefined;
   /** The id under which the request was accepted; a new one if omitted. */
   readonly queryId?: string;

@@ -24,7 +24,7 @@ export interface AskOptions extends KeyedRequest {
   readonly approve?: Approve | undefined;
   /** Reject with `BusyError` instead of waiting when a query runs in this conversation. */
   readonly refuseWhenBusy?: boolean;
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** Images of the request; at most 20 of 5 MB each. */
   readonly images?: readonly Image[] | undefined;
   /** Becomes the variable `context`: the model sees its type, its size and its beginning. */
@@ -45,5 +45,5 @@ export interface AskOptions extends KeyedRequest {
   /** The model that serves it, such as "openai/gpt-5"; the configured one if omitted. */
   readonly model?: string | undefined;
   /** Lower than the configured limits; higher ones have no effect. */
-  readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs">;
+  readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs"> | undefined;
 }

@@ -35,7 +35,7 @@ export interface QueryLeft extends LeftQuery {
 export interface RunQueryOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
-  readonly label?: string;
+  readonly label?: string | undefined;
   readonly extras?: RequestExtras;
   /** For a query below another one: its part of the tree's ledger. */
   readonly ledger?: Ledger;

@@ -8,7 +8,7 @@ import type { QueryParts } from "./query_parts.ts";
 
 interface StoreOptions extends KeyedRequest {
   readonly branchId: string;
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** The id under which it was accepted. */
   readonly queryId?: string | undefined;
   readonly extras?: RequestExtras;

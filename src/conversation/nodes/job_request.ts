@@ -27,9 +27,8 @@ export function encodeRequest(text: string, options: Omit<RunnerOptions, "extras
   const { read, images, instructions, plan, responseSchema, maxIterations, model, limits, label } = options;
   const { retryOf, requestKey, askedAs, approve } = options;
   const request: JobRequest = {
-    ...{ text, asks: approve !== undefined },
-    ...defined({ read, images, instructions, plan, responseSchema, maxIterations, model, limits }),
-    ...defined({ label, retryOf, requestKey, askedAs }),
+    ...{ text, asks: approve !== undefined, read, images, instructions, plan, responseSchema, maxIterations, model },
+    ...{ limits, label, retryOf, requestKey, askedAs },
   };
   return encode(request);
 }
@@ -37,10 +36,4 @@ export function encodeRequest(text: string, options: Omit<RunnerOptions, "extras
 export function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
   // Only `encodeRequest` makes these bytes.
   return decode(bytes) as JobRequest;
-}
-
-type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
-
-function defined<T extends object>(given: T): Defined<T> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
