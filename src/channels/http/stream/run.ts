@@ -107,6 +107,7 @@ export class LiveRun {
   }
 
   #after(last: number): Numbered | undefined {
+    if (last >= this.#newest) return undefined;
     const next = this.#kept[Math.max(0, last + 1 - this.oldest)];
     if (next?.number === last + 1) return next;
     return this.#kept.find(({ number }) => number > last);
