@@ -50,11 +50,13 @@ function parsed(bytes: Uint8Array): unknown {
 
 async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await fetch(url, { signal });
     if (response.ok && response.body) {
       return await readBounded(response.body, {
         maxBytes: MAX_BYTES,
         tooLarge: () => new Error(`Over ${MAX_BYTES / 1024 / 1024} MiB`),
+        signal,
       });
     }
     await response.body?.cancel();

@@ -30,21 +30,20 @@ export class ReleasePlace {
     const at = this.#remote ? new URL(name, this.#from).href : join(this.#from, name);
     const tooLarge = () => new Error(`Over ${maxBytes} bytes`);
     try {
-      const stream = this.#remote ? await this.#fetched(at) : (await Deno.open(at)).readable;
-      return await readBounded(stream, { maxBytes, tooLarge });
+      const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const stream = this.#remote ? await this.#fetched(at, signal) : (await Deno.open(at)).readable;
+      return await readBounded(stream, { maxBytes, tooLarge, signal });
     } catch (error) {
       if (this.#signal.aborted) throw new Cancelled("Cancelled");
       throw new UsageError(`Cannot read ${at}: ${this.#remote ? messageOf(error) : fileFault(error)}`);
     }
   }
 
-  async #fetched(url: string): Promise<ReadableStream<Uint8Array>> {
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  async #fetched(url: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     let at = url;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const { ok, status, headers, body } = await fetch(at, { signal, redirect: "manual" });
-      // The signal of `fetch` does not end the body once its Response is garbage-collected.
-      if (ok && body) return body.pipeThrough(new TransformStream(), { signal });
+      if (ok && body) return body;
       await body?.cancel();
       const next = headers.get("location");
       if (status < 300 || status > 399 || next === null) throw new Error(`Status ${status}`);

@@ -29,3 +29,16 @@ Deno.test("readBounded() stops reading at the first part over the bound", async 
     bytes(1, 2),
   );
 });
+
+Deno.test("readBounded() gives a stream up that goes on no longer when its signal is aborted", async () => {
+  const controller = new AbortController();
+  let isCancelled = false;
+  const silent = new ReadableStream<Uint8Array>({
+    start: (stream) => stream.enqueue(bytes(1)),
+    pull: () => controller.abort(new RangeError("given up")),
+    cancel: () => void (isCancelled = true),
+  }, { highWaterMark: 0 });
+  const tooLarge = () => new Error("too large");
+  await assert.rejects(readBounded(silent, { maxBytes: 9, tooLarge, signal: controller.signal }), /given up/);
+  assert.ok(isCancelled);
+});

@@ -72,7 +72,7 @@ export class BotApi {
         });
       }
       const tooLarge = () => new TelegramError("Cannot download a file: it is too large", { code: "refused" });
-      return await readBounded(response.body ?? new Blob().stream(), { maxBytes, tooLarge });
+      return await readBounded(response.body ?? new Blob().stream(), { maxBytes, tooLarge, signal: both });
     } catch (error) {
       throw this.#told(error, signal);
     }
