@@ -2,6 +2,8 @@ import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import { isSecureUrl } from "../../../domain/kit/is_secure_url.ts";
 import { messageOf } from "../../../domain/kit/message_of.ts";
+import { readBounded } from "../../../domain/kit/read_bounded.ts";
+import { readForeignJson } from "../../../domain/text/read_foreign_json.ts";
 import type { Log } from "../../../logging/log.ts";
 import { Problem } from "../response/problem.ts";
 
@@ -12,7 +14,7 @@ const HELD_MS = 24 * 3_600_000;
 /** Time between two attempts to read them. */
 const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 5_000;
-const MAX_CHARS = 1 << 18;
+const MAX_BYTES = 1 << 18;
 const MAX_KEYS = 100;
 
 const Keys = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(MAX_KEYS) });
@@ -103,11 +105,8 @@ export class KeySet {
       await response.body?.cancel();
       throw new Error(`Cannot read ${url}: its status is ${response.status}`);
     }
-    let text = "";
-    for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
-      text += piece;
-      if (text.length > MAX_CHARS) throw new Error(`Cannot read ${url}: it has more than ${MAX_CHARS} characters`);
-    }
-    return JSON.parse(text);
+    const tooLarge = () => new Error(`Cannot read ${url}: it has more than ${MAX_BYTES} bytes`);
+    const bytes = await readBounded(response.body, { maxBytes: MAX_BYTES, tooLarge, signal });
+    return readForeignJson(new TextDecoder().decode(bytes));
   }
 }
