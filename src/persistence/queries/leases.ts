@@ -35,6 +35,7 @@ export async function takeLease(
       throw new BusyError(`Conversation is busy: a query runs in it in another process (${pid} on ${host})`);
     }
     await endLeft({ owner: known, gone });
+    await dropLease(tx, branchId);
   }
   await putLease(tx, { branchId, owner, now });
 }
@@ -48,12 +49,11 @@ async function hasJob(tx: Database, branchId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Leases a branch, whoever holds it. */
+/** Leases a branch that nobody holds any more. */
 export async function putLease(
   tx: Database,
   { branchId, owner, now }: { readonly branchId: string; readonly owner: ProcessOwner; readonly now: number },
 ): Promise<void> {
-  await dropLease(tx, branchId);
   const { host, space, pid, started, session } = owner;
   const held = { conversationStateId: branchId, host, space, pid, started, session };
   await insertRow(tx, "lease", { ...held, acquiredAt: now, heartbeatAt: now });
@@ -63,6 +63,7 @@ const deleteLease = namedChange((db, { branchId }: { readonly branchId: string }
   db.deleteFrom("lease").where("conversationStateId", "=", branchId)
 );
 
+/** Nobody holds the branch from now on. */
 export async function dropLease(tx: Database, branchId: string): Promise<void> {
   await deleteLease(tx, { branchId });
 }

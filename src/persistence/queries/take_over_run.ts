@@ -6,7 +6,7 @@ import { checkFence } from "../runs/fence.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { acceptedFinal } from "./accepted_final.ts";
 import { interruptIterations, runningIterations } from "./end_query.ts";
-import { putLease } from "./leases.ts";
+import { dropLease, putLease } from "./leases.ts";
 import { spentOf } from "./spent.ts";
 import { endLost, type LostRun } from "./sweep.ts";
 import type { LeftQuery, ProcessOwner } from "../store/query_store.ts";
@@ -33,6 +33,7 @@ export async function takeOverRun(
   const spent = await spentOf(tx, run);
   const { branchId } = run;
   await interruptIterations(await runningIterations(tx, { queryId }), { db: tx, branchId, now });
+  await dropLease(tx, branchId);
   await putLease(tx, { branchId, owner, now });
   return { ...spent, subcalls: await countSubcalls(tx, queryId) };
 }
