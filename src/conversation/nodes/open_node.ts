@@ -18,14 +18,14 @@ interface OpenedNode {
 /** Makes this process one of the nodes that share a database. */
 export async function openNode(
   store: Store,
-  { most = MOST, ...parts }: Pick<NodeParts, "router" | "owner" | "log"> & { readonly most?: number },
+  parts: Pick<NodeParts, "router" | "owner" | "log">,
 ): Promise<OpenedNode> {
   if (!store.asNode) throw new Error("Cannot share a database of one machine");
   const nodes = await store.asNode(newId());
   const all = store.of(null);
   let node: Node | null = null;
   return {
-    parts: { shared: (runner) => node = new Node({ ...parts, store: all, nodes, runner, most }) },
+    parts: { shared: (runner) => node = new Node({ ...parts, store: all, nodes, runner, most: MOST }) },
     start: async () => await node?.start(),
     close: async () => await node?.close(),
   };
