@@ -83,7 +83,7 @@ function equal(db: Database, ...[path, value]: readonly [string, string | number
   }
   if (db.kind === "postgres") {
     const found = sql`CAST(json_of(text) #> CAST(${parts} AS text[]) AS text)`;
-    return sql`${found} = CAST(CAST(${JSON.stringify(value)} AS jsonb) AS text)`;
+    return sql`${found} = CAST(json_of(${JSON.stringify(value)}) AS text)`;
   }
   const place = `$${parts.map((part) => `."${part}"`).join("")}`;
   const type = sql`json_type(text, ${place})`;

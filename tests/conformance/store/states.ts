@@ -185,6 +185,7 @@ export const storeStateCases: readonly StoreCase[] = [
       assert.deepEqual(await find({ where: { "by.name": "ada" } }), ["1 job/1 1"]);
       assert.deepEqual(await find({ where: { done: true } }), ["2 job/1 1"]);
       assert.deepEqual(await find({ where: { n: "1" } }), []);
+      assert.deepEqual(await find({ where: { state: "open\u0000" } }), []);
       assert.deepEqual(await find({ where: { done: 1 } }), []);
       assert.deepEqual(await find({ where: { at: null } }), ["1 job/1 1"]);
       assert.deepEqual(await find({ prefix: "job/", limit: 1 }), ["0 job/2 1"]);
