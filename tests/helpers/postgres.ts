@@ -74,6 +74,7 @@ export async function startPostgres({ settings = [], access = [] }: PostgresOpti
     stop: async (mode) => {
       const { child } = running;
       running.child = null;
+      child?.ref();
       child?.kill(mode === "fast" ? "SIGINT" : "SIGQUIT");
       await child?.status;
     },

@@ -1,4 +1,5 @@
 import { type QueryResult, type RawBuilder, sql } from "kysely";
+import { newId } from "../../domain/kit/id.ts";
 import { Database, type ResultRow } from "../database/database.ts";
 import { OwnDriver } from "../database/own_driver.ts";
 import { postgresDialect } from "./dialect.ts";
@@ -12,6 +13,14 @@ type Result = QueryResult<Record<string, unknown>>;
 
 /** How often a transaction runs again because another one was in its way. */
 const MOST_TRIES = 8;
+/** A process writes one transaction after the other, so that one row is enough for it. */
+const PUT_MARK = `INSERT INTO last_write (writer, mark) VALUES ($1, $2)
+ON CONFLICT (writer) DO UPDATE SET mark = excluded.mark, written_at = excluded.written_at`;
+const READ_MARK = `INSERT INTO last_write AS w (writer, mark) VALUES ($1, '')
+ON CONFLICT (writer) DO UPDATE SET written_at = w.written_at RETURNING mark`;
+/** Those of processes that were killed go too. */
+const FORGET_MARKS = `DELETE FROM last_write
+WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
 export interface PostgresDatabaseOptions {
   readonly tenant: string | null;
@@ -139,21 +148,21 @@ export class PostgresDatabase extends Database {
 
   override async close(): Promise<void> {
     await this.destroy();
+    await this.#forgetMarks().catch(() => {}); // the next process that ends does it
     await this.#server.close();
   }
 
-  /** Runs a transaction once. If the connection is lost while it is committed, the server says later whether it was. */
+  /** Runs a transaction once. If the connection is lost while it is committed, the mark that it leaves says later whether
+   * it was: a server that crashed gives the numbers of transactions that it forgot to others. */
   async #attempt<T>(work: (tx: Database) => Promise<T>): Promise<{ readonly result: T } | { readonly error: unknown }> {
     const connection = await this.#take();
     const sent = new Sent();
-    let id: unknown = null;
+    const mark = newId();
     let done: { readonly result: T } | null = null;
     try {
       sent.add(connection.query(this.#begin("BEGIN")));
-      const began = connection.query("SELECT pg_current_xact_id()::text AS id", { prepared: true });
-      sent.add(began);
+      sent.add(connection.query(PUT_MARK, { parameters: [this.#server.writer, mark], prepared: true }));
       const result = await work(this.#within({ connection, sent }));
-      id = (await began).rows[0]?.["id"];
       done = { result };
       sent.add(connection.query("COMMIT"));
       await sent.all();
@@ -161,15 +170,14 @@ export class PostgresDatabase extends Database {
       return done;
     } catch (error) {
       await undo(connection, error);
-      return done && isLost(error) && await this.#isCommitted(String(id)) ? done : { error };
+      return done && isLost(error) && await this.#isCommitted(mark) ? done : { error };
     }
   }
 
-  async #isCommitted(id: string): Promise<boolean> {
-    for (;;) {
-      const { rows: [found] } = await this.#query("SELECT pg_xact_status($1::xid8) AS status", { parameters: [id] });
-      if (found?.["status"] !== "in progress") return found?.["status"] === "committed";
-    }
+  /** Waits for a transaction that the server has not ended yet. */
+  async #isCommitted(mark: string): Promise<boolean> {
+    const { rows: [found] } = await this.#query(READ_MARK, { parameters: [this.#server.writer] });
+    return found?.["mark"] === mark;
   }
 
   /** A statement outside of a transaction may run twice: what is written there is the same then. */
@@ -193,6 +201,12 @@ export class PostgresDatabase extends Database {
         if (!isLost(error)) throw error;
       }
     }
+  }
+
+  async #forgetMarks(): Promise<void> {
+    const connection = await this.#server.take(0);
+    const forgotten = connection.query(FORGET_MARKS, { parameters: [this.#server.writer] });
+    await forgotten.finally(() => connection.release());
   }
 
   /** The value of `vis.tenant`, by which the server chooses rows. */

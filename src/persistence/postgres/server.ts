@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { QueryResult } from "kysely";
+import { newId } from "../../domain/kit/id.ts";
 import { Semaphore } from "../../domain/kit/semaphore.ts";
 import { columnName } from "../schema/column_name.ts";
 import type { Address } from "./address.ts";
@@ -52,6 +53,8 @@ interface QueryOptions {
 
 /** The connections to a server. While the server is lost, whoever wants one waits for it. */
 export class Server {
+  /** Whose last transaction is remembered; other processes have other names. */
+  readonly writer = newId();
   readonly #pool: Pool;
   readonly #patienceMs: number;
   readonly #names = new Map<string, string>();

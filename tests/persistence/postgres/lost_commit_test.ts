@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import { readAddress } from "../../../src/persistence/postgres/address.ts";
+import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
+import { Server } from "../../../src/persistence/postgres/server.ts";
+import { noPostgres, type Postgres, startPostgres } from "../../helpers/postgres.ts";
+
+const server = noPostgres === "" ? await startPostgres({ settings: ["synchronous_commit = on"] }) : null;
+const INSERT = "INSERT INTO conversation_soul (id, created_at, activity) VALUES ($1, 1, 1)";
+
+interface Rig {
+  readonly server: Postgres;
+  readonly url: string;
+  readonly db: PostgresDatabase;
+}
+
+function check(name: string, work: (rig: Rig) => Promise<void>): void {
+  Deno.test({
+    name: `${name}${noPostgres && `: ${noPostgres}`}`,
+    ignore: server === null,
+    fn: async () => {
+      if (server === null) return;
+      const url = await server.createDatabase();
+      await (await openStore({ path: url })).close();
+      const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 60_000 }), { tenant: "default" });
+      await db.write((tx) => tx.store(INSERT, ["before"]));
+      await work({ server, url, db });
+      await db.close();
+    },
+  });
+}
+
+const ids = async ({ server, url }: Rig): Promise<string> =>
+  await server.sql("SELECT string_agg(id, ' ' ORDER BY id) FROM conversation_soul", url);
+
+for (const others of [0, 20]) {
+  check(
+    `a transaction that a crash of the server undid runs again, with ${others} others after the crash`,
+    async (rig) => {
+      let tries = 0;
+      await rig.db.write(async (tx) => {
+        await tx.run(INSERT, [`try ${++tries}`]);
+        if (tries > 1) return;
+        await rig.server.stop("immediate");
+        await rig.server.start();
+        // They get the numbers that the server gave before and has forgotten.
+        for (let n = 0; n < others; n++) await rig.server.sql("SELECT pg_current_xact_id()");
+      });
+      assert.equal(await ids(rig), "before try 2");
+    },
+  );
+}
