@@ -147,11 +147,8 @@ export class QueryLoop {
   /** What the user has sent since the last call; stored before the next one shows it. */
   async #steered(): Promise<readonly string[]> {
     const { parts, frame, state } = this.#prepared;
-    const steered = parts.steering?.take() ?? [];
-    if (steered.length > 0) {
-      await parts.store.addSteered(frame.queryId, { iteration: state.position + 1, texts: steered });
-    }
-    return steered;
+    const iteration = state.position + 1;
+    return await parts.steering?.take((texts) => parts.store.addSteered(frame.queryId, { iteration, texts })) ?? [];
   }
 
   /** Takes an iteration's result into the state. Returns the reason if the query ends. */

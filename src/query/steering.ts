@@ -11,18 +11,26 @@ export class Steering {
       const one = { text, settle };
       this.#waiting.push(one);
       signal?.addEventListener("abort", () => {
+        if (!this.#waiting.includes(one)) return;
         this.#waiting = this.#waiting.filter((other) => other !== one);
         settle(false);
       }, { once: true });
     });
   }
 
-  /** The queued messages, oldest first, for the call that is being prepared. */
-  take(): readonly string[] {
+  /** The queued messages, oldest first, for the call that is being prepared. They count as shown once they are stored. */
+  async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
     const taken = this.#waiting;
     this.#waiting = [];
-    for (const { settle } of taken) settle(true);
-    return taken.map(({ text }) => text);
+    const texts = taken.map(({ text }) => text);
+    let shown = false;
+    try {
+      if (texts.length > 0) await store(texts);
+      shown = true;
+      return texts;
+    } finally {
+      for (const { settle } of taken) settle(shown);
+    }
   }
 
   /** Call it when the query makes no further call. */

@@ -7,12 +7,35 @@ import { Steering } from "../../src/query/steering.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
+const stored = () => Promise.resolve();
+
 Deno.test("take() gives each message once, oldest first, and says that it is shown", async () => {
   const steering = new Steering();
   const shown = [steering.add("one"), steering.add("two")];
-  assert.deepEqual(steering.take(), ["one", "two"]);
-  assert.deepEqual(steering.take(), []);
+  assert.deepEqual(await steering.take(stored), ["one", "two"]);
+  assert.deepEqual(await steering.take(stored), []);
   assert.deepEqual(await Promise.all(shown), [true, true]);
+});
+
+Deno.test("take() says of messages that could not be stored that they were not shown", async () => {
+  const steering = new Steering();
+  const taken = new AbortController();
+  const told = [steering.add("one"), steering.add("two", taken.signal)];
+  const failed = new Error("the disk is full");
+  await assert.rejects(steering.take(() => (taken.abort(), Promise.reject(failed))), failed);
+  assert.deepEqual(await Promise.all(told), [false, false]);
+});
+
+Deno.test("a message counts as shown only once it is stored", async () => {
+  const steering = new Steering();
+  const order: string[] = [];
+  const told = steering.add("one").then(() => order.push("told"));
+  await steering.take(async () => {
+    await new Promise((resolve) => setTimeout(resolve));
+    order.push("stored");
+  });
+  await told;
+  assert.deepEqual(order, ["stored", "told"]);
 });
 
 Deno.test("end() says of what no call showed that it was not, also of what comes later", async () => {
@@ -20,7 +43,7 @@ Deno.test("end() says of what no call showed that it was not, also of what comes
   const late = steering.add("too late");
   steering.end();
   assert.deepEqual([await late, await steering.add("later")], [false, false]);
-  assert.deepEqual(steering.take(), []);
+  assert.deepEqual(await steering.take(stored), []);
 });
 
 Deno.test("add() lets a message be taken back while no call shows it, and not after", async () => {
@@ -28,7 +51,7 @@ Deno.test("add() lets a message be taken back while no call shows it, and not af
   const [taken, kept] = [new AbortController(), new AbortController()];
   const told = [steering.add("one", taken.signal), steering.add("two", kept.signal)];
   taken.abort();
-  assert.deepEqual(steering.take(), ["two"]);
+  assert.deepEqual(await steering.take(stored), ["two"]);
   kept.abort();
   assert.deepEqual(await Promise.all(told), [false, true]);
   assert.equal(await steering.add("three", taken.signal), false);

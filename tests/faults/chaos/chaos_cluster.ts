@@ -33,6 +33,16 @@ export class ChaosCluster implements AsyncDisposable {
   /** How often each fault happened. */
   readonly faults = new Map<string, number>();
 
+  /** Nodes that were started. */
+  get started(): number {
+    return this.#all.length;
+  }
+
+  /** Processes that nodes had when they ended. */
+  get processes(): number {
+    return this.#below.length;
+  }
+
   protected constructor(user: User, postgres: Postgres, url: string) {
     this.#user = user;
     this.#postgres = postgres;
@@ -61,10 +71,15 @@ export class ChaosCluster implements AsyncDisposable {
     }
   }
 
-  /** Does one thing to one of them, and waits until it is over. */
-  async fault(random: Random): Promise<void> {
+  /** Does one thing to one of them, and waits until it is over. Returns its name. */
+  async fault(random: Random): Promise<string> {
     const name = random.pick(["kill", "stop", "term", "cut", "cut", "crash", "restart"] as const);
     this.faults.set(name, (this.faults.get(name) ?? 0) + 1);
+    await this.#do(name, random);
+    return name;
+  }
+
+  async #do(name: "kill" | "stop" | "term" | "cut" | "crash" | "restart", random: Random): Promise<void> {
     if (name === "cut") return await this.#cut();
     if (name === "crash" || name === "restart") {
       await this.#postgres.stop(name === "crash" ? "immediate" : "fast");

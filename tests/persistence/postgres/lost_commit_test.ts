@@ -23,7 +23,7 @@ function check(name: string, work: (rig: Rig) => Promise<void>): void {
       const url = await server.createDatabase();
       await (await openStore({ path: url })).close();
       const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 60_000 }), { tenant: "default" });
-      await db.write((tx) => tx.store(INSERT, ["before"]));
+      await db.write(async (tx) => await tx.run(INSERT, ["before"]));
       await work({ server, url, db });
       await db.close();
     },

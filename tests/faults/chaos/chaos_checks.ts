@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from "node:util";
+import type { StoredQuery } from "../../../src/domain/query/stored_query.ts";
+import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Invariants } from "./invariants.ts";
+import type { Talk } from "./talk.ts";
+
+/** Each counts the rows that were looked at, and lists those that should not be there. */
+const ROWS = [
+  {
+    what: "no request, query or lease is stuck",
+    count: "SELECT count(*) FROM query_state",
+    wrong: `SELECT 'request ' || query_id FROM job UNION ALL SELECT 'lease of ' || conversation_state_id FROM lease
+      UNION ALL SELECT 'query ' || id FROM query_state WHERE status = 'running'`,
+  },
+  {
+    what: "only one node writes under an epoch",
+    count: "SELECT count(*) FROM audit",
+    wrong: "SELECT query_id, epoch FROM audit GROUP BY 1, 2 HAVING count(DISTINCT writer) > 1",
+  },
+  {
+    what: "nothing is written under an epoch after a later one has begun",
+    count: "SELECT count(*) FROM audit",
+    wrong: `SELECT query_id, number FROM (
+        SELECT *, max(epoch) OVER (PARTITION BY query_id ORDER BY number) AS newest FROM audit
+      ) written WHERE epoch < newest`,
+  },
+] as const;
+
+/** What the tables of the nodes show. */
+export async function checkRows(invariants: Invariants, sql: (text: string) => Promise<string>): Promise<void> {
+  for (const { what, count, wrong } of ROWS) {
+    const violations = (await sql(wrong)).split("\n").filter((line) => line !== "");
+    invariants.list(what, { checked: Number(await sql(count)), violations });
+  }
+}
+
+/** Whether what is stored is what the client was told, once and in order. */
+export async function checkTalk(invariants: Invariants, talk: Talk, store: Store): Promise<void> {
+  const { conversationId, said, fork } = talk;
+  const check = (what: string, found: unknown, expected: unknown): void =>
+    invariants.holds(
+      what,
+      isDeepStrictEqual(found, expected),
+      () => `${conversationId}: ${JSON.stringify(found)} and not ${JSON.stringify(expected)}`,
+    );
+  const { branchId = "" } = await store.query(said[0]?.queryId ?? "") ?? {};
+  const all = await store.queries(branchId);
+  const queries = all.filter(({ text }) => text.startsWith("add "));
+  check("a conversation has its requests, each once and in order", queries.map(({ text }) => text), [
+    ...said.map(({ request }) => request),
+  ]);
+  for (const [at, { queryId, status, reason, answer }] of said.entries()) {
+    const query = queries[at];
+    check("a client is told what is stored", [query?.queryId, query?.status, query?.answer], [queryId, status, answer]);
+    check(
+      "a request ends with an answer or because it was cancelled",
+      status === "done" || reason === "cancelled",
+      true,
+    );
+    if (status === "done") check("an answer has the effects of its requests, once and in order", ...effects(talk, at));
+  }
+  const versions = await store.variableVersions(branchId, "list", { newest: 1_000 });
+  const words = versions.map(({ image }) => image.summary.shape.replace(/\D+(\d+).*/, "$1"));
+  check("every version of a variable is there", words, words.map((_, at) => String(at + 1)));
+  const last = said.findLast(({ status }) => status === "done")?.answer ?? "";
+  check("no version of a variable is older than an answer", Number(words.at(-1) ?? 0) >= wordsOf(last).length, true);
+  if (fork) check("a fork continues from its point", fork.answer, `${said[fork.after]?.answer}+fork`);
+  checkMessages(talk, all, check);
+}
+
+type Check = (what: string, found: unknown, expected: unknown) => void;
+
+function checkMessages({ heard, lost }: Talk, queries: readonly StoredQuery[], check: Check): void {
+  const texts = queries.flatMap(({ steered }) => steered.map(({ text }) => text));
+  const count = (message: string): number => texts.filter((text) => text === message).length;
+  for (const message of heard) check("a message that was taken is shown to the model once", count(message), 1);
+  for (const message of lost) check("no message is shown twice", count(message) <= 1, true);
+}
+
+/** The words of an answer, and those that it must have: of all requests so far that were answered. What was cancelled
+ * may have come that far. */
+function effects({ said }: Talk, at: number): [readonly string[], readonly string[]] {
+  const words = wordsOf(said[at]?.answer ?? "");
+  const before = said.slice(0, at + 1).map(({ request, status }) => ({ word: request.slice(4), status }));
+  return [
+    words,
+    before.filter(({ word, status }) => status === "done" || words.includes(word)).map(({ word }) => word),
+  ];
+}
+
+function wordsOf(answer: string): readonly string[] {
+  return answer.split("+").filter((word) => word !== "");
+}

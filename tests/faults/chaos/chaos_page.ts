@@ -1,0 +1,58 @@
+import type { Machine } from "../../../bench/support/machine.ts";
+import type { ChaosReport } from "./chaos.ts";
+
+export interface ChaosResult {
+  readonly commit: string;
+  /** How the nodes were run: from source, or as the executable. */
+  readonly way: string;
+  readonly machine: Pick<Machine, "cores" | "memoryGb" | "load">;
+  readonly runs: readonly ChaosReport[];
+}
+
+const FAULTS = {
+  kill: "nodes killed (SIGKILL)",
+  stop: "nodes stopped for 9 seconds (SIGSTOP)",
+  term: "nodes ended (SIGTERM) and replaced",
+  cut: "half of all connections cut",
+  restart: "database server restarted",
+  crash: "database server crashed",
+} as const;
+
+/** The page in docs/generated. */
+export function chaosPage({ commit, way, machine, runs }: ChaosResult): string {
+  const [first] = runs;
+  const { nodes = 0, conversations = 0, requests = 0, atOnce = 0 } = first?.size ?? {};
+  const row = (what: string, cells: readonly (string | number)[]) => `| ${[what, ...cells].join(" | ")} |`;
+  const head = [row("", runs.map(({ size }) => `seed ${size.seed}`)), row("---", runs.map(() => "---"))];
+  const invariants = first?.invariants.map(({ what }) =>
+    row(
+      what,
+      runs.map((run) => {
+        const { checked = 0, violations = [] } = run.invariants.find((one) => one.what === what) ?? {};
+        return violations.length === 0 ? `0 of ${checked}` : `**${violations.length}** of ${checked}`;
+      }),
+    )
+  ) ?? [];
+  return [
+    "# Nodes that fail",
+    "",
+    `Made by \`deno task chaos\` from \`chaos.json\`: ${nodes} nodes (${way}) and ${conversations} conversations of`,
+    `${requests} requests, ${atOnce} at a time, on ${machine.cores} cores and ${machine.memoryGb} GB with a load of ${
+      machine.load.toFixed(1)
+    },`,
+    `commit ${commit}. [Several nodes](../nodes.md#what-is-tested) says what is tried.`,
+    "",
+    "## What was done",
+    "",
+    ...head,
+    row("seconds", runs.map(({ seconds }) => seconds)),
+    ...Object.entries(FAULTS).map(([name, what]) => row(what, runs.map(({ faults }) => faults[name] ?? 0))),
+    ...Object.keys(first?.counts ?? {}).map((what) => row(what, runs.map(({ counts }) => counts[what] ?? 0))),
+    "",
+    "## Where it did not hold",
+    "",
+    ...head,
+    ...invariants,
+    "",
+  ].join("\n");
+}
