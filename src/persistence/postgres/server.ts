@@ -25,7 +25,6 @@ interface Found {
 interface Client {
   query(query: Readonly<Record<string, unknown>>): Promise<Found | readonly Found[]>;
   release(broken: boolean): void;
-  removeAllListeners(event: "error"): void;
   on(event: "error", listener: (error: unknown) => void): void;
 }
 
@@ -33,6 +32,7 @@ interface Pool {
   connect(): Promise<Client>;
   end(): Promise<void>;
   on(event: "error", listener: (error: unknown) => void): void;
+  on(event: "connect", listener: (client: Client) => void): void;
 }
 
 /** A connection that one transaction has to itself. */
@@ -73,6 +73,8 @@ export class Server {
       types: { getTypeParser: (oid: number) => parserOf(oid) },
     });
     this.#pool.on("error", (error) => this.#lost(error));
+    // A connection that ends before its first statement is sent too: an error without a listener would end the process.
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
   }
 
   /** What is wrong; "" while the server answers. */
@@ -87,8 +89,6 @@ export class Server {
       try {
         const client = await this.#pool.connect();
         this.#fault = "";
-        client.removeAllListeners("error");
-        client.on("error", () => {}); // the statement that runs fails too
         return {
           query: (sql, options) => this.#query(client, sql, options),
           see: (tenant) => this.#see(client, tenant),

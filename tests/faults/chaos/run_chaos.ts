@@ -53,7 +53,11 @@ for (const seed of values.seed) {
 }
 if (values.conversations === WHOLE) {
   const way = values.compiled ? "the executable" : "from source";
-  const result: ChaosResult = { commit, way, machine: { cores, memoryGb, load }, runs };
+  const before = await Deno.readTextFile(join(GENERATED, "chaos.json")).then<ChaosResult, null>(JSON.parse, () => null);
+  // Runs of the same program with other seeds stay.
+  const others = before?.commit === commit && before.way === way ? before.runs : [];
+  const all = [...others.filter(({ size }) => !values.seed.includes(String(size.seed))), ...runs];
+  const result: ChaosResult = { commit, way, machine: { cores, memoryGb, load }, runs: all };
   await Deno.writeTextFile(join(GENERATED, "chaos.json"), `${JSON.stringify(result, null, 2)}\n`);
   await Deno.writeTextFile(join(GENERATED, "chaos.md"), chaosPage(result));
 }

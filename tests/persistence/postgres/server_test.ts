@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { readAddress } from "../../../src/persistence/postgres/address.ts";
+import { isLost } from "../../../src/persistence/postgres/postgres_error.ts";
+import { Server } from "../../../src/persistence/postgres/server.ts";
+
+/** A message of PostgreSQL's protocol (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
+function message(type: string, body: string): string {
+  const length = body.length + 4;
+  return type + String.fromCharCode(length >> 24, length >> 16 & 255, length >> 8 & 255, length & 255) + body;
+}
+
+const ACCEPTED = message("R", "\0\0\0\0") + message("Z", "I");
+const ENDED = message("E", "SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0");
+
+Deno.test("a connection that ends in the moment in which it begins ends nothing else", async () => {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const accepted = (async () => {
+    const connection = await listener.accept();
+    await connection.read(new Uint8Array(1024));
+    // Both arrive together.
+    await connection.write(Uint8Array.from(ACCEPTED + ENDED, (char) => char.charCodeAt(0)));
+    connection.close();
+  })();
+  const { port } = listener.addr;
+  const server = new Server(readAddress(`postgres://vis@127.0.0.1:${port}/vis?sslmode=disable`), { patienceMs: 0 });
+  const connection = await server.take();
+  await accepted;
+  await assert.rejects(connection.query("SELECT 1"), isLost);
+  connection.release(true);
+  await server.close();
+  listener.close();
+});
