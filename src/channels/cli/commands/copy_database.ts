@@ -4,18 +4,15 @@ import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 
-interface Flags {
-  readonly from: string;
-  readonly to: string;
-  readonly json: boolean;
-}
-
 const CLEAR_LINE = "\r\x1b[K";
 
 /** `vis db copy`. Shows its progress on a terminal. After Ctrl-C, the same command continues. */
-export async function copyDatabaseCommand({ services, io, flags }: CommandInput<Flags>): Promise<number> {
+export async function copyDatabaseCommand(
+  from: string,
+  to: string,
+  { services, io, flags: { json } }: CommandInput<{ readonly json: boolean }>,
+): Promise<number> {
   using interrupted = interrupt(io);
-  const { json, from, to } = flags;
   const show = (text: string) => io.stderrIsTerminal && io.stderr(CLEAR_LINE + text);
   try {
     const { signal } = interrupted;

@@ -18,10 +18,11 @@ export interface SearchFlags {
 
 /** `vis search`: two lines per match, best first; on a terminal by conversation. Resolves with 1 if there are no matches. */
 export async function searchCommand(
-  text: string,
+  words: readonly string[],
   { services, io, flags }: CommandInput<SearchFlags>,
 ): Promise<number> {
   const { kind, since, until, limit } = flags;
+  const text = words.join(" ");
   return await browse({ services, flags }, async ({ conversations }) => {
     const within = flags.conversation === undefined ? null : await conversations.byId(flags.conversation);
     const filter = { kind, since, until, limit, conversationId: within?.conversationId };

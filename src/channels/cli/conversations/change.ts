@@ -27,10 +27,11 @@ export async function forkConversation(
 /** `vis conversations rename`: the branch of the id, or the newest branch of a conversation. */
 export async function renameConversation(
   id: string,
-  { services, io, flags, title }: StoredCommand<object> & { readonly title: string },
+  words: readonly string[],
+  { services, io, flags }: StoredCommand<object>,
 ): Promise<number> {
   const kept = await browse({ services, flags }, async ({ conversations }) => {
-    return await conversations.records.rename(await conversations.byId(id), title);
+    return await conversations.records.rename(await conversations.byId(id), words.join(" "));
   });
   io.stderr(`${visibleText(kept)}\n`);
   return 0;

@@ -1,13 +1,11 @@
 import { Command, Option } from "commander";
 import { positiveInteger } from "../input/arguments.ts";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
-import type { ExportFormat, ImportFlags } from "../conversations/export.ts";
-import type { ReplayFlags } from "../conversations/replay.ts";
-import type { RetryFlags } from "../conversations/retry.ts";
 
 /** `vis conversations` and `vis replay`. */
-export function addConversations(program: Command, { services, io, finish }: Context): void {
+export function addConversations(program: Command, context: Context): void {
   const group = program.command("conversations").description(
     "manage stored conversations: list, show, rename, fork, retry, delete, export, import",
   );
@@ -17,22 +15,16 @@ export function addConversations(program: Command, { services, io, finish }: Con
     .option("--here", "only those of this workspace", false)
     .addOption(output())
     .option(...FLAGS.storedDb)
-    .action(async (flags: { limit: number; here: boolean; output: "text" | "json"; db?: string }) => {
-      const { printConversations: listConversations } = await import("../conversations/list_and_show.ts");
-      finish(await listConversations({ services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../conversations/list_and_show.ts")).printConversations));
   group.command("show")
     .description("show a conversation: requests, thinking, code, results, answers")
     .argument("<id>", "conversation id; a unique prefix is enough")
     .option("--query <n>", "only this request, counted from 1", positiveInteger)
     .addOption(output())
     .option(...FLAGS.storedDb)
-    .action(async (id: string, flags: { query?: number; output: "text" | "json"; db?: string }) => {
-      const { showConversation } = await import("../conversations/list_and_show.ts");
-      finish(await showConversation(id, { services, io, flags }));
-    });
-  addChanges(group, { services, io, finish });
-  addFiles(group, { services, io, finish });
+    .action(action(context, async () => (await import("../conversations/list_and_show.ts")).showConversation));
+  addChanges(group, context);
+  addFiles(group, context);
   program.command("replay")
     .description(
       "run the recorded replies of a conversation again in a copy of the workspace, and list differences",
@@ -44,23 +36,17 @@ export function addConversations(program: Command, { services, io, finish }: Con
     .option("--db <path>", "database file to read from (VIS_DB)")
     .option("--cwd <dir>", "workspace folder to copy (default: current folder)")
     .addHelpText("after", "\nExit codes: 0 no differences, 1 differences, 2 usage, 3 settings, 130 cancelled.")
-    .action(async (id: string, flags: ReplayFlags) => {
-      const { replayCommand } = await import("../conversations/replay.ts");
-      finish(await replayCommand(id, { services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../conversations/replay.ts")).replayCommand));
 }
 
-function addChanges(group: Command, { services, io, finish }: Context): void {
+function addChanges(group: Command, context: Context): void {
   group.command("fork")
     .description("create a branch that continues from an earlier point; prints its id")
     .argument("<id>", "id of a conversation, branch or request; a unique prefix is enough")
     .option("--at <iteration>", "step N, or REQUEST.STEP, or 0 for the beginning (default: the end)")
     .option("--json", "print the ids as JSON", false)
     .option(...FLAGS.storedDb)
-    .action(async (id: string, flags: { at?: string; json: boolean; db?: string }) => {
-      const { forkConversation } = await import("../conversations/change.ts");
-      finish(await forkConversation(id, { services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../conversations/change.ts")).forkConversation));
   group.command("retry")
     .description("run a request again from the state before it; in a new branch if later requests exist")
     .argument("<id>", "conversation or branch id; a unique prefix is enough")
@@ -75,31 +61,22 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.cwd)
     .option("-q, --quiet", "no progress on stderr", false)
     .option("-v, --verbose", "full code and results on stderr", false)
-    .action(async (id: string, flags: RetryFlags) => {
-      const { retryCommand } = await import("../conversations/retry.ts");
-      finish(await retryCommand(id, { services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../conversations/retry.ts")).retryCommand));
   group.command("rename")
     .description("rename a conversation")
     .argument("<id>", "conversation or branch id; a unique prefix is enough")
     .argument("<title...>", "new title")
     .option(...FLAGS.storedDb)
-    .action(async (id: string, words: string[], flags: { db?: string }) => {
-      const { renameConversation } = await import("../conversations/change.ts");
-      finish(await renameConversation(id, { services, io, flags, title: words.join(" ") }));
-    });
+    .action(action(context, async () => (await import("../conversations/change.ts")).renameConversation));
   group.command("delete")
     .description("delete a conversation with all its branches")
     .argument("<id>", "conversation id; a unique prefix is enough")
     .option("--yes", "confirm; without this option nothing is deleted", false)
     .option(...FLAGS.storedDb)
-    .action(async (id: string, flags: { yes: boolean; db?: string }) => {
-      const { deleteConversation } = await import("../conversations/change.ts");
-      finish(await deleteConversation(id, { services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../conversations/change.ts")).deleteConversation));
 }
 
-function addFiles(group: Command, { services, io, finish }: Context): void {
+function addFiles(group: Command, context: Context): void {
   group.command("export")
     .description(
       "export a conversation: Markdown or HTML for reading, JSON with everything for vis conversations import",
@@ -108,10 +85,7 @@ function addFiles(group: Command, { services, io, finish }: Context): void {
     .addOption(new Option("--format <format>", "export format").choices(["md", "json", "html"]).default("md"))
     .option("-o, --output <file>", "write to this file instead of stdout")
     .option(...FLAGS.storedDb)
-    .action(async (id: string | undefined, flags: { format: ExportFormat; output?: string; db?: string }) => {
-      const { exportCommand } = await import("../conversations/export.ts");
-      finish(await exportCommand(id, { services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../conversations/export.ts")).exportCommand));
   group.command("import")
     .description("import an exported conversation into this workspace under new ids; prints its id, runs nothing")
     .argument("<file>", "JSON file written by vis conversations export")
@@ -120,10 +94,7 @@ function addFiles(group: Command, { services, io, finish }: Context): void {
     .option("-q, --quiet", "print nothing on stderr", false)
     .option(...FLAGS.storedDb)
     .option("--cwd <dir>", "workspace folder to import into (default: current folder)")
-    .action(async (file: string, flags: ImportFlags & { db?: string }) => {
-      const { importCommand } = await import("../conversations/export.ts");
-      finish(await importCommand(file, { services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../conversations/export.ts")).importCommand));
 }
 
 function output(): Option {

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
 
@@ -10,7 +11,8 @@ interface Flags {
 const DAY_MS = 86_400_000;
 
 /** `vis db`: database maintenance. */
-export function addDb(program: Command, { services, io, finish }: Context): void {
+export function addDb(program: Command, context: Context): void {
+  const { services, io, finish } = context;
   const group = program.command("db").description(
     "database maintenance: backup, restore, check, stats, prune, vacuum, copy",
   );
@@ -45,10 +47,7 @@ export function addDb(program: Command, { services, io, finish }: Context): void
     .argument("<from>", "file, or postgres://user@host/name")
     .argument("<to>", "the other of the two: an empty database, or a new file")
     .option("--json", "print the report as JSON", false)
-    .action(async (from: string, to: string, flags: Flags) => {
-      const { copyDatabaseCommand } = await import("../commands/copy_database.ts");
-      return finish(await copyDatabaseCommand({ services, io, flags: { ...flags, from, to } }));
-    });
+    .action(action(context, async () => (await import("../commands/copy_database.ts")).copyDatabaseCommand));
 }
 
 const UNITS: Readonly<Record<string, number>> = { h: DAY_MS / 24, d: DAY_MS, w: 7 * DAY_MS };

@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from "commander";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
 import type { Shell } from "../completion/script.ts";
@@ -8,7 +9,8 @@ import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";
 
 /** `vis doctor`, `vis completions`, `vis version` and `vis help`. */
-export function addHelp(program: Command, { services, io, finish }: Context): void {
+export function addHelp(program: Command, context: Context): void {
+  const { services, io } = context;
   program.command("doctor")
     .description(
       "test this machine and suggest fixes: sandbox walls, settings, database, providers, extensions",
@@ -16,10 +18,7 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
     .option("--json", "print the checks as JSON", false)
-    .action(async (flags: { db?: string; cwd?: string; json: boolean }) => {
-      const { doctorCommand } = await import("../commands/doctor.ts");
-      finish(await doctorCommand({ services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../commands/doctor.ts")).doctorCommand));
   program.command("completions")
     .description("print a shell script that completes commands, options and their values")
     .addArgument(new Argument("<shell>", "shell to print the script for").choices(["bash", "zsh", "fish"]))
@@ -40,7 +39,7 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
     .action((flags: { json: boolean }) => {
       io.stdout(flags.json ? `${JSON.stringify(services.version, null, 2)}\n` : `${program.version()}\n`);
     });
-  addHelpItself(program, { services, io, finish });
+  addHelpItself(program, context);
 }
 
 function addHelpItself(program: Command, { services, io }: Context): void {

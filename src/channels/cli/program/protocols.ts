@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import type { OpenRequest } from "../../channel.ts";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 import { collected } from "../input/arguments.ts";
 import { FLAGS } from "../input/flags.ts";
-import type { McpServersFlags, NewMcpServer } from "../commands/mcp_servers.ts";
+import type { NewMcpServer } from "../commands/mcp_servers.ts";
 
 /** `vis mcp` and `vis acp`: for programs that start Vis and speak a protocol on its stdin and stdout. */
 export function addProtocols(program: Command, context: Context): void {
@@ -45,7 +46,8 @@ function add(
 }
 
 /** Servers that Vis uses. */
-function addMcpServers(mcp: Command, { services, io, finish }: Context): void {
+function addMcpServers(mcp: Command, context: Context): void {
+  const { services, io, finish } = context;
   const load = async () => await import("../commands/mcp_servers.ts");
   const sub = (name: string, description: string): Command =>
     mcp.command(name).description(description).option("--json", "print JSON", false);
@@ -68,18 +70,13 @@ function addMcpServers(mcp: Command, { services, io, finish }: Context): void {
     .action(async (name: string, command: string, args: string[], flags: NewMcpServer) => {
       finish(await (await load()).addMcpServer({ name, command, args }, { services, io, flags }));
     });
-  sub("list", "list the servers that Vis uses").action(async (flags: McpServersFlags) => {
-    finish(await (await load()).listMcpServers({ services, io, flags }));
-  });
-  sub("remove", "remove a server that Vis uses").argument("<name>").action(
-    async (name: string, flags: McpServersFlags) => {
-      finish(await (await load()).removeMcpServer(name, { services, io, flags }));
-    },
-  );
-  addMcpLogins(mcp, { services, io, finish });
+  sub("list", "list the servers that Vis uses").action(action(context, async () => (await load()).listMcpServers));
+  sub("remove", "remove a server that Vis uses").argument("<name>")
+    .action(action(context, async () => (await load()).removeMcpServer));
+  addMcpLogins(mcp, context);
 }
 
-function addMcpLogins(mcp: Command, { services, io, finish }: Pick<Context, "services" | "io" | "finish">): void {
+function addMcpLogins(mcp: Command, { services, io, finish }: Context): void {
   const run = async (words: readonly string[]): Promise<void> => {
     const { mcpLoginCommand } = await import("../commands/mcp_servers.ts");
     finish(await mcpLoginCommand(words, { services, io }));

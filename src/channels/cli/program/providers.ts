@@ -1,27 +1,22 @@
 import { type Command, Option } from "commander";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 
 type Output = "text" | "json";
 
 /** The commands about providers, models and keys. */
-export function addProviders(program: Command, { services, io, finish }: Context): void {
+export function addProviders(program: Command, context: Context): void {
   program.command("providers")
     .description("list the configured providers in the order in which they are used")
     .option("--check", "check whether each provider responds", false)
     .addOption(output())
-    .action(async (flags: { check: boolean; output: Output }) => {
-      const { providersCommand } = await import("../commands/providers.ts");
-      finish(await providersCommand({ services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../commands/providers.ts")).providersCommand));
   program.command("models")
     .description("list models with context size and price, from the service if it responds")
     .option("--provider <name>", "models of this provider (default: those in use)")
     .addOption(output())
-    .action(async (flags: { provider?: string; output: Output }) => {
-      const { modelsCommand } = await import("../commands/models.ts");
-      finish(await modelsCommand({ services, io, flags }));
-    });
-  addAuth(program, { services, io, finish });
+    .action(action(context, async () => (await import("../commands/models.ts")).modelsCommand));
+  addAuth(program, context);
 }
 
 function addAuth(program: Command, { services, io, finish }: Context): void {

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { positiveInteger } from "../input/arguments.ts";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 import { LOG_LEVELS, logLevelOf } from "../../../domain/records/log_entry.ts";
 import { FLAGS } from "../input/flags.ts";
 import type { LogsFlags } from "../commands/logs.ts";
-import type { SearchFlags } from "../commands/search.ts";
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
@@ -28,7 +28,7 @@ function levelArgument(text: string): LogsFlags["level"] {
 }
 
 /** `vis search` and `vis logs`. */
-export function addSearch(program: Command, { services, io, finish }: Context): void {
+export function addSearch(program: Command, context: Context): void {
   program.command("search")
     .description("search requests, code and answers of all conversations for all words, best matches first")
     .argument("<text...>", "words to search for")
@@ -39,10 +39,7 @@ export function addSearch(program: Command, { services, io, finish }: Context): 
     .option("--limit <n>", "at most N results", positiveInteger, 20)
     .option(...FLAGS.storedDb)
     .option("--json", "print the results as JSON", false)
-    .action(async (words: string[], flags: SearchFlags) => {
-      const { searchCommand } = await import("../commands/search.ts");
-      finish(await searchCommand(words.join(" "), { services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../commands/search.ts")).searchCommand));
   program.command("logs")
     .description("show the log that is stored in the database, oldest first")
     .addOption(
@@ -55,8 +52,5 @@ export function addSearch(program: Command, { services, io, finish }: Context): 
     .option("-f, --follow", "keep printing new entries until Ctrl-C", false)
     .option(...FLAGS.storedDb)
     .option("--json", "print one JSON object per line", false)
-    .action(async (flags: LogsFlags) => {
-      const { logsCommand } = await import("../commands/logs.ts");
-      finish(await logsCommand({ services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../commands/logs.ts")).logsCommand));
 }

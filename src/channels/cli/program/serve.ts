@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { ServeRequest } from "../../channel.ts";
 import { addServiceFlags } from "./service_flags.ts";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 
 /** `vis serve`: the HTTP channel. */
-export function addServe(program: Command, { services, io, finish }: Context): void {
+export function addServe(program: Command, context: Context): void {
   const serve = program.command("serve")
     .description(
       "serve the web page, the HTTP API and an OpenAI-compatible API; the first line of stdout is the URL",
@@ -19,10 +19,7 @@ export function addServe(program: Command, { services, io, finish }: Context): v
     .option("--tokens <file>", "file with several tokens and their scopes, expiry times and quotas");
   addServiceFlags(serve)
     .addHelpText("after", EXAMPLES)
-    .action(async (flags: ServeRequest) => {
-      const { serveCommand } = await import("../commands/serve.ts");
-      finish(await serveCommand({ services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../commands/serve.ts")).serveCommand));
 }
 
 const EXAMPLES = `

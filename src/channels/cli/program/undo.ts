@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
 import { positiveInteger } from "../input/arguments.ts";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
-import type { UndoFlags } from "../commands/undo.ts";
 
-export function addUndo(program: Command, { services, io, finish }: Context): void {
+export function addUndo(program: Command, context: Context): void {
   program.command("undo")
     .description("undo file changes, by default those of the last request")
     .option("--list", "list the changes that can be undone, newest first", false)
@@ -23,8 +23,5 @@ export function addUndo(program: Command, { services, io, finish }: Context): vo
     .option("--force", "overwrite files that others have changed since", false)
     .option(...FLAGS.cwd)
     .option("--json", "print JSON", false)
-    .action(async (flags: UndoFlags) => {
-      const { undoCommand } = await import("../commands/undo.ts");
-      finish(await undoCommand({ services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../commands/undo.ts")).undoCommand));
 }

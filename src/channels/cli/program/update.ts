@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import type { UpdateFlags } from "../commands/update.ts";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 
 /** `vis update`. */
-export function addUpdate(program: Command, { services, io, finish }: Context): void {
+export function addUpdate(program: Command, context: Context): void {
   program.command("update").alias("upgrade")
     .description("replace this executable with that of a newer release, after verifying its signature")
     .option("--check", "show the newest release and its changes; install nothing", false)
@@ -11,10 +11,7 @@ export function addUpdate(program: Command, { services, io, finish }: Context): 
     .option("--key <key>", "minisign public key to verify the release with (update.publicKey)")
     .option("--force", "install it even if it is the same version or an older one", false)
     .addHelpText("after", EXAMPLES)
-    .action(async (flags: UpdateFlags) => {
-      const { updateCommand } = await import("../commands/update.ts");
-      finish(await updateCommand({ services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../commands/update.ts")).updateCommand));
 }
 
 const EXAMPLES = `

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import { positiveInteger } from "../input/arguments.ts";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
-import type { VarsFlags } from "../commands/vars.ts";
 
-export function addVars(program: Command, { services, io, finish }: Context): void {
+export function addVars(program: Command, context: Context): void {
   program.command("vars")
     .description("show the variables of a conversation, their values and versions; runs nothing")
     .argument("[name...]", "print the values of these variables")
@@ -16,8 +16,5 @@ export function addVars(program: Command, { services, io, finish }: Context): vo
     .option("--json", "print JSON", false)
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
-    .action(async (names: string[], flags: VarsFlags) => {
-      const { varsCommand } = await import("../commands/vars.ts");
-      finish(await varsCommand(names, { services, io, flags }));
-    });
+    .action(action(context, async () => (await import("../commands/vars.ts")).varsCommand));
 }

@@ -84,7 +84,7 @@ Deno.test("renameConversation() and deleteConversation() say what they do; nothi
   await engine.ask("x");
   const id = engine.branch.conversationId;
   const { io, services, requests } = engineServices(engine);
-  await renameConversation(id, { services, io, flags: {}, title: "new\x1b[2J title" });
+  await renameConversation(id, ["new\x1b[2J", "title"], { services, io, flags: {} });
   assert.equal(io.err, "new\\u001b[2J title\n");
   const remove = (yes: boolean) => deleteConversation(id, { services, io, flags: { yes } });
   await assert.rejects(remove(false), /1 request, 1 branch: deletion cannot be undone; confirm it with --yes/);
