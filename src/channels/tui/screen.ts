@@ -189,7 +189,6 @@ export class Screen {
 
   #repaint(whole = this.#whole): void {
     this.#whole = whole;
-    this.#colors.remake();
     this.#transcript.invalidate();
     this.changed();
   }

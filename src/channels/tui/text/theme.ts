@@ -1,6 +1,7 @@
 import { type EditorTheme, getCapabilities } from "@earendil-works/pi-tui";
-import { type CodeSpan, codeSpans } from "../../../markdown/code_spans.ts";
+import { codeSpans } from "../../../markdown/code_spans.ts";
 import { type TerminalPaint, terminalPaint } from "../../../markdown/terminal/paint.ts";
+import { cutRuns } from "../../../markdown/terminal/wrap.ts";
 
 type Paint = (text: string) => string;
 
@@ -16,7 +17,8 @@ export interface Theme {
   readonly warn: Paint;
   /** Background of the user's requests. */
   readonly said: Paint;
-  readonly code: (code: string, language?: string) => readonly string[];
+  /** Lines of TypeScript. */
+  code(code: string): readonly string[];
   readonly markdown: TerminalPaint;
   readonly editor: EditorTheme;
 }
@@ -25,24 +27,22 @@ export interface Theme {
 const COLOURED_CHARS = 20_000;
 const same: Paint = (text) => text;
 
-/** `dark`: whether the terminal's background is dark; null if unknown. */
-export function makeTheme(
-  { color, dark, contrast = false }: {
-    readonly color: boolean;
-    readonly dark: boolean | null;
-    /** Dims nothing: some terminals show dim text too faintly to be read. */
-    readonly contrast?: boolean;
-  },
-): Theme {
-  const weight = (on: number, off: number): Paint => (text) => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
-  const hue = (on: string, off = 39): Paint =>
-    color ? (text) => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m` : same;
-  const [bold, dim, italic] = [weight(1, 22), contrast ? same : weight(2, 22), weight(3, 23)];
-  const [cyan, green, yellow] = [hue("36"), hue("32"), hue("33")];
-  const red = hue("31");
-  const markdown = terminalPaint({ color, dims: !contrast, links: getCapabilities().hyperlinks });
-  const code = (text: string, language = "ts"): readonly string[] =>
-    text.length > COLOURED_CHARS ? text.split("\n") : codeLines(codeSpans(text, language), markdown.spans);
+/** What a theme depends on. It is read whenever something is painted, so that a theme follows every change. */
+export interface ThemeLook {
+  readonly color: boolean;
+  /** Whether the terminal's background is dark; null if unknown. */
+  readonly dark: boolean | null;
+  /** Dims nothing: some terminals show dim text too faintly to be read. */
+  readonly contrast?: boolean;
+}
+
+export function makeTheme(look: ThemeLook): Theme {
+  const { color } = look;
+  const sgr = (on: string, off: number): Paint => (text) => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
+  const hue = (on: string): Paint => color ? sgr(on, 39) : same;
+  const [bold, faint, cyan] = [sgr("1", 22), sgr("2", 22), hue("36")];
+  const [dark, light] = [sgr("48;5;236", 49), sgr("48;5;254", 49)];
+  const dim: Paint = (text) => look.contrast ? text : faint(text);
   const selectList = {
     selectedPrefix: cyan,
     selectedText: (text: string) => bold(cyan(text)),
@@ -51,53 +51,16 @@ export function makeTheme(
     noMatch: dim,
   };
   return {
-    ...{ bold, dim, italic, accent: cyan, ok: green, bad: red, warn: yellow },
-    said: dark === null ? same : hue(dark ? "48;5;236" : "48;5;254", 49),
-    ...{ code, markdown, editor: { borderColor: dim, selectList } },
-  };
-}
-
-/** The theme of a setting; `dark` is what the terminal says of its background. */
-export function chosenTheme(
-  name: "auto" | "dark" | "light" | "contrast",
-  { color, dark }: { readonly color: boolean; readonly dark: boolean | null },
-): Theme {
-  return makeTheme({ color, dark: name === "dark" || (name !== "light" && dark), contrast: name === "contrast" });
-}
-
-/** A theme that paints as the current one: what was drawn with it follows a change of the theme. */
-export function liveTheme(now: () => Theme): Theme {
-  const of = (name: "bold" | "dim" | "italic" | "accent" | "ok" | "bad" | "warn" | "said"): Paint => (text) =>
-    now()[name](text);
-  const list = (name: keyof EditorTheme["selectList"]): Paint => (text) => now().editor.selectList[name](text);
-  return {
-    ...{ bold: of("bold"), dim: of("dim"), italic: of("italic"), accent: of("accent") },
-    ...{ ok: of("ok"), bad: of("bad"), warn: of("warn"), said: of("said") },
-    code: (text, language) => now().code(text, language),
+    ...{ bold, dim, italic: sgr("3", 23), accent: cyan, ok: hue("32"), bad: hue("31"), warn: hue("33") },
+    said: (text) => color && look.dark !== null ? (look.dark ? dark : light)(text) : text,
+    code(text) {
+      if (text.length > COLOURED_CHARS) return text.split("\n");
+      const runs = codeSpans(text, "ts").map(({ kind, text }) => ({ text, paint: this.markdown.spans[kind] }));
+      return cutRuns(runs, { width: Infinity, columns: () => 0 });
+    },
     get markdown() {
-      return now().markdown;
+      return terminalPaint({ color, dims: !look.contrast, links: getCapabilities().hyperlinks });
     },
-    editor: {
-      borderColor: (text) => now().editor.borderColor(text),
-      selectList: {
-        ...{ selectedPrefix: list("selectedPrefix"), selectedText: list("selectedText") },
-        ...{ description: list("description"), scrollInfo: list("scrollInfo"), noMatch: list("noMatch") },
-      },
-    },
+    editor: { borderColor: dim, selectList },
   };
-}
-
-/** A span of several lines is coloured on each of them. */
-function codeLines(
-  spans: readonly CodeSpan[],
-  kinds: Readonly<Record<CodeSpan["kind"], Paint>>,
-): readonly string[] {
-  const lines = [""];
-  for (const { kind, text } of spans) {
-    for (const [index, part] of text.split("\n").entries()) {
-      if (index > 0) lines.push("");
-      lines[lines.length - 1] += part === "" ? "" : kinds[kind](part);
-    }
-  }
-  return lines;
 }
