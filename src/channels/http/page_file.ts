@@ -1,14 +1,8 @@
 import { Hono } from "hono";
+import { getMimeType } from "hono/utils/mime";
 import { PAGE_FILES } from "./page/files.ts";
 import type { Env } from "./request/env.ts";
 import { Problem } from "./response/problem.ts";
-
-const TYPES: Readonly<Record<string, string>> = {
-  html: "text/html; charset=utf-8",
-  css: "text/css; charset=utf-8",
-  js: "text/javascript; charset=utf-8",
-  svg: "image/svg+xml",
-};
 
 /** The web page, from within the program: no request path reaches a disk. */
 export const pageFiles = new Hono<Env>()
@@ -19,7 +13,6 @@ export const pageFiles = new Hono<Env>()
 function pageFile(name: string): Response {
   const text = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
   if (text === undefined) throw new Problem("Cannot find this file", { kind: "not-found" });
-  const type = TYPES[name.split(".").at(-1) ?? ""] ?? "text/plain; charset=utf-8";
   // Clients ask each time whether it has changed.
-  return new Response(text, { headers: { "content-type": type, "cache-control": "no-cache" } });
+  return new Response(text, { headers: { "content-type": getMimeType(name) ?? "", "cache-control": "no-cache" } });
 }

@@ -33,11 +33,17 @@ Deno.test("readBody() unpacks nothing: a body that would be a thousand times as 
   assert.equal(statusOf(packed), 415);
 });
 
-Deno.test("checkJson() a body of many small values is refused before it is parsed, a long text is not", async () => {
+Deno.test("validJson() a body of many small values is refused before it is parsed, a long text is not", async () => {
   await using rig = await startRig([], { limits: { bodyBytes: 16 << 20, bodyMs: 10_000 } });
   const at = `/api/v1/conversations/${await rig.conversation()}/prompt`;
   const many = await rig.post(at, `{"request":"x","responseSchema":[${"[],".repeat(2_000_000)}[]]}`);
   assert.deepEqual([many.status, (await many.json()).type], [413, "urn:vis:problem:too-large"]);
+  const deep = (depth: number): string => `{"request":"x","responseSchema":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+  for (const [body, refused] of [[deep(200), true], ['{"a":'.repeat(201), true], [deep(199), false]] as const) {
+    const answer = await rig.post(at, body);
+    assert.equal(answer.status, 400);
+    assert.equal(/deeper than 200 levels/.test((await answer.json()).detail), refused);
+  }
   const text = await rig.post("/api/v1/conversations", JSON.stringify({ title: '\\",['.repeat(1_500_000) }));
   assert.match((await text.json()).detail, /title/, "only its length is wrong");
 });

@@ -22,6 +22,13 @@ Deno.test("readForeignJson() refuses too many values and levels before it parses
   assert.equal(readForeignJson(JSON.stringify('\\"[[[[[[[['), limits), '\\"[[[[[[[[');
 });
 
+Deno.test("JsonMeter lets every ordinary value be, whatever its strings hold, and text that ends early", () => {
+  const read = (text: string): void => new JsonMeter({ values: 100_000, depth: 200 }).push(text);
+  fc.assert(fc.property(fc.json({ maxDepth: 20 }), read), { numRuns: 300, seed: 8 });
+  read(JSON.stringify(["[".repeat(1_000), '\\"[{'.repeat(1_000), "\\", '"']));
+  for (const text of ["[]".repeat(1_000), '"[[[', '"\\', ""]) read(text);
+});
+
 Deno.test("JsonMeter counts the same however the text is cut", () => {
   const limits = { values: 4, depth: 9 };
   for (const text of ['["\\"[,,,,", 1, 2]', '["a\\\\", [], [], []]']) {

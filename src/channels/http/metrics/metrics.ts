@@ -1,8 +1,8 @@
 import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
+import type { SharedQueries } from "../../../conversation/shared_queries.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
-import { SharedMetrics } from "./shared_metrics.ts";
 
 const REQUEST_BOUNDS = [.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS = [.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
@@ -11,7 +11,7 @@ export interface MetricsOptions {
   readonly version: string;
   readonly now: () => number;
   /** What the nodes of the database do together, if there can be several. */
-  readonly load: (() => Promise<Parameters<SharedMetrics["set"]>[0]>) | null;
+  readonly load: SharedQueries["load"] | null;
 }
 
 /** A request whose headers are ready. `route` is the path with parameter names. */
@@ -56,14 +56,11 @@ export class Metrics {
     "Memory of the main process, without its sandboxes.",
   );
   readonly #cpu = this.#counter("process_cpu_seconds_total", "Processor time of the main process.");
-
-  /** Null unless several nodes share the database. */
-  readonly #shared: SharedMetrics | null;
-  readonly #load: MetricsOptions["load"];
+  /** Absent unless several nodes share the database. */
+  #readLoad: (() => Promise<void>) | null = null;
 
   constructor({ version, now, load }: MetricsOptions) {
-    this.#load = load;
-    this.#shared = load && new SharedMetrics(this.#all);
+    if (load) this.#showLoad(load);
     this.#gauge("vis_build_info", "Always 1; the version is a label.", ["version"]).set({ version }, 1);
     const began = Math.round(now() - performance.now()) / 1000;
     this.#gauge("process_start_time_seconds", "Start time of the process, in seconds since the epoch.").set(began);
@@ -98,8 +95,21 @@ export class Metrics {
     this.#cpu.inc((user + system) / 1e6);
     this.#memory.set(Deno.memoryUsage().rss);
     this.#running.set(running);
-    if (this.#load) this.#shared?.set(await this.#load());
+    await this.#readLoad?.();
     return (await this.#all.metrics()).replaceAll("\n\n", "\n");
+  }
+
+  #showLoad(load: SharedQueries["load"]): void {
+    const depth = this.#gauge("vis_queue_depth", "Requests that wait for a node.");
+    const oldest = this.#gauge("vis_queue_oldest_seconds", "How long the oldest of them has waited.");
+    const takeovers = this.#counter("vis_takeovers_total", "Queries of lost nodes that this one continued.");
+    this.#readLoad = async () => {
+      const now = await load();
+      depth.set(now.depth);
+      oldest.set(now.oldestMs / 1000);
+      takeovers.reset();
+      takeovers.inc(now.takeovers);
+    };
   }
 
   /** A query's usage includes that of its child queries. */

@@ -4,21 +4,21 @@ import type { HttpParts } from "../routing/http_parts.ts";
 import { Problem } from "../response/problem.ts";
 import { proxyList } from "../auth/proxy_list.ts";
 import { RateLimiter } from "../auth/rate_limit.ts";
-import { TokenCheck } from "../auth/token_check.ts";
+import { checkToken } from "../auth/token_check.ts";
 import type { TokenGrant } from "../auth/token_grant.ts";
 import type { Env } from "./env.ts";
 
 /** Checks who may connect, and how often. */
 export class Authenticator {
   readonly #proxies: ReturnType<typeof proxyList>;
-  readonly #tokens: TokenCheck;
+  readonly #given: Pick<HttpParts, "tokens" | "now">;
   readonly #perAddress: RateLimiter;
   readonly #perToken: RateLimiter;
   readonly #wrongTokens: RateLimiter;
 
   constructor({ tokens, proxies, limits, now }: Pick<HttpParts, "tokens" | "proxies" | "limits" | "now">) {
     this.#proxies = proxyList(proxies);
-    this.#tokens = new TokenCheck(tokens, { now });
+    this.#given = { tokens, now };
     this.#perAddress = new RateLimiter(limits.perAddress, now);
     this.#perToken = new RateLimiter(limits.perToken, now);
     this.#wrongTokens = new RateLimiter(limits.wrongTokens, now);
@@ -37,7 +37,7 @@ export class Authenticator {
   /** Throws `Problem`: 401 without a valid token, 429 for too many requests and for too many wrong tokens. A valid
    * token is served regardless of what others at the address have tried. */
   async authenticate(headers: Headers, address: string): Promise<TokenGrant> {
-    const grant = await this.#tokens.find(headers.get("authorization")).catch((error: unknown) => {
+    const grant = await checkToken(headers.get("authorization"), this.#given).catch((error: unknown) => {
       if (error instanceof Problem && error.status === 401 && headers.has("authorization")) {
         this.#wrongTokens.take(address, "address");
       }

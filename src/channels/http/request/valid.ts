@@ -3,8 +3,8 @@ import type { Context, MiddlewareHandler } from "hono";
 import { uniqueSymbol } from "hono-openapi";
 import type { z } from "zod";
 import { Semaphore } from "../../../domain/kit/semaphore.ts";
+import { type JsonLimits, JsonTooLarge, readForeignJson } from "../../../domain/text/read_foreign_json.ts";
 import { Problem } from "../response/problem.ts";
-import { checkJson } from "./check_json.ts";
 import { schemaFor } from "./describe.ts";
 import type { Env } from "./env.ts";
 import { readRequestBody } from "./read_body.ts";
@@ -19,6 +19,7 @@ type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
 /** A list of wrong items must not become as many faults. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false };
 const MAX_MESSAGE = 500;
+const JSON_LIMITS: JsonLimits = { values: 100_000, depth: 200 };
 /** Bodies are read into values one after the other, and other requests get their turn in between. */
 const PARSING = new Semaphore(1);
 const LARGE = 64 << 10;
@@ -56,11 +57,12 @@ function valid<T extends "json" | "query", S extends z.ZodType>(
 
 function parsed(text: string): unknown {
   if (text === "") return {};
-  checkJson(text);
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new Problem("Cannot read the body: it is not JSON", { kind: "bad-request" });
+    return readForeignJson(text, JSON_LIMITS);
+  } catch (error) {
+    const isLarge = error instanceof JsonTooLarge;
+    const kind = isLarge && error.limit === "values" ? "too-large" : "bad-request";
+    throw new Problem(`Cannot read the body: ${isLarge ? error.what : "it is not JSON"}`, { kind });
   }
 }
 

@@ -14,35 +14,24 @@ import type { Runs } from "./runs.ts";
 
 type Parts = Pick<HttpParts, "conversations" | "model" | "limits">;
 
+interface Found {
+  readonly queryId: string;
+  readonly run: LiveRun | null;
+  /** The run on another node. */
+  readonly shared: SharedRun | null;
+  readonly stored: StoredQuery | null;
+  readonly parts: Parts;
+  /** Aborted when the client leaves. */
+  readonly leaving: AbortController;
+}
+
 /** A query as one client follows it, whichever process runs or ran it: the events of its run, here or on another node,
  * while they are kept, otherwise its rows, as they are stored. */
 export class FollowedQuery {
-  readonly queryId: string;
-  /** Null if this process does not run it, or no longer knows the run. */
-  readonly run: LiveRun | null;
-  /** The run on another node. */
-  readonly #shared: SharedRun | null;
-  readonly #stored: StoredQuery | null;
-  readonly #parts: Parts;
-  readonly #leaving: AbortController;
+  readonly #found: Found;
 
-  constructor(
-    queryId: string,
-    { run, shared = null, stored, parts, leaving = new AbortController() }: {
-      readonly run: LiveRun | null;
-      readonly shared?: SharedRun | null;
-      readonly stored: StoredQuery | null;
-      readonly parts: Parts;
-      /** Aborted when the client leaves. */
-      readonly leaving?: AbortController;
-    },
-  ) {
-    this.queryId = queryId;
-    this.run = run;
-    this.#shared = shared;
-    this.#leaving = leaving;
-    this.#stored = stored;
-    this.#parts = parts;
+  constructor(found: Found) {
+    this.#found = found;
   }
 
   /** Throws `Problem` (404) if there is no such query. */
@@ -51,42 +40,49 @@ export class FollowedQuery {
     { parts, runs }: { readonly parts: Parts; readonly runs: Runs },
   ): Promise<FollowedQuery> {
     const run = runs.byQuery(queryId);
-    if (run) return new FollowedQuery(queryId, { run, stored: null, parts });
     const leaving = new AbortController();
-    const { records, shared } = parts.conversations;
-    const [stored, elsewhere = null] = await Promise.all([
-      records.query(queryId),
-      shared?.follow(queryId, leaving.signal),
-    ]);
-    if (stored || elsewhere) return new FollowedQuery(queryId, { run, shared: elsewhere, stored, parts, leaving });
+    const facts = { queryId, run, parts, leaving };
+    if (run) return new FollowedQuery({ ...facts, shared: null, stored: null });
+    const { records, shared: nodes } = parts.conversations;
+    const [stored, shared = null] = await Promise.all([records.query(queryId), nodes?.follow(queryId, leaving.signal)]);
+    if (stored || shared) return new FollowedQuery({ ...facts, shared, stored });
     throw new Problem(`Cannot find query: ${queryId.slice(0, 100)}`, { kind: "not-found" });
   }
 
+  /** Null if this process does not run it, or no longer knows the run. */
+  get run(): LiveRun | null {
+    return this.#found.run;
+  }
+
   get running(): boolean {
-    return (this.run ?? this.#shared ?? this.#stored)?.running ?? false;
+    const { run, shared, stored } = this.#found;
+    return (run ?? shared ?? stored)?.running ?? false;
   }
 
   /** The branch that it belongs to. */
   async branchId(): Promise<string> {
-    return (this.#stored ?? this.#shared ?? await this.run?.begun)?.branchId ?? "";
+    const { run, shared, stored } = this.#found;
+    return (stored ?? shared ?? await run?.begun)?.branchId ?? "";
   }
 
   /** Call it when the client leaves; the query goes on. */
   leave(): void {
-    this.#leaving.abort();
+    this.#found.leaving.abort();
   }
 
   /** Resolves once the query has ended. Rejects like its run, and if the client leaves before. */
   async result(): Promise<QueryResult> {
-    if (this.run) return await this.run.ended;
-    if (this.#shared?.running) return await this.#lastOf(this.#shared);
+    const { run, shared } = this.#found;
+    if (run) return await run.ended;
+    if (shared?.running) return await lastOf(shared);
     for await (const query of this.#states()) if (!query.running) return resultOf(query);
     throw new Cancelled("Cancelled");
   }
 
   /** The events after the last one that the client has, until the end or until it leaves. */
   async *events(lastId = ""): AsyncGenerator<FollowedEvent> {
-    const run = this.run ?? (this.#shared && followed(this.#shared));
+    const { queryId, parts: { conversations, model }, shared } = this.#found;
+    const run = this.run ?? (shared && followed(shared));
     const after = Number(/^\d{1,12}$/.exec(lastId)?.[0] ?? 0);
     if (run && after + 1 >= run.oldest && after <= run.newest) return yield* run.events(after);
     // Read before the rows, so that no event is missed between the two.
@@ -94,8 +90,8 @@ export class FollowedQuery {
     let seen = Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0);
     for await (const query of this.#states()) {
       // Read after the query: a query that has ended has all of them.
-      const iterations = await this.#parts.conversations.iterations(this.queryId);
-      for (const [at, event] of storedEvents(query, { iterations, model: this.#parts.model }).entries()) {
+      const iterations = await conversations.iterations(queryId);
+      for (const [at, event] of storedEvents(query, { iterations, model }).entries()) {
         if (isEnd(event) && run?.running) break;
         if (at + 1 > seen) yield { id: `r${seen = at + 1}`, event, omitted: 0 };
         if (isEnd(event)) return;
@@ -105,18 +101,12 @@ export class FollowedQuery {
     }
   }
 
-  async #lastOf(run: SharedRun): Promise<QueryResult> {
-    for await (const { event } of run.events(run.newest)) if (isEnd(event) && !isChild(event)) return event.result;
-    throw new Cancelled("Cancelled");
-  }
-
   /** The query now, and whenever it has another iteration; with its end the last time. */
   async *#states(): AsyncGenerator<StoredQuery> {
-    const { signal } = this.#leaving;
-    const { conversations, limits } = this.#parts;
+    const { queryId, parts: { conversations, limits }, leaving: { signal } } = this.#found;
     let iterations = -1;
     while (!signal.aborted) {
-      const query = await conversations.records.query(this.queryId);
+      const query = await conversations.records.query(queryId);
       if (!query) return;
       if (!query.running || query.iterations !== iterations) yield query;
       if (!query.running) return;
@@ -124,6 +114,11 @@ export class FollowedQuery {
       await sleep(limits.lookMs, undefined, { signal }).catch(() => {});
     }
   }
+}
+
+async function lastOf(run: SharedRun): Promise<QueryResult> {
+  for await (const { event } of run.events(run.newest)) if (isEnd(event) && !isChild(event)) return event.result;
+  throw new Cancelled("Cancelled");
 }
 
 /** A run on another node, as one of this process. */

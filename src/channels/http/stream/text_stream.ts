@@ -1,3 +1,5 @@
+import { settledWithin } from "../../../domain/kit/settled_within.ts";
+
 /** A response body of strings. They are read only as fast as the client reads; `alive` is sent after a period of
  * silence. If the client leaves, `texts` ends and `left` is called. */
 export function textStream(
@@ -13,8 +15,8 @@ export function textStream(
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       next ??= texts.next();
-      const step = await orSilence(next, heartbeatMs);
-      if (step === null) return controller.enqueue(encoder.encode(alive));
+      if (!await settledWithin(next, heartbeatMs)) return controller.enqueue(encoder.encode(alive));
+      const step = await next;
       next = null;
       if (step.done) controller.close();
       else controller.enqueue(encoder.encode(step.value));
@@ -24,15 +26,4 @@ export function textStream(
       void texts.return(undefined).catch(() => {});
     },
   }, { highWaterMark: 0 });
-}
-
-/** Null if nothing came in this time. */
-async function orSilence<T>(next: Promise<T>, ms: number): Promise<T | null> {
-  const { promise, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), ms);
-  try {
-    return await Promise.race([next, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

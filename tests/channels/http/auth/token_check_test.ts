@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Problem } from "../../../../src/channels/http/response/problem.ts";
-import { TokenCheck } from "../../../../src/channels/http/auth/token_check.ts";
+import { checkToken } from "../../../../src/channels/http/auth/token_check.ts";
 import type { TokenGrant } from "../../../../src/channels/http/auth/token_grant.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { NO_QUOTA, startRig, TOKEN } from "../_rig.ts";
@@ -17,12 +17,12 @@ const grant = (token: string, more: Partial<TokenGrant> = {}): TokenGrant => ({
   ...more,
 });
 
-const source = (...grants: readonly TokenGrant[]) => ({ grants: () => Promise.resolve(grants) });
+const tokens = (...grants: readonly TokenGrant[]) => ({ grants: () => Promise.resolve(grants) });
 
-Deno.test("TokenCheck find() takes a token as a bearer and nothing else", async () => {
-  const check = new TokenCheck(source(grant("other-token-0123456789"), grant(TOKEN)), { now: Date.now });
+Deno.test("checkToken() takes a token as a bearer and nothing else", async () => {
+  const options = { tokens: tokens(grant("other-token-0123456789"), grant(TOKEN)), now: Date.now };
   for (const good of [`Bearer ${TOKEN}`, `bearer ${TOKEN}`, `Bearer  ${TOKEN} `]) {
-    assert.equal((await check.find(good)).name, TOKEN, good);
+    assert.equal((await checkToken(good, options)).name, TOKEN, good);
   }
   const bad = [
     null,
@@ -39,19 +39,19 @@ Deno.test("TokenCheck find() takes a token as a bearer and nothing else", async 
     `Bearer ${"a".repeat(10_000)}`,
     `Bearer ${createHash("sha256").update(TOKEN).digest("hex")}`,
   ];
-  for (const one of bad) await assert.rejects(check.find(one), { status: 401 }, String(one));
+  for (const one of bad) await assert.rejects(checkToken(one, options), { status: 401 }, String(one));
 });
 
-Deno.test("TokenCheck find() refuses an empty token even where the digest of nothing is in the list", async () => {
-  await assert.rejects(new TokenCheck(source(grant("")), { now: Date.now }).find("Bearer "), { status: 401 });
+Deno.test("checkToken() refuses an empty token even where the digest of nothing is in the list", async () => {
+  await assert.rejects(checkToken("Bearer ", { tokens: tokens(grant("")), now: Date.now }), { status: 401 });
 });
 
-Deno.test("TokenCheck find() an expired token is refused from its moment on, and is told so", async () => {
+Deno.test("checkToken() an expired token is refused from its moment on, and is told so", async () => {
   const clock = { now: 999 };
-  const check = new TokenCheck(source(grant(TOKEN, { expiresAt: 1_000 })), { now: () => clock.now });
-  assert.equal((await check.find(`Bearer ${TOKEN}`)).name, TOKEN);
+  const options = { tokens: tokens(grant(TOKEN, { expiresAt: 1_000 })), now: () => clock.now };
+  assert.equal((await checkToken(`Bearer ${TOKEN}`, options)).name, TOKEN);
   clock.now = 1_000;
-  await assert.rejects(check.find(`Bearer ${TOKEN}`), (error) => {
+  await assert.rejects(checkToken(`Bearer ${TOKEN}`, options), (error) => {
     assert.ok(error instanceof Problem);
     assert.equal(error.message, "Cannot accept this token: it has expired");
     assert.match(error.facts.headers?.["www-authenticate"] ?? "", /error="invalid_token"/);
@@ -59,7 +59,7 @@ Deno.test("TokenCheck find() an expired token is refused from its moment on, and
   });
 });
 
-Deno.test("TokenCheck find() compares digests of one length with every token, whatever is given and whichever holds", async () => {
+Deno.test("checkToken() compares digests of one length with every token, whatever is given and whichever holds", async () => {
   const names = ["first-token-0123456789", "second-token-0123456789", "third-token-0123456789"];
   for (const given of [...names, "", "x", "first-token-012345678X", "a".repeat(512)]) {
     const lengths: number[] = [];
@@ -67,8 +67,8 @@ Deno.test("TokenCheck find() compares digests of one length with every token, wh
       lengths.push(a.length, b.length);
       return timingSafeEqual(a, b);
     };
-    const check = new TokenCheck(source(...names.map((name) => grant(name))), { now: Date.now, equal });
-    await check.find(`Bearer ${given}`).catch(() => {});
+    const options = { tokens: tokens(...names.map((name) => grant(name))), now: Date.now, equal };
+    await checkToken(`Bearer ${given}`, options).catch(() => {});
     assert.deepEqual(lengths, [32, 32, 32, 32, 32, 32], given);
   }
 });
