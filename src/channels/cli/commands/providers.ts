@@ -16,7 +16,7 @@ export async function providersCommand(
   const report = await admin.providers({ check: flags.check, signal: interrupted.signal });
   if (flags.output === "json") io.stdout(jsonText(report, { indent: 2 }));
   else {
-    for (const provider of report.providers) io.stdout(`${visibleText(lines(provider, io))}\n`);
+    for (const provider of report.providers) io.stdout(`${lines(provider, io)}\n`);
     for (const note of report.notes) io.stderr(`vis: ${visibleText(note)}\n`);
     if (report.problem !== "") io.stderr(`vis: ${visibleText(report.problem)}\n`);
   }
@@ -32,7 +32,8 @@ function lines(provider: ProviderReport, io: Io): string {
     `model: ${model ?? "none (set one with --model)"}`,
   ];
   if (reach !== null) facts.push(reach.ok ? `responds: ${reach.found}` : `does not respond: ${reach.found}`);
-  return `${root ? color.green("*") : " "} ${color.bold(name)}\n${facts.map((fact) => `    ${fact}`).join("\n")}`;
+  const head = `${root ? color.green("*") : " "} ${color.bold(visibleText(name))}`;
+  return [head, ...facts.map((fact) => `    ${visibleText(fact)}`)].join("\n");
 }
 
 function keyText({ shown, from, need, fix }: KeyReport): string {

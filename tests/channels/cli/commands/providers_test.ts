@@ -23,8 +23,12 @@ const ZAI: ProviderReport = {
   reach: null,
 };
 
-async function run(report: Partial<ProvidersReport>, flags: { check?: boolean; output?: "text" | "json" } = {}) {
-  const io = fakeIo();
+async function run(
+  report: Partial<ProvidersReport>,
+  flags: { check?: boolean; output?: "text" | "json" } = {},
+  terminal: { stdoutColor?: boolean } = {},
+) {
+  const io = fakeIo(terminal);
   const asked: boolean[] = [];
   const services = fakeServices({
     providerAdmin: () =>
@@ -77,4 +81,11 @@ Deno.test("providersCommand() prints the report as JSON, and why nothing could b
   const { out } = await run({ providers: [ZAI], problem: "p" }, { output: "json" });
   assert.deepEqual(JSON.parse(out), { providers: [ZAI], problem: "p", notes: [] });
   assert.equal((await run({ problem: "No provider is configured" })).err, "vis: No provider is configured\n");
+});
+
+Deno.test("providersCommand() has colours on a terminal, and escapes those of a provider", async () => {
+  const provider = { ...ZAI, baseUrl: "https://api.z.ai/\u001b[31m" };
+  const { out } = await run({ providers: [provider] }, {}, { stdoutColor: true });
+  assert.match(out, /^\u001b\[32m\*\u001b\[39m \u001b\[1mzai/);
+  assert.match(out, /https:\/\/api\.z\.ai\/\\u001b\[31m/);
 });
