@@ -1,8 +1,7 @@
 import { UsageError } from "../../../domain/errors.ts";
 import type { KeptRule } from "../../../domain/query/approval.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { CommandInput } from "../input/command_input.ts";
-import { jsonText } from "../output/json_text.ts";
+import { printReport } from "../output/print_report.ts";
 
 export interface ApprovalsFlags {
   readonly all: boolean;
@@ -15,12 +14,10 @@ type Input = CommandInput<ApprovalsFlags>;
 /** `vis approvals list`. */
 export async function listApprovals({ services, io, flags }: Input): Promise<number> {
   const rules = await (await services.approvalAdmin({ cwd: flags.cwd })).list({ all: flags.all });
-  if (flags.json) io.stdout(jsonText(rules, { indent: 2 }));
-  else {
-    for (const rule of rules) io.stdout(`${lineOf(rule, flags)}\n`);
-    if (rules.length === 0) io.stderr(`No lasting approvals${flags.all ? "" : " for this workspace"}\n`);
+  if (rules.length === 0 && !flags.json) {
+    io.stderr(`No lasting approvals${flags.all ? "" : " for this workspace"}\n`);
   }
-  return 0;
+  return printReport(rules, rules.map((rule) => lineOf(rule, flags)), { io, flags });
 }
 
 /** `vis approvals remove`; `ids` may be prefixes. */
@@ -30,9 +27,7 @@ export async function removeApprovals(ids: readonly string[], { services, io, fl
   if (ids.length === 0 && !flags.all) throw new UsageError("Cannot remove approvals: name one, or use --all");
   const chosen = ids.length === 0 ? all : ids.map((id) => ruleOf(id, all));
   for (const { id } of chosen) await admin.remove(id);
-  if (flags.json) io.stdout(jsonText(chosen, { indent: 2 }));
-  else for (const rule of chosen) io.stdout(`Removed: ${lineOf(rule, { all: true })}\n`);
-  return 0;
+  return printReport(chosen, chosen.map((rule) => `Removed: ${lineOf(rule, { all: true })}`), { io, flags });
 }
 
 function ruleOf(id: string, all: readonly KeptRule[]): KeptRule {
@@ -48,5 +43,5 @@ function lineOf(
 ): string {
   const where = conversationId === null ? "" : `  in conversation ${conversationId.slice(0, 13)}`;
   const time = at.slice(0, 16).replace("T", " ");
-  return visibleText(`${id.slice(0, 8)}  ${time}  ${extension}  ${scope}${where}${all ? `  ${workspace}` : ""}`);
+  return `${id.slice(0, 8)}  ${time}  ${extension}  ${scope}${where}${all ? `  ${workspace}` : ""}`;
 }

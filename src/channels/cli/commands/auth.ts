@@ -5,7 +5,7 @@ import type { KeyReport } from "../../../domain/reports/provider_report.ts";
 import type { Io, ProviderAdmin, Services } from "../../channel.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
-import { jsonText } from "../output/json_text.ts";
+import { printReport } from "../output/print_report.ts";
 
 type Output = "text" | "json";
 
@@ -101,11 +101,8 @@ export class AuthCommand {
   async status(flags: { readonly output: Output }): Promise<number> {
     const admin = await this.#services.providerAdmin({});
     const keys = await admin.keys();
-    if (flags.output === "json") this.#io.stdout(jsonText(keys, { indent: 2 }));
-    else if (keys.length === 0) {
-      this.#io.stdout("No provider is configured and no key was found. Add one with: vis auth login\n");
-    } else for (const key of keys) this.#io.stdout(`${visibleText(line(key))}\n`);
-    return 0;
+    const none = "No provider is configured and no key was found. Add one with: vis auth login";
+    return printReport(keys, keys.length === 0 ? [none] : keys.map(line), { io: this.#io, flags });
   }
 
   async logout(provider: string): Promise<number> {

@@ -1,8 +1,8 @@
 import type { DatabaseCopyProgress } from "../../../domain/records/database_copy.ts";
 import { durationText } from "../../../domain/text/duration_text.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
+import { printReport } from "../output/print_report.ts";
 
 const CLEAR_LINE = "\r\x1b[K";
 
@@ -10,7 +10,7 @@ const CLEAR_LINE = "\r\x1b[K";
 export async function copyDatabaseCommand(
   from: string,
   to: string,
-  { services, io, flags: { json } }: CommandInput<{ readonly json: boolean }>,
+  { services, io, flags }: CommandInput<{ readonly json: boolean }>,
 ): Promise<number> {
   using interrupted = interrupt(io);
   const show = (text: string) => io.stderrIsTerminal && io.stderr(CLEAR_LINE + text);
@@ -19,9 +19,9 @@ export async function copyDatabaseCommand(
     const report = await services.copyDatabase({ from, to, signal, onProgress: (progress) => show(lineOf(progress)) });
     show("");
     const { rows, ms } = report;
-    const line = `Copied ${report.from} to ${report.to}: ${rows} rows, each compared, in ${durationText(ms)}`;
-    io.stdout(json ? `${JSON.stringify(report, null, 2)}\n` : `${visibleText(line)}\n`);
-    return 0;
+    return printReport(report, [
+      `Copied ${report.from} to ${report.to}: ${rows} rows, each compared, in ${durationText(ms)}`,
+    ], { io, flags });
   } catch (error) {
     show("");
     throw error;

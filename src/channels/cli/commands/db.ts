@@ -2,7 +2,7 @@ import { durationText } from "../../../domain/text/duration_text.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { DatabaseMaintenance, DatabaseStats } from "../../../domain/records/database_maintenance.ts";
 import type { StoredCommand } from "../input/command_input.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { printReport } from "../output/print_report.ts";
 
 type DbInput = StoredCommand<{ readonly json: boolean }> & { readonly now?: () => number };
 
@@ -16,13 +16,15 @@ export class DbCommand {
 
   async backup(path: string): Promise<number> {
     const report = await (await this.#maintenance()).backup(path);
-    return this.#print(report, [`Backed up ${size(report.bytes)} to ${report.path} in ${durationText(report.ms)}`]);
+    return printReport(report, [
+      `Backed up ${size(report.bytes)} to ${report.path} in ${durationText(report.ms)}`,
+    ], this.#parts);
   }
 
   async restore(path: string): Promise<number> {
     const report = await (await this.#maintenance()).restore(path);
     const kept = report.keptAs === null ? [] : [`The previous database is now ${report.keptAs}`];
-    return this.#print(report, [`Restored ${size(report.bytes)} to ${report.path}`, ...kept]);
+    return printReport(report, [`Restored ${size(report.bytes)} to ${report.path}`, ...kept], this.#parts);
   }
 
   /** Resolves with 1 if a problem was found. */
@@ -33,17 +35,17 @@ export class DbCommand {
     const sound = `${database.location} is sound: ${counted(contents, "content")} read in ${durationText(ms)}`;
     const found = problems.map((problem) => `✗ ${problem}`);
     const advice = "Copy the file before anything else writes to it. To restore a backup: vis db restore PATH";
-    this.#print(report, [
+    printReport(report, [
       ...(problems.length === 0 ? [sound] : [...found, advice]),
       ...(unused > 0 ? [`${counted(unused, "content")} no longer needed; vis db prune deletes them`] : []),
-    ]);
+    ], this.#parts);
     return problems.length === 0 ? 0 : 1;
   }
 
   async stats(): Promise<number> {
     const stats = await (await this.#maintenance()).stats();
     const { vis } = this.#parts.services.version;
-    return this.#print({ ...stats, visVersion: vis }, statsLines(stats, vis));
+    return printReport({ ...stats, visVersion: vis }, statsLines(stats, vis), this.#parts);
   }
 
   async prune({ ageMs, dryRun }: { readonly ageMs: number; readonly dryRun: boolean }): Promise<number> {
@@ -56,31 +58,24 @@ export class DbCommand {
     const what = `${counted(conversations.length, "conversation")} and ${counted(logRows, "log entry")}`;
     if (dryRun) {
       const more = conversations.length + logRows > 0 ? ["Add --yes to delete them"] : [];
-      return this.#print(report, [...listed, `Would delete ${what}`, ...more]);
+      return printReport(report, [...listed, `Would delete ${what}`, ...more], this.#parts);
     }
-    return this.#print(report, [
+    return printReport(report, [
       ...listed,
       `Deleted ${what}, ${size(contentBytes)} of ${counted(contents, "content")} no longer needed`,
       ...(everything ? [] : ["Vis is in use: content stored during the last day is checked at the next run"]),
       "vis db vacuum returns the space to the disk",
-    ]);
+    ], this.#parts);
   }
 
   async vacuum(): Promise<number> {
     const report = await (await this.#maintenance()).vacuum();
-    return this.#print(report, [`${size(report.bytesBefore)} before, ${size(report.bytesAfter)} now`]);
+    return printReport(report, [`${size(report.bytesBefore)} before, ${size(report.bytesAfter)} now`], this.#parts);
   }
 
   #maintenance(): Promise<DatabaseMaintenance> {
     const { services, flags } = this.#parts;
     return services.databaseCare({ db: flags.db });
-  }
-
-  #print(report: object, lines: readonly string[]): number {
-    const { io, flags } = this.#parts;
-    const text = flags.json ? JSON.stringify(report, null, 2) : lines.map(visibleText).join("\n");
-    io.stdout(`${text}\n`);
-    return 0;
   }
 }
 

@@ -2,8 +2,7 @@ import type { ExtensionFacts, TrustFacts } from "../../../domain/reports/extensi
 import { UsageError } from "../../../domain/errors.ts";
 import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts";
 import type { CommandInput } from "../input/command_input.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
-import { jsonText } from "../output/json_text.ts";
+import { printReport } from "../output/print_report.ts";
 
 type ExtensionsInput = CommandInput<{ readonly json: boolean; readonly cwd?: string }>;
 
@@ -19,12 +18,12 @@ export class ExtensionsCommand {
 
   async list(): Promise<number> {
     const all = await (await this.#admin()).list();
-    return this.#tell(all, all.map(factLine));
+    return printReport(all, all.map(factLine), this.#parts);
   }
 
   async show(name: string): Promise<number> {
     const { text, ...facts } = await (await this.#admin()).show(name);
-    return this.#tell({ ...facts, text }, [factLine(facts), "", text]);
+    return printReport({ ...facts, text }, [factLine(facts), "", text], this.#parts);
   }
 
   /** Resolves with 1 if a check failed; with `watch` it checks again after each change and never resolves. */
@@ -43,27 +42,27 @@ export class ExtensionsCommand {
   async #checked(admin: ExtensionAdmin, path: string | null): Promise<number> {
     const checks = await admin.check(path);
     const lines = checks.map(({ what, ok, found }) => `${ok ? "✓" : "✗"} ${what}${found ? `  ${found}` : ""}`);
-    this.#tell(checks, lines);
+    printReport(checks, lines, this.#parts);
     return checks.every(({ ok }) => ok) ? 0 : 1;
   }
 
   async create(name: string): Promise<number> {
     const folder = await (await this.#admin()).create(name);
-    return this.#tell({ folder }, [
+    return printReport({ folder }, [
       `Written to ${folder}`,
       `Check it with: vis extensions check ${name}`,
       `Use it with: vis run --extension ${name} "…", or vis extensions add ${name}`,
-    ]);
+    ], this.#parts);
   }
 
   async add(from: string, options: { readonly replace: boolean }): Promise<number> {
     const folder = await (await this.#admin()).add(from, options);
-    return this.#tell({ folder }, [`Added ${folder}`]);
+    return printReport({ folder }, [`Added ${folder}`], this.#parts);
   }
 
   async remove(name: string): Promise<number> {
     const folder = await (await this.#admin()).remove(name);
-    return this.#tell({ folder }, [`Removed ${folder}`]);
+    return printReport({ folder }, [`Removed ${folder}`], this.#parts);
   }
 
   /** Without consent it only lists; resolves with 1 if something remains untrusted. */
@@ -75,9 +74,10 @@ export class ExtensionsCommand {
     const found = await admin.trustable(path);
     if (remove) {
       for (const one of found) await admin.distrust(one.path);
-      return this.#tell(
+      return printReport(
         found.map((one) => ({ ...one, trusted: false })),
         found.map((one) => `Not trusted: ${one.path}`),
+        this.#parts,
       );
     }
     if (hash !== undefined && hash.length < MIN_HASH) {
@@ -95,19 +95,12 @@ export class ExtensionsCommand {
       : open.length > 0
       ? ["Extensions run with your permissions. Review them, then run: vis extensions trust --yes"]
       : [];
-    this.#tell(all, [...all.flatMap(trustLines), ...last]);
+    printReport(all, [...all.flatMap(trustLines), ...last], this.#parts);
     return open.length === 0 ? 0 : 1;
   }
 
   async #admin(): Promise<ExtensionAdmin> {
     return await this.#parts.services.extensionAdmin({ cwd: this.#parts.flags.cwd });
-  }
-
-  #tell(value: unknown, lines: readonly string[]): number {
-    const { io, flags } = this.#parts;
-    if (flags.json) io.stdout(jsonText(value, { indent: 2 }));
-    else for (const line of lines) io.stdout(`${visibleText(line)}\n`);
-    return 0;
   }
 }
 

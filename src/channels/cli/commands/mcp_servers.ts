@@ -3,7 +3,7 @@ import { nearestName } from "../../../domain/kit/nearest_name.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { ConfigAdmin } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
-import { jsonText } from "../output/json_text.ts";
+import { printReport } from "../output/print_report.ts";
 
 export interface McpServersFlags {
   readonly cwd?: string | undefined;
@@ -42,8 +42,7 @@ export async function addMcpServer(
   }
   const server = /^https?:\/\//.test(command) ? overHttp(command, { args, flags }) : program(command, { args, flags });
   const done = await admin.set(`${key}.${name}`, { words: [JSON.stringify(server)], project: false });
-  if (flags.json) io.stdout(jsonText({ name, ...server }, { indent: 2 }));
-  else io.stdout(`Added ${name} in ${done.path}. Vis uses it from the next start.\n`);
+  printReport({ name, ...server }, [`Added ${name} in ${done.path}. Vis uses it from the next start.`], { io, flags });
   if (DOWNLOADS.test(command) && !flags.network) {
     io.stderr(`vis: ${command} downloads its program: add --network, or install the server and name its program\n`);
   }
@@ -52,19 +51,15 @@ export async function addMcpServer(
 
 /** `vis mcp list`. */
 export async function listMcpServers(input: Input): Promise<number> {
-  const { io, flags } = input;
   const { admin, key } = await settings(input);
   const servers = await serversOf(admin, key);
   const names = Object.keys(servers).sort();
-  if (flags.json) io.stdout(jsonText(servers, { indent: 2 }));
-  else for (const name of names) io.stdout(`${visibleText(lineOf(name, servers[name] ?? {}))}\n`);
-  if (names.length === 0) io.stderr("No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n");
-  return 0;
+  if (names.length === 0) input.io.stderr("No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n");
+  return printReport(servers, names.map((name) => lineOf(name, servers[name] ?? {})), input);
 }
 
 /** `vis mcp remove`. */
 export async function removeMcpServer(name: string, input: Input): Promise<number> {
-  const { io, flags } = input;
   const { admin, key } = await settings(input);
   const names = Object.keys(await serversOf(admin, key));
   if (!names.includes(name)) {
@@ -73,9 +68,7 @@ export async function removeMcpServer(name: string, input: Input): Promise<numbe
     throw new UsageError(`Cannot remove ${name}: unknown server; ${hint}`);
   }
   const { path } = await admin.unset(`${key}.${name}`, { project: false });
-  if (flags.json) io.stdout(jsonText({ name, path }, { indent: 2 }));
-  else io.stdout(`Removed ${name} from ${path}\n`);
-  return 0;
+  return printReport({ name, path }, [`Removed ${name} from ${path}`], input);
 }
 
 /** `vis mcp login` and `vis mcp logout`: the extension that uses the servers does it. */

@@ -1,8 +1,7 @@
 import type { ModelReport, ModelsReport } from "../../../domain/reports/provider_report.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
-import { jsonText } from "../output/json_text.ts";
+import { printReport } from "../output/print_report.ts";
 
 /** `vis models`: the names for --model and their prices. */
 export async function modelsCommand(
@@ -11,8 +10,7 @@ export async function modelsCommand(
   using interrupted = interrupt(io);
   const admin = await services.providerAdmin({});
   const lists = await admin.models({ provider: flags.provider ?? null, signal: interrupted.signal });
-  if (flags.output === "json") io.stdout(jsonText(lists, { indent: 2 }));
-  else for (const list of lists) io.stdout(`${visibleText(table(list))}\n`);
+  printReport(lists, lists.map(table), { io, flags });
   return lists.every(({ models }) => models.length > 0) ? 0 : 1;
 }
 

@@ -8,8 +8,7 @@ import { readable } from "../../../domain/text/readable.ts";
 import type { Io, Session } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { browse } from "../conversations/browse.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
-import { jsonText } from "../output/json_text.ts";
+import { printReport } from "../output/print_report.ts";
 
 const SHOWN_CHARS = 20_000;
 const LISTED_CHARS = 2_000;
@@ -64,12 +63,8 @@ export async function varsCommand(
 
 async function list({ session, io, flags, branch, at }: Shown): Promise<void> {
   const heads = await session.conversations.records.variables(branch, at);
-  if (flags.json) {
-    const facts = heads.map(({ summary, ...head }) => ({ ...head, ...summary }));
-    return io.stdout(jsonText(facts, { indent: 2 }));
-  }
   const width = Math.min(30, Math.max(0, ...heads.map(({ name }) => name.length)));
-  for (const { name, kind, versions, scope, summary, reason } of heads) {
+  const lines = heads.map(({ name, kind, versions, scope, summary, reason }) => {
     const facts = [
       ...(scope === "live" ? [] : [scope]),
       ...(kind === "data" ? [] : [kind]),
@@ -77,9 +72,10 @@ async function list({ session, io, flags, branch, at }: Shown): Promise<void> {
       ...(summary.doc === "" ? [] : [`// ${summary.doc}`]),
       ...(reason === "" ? [] : [`lost: ${reason}`]),
     ];
-    io.stdout(`${visibleText(`${name.padEnd(width)}  v${versions}  ${oneLine(facts.join(" · "), 300)}`)}\n`);
-  }
-  if (heads.length === 0) io.stderr("No variables\n");
+    return `${name.padEnd(width)}  v${versions}  ${oneLine(facts.join(" · "), 300)}`;
+  });
+  printReport(heads.map(({ summary, ...head }) => ({ ...head, ...summary })), lines, { io, flags });
+  if (heads.length === 0 && !flags.json) io.stderr("No variables\n");
 }
 
 async function showValues(names: readonly string[], { session, io, flags, branch, at }: Shown): Promise<void> {
@@ -87,24 +83,28 @@ async function showValues(names: readonly string[], { session, io, flags, branch
   for (const name of names) {
     found.push(...await session.conversations.records.versions(branch, { name, newest: 1, at }));
   }
-  if (flags.json) return io.stdout(jsonText(found.map(facts), { indent: 2 }));
-  for (const version of found) {
-    if (names.length > 1) io.stdout(`${visibleText(version.name)} v${version.version}\n`);
-    io.stdout(`${visibleText(clip(versionText(version), SHOWN_CHARS))}\n`);
-  }
+  printReport(
+    found.map(facts),
+    found.flatMap((version) => [
+      ...names.length > 1 ? [`${version.name} v${version.version}`] : [],
+      clip(versionText(version), SHOWN_CHARS),
+    ]),
+    { io, flags },
+  );
 }
 
 async function showHistory(name: string, { session, io, flags, branch, at }: Shown): Promise<void> {
   const versions = await session.conversations.records.versions(branch, { name, newest: flags.limit, at });
-  if (flags.json) return io.stdout(jsonText(versions.map(facts), { indent: 2 }));
   const earlier = (versions[0]?.version ?? 1) - 1;
-  if (earlier > 0) io.stderr(`${earlier} earlier ${earlier === 1 ? "version" : "versions"}: --limit shows more\n`);
-  for (const version of versions) {
-    const when = new Date(version.createdAt).toISOString().slice(0, 19).replace("T", " ");
-    io.stdout(`${visibleText(`${name} v${version.version}`)}  ${when}\n`);
-    for (const line of lines(clip(version.code, LISTED_CHARS))) io.stdout(`  │ ${visibleText(line)}\n`);
-    for (const line of lines(clip(versionText(version), LISTED_CHARS))) io.stdout(`  = ${visibleText(line)}\n`);
+  if (earlier > 0 && !flags.json) {
+    io.stderr(`${earlier} earlier ${earlier === 1 ? "version" : "versions"}: --limit shows more\n`);
   }
+  const shown = versions.flatMap((version) => [
+    `${name} v${version.version}  ${new Date(version.createdAt).toISOString().slice(0, 19).replace("T", " ")}`,
+    ...lines(clip(version.code, LISTED_CHARS)).map((line) => `  │ ${line}`),
+    ...lines(clip(versionText(version), LISTED_CHARS)).map((line) => `  = ${line}`),
+  ]);
+  printReport(versions.map(facts), shown, { io, flags });
 }
 
 async function showDiff(what: readonly string[], { session, io, flags, branch }: Shown): Promise<void> {
@@ -118,8 +118,7 @@ async function showDiff(what: readonly string[], { session, io, flags, branch }:
   if (first === undefined && newest === 1) throw new UsageError(`Cannot compare ${name}: it has only one version`);
   const [from, to] = first === undefined ? [newest - 1, newest] : [versionOf(first), versionOf(second)];
   const diff = await records.diff(branch, { name, from, to });
-  if (flags.json) io.stdout(jsonText({ name, from, to, ...diff }, { indent: 2 }));
-  else io.stdout(`${visibleText(diff.text).replace(/\n$/, "")}\n`);
+  printReport({ name, from, to, ...diff }, [diff.text.replace(/\n$/, "")], { io, flags });
 }
 
 function versionOf(text: string | undefined): number {

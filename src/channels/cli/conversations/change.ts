@@ -3,7 +3,7 @@ import { browse } from "./browse.ts";
 import type { StoredCommand } from "../input/command_input.ts";
 import { forkPoint } from "../input/fork_at.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
-import { jsonText } from "../output/json_text.ts";
+import { printReport } from "../output/print_report.ts";
 
 /** `vis conversations fork`: a new branch; its id goes to stdout. */
 export async function forkConversation(
@@ -15,13 +15,8 @@ export async function forkConversation(
     return await conversations.fork(await forkPoint(conversations, place));
   });
   const { conversationId, branchId } = made;
-  if (flags.json) {
-    io.stdout(jsonText({ conversationId, branchId }, { indent: 2 }));
-    return 0;
-  }
-  io.stdout(`${branchId}\n`);
-  io.stderr(`Continue it with: vis run --conversation ${branchId} "…"\n`);
-  return 0;
+  if (!flags.json) io.stderr(`Continue it with: vis run --conversation ${branchId} "…"\n`);
+  return printReport({ conversationId, branchId }, [branchId], { io, flags });
 }
 
 /** `vis conversations rename`: the branch of the id, or the newest branch of a conversation. */

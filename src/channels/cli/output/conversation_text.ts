@@ -1,6 +1,6 @@
+import { endFacts } from "../../../conversation/export/parts.ts";
 import type { RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/steered_message.ts";
-import { reasonText } from "../../../domain/query/reason_text.ts";
 import { clip } from "../../../domain/text/clip.ts";
 
 const SHOWN_CHARS = 4_000;
@@ -45,15 +45,9 @@ function steeredLines(messages: readonly SteeredMessage[]): string[] {
   return messages.flatMap(({ text }) => ["", "sent while running:", ...quoted(text, "> ")]);
 }
 
-function endLine({ status, reason, confidence, usage, costUsd, ms, iterations }: RecordedQuery): string {
-  const cost = costUsd === null || costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`];
-  return [
-    status === "done" ? `answer (${confidence})` : reason === null ? status : reasonText(reason),
-    `${iterations.length} ${iterations.length === 1 ? "step" : "steps"}`,
-    `${(ms / 1000).toFixed(1)} s`,
-    `${usage.input} in + ${usage.output} out tokens`,
-    ...cost,
-  ].join(" · ");
+function endLine(query: RecordedQuery): string {
+  const [end, ...facts] = endFacts(query);
+  return [query.status === "done" ? `answer (${query.confidence})` : end, ...facts].join(" · ");
 }
 
 function iterationLines(iteration: RecordedIteration): string[] {
