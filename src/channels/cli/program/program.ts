@@ -1,5 +1,5 @@
 import { versionLine } from "../../../domain/reports/version_line.ts";
-import { Command, Help, type Option } from "commander";
+import { Command, Help, Option } from "commander";
 import { addApprovals } from "./approvals.ts";
 import { addConfig } from "./config.ts";
 import { addConversations } from "./conversations.ts";
@@ -17,7 +17,6 @@ import { addUndo } from "./undo.ts";
 import { addUpdate } from "./update.ts";
 import { addVars } from "./vars.ts";
 import type { Context } from "./context.ts";
-import { evenOutputs } from "./even_outputs.ts";
 
 const AFTER = `
 Getting started:
@@ -61,6 +60,9 @@ const PARTS: readonly Part[] = [
 /** The names of all commands. */
 export const COMMANDS: readonly string[] = [...PARTS.flatMap(({ names }) => names), "help", "__complete"];
 
+/** Commands that print one JSON object per line instead of a single value. */
+const LINES: readonly string[] = ["logs"];
+
 /** Builds the command line, the source of parsing, help, completions, manual and docs. With `only`, builds just the
  * part that has this command, if there is one: building all of them takes 5 ms at startup. */
 export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
@@ -102,4 +104,26 @@ function hintAt(command: Command, path: string): void {
 /** Leaves out trivial defaults. */
 function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/\s*\(default: (?:false|\[\])\)$/, "");
+}
+
+/** Gives every command that prints data both `--output json` and its short form `--json`, whichever it was defined
+ * with. */
+function evenOutputs(program: Command): void {
+  for (const command of program.commands) {
+    evenOutputs(command);
+    const json = command.options.find(({ long }) => long === "--json");
+    const output = command.options.find(({ long }) => long === "--output");
+    if (json && !output) addOutput(command);
+    else if (output?.argChoices?.includes("json") && !json) {
+      command.addOption(new Option("--json", "same as --output json").implies({ output: "json" }));
+    }
+  }
+}
+
+function addOutput(command: Command): void {
+  const format = LINES.includes(command.name()) ? "jsonl" : "json";
+  command.addOption(new Option("--output <format>", `${format} is the same as --json`).choices(["text", format]));
+  command.hook("preAction", (_, acting) => {
+    if (acting.opts()["output"] === format) acting.setOptionValue("json", true);
+  });
 }
