@@ -4,6 +4,7 @@ import type { QueryResult } from "../domain/query/query_result.ts";
 import { Environment } from "../environment/environment.ts";
 import type { InputVariable } from "../environment/input/input_variable.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { PreviousTurn } from "../persistence/store/query_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import { type QueryLeft, runQuery } from "../query/run_query.ts";
@@ -107,11 +108,11 @@ export class QueryRunner {
     this.#running.set(branchId, { steering, ended, cancel });
     this.#leases.begin(branchId, cancel);
     try {
-      const environment = await this.#environmentFor(queryId, { branch, input, options });
+      const { environment, before } = await this.#environmentFor(queryId, { branch, input, options });
       this.#children.forget(branchId);
       try {
         const parts = { ...known, environment, steering };
-        return await runQuery(request, parts, { ...options, signal, begun: queryId });
+        return await runQuery(request, parts, { ...options, signal, begun: queryId, before });
       } finally {
         this.#children.rest(branchId, environment);
       }
@@ -131,16 +132,16 @@ export class QueryRunner {
   async #environmentFor(
     queryId: string,
     { branch, input, options: { left, retryOf } }: BranchRun & { readonly input: readonly InputVariable[] },
-  ): Promise<Environment> {
+  ): Promise<{ readonly environment: Environment; readonly before: PreviousTurn | null }> {
     const store = this.storeOf(branch);
     try {
-      const after = await store.runBefore(queryId);
+      const before = await store.previousTurn(branch.branchId, queryId);
       const reopen = retryOf !== undefined || left !== undefined;
-      const environment = await this.#live.use(branch, { run: queryId, after, reopen });
+      const environment = await this.#live.use(branch, { run: queryId, after: before?.queryId ?? null, reopen });
       // Those of a query that continues are stored with its first iteration.
       if (left && left.iterations.length > 0) environment.given.describe(input);
       else if (input.length > 0) await environment.give(input);
-      return environment;
+      return { environment, before };
     } catch (error) {
       if (!left) await endUnrun(store, queryId).catch(() => {});
       throw error;

@@ -21,9 +21,10 @@ import { readLogs } from "./logs/reader.ts";
 import { type IsAlive, renewLeases } from "./queries/leases.ts";
 import { Owners } from "./owners.ts";
 import { readExtras } from "./queries/extras.ts";
-import { Queries } from "./queries/queries.ts";
+import { beginQuery } from "./queries/begin_query.ts";
+import { previousTurn } from "./queries/previous_turn.ts";
+import { queriesOfBranch, queryById } from "./queries/queries.ts";
 import { findRequestKey } from "./queries/request_keys.ts";
-import { runBefore } from "./runs/newest_run.ts";
 import { searchRows } from "./conversations/search.ts";
 import { readSentMessages } from "./queries/sent_messages.ts";
 import { addSteered } from "./queries/steered.ts";
@@ -155,20 +156,18 @@ function conversationMaintenance({ db, all }: Parts): ConversationMaintenance {
 }
 
 function queryStore({ db, all, now, isAlive: isAliveHere }: Parts): QueryStore {
-  const queries = new Queries(db, { now, isAlive: isAliveHere });
   return {
-    beginQuery: (query) => queries.begin(query),
-    runBefore: (queryId) => runBefore(db, queryId),
+    beginQuery: (query) => db.write((tx) => beginQuery(tx, { query, now: now(), isAlive: isAliveHere })),
     keyedQuery: (branchId, key) => findRequestKey(db, { branchId, key, now: now() }),
     addSteered: (queryId, sent) => db.write((tx) => addSteered(tx, { queryId, sent, now: now() })),
     endQuery: async (queryId, end) => {
       await db.write((tx) => endQuery(tx, { queryId, end, now: now() }));
       db.ended(queryId);
     },
-    query: (queryId) => queries.byId(queryId),
+    query: (queryId) => queryById(db, queryId),
     queryExtras: (queryId) => readExtras(db, queryId),
-    queries: (branchId, options) => queries.ofBranch(branchId, options),
-    previousTurn: (branchId, beforeQueryId) => queries.previousTurn(branchId, beforeQueryId),
+    queries: (branchId, options) => queriesOfBranch(db, { branchId, ...options }),
+    previousTurn: (branchId, before) => previousTurn(db, { branchId, before }),
     sweepLost: (isAlive = isAliveHere) => sweepLost(all, { isAlive, now }),
     takeOver: (queryId, owner) => db.write((tx) => takeOverRun(tx, { queryId, owner, now: now() })),
     renewLeases: (owner) => renewLeases(all, { owner, now: now() }),
@@ -199,16 +198,15 @@ function variableStore({ db, now }: Parts): VariableStore {
   };
 }
 
-function childStore({ db, now, isAlive }: Parts): ChildStore {
+function childStore({ db, now }: Parts): ChildStore {
   const children = new Children(db, now);
-  const queries = new Queries(db, { now, isAlive });
   return {
     createChildBranch: async (child) => {
       const branch = await children.createBranch(child);
       const { workspace = "", tenant = db.ownTenant } = await findBranch(db, branch.conversationId) ?? {};
       return { ...branch, workspace, tenant };
     },
-    childQueries: (iterationId) => children.queries(iterationId, (queryId) => queries.byId(queryId)),
+    childQueries: (iterationId) => children.queries(iterationId, (queryId) => queryById(db, queryId)),
     recordSubCall: (call) => children.recordCall(call),
     subCalls: (iterationId) => children.calls(iterationId),
   };

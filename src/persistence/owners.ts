@@ -45,7 +45,6 @@ const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>
   exportConversation: CONVERSATION,
   importConversation: NONE,
   beginQuery: [["branch", 0, "branchId"], ["run", 0, "retryOf"]],
-  runBefore: RUN,
   keyedQuery: BRANCH,
   addSteered: RUN,
   endQuery: RUN,

@@ -3,6 +3,7 @@ import type { QueryScope, SubcallFunctions } from "../environment/query_scope.ts
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import { offLine } from "../extension/registry/off_part.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
+import type { PreviousTurn } from "../persistence/store/query_store.ts";
 import type { CallPrefix } from "../prompt/call_messages.ts";
 import type { ContextParts } from "../prompt/context/context_parts.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
@@ -32,7 +33,7 @@ export interface Prepared {
 /** Activates extensions, starts the sandbox in the background, and builds the stable prefix and the handover. */
 export async function prepare(
   request: string,
-  { parts, state, queryId, emitter, begun, signal, extras, ...query }: {
+  { parts, state, queryId, emitter, begun, before, signal, extras, ...query }: {
     readonly parts: QueryParts;
     readonly approvals: QueryApprovals;
     readonly ledger: Ledger;
@@ -41,6 +42,7 @@ export async function prepare(
     readonly queryId: string;
     readonly emitter: Emitter;
     readonly begun: number;
+    readonly before: PreviousTurn | null;
     readonly signal: AbortSignal;
     readonly extras: RequestExtras;
   },
@@ -64,7 +66,6 @@ export async function prepare(
   const active = await environment.beginQuery(scope);
   environment.bindSystem("$query", request);
   if (extras.answerSchema?.variable) environment.bindSystem("$schema", extras.answerSchema.variable);
-  const before = await environment.store.previousTurn(environment.branch.branchId, queryId);
   const frame: IterationFrame = {
     environment,
     router,

@@ -5,7 +5,7 @@ import type { KeyedRequest } from "../domain/query/request_key.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
-import type { LeftQuery } from "../persistence/store/query_store.ts";
+import type { LeftQuery, PreviousTurn } from "../persistence/store/query_store.ts";
 import type { Approve } from "../domain/query/approval.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
 import { childQuery } from "./child_query.ts";
@@ -42,6 +42,8 @@ export interface RunQueryOptions extends KeyedRequest {
   readonly parentQueryId?: string;
   /** The query's id if it is already stored as running, before an environment is opened for it. */
   readonly begun?: string;
+  /** The query before it; null for the first one of a conversation, and for a query below another one. */
+  readonly before?: PreviousTurn | null;
   /** Where it continues; `begun` is its id. */
   readonly left?: QueryLeft | undefined;
   /** Once it aborts, the query is left to another process before its next iteration: rejects with `HandedOver`. */
@@ -88,6 +90,7 @@ async function runWithin(
 ): Promise<QueryResult> {
   const run = await begin(request, { parts, options, deadline });
   const { ledger, queryId, router, state, started } = run;
+  const { before = null } = options;
   let title: TitleCall | null = null;
   let unstored = false;
   const ending = new QueryEnding({ ...run, parts, deadline, title: () => title });
@@ -98,8 +101,8 @@ async function runWithin(
   };
   try {
     if (!parts.environment.alive) parts.trySandbox?.(); // before the model is called
-    title = await TitleCall.begin(request, { parts, queryId, ledger, signal: options.signal });
-    const facts = { ...run, begun: started, signal: options.signal };
+    title = await TitleCall.begin(request, { parts, before, ledger, signal: options.signal });
+    const facts = { ...run, begun: started, signal: options.signal, before };
     const prepared = await prepare(request, { ...facts, parts: { ...parts, router } });
     const loop = new QueryLoop(prepared, options.leaving);
     if (options.left) loop.continueFrom(options.left.iterations, options.left.query.steered);

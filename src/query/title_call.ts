@@ -1,6 +1,7 @@
 import { clip, oneLine } from "../domain/text/clip.ts";
 import { Cancelled } from "../domain/errors.ts";
 import { NO_USAGE } from "../domain/query/usage.ts";
+import type { PreviousTurn } from "../persistence/store/query_store.ts";
 import type { RouterReply } from "../providers/router/router.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerCalls } from "./ledger_calls.ts";
@@ -40,18 +41,17 @@ export class TitleCall {
    * a query. */
   static async begin(
     request: string,
-    { parts, queryId, ledger, signal }: {
+    { parts, before, ledger, signal }: {
       readonly parts: Parts;
-      readonly queryId: string;
+      readonly before: PreviousTurn | null;
       readonly ledger: Ledger;
       readonly signal: AbortSignal;
     },
   ): Promise<TitleCall | null> {
     const { environment, settings, store, router } = parts;
     const model = settings.titleModel ?? null;
-    if (model === null || environment.depth > 0 || ledger.reached()) return null;
+    if (model === null || before !== null || environment.depth > 0 || ledger.reached()) return null;
     const { branchId } = environment.branch;
-    if (await store.previousTurn(branchId, queryId) !== null) return null;
     // If the title has changed, the user or a model set it.
     if ((await store.findConversation(branchId))?.title !== titleOf(request)) return null;
     const stop = new AbortController();

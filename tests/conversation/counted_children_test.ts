@@ -186,10 +186,10 @@ Deno.test("a child whose conversation cannot begin its next query is still one t
   await using engine = await enginesOf(starts, [COMPUTE, COMPUTE], { children: { live: 1 } });
   await engine.ask("1");
   const { store } = engine;
-  const runBefore = store.runBefore.bind(store);
-  store.runBefore = () => Promise.reject(new Error("no store"));
+  const previousTurn = store.previousTurn.bind(store);
+  store.previousTurn = () => Promise.reject(new Error("no store"));
   await assert.rejects(engine.ask("2"), /no store/);
-  store.runBefore = runBefore;
+  store.previousTurn = previousTurn;
   assert.equal(starts.living, 1);
   assert.equal(await ask(engine, await conversation(engine, "other")), "It is seven");
   assert.deepEqual([starts.asked, starts.living], [2, 1]);

@@ -82,7 +82,6 @@ async function ofQuery(store: Store, branchId: string, queryId: string): Promise
     { name: `found query ${queryId}`, run: (from) => from.findQuery(queryId) },
     { name: `extras ${queryId}`, run: (from) => from.queryExtras(queryId) },
     { name: `given ${queryId}`, run: (from) => from.givenImages(queryId) },
-    { name: `run before ${queryId}`, run: (from) => from.runBefore(queryId) },
     {
       name: `unchanged ${queryId}`,
       run: (from) => from.unchangedVariables(branchId, { queries: 1, before: queryId }),

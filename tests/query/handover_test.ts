@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { handoverOf } from "../../src/query/handover.ts";
 
-const TURN = { text: "count", thinkings: [], answer: "It ended", status: "interrupted" } as const;
+const TURN = { queryId: "q", text: "count", thinkings: [], answer: "It ended", status: "interrupted" } as const;
 
 Deno.test("handoverOf() tells of images, and of blocks that were cut, clipped", () => {
   assert.equal(handoverOf(null), null);

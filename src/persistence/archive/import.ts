@@ -41,7 +41,8 @@ export async function importConversation(
         }
       }
       for (const { id } of tables.conversationState) await makeDigest(tx, ids.get(id) ?? missing("branch"));
-      await moveToFront(tx, ids.get(tables.conversationState[0]?.id ?? "") ?? "");
+      const conversationId = ids.get(tables.conversationSoul[0]?.id ?? "") ?? missing("conversation");
+      await moveToFront(tx, { conversationId, activity: 0, metadata: null });
     });
   } catch (error) {
     throw contradiction(db, error) ?? error;

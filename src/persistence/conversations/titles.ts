@@ -41,17 +41,14 @@ export function suggestTitle(
   });
 }
 
-/** Takes the title of a branch without one from its first request, in the transaction `tx`. Throws `UsageError` if the
- * branch no longer exists. */
+/** The cells of a branch with this metadata that give it the title of its first request; none if it has a title. */
 export async function titleFromRequest(
-  tx: Database,
-  { branchId, text }: { readonly branchId: string; readonly text: string },
-): Promise<void> {
-  const before = await read(tx, branchId);
-  if (!before) throw new UsageError(`Cannot continue branch ${branchId}: its conversation was deleted`);
-  if (before.metadata.titledBy !== "nobody") return;
-  const { titledBy: _nobody, ...metadata } = before.metadata;
-  await write(tx, { branchId, title: oneLine(text, TITLE_CHARS), metadata });
+  content: Content,
+  { metadata, text }: { readonly metadata: string | null; readonly text: string },
+): Promise<{ readonly title?: string; readonly metadata?: string }> {
+  const { titledBy, ...rest } = fromJson<TitleMetadata>(metadata);
+  if (titledBy !== "nobody") return {};
+  return { title: await content.putText(oneLine(text, TITLE_CHARS)), metadata: toJson(rest) };
 }
 
 const titleOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>

@@ -46,11 +46,6 @@ export async function readExtras(db: Database, queryId: string): Promise<QueryEx
   return { images: images.map((image) => imageOf(content, image)), answerSchema, instructions, askedAs };
 }
 
-/** The number of images in a request, without reading them. */
-export async function countImages(db: Database, queryId: string): Promise<number> {
-  return (await readMetadata(new Content(db), queryId)).images?.length ?? 0;
-}
-
 const metadataOfQuery = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select("q.metadata").where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q"))

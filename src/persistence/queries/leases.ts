@@ -15,29 +15,31 @@ const OWNER = ["host", "space", "pid", "started", "session"] as const;
 
 /** Leases a branch to a process, in the transaction that begins a query. Throws `BusyError` while another live process
  * holds it. First calls `endLeft` with the owner of what was left running on the branch: a process that no longer
- * exists, or this one if it could not store the end. */
+ * exists, or this one if it could not store the end. Returns whether there was one. */
 export async function takeLease(
   tx: Database,
-  { branchId, owner, isAlive, now, endLeft }: {
+  { branchId, owner, holder, isAlive, now, endLeft }: {
     readonly branchId: string;
     readonly owner: ProcessOwner;
+    /** The process that holds it now. */
+    readonly holder: ProcessOwner | null;
     readonly isAlive: IsAlive;
     readonly now: number;
     readonly endLeft: (left: { readonly owner: ProcessOwner; readonly gone: boolean }) => Promise<void>;
   },
-): Promise<void> {
-  const [known] = await holderOf(tx, { branchId });
-  if (known) {
-    const gone = !isSame(known, owner);
-    const isBusy = gone && (await hasJob(tx, branchId) || await isAliveNow(tx, { owner: known, isAlive, now }));
+): Promise<boolean> {
+  if (holder) {
+    const gone = !isSame(holder, owner);
+    const isBusy = gone && (await hasJob(tx, branchId) || await isAliveNow(tx, { owner: holder, isAlive, now }));
     if (isBusy) {
-      const { pid, host } = known;
+      const { pid, host } = holder;
       throw new BusyError(`Conversation is busy: a query runs in it in another process (${pid} on ${host})`);
     }
-    await endLeft({ owner: known, gone });
+    await endLeft({ owner: holder, gone });
     await dropLease(tx, branchId);
   }
   await putLease(tx, { branchId, owner, now });
+  return holder !== null;
 }
 
 /** Whether a run of this branch is one that another node will continue if its own is lost. */

@@ -1,7 +1,5 @@
 import { sql } from "kysely";
-import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
-import { intact } from "../schema/intact.ts";
 import { fromJson } from "../database/json.ts";
 import { updateRow } from "../database/update_row.ts";
 
@@ -22,18 +20,18 @@ const TO_FRONT = `UPDATE conversation_soul SET activity = nextval('activity')
 
 /** Moves the conversation of a branch to the front of the list; an imported one has no place in it yet. Not for a child
  * query, which is part of its parent. Writes nothing if the conversation is already at the front. */
-export async function moveToFront(tx: Database, branchId: string): Promise<void> {
-  const row = await tx.selectFrom("conversationState as s").innerJoin(
-    "conversationSoul as c",
-    "c.id",
-    "s.conversationSoulId",
-  )
-    .select(["c.id", "c.activity", "s.metadata"]).where("s.id", "=", branchId)
-    .select(intact("conversationState", "s")).select(intact("conversationSoul", "c")).executeTakeFirst();
-  if (!row) throw new Damage(`the conversation of branch ${branchId} is missing`);
-  if (fromJson<{ readonly child: boolean }>(row.metadata).child) return;
-  if (tx.kind === "postgres") return await tx.store(TO_FRONT, [row.id]);
+export async function moveToFront(
+  tx: Database,
+  { conversationId: id, activity, metadata }: {
+    readonly conversationId: string;
+    readonly activity: number;
+    /** That of the branch. */
+    readonly metadata: string | null;
+  },
+): Promise<void> {
+  if (fromJson<{ readonly child: boolean }>(metadata).child) return;
+  if (tx.kind === "postgres") return await tx.store(TO_FRONT, [id]);
   const next = await nextActivity(tx);
-  if (row.activity !== 0 && row.activity >= next - 1) return;
-  await updateRow(tx, "conversationSoul", { id: row.id, changes: { activity: next } });
+  if (activity !== 0 && activity >= next - 1) return;
+  await updateRow(tx, "conversationSoul", { id, changes: { activity: next } });
 }

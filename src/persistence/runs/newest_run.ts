@@ -21,29 +21,6 @@ export async function newestRun(db: Database, branchId: string): Promise<RunRow 
   return to === 0 ? null : await runAt(db, { branchId, number: to - 1, version: null });
 }
 
-const placeOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =>
-  db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .leftJoin("querySoul as p", (join) =>
-      join.onRef("p.conversationStateId", "=", "q.conversationStateId")
-        .on("p.number", "=", sql<number>`CASE s.version WHEN 0 THEN q.number - 1 ELSE q.number END`))
-    .leftJoin("queryState as r", (join) =>
-      join.onRef("r.querySoulId", "=", "p.id")
-        .on("r.version", "=", sql<number>`CASE s.version WHEN 0 THEN p.runs - 1 ELSE s.version - 1 END`))
-    .select(["s.version", "q.number", "q.conversationStateId as branchId", "r.id as before"])
-    .where("s.id", "=", queryId)
-    .select(intact("queryState", "s")).select(intact("querySoul", "q"))
-    .select(intact("queryState", "r")).select(intact("querySoul", "p"))
-);
-
-/** The newest run of the branch at the time when this one began: of the same query, or of the previous one. */
-export async function runBefore(db: Database, queryId: string): Promise<string | null> {
-  const [run] = await placeOfRun(db, { queryId });
-  if (!run) await verifyAbsent(db, { table: "queryState", id: queryId });
-  if (!run || (run.version === 0 && run.number === 0)) return null;
-  const { version, number, branchId, before } = run;
-  return before ?? lost({ branchId, number: version === 0 ? number - 1 : number });
-}
-
 interface Place {
   readonly branchId: string;
   readonly number: number;

@@ -8,28 +8,6 @@ import { digestTerm } from "../branches/shown_digest.ts";
 import { newestVariables } from "../branches/shown_variables.ts";
 import { updateRow } from "../database/update_row.ts";
 
-/** The cells that give a new query its position in its branch; the branch counts it. */
-export async function nextQuery(
-  tx: Database,
-  branchId: string,
-): Promise<{ readonly number: number; readonly runs: number; readonly variables: number | null }> {
-  const { queries, variables } = await branchRow(tx, branchId);
-  await updateRow(tx, "conversationState", { id: branchId, changes: { queries: queries + 1 } });
-  return { number: queries, runs: 1, variables };
-}
-
-/** Counts another run of a query: from now on its branch shows the variables as they were before it. */
-export async function nextRun(
-  tx: Database,
-  { branchId, soulId }: { readonly branchId: string; readonly soulId: string },
-): Promise<{ readonly variables: number | null }> {
-  const { runs, variables } = await tx.selectFrom("querySoul as q").select(["q.runs", "q.variables"])
-    .where("q.id", "=", soulId).select(intact("querySoul", "q")).executeTakeFirstOrThrow();
-  await updateRow(tx, "querySoul", { id: soulId, changes: { runs: runs + 1 } });
-  await updateRow(tx, "conversationState", { id: branchId, changes: { variables } });
-  return { variables };
-}
-
 /** Computes the digest of a branch that has none because it was stored before digests existed, or imported. */
 export async function makeDigest(tx: Database, branchId: string): Promise<void> {
   if (!tx.verifies) return;
@@ -44,7 +22,7 @@ const numberOfQuery = namedQuery((db, { soulId }: { readonly soulId: string }) =
 
 /** The number of queries that a segment shows. Throws `Damage` if the segment or the query at its end is missing. */
 export async function queriesIn(db: Database, { branchId, until }: BranchSegment): Promise<number> {
-  if (until === null) return (await branchRow(db, branchId)).queries;
+  if (until === null) return await countIn(db, branchId);
   const [row] = await numberOfQuery(db, { soulId: until.soulId });
   if (!row) throw new Damage(`query ${until.queryId}, which a branch begins at, is missing`);
   return until.position < 0 ? row.number : row.number + 1;
@@ -61,13 +39,13 @@ export function verifyNumbers(
   throw new Damage(`queries of branch ${branchId} are missing`);
 }
 
-const countsOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>
-  db.selectFrom("conversationState as b").select(["b.queries", "b.variables"]).where("b.id", "=", branchId)
+const countOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("conversationState as b").select("b.queries").where("b.id", "=", branchId)
     .select(intact("conversationState", "b"))
 );
 
-async function branchRow(db: Database, branchId: string) {
-  const [row] = await countsOfBranch(db, { branchId });
+async function countIn(db: Database, branchId: string): Promise<number> {
+  const [row] = await countOfBranch(db, { branchId });
   if (!row) await verifyAbsent(db, { table: "conversationState", id: branchId });
-  return row ?? { queries: 0, variables: null };
+  return row?.queries ?? 0;
 }

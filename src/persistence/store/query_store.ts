@@ -51,6 +51,7 @@ export interface QueryExtras {
 
 /** The handover: what the previous query left. */
 export interface PreviousTurn {
+  readonly queryId: string;
   readonly text: string;
   /** At most the last two, oldest first. */
   readonly thinkings: readonly string[];
@@ -78,8 +79,6 @@ export interface QueryStore {
    * `BusyError` while another live process holds the branch, and `UsageError` for a retry of a query that is not the
    * last of its branch or is still running. */
   beginQuery(query: NewQuery): Promise<string>;
-  /** The newest run of the branch at the time when this run began; null for the first run. */
-  runBefore(queryId: string): Promise<string | null>;
   /** Adds what the user sent while the query ran, before a call shows it. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
   /** Ends a query once; a second call changes nothing. Refuses "done" if the last iteration has not ended, so that both

@@ -128,19 +128,20 @@ export const storeFenceCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "runBefore() gives the run that a branch stood on, of whatever process",
+    name: "previousTurn() names the run that a query came after, of whatever process",
     async run(store) {
       const { branchId, queryId } = await begun(store);
-      assert.equal(await store.runBefore(queryId), null);
+      const before = async (id: string) => (await store.previousTurn(branchId, id))?.queryId;
+      assert.equal(await before(queryId), undefined);
       await store.endQuery(queryId, queryEnd());
       const second = await store.beginQuery(newQuery(branchId, "second", { owner: OTHER }));
-      assert.equal(await store.runBefore(second), queryId);
+      assert.equal(await before(second), queryId);
       await store.endQuery(second, queryEnd());
       const again = await store.beginQuery(newQuery(branchId, "second", { retryOf: second }));
-      assert.equal(await store.runBefore(again), second);
+      assert.equal(await before(again), queryId);
       await store.endQuery(again, queryEnd());
-      assert.equal(await store.runBefore(await store.beginQuery(newQuery(branchId, "third"))), again);
-      assert.equal(await store.runBefore("none"), null);
+      assert.equal(await before(await store.beginQuery(newQuery(branchId, "third"))), again);
+      assert.equal(await before("none"), again);
     },
   },
 ];

@@ -68,13 +68,13 @@ export const storeOrderCases: readonly StoreCase[] = [
         const second = await step(asked(store, branchId, "second", "a"));
         await assert.rejects(store.beginQuery(newQuery(branchId, "first", { retryOf: first })), /not the last one/);
         const again = await step(store.beginQuery(newQuery(branchId, "second", { retryOf: second })));
-        assert.equal(await store.runBefore(again), second);
+        assert.equal((await store.previousTurn(branchId, again))?.queryId, first);
         await store.endQuery(again, queryEnd());
         const fork = await step(store.fork({ queryId: first, position: null }));
         assert.deepEqual((await store.queries(fork.branchId)).map(({ queryId }) => queryId), [first]);
         const third = await step(asked(store, fork.branchId, "third", "b"));
         assert.deepEqual((await store.queries(fork.branchId)).map(({ queryId }) => queryId), [first, third]);
-        assert.equal(await store.runBefore(third), null);
+        assert.equal((await store.previousTurn(fork.branchId, third))?.queryId, first);
         await store.setScope(branchId, { names: ["a"], scope: "forgotten" });
         assert.deepEqual((await store.variables(branchId)).map(({ scope }) => scope), ["forgotten"]);
         clock.now -= DAY_MS;

@@ -104,7 +104,7 @@ export const storeQueryCases: readonly StoreCase[] = [
       await store.endQuery(queryId, queryEnd({ answer: "done it" }));
       const second = await store.beginQuery(newQuery(branchId, "second"));
       const thinkings = ["thought 1", "thought 2"], notes = ["one note"];
-      const turn = { text: "first", thinkings, answer: "done it", status: "done", notes };
+      const turn = { queryId, text: "first", thinkings, answer: "done it", status: "done", notes };
       assert.equal(await store.previousTurn(branchId, queryId), null);
       assert.deepEqual(await store.previousTurn(branchId, second), turn);
       assert.deepEqual(await store.previousTurn(branchId, ""), turn, "a running query is passed over");

@@ -1,0 +1,152 @@
+import { sql } from "kysely";
+import { UsageError } from "../../domain/errors.ts";
+import { newId } from "../../domain/kit/id.ts";
+import { NO_USAGE } from "../../domain/query/usage.ts";
+import { moveToFront } from "../runs/activity.ts";
+import { Content } from "../content/content.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../database/database.ts";
+import { insertRow } from "../database/insert_row.ts";
+import { toJson } from "../database/json.ts";
+import { namedQuery } from "../database/named_query.ts";
+import { searchText } from "../database/search_text.ts";
+import { updateRow } from "../database/update_row.ts";
+import { intact } from "../schema/intact.ts";
+import { makeDigest } from "../runs/query_numbers.ts";
+import { titleFromRequest } from "../conversations/titles.ts";
+import type { NewQuery } from "../store/query_store.ts";
+import { extrasMetadata } from "./extras.ts";
+import { firstWords } from "./first_words.ts";
+import { type IsAlive, takeLease } from "./leases.ts";
+import { keepRequestKey } from "./request_keys.ts";
+import { endLeftOf } from "./sweep.ts";
+
+const TITLE_CHARS = 100;
+
+/** `QueryStore.beginQuery`, in the transaction `tx`. Returns the id of the run. */
+export async function beginQuery(
+  tx: Database,
+  { query, now, isAlive }: { readonly query: NewQuery; readonly now: number; readonly isAlive: IsAlive },
+): Promise<string> {
+  const { branchId, owner } = query;
+  const found = await readBranch(tx, branchId);
+  const wasHeld = await takeLease(tx, {
+    ...{ branchId, owner, isAlive, now },
+    holder: found.holder,
+    endLeft: (left) => endLeftOf(tx, { ...left, branchId, now }),
+  });
+  // What the process before left running has an end now.
+  const branch = wasHeld ? await readBranch(tx, branchId) : found;
+  await moveToFront(tx, branch);
+  const content = new Content(tx);
+  const { soulId, version, variables } = query.retryOf === undefined
+    ? await firstRun(content, { query, branch, now })
+    : await anotherRun(tx, { query, branch });
+  const id = query.queryId ?? newId();
+  await insertRow(tx, "queryState", {
+    id,
+    querySoulId: soulId,
+    forkedFromQueryStateId: query.retryOf ?? null,
+    version,
+    llmProvider: query.provider,
+    llmRootModel: query.model,
+    promptEnrichment: await content.putText(query.promptEnrichment),
+    subtitle: null,
+    runLabel: query.runLabel === null ? null : await content.putText(query.runLabel),
+    status: "running",
+    metadata: toJson({ iterations: 0, usage: NO_USAGE, costUsd: null, byModel: {} }),
+    createdAt: now,
+  });
+  const { requestKey } = query;
+  if (requestKey) await keepRequestKey(tx, { requestKey, queryId: id, now });
+  if (variables === null) await makeDigest(tx, branchId);
+  return id;
+}
+
+/** A branch, its conversation, who holds it, and its newest run. */
+const branchToBegin = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("conversationState as b")
+    .leftJoin("conversationSoul as c", "c.id", "b.conversationSoulId")
+    .leftJoin("lease as l", "l.conversationStateId", "b.id")
+    .leftJoin(
+      "querySoul as q",
+      (join) => join.onRef("q.conversationStateId", "=", "b.id").on("q.number", "=", sql<number>`b.queries - 1`),
+    )
+    .leftJoin(
+      "queryState as s",
+      (join) => join.onRef("s.querySoulId", "=", "q.id").on("s.version", "=", sql<number>`q.runs - 1`),
+    )
+    .select(["b.metadata", "b.queries", "b.variables", "c.id as conversationId", "c.activity"])
+    .select(["l.host", "l.space", "l.pid", "l.started", "l.session"])
+    .select(["q.id as soulId", "q.runs", "q.variables as variablesBefore"])
+    .select(["s.id as runId", "s.version", "s.status"])
+    .where("b.id", "=", branchId).select(intact("conversationState", "b")).select(intact("conversationSoul", "c"))
+    .select(intact("querySoul", "q")).select(intact("queryState", "s")).forNoKeyUpdate("b")
+);
+
+type BranchToBegin = Awaited<ReturnType<typeof readBranch>>;
+
+/** Locks the branch. What another transaction stored while this one waited for it is not seen; then the lease cannot be
+ * taken, and the transaction runs again. */
+async function readBranch(tx: Database, branchId: string) {
+  const [row] = await branchToBegin(tx, { branchId });
+  if (!row) throw new UsageError(`Cannot continue branch ${branchId}: its conversation was deleted`);
+  const { conversationId, activity, runId, host, space, pid, started, session, ...rest } = row;
+  if (conversationId === null || activity === null) {
+    throw new Damage(`the conversation of branch ${branchId} is missing`);
+  }
+  if (tx.verifies && row.queries > 0 && runId === null) {
+    throw new Damage(`query ${row.queries} of branch ${branchId} is missing`);
+  }
+  const isHeld = host !== null && space !== null && pid !== null && started !== null && session !== null;
+  const holder = isHeld ? { host, space, pid, started, session } : null;
+  return { ...rest, branchId, conversationId, activity, runId, holder };
+}
+
+/** The place of a run, and the digest of the branch before it. */
+interface RunPlace {
+  readonly soulId: string;
+  readonly version: number;
+  readonly variables: number | null;
+}
+
+/** Stores a request as the next one of its branch, which counts it. */
+async function firstRun(
+  content: Content,
+  { query, branch, now }: { readonly query: NewQuery; readonly branch: BranchToBegin; readonly now: number },
+): Promise<RunPlace> {
+  const { branchId, queries, variables } = branch;
+  const { text } = query;
+  const title = await titleFromRequest(content, { metadata: branch.metadata, text });
+  await updateRow(content.db, "conversationState", { id: branchId, changes: { ...title, queries: queries + 1 } });
+  const column = searchText(text);
+  const exact = column === text ? {} : { query: text };
+  const soulId = newId();
+  await insertRow(content.db, "querySoul", {
+    id: soulId,
+    conversationStateId: branchId,
+    title: await content.putText(firstWords(text, TITLE_CHARS)),
+    query: column,
+    metadata: await content.putText(toJson({ ...exact, ...await extrasMetadata(content, query) })),
+    createdAt: now,
+    number: queries,
+    runs: 1,
+    variables,
+  });
+  return { soulId, version: 0, variables };
+}
+
+/** Counts another run of the last query: from now on its branch shows the variables as they were before it. */
+async function anotherRun(
+  tx: Database,
+  { query: { retryOf = "" }, branch }: { readonly query: NewQuery; readonly branch: BranchToBegin },
+): Promise<RunPlace> {
+  const { branchId, runId, soulId, runs, version, status, variablesBefore: variables } = branch;
+  if (runId !== retryOf || soulId === null || runs === null || version === null) {
+    throw new UsageError(`Cannot retry query ${retryOf}: it is not the last one of its branch; fork before it`);
+  }
+  if (status === "running") throw new UsageError(`Cannot retry query ${retryOf}: it is still running`);
+  await updateRow(tx, "querySoul", { id: soulId, changes: { runs: runs + 1 } });
+  await updateRow(tx, "conversationState", { id: branchId, changes: { variables } });
+  return { soulId, version: version + 1, variables };
+}

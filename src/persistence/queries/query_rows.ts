@@ -1,0 +1,110 @@
+import { NO_USAGE } from "../../domain/query/usage.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import type { Content } from "../content/content.ts";
+import type { Database } from "../database/database.ts";
+import { fromJson } from "../database/json.ts";
+import { intact } from "../schema/intact.ts";
+import { type BranchSegment, type ForkPoint, isShownRun } from "../branches/lineage.ts";
+import type { QueryMetadata } from "../runs/query_metadata.ts";
+import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+
+export interface QueryRow {
+  readonly queryId: string;
+  readonly conversationId: string;
+  readonly branchId: string;
+  readonly query: string | null;
+  readonly status: DatabaseSchema["queryState"]["status"];
+  readonly metadata: string | null;
+  readonly soulMetadata: string | null;
+  readonly createdAt: number;
+  readonly number: number;
+}
+
+/** Selects runs of queries. */
+export function queryRows(db: Database) {
+  return db.selectFrom("queryState as s")
+    .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .innerJoin("conversationState as c", "c.id", "q.conversationStateId")
+    .select(["s.id as queryId", "c.conversationSoulId as conversationId", "c.id as branchId"])
+    .select(["q.query", "s.status", "s.metadata", "q.number"])
+    .select(["q.metadata as soulMetadata", "s.createdAt"])
+    .select(intact("queryState", "s")).select(intact("querySoul", "q")).select(intact("conversationState", "c"));
+}
+
+/** A run that a branch shows; `until` is set for the query of a fork, which the branch shows in part. */
+export interface ShownRow {
+  readonly row: QueryRow;
+  readonly until: ForkPoint | null;
+}
+
+/** The newest queries that a lineage shows, oldest first. */
+export async function shownRows(
+  tx: Database,
+  { lineage, newest }: { readonly lineage: readonly BranchSegment[]; readonly newest: number },
+): Promise<readonly ShownRow[]> {
+  const found: ShownRow[] = [];
+  for (const segment of lineage) {
+    if (found.length >= newest) break;
+    const { branchId, until } = segment;
+    const to = await queriesIn(tx, segment);
+    const from = Math.max(0, to - (newest - found.length));
+    const rows = await queryRows(tx).where("q.conversationStateId", "=", branchId).where("q.number", ">=", from)
+      .where((on) => isShownRun(on, segment)).orderBy("q.number").execute();
+    verifyNumbers(rows, { from, to, branchId });
+    found.unshift(...rows.map((row) => ({ row, until: row.queryId === until?.queryId ? until : null })));
+  }
+  return found;
+}
+
+/** The queries of these rows, in their order. */
+export async function shownQueries(content: Content, shown: readonly ShownRow[]): Promise<readonly StoredQuery[]> {
+  await content.load(shown.flatMap(({ row }) => [row.metadata, row.soulMetadata]));
+  return shown.map(({ row, until }) => {
+    const query = storedQuery(content, row);
+    return until ? cutAt(query, until) : query;
+  });
+}
+
+/** The query of a fork as the fork sees it: without what came later. */
+function cutAt(query: StoredQuery, { position }: ForkPoint): StoredQuery {
+  const iterations = position + 1;
+  if (!query.running && iterations >= query.iterations) return query;
+  const notes = [`Forked after iteration ${iterations}`];
+  const steered = query.steered.filter(({ iteration }) => iteration <= iterations);
+  return {
+    ...query,
+    iterations,
+    notes,
+    steered,
+    running: false,
+    status: "interrupted",
+    reason: "cancelled",
+    answer: "",
+  };
+}
+
+function storedQuery(content: Content, row: QueryRow): StoredQuery {
+  const soul = fromJson<{ query: string }>(content.text(row.soulMetadata ?? "{}"));
+  const facts = fromJson<QueryMetadata>(content.text(row.metadata ?? "{}"));
+  const known = {
+    queryId: row.queryId,
+    conversationId: row.conversationId,
+    branchId: row.branchId,
+    text: soul.query ?? row.query ?? "",
+    createdAt: row.createdAt,
+    answer: facts.answer ?? "",
+    answerType: facts.answerType ?? "text",
+    confidence: facts.confidence ?? "low",
+    iterations: facts.iterations ?? 0,
+    usage: facts.usage ?? NO_USAGE,
+    costUsd: facts.costUsd ?? null,
+    ms: facts.ms ?? 0,
+    notes: facts.notes ?? [],
+    steered: facts.steered ?? [],
+    ...(facts.noAnswer ? { noAnswer: true as const } : {}),
+  };
+  const { status } = row;
+  if (status === "running") return { ...known, running: true, status, reason: null };
+  return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };
+}
