@@ -1,74 +1,73 @@
-export interface BackupReport {
-  readonly path: string;
-  readonly bytes: number;
-  readonly schemaVersion: number;
-  readonly ms: number;
-}
+import { z } from "zod";
+import type { Frozen } from "../reports/frozen.ts";
 
-export interface DatabaseRestoreReport extends BackupReport {
+const count = z.number().int().min(0);
+const rows = { rows: count, bytes: count };
+const conversation = { conversationId: z.string(), title: z.string(), queries: count };
+
+export const BackupSchema = z.object({ path: z.string(), bytes: count, schemaVersion: count, ms: z.number() });
+
+export type BackupReport = Frozen<z.infer<typeof BackupSchema>>;
+
+export const RestoreSchema = BackupSchema.extend({
   /** Path to which the previous database was moved; null if there was none. */
-  readonly keptAs: string | null;
-}
+  keptAs: z.string().nullable(),
+});
 
-export interface CheckReport {
+export type DatabaseRestoreReport = Frozen<z.infer<typeof RestoreSchema>>;
+
+export const CheckSchema = z.object({
   /** As text; empty if the database is sound. */
-  readonly problems: readonly string[];
+  problems: z.array(z.string()),
   /** How many stored texts and values were read and checked against their hashes. */
-  readonly contents: number;
+  contents: count,
   /** Stored texts and values that nothing refers to. Not a fault; `prune` removes them. */
-  readonly unused: number;
-  readonly schemaVersion: number;
-  readonly ms: number;
-}
+  unused: count,
+  schemaVersion: count,
+  ms: z.number(),
+});
 
-export interface DatabaseStats {
-  readonly path: string;
-  readonly fileBytes: number;
+export type CheckReport = Frozen<z.infer<typeof CheckSchema>>;
+
+export const StatsSchema = z.object({
+  path: z.string(),
+  fileBytes: count,
   /** Size of the write-ahead log beside it. */
-  readonly walBytes: number;
+  walBytes: count,
   /** Size of empty pages; `vacuum` returns them. */
-  readonly freeBytes: number;
-  readonly schemaVersion: number;
-  readonly sqliteVersion: string;
+  freeBytes: count,
+  schemaVersion: count,
+  sqliteVersion: z.string(),
   /** Largest first; indices are included in their table. */
-  readonly tables: readonly { readonly table: string; readonly rows: number; readonly bytes: number }[];
+  tables: z.array(z.object({ table: z.string(), ...rows })),
   /** Long texts and values, by their encoding. */
-  readonly content: readonly { readonly encoding: string; readonly rows: number; readonly bytes: number }[];
+  content: z.array(z.object({ encoding: z.string(), ...rows })),
   /** Most rows first. `bytes`: texts and values that their rows refer to, each counted once. */
-  readonly conversations: readonly {
-    readonly conversationId: string;
-    readonly title: string;
-    readonly queries: number;
-    readonly iterations: number;
-    readonly versions: number;
-    readonly bytes: number;
-  }[];
-}
+  conversations: z.array(z.object({ ...conversation, iterations: count, versions: count, bytes: count })),
+});
 
-export interface PruneReport {
+export type DatabaseStats = Frozen<z.infer<typeof StatsSchema>>;
+
+export const PruneSchema = z.object({
   /** True if nothing was changed. */
-  readonly dryRun: boolean;
+  dryRun: z.boolean(),
   /** Without activity since the given time, oldest first. */
-  readonly conversations: readonly {
-    readonly conversationId: string;
-    readonly title: string;
-    readonly queries: number;
-    /** Milliseconds since the epoch. */
-    readonly lastActivity: number;
-  }[];
-  readonly logRows: number;
+  conversations: z.array(
+    z.object({ ...conversation, lastActivity: z.number().int().describe("Milliseconds since the epoch") }),
+  ),
+  logRows: count,
   /** Texts and values that nothing refers to any more; 0 in a dry run. */
-  readonly contents: number;
-  readonly contentBytes: number;
+  contents: count,
+  contentBytes: count,
   /** False while another process has the database open: then only content that is at least a day old is removed. */
-  readonly everything: boolean;
-}
+  everything: z.boolean(),
+});
 
-export interface VacuumReport {
-  readonly bytesBefore: number;
-  readonly bytesAfter: number;
-  readonly ms: number;
-}
+export type PruneReport = Frozen<z.infer<typeof PruneSchema>>;
+
+export const VacuumSchema = z.object({ bytesBefore: count, bytesAfter: count, ms: z.number() });
+
+export type VacuumReport = Frozen<z.infer<typeof VacuumSchema>>;
 
 /** Database maintenance. Every method rejects with `UsageError` for an unusable path and with `StoreError`; the
  * database is then unchanged. */

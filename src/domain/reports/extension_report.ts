@@ -1,23 +1,28 @@
+import { z } from "zod";
+import type { Frozen } from "./frozen.ts";
+
 /** Why an extension is not loaded. `untrusted`: the content of a project's folder has not been trusted.
  * `misconfigured`: its section of `extensions.config` is invalid. `off`: disabled by a setting. `skipped`: it cannot be
  * loaded. */
-export type LeftOut = "untrusted" | "misconfigured" | "off" | "skipped";
+const LEFT_OUT = ["untrusted", "misconfigured", "off", "skipped"] as const;
+export type LeftOut = typeof LEFT_OUT[number];
 
 /** An extension that was found. */
-export interface ExtensionFacts {
+export const ExtensionSchema = z.object({
   /** Namespace, or the folder's name if it could not be read. */
-  readonly name: string;
-  readonly place: "shipped" | "home" | "project" | "path";
-  readonly state: "loaded" | LeftOut;
-  readonly version: string;
-  readonly alias: string;
-  readonly doc: string;
+  name: z.string(),
+  place: z.enum(["shipped", "home", "project", "path"]),
+  state: z.enum(["loaded", ...LEFT_OUT]),
+  version: z.string(),
+  alias: z.string(),
+  doc: z.string(),
   /** "" for a shipped extension. */
-  readonly path: string;
-  /** Why it is not loaded; "" if it is. */
-  readonly reason: string;
-  readonly commands: readonly string[];
-}
+  path: z.string(),
+  reason: z.string().describe('Why it is not loaded; "" if it is'),
+  commands: z.array(z.string()),
+});
+
+export type ExtensionFacts = Frozen<z.infer<typeof ExtensionSchema>>;
 
 /** A command that an extension adds to the program. */
 export interface ExtensionCommandFacts {
@@ -34,23 +39,23 @@ export interface CommandFlag {
 }
 
 /** What the user is about to trust. */
-export interface TrustFacts {
-  readonly path: string;
-  readonly hash: string;
-  readonly trusted: boolean;
-  readonly files: readonly { readonly path: string; readonly bytes: number }[];
-  readonly extensions: readonly {
-    readonly namespace: string;
-    readonly version: string;
-    readonly requires: readonly string[];
+export const ExtensionTrustSchema = z.object({
+  path: z.string(),
+  hash: z.string(),
+  trusted: z.boolean(),
+  files: z.array(z.object({ path: z.string(), bytes: z.number().int().min(0) })),
+  extensions: z.array(z.object({
+    namespace: z.string(),
+    version: z.string(),
+    requires: z.array(z.string()),
     /** "net 127.0.0.1:80" */
-    readonly allow: readonly string[];
-  }[];
-}
+    allow: z.array(z.string()),
+  })),
+});
+
+export type TrustFacts = Frozen<z.infer<typeof ExtensionTrustSchema>>;
 
 /** One check of `vis extensions check`. */
-export interface ExtensionCheck {
-  readonly what: string;
-  readonly ok: boolean;
-  readonly found: string;
-}
+export const ExtensionCheckSchema = z.object({ what: z.string(), ok: z.boolean(), found: z.string() });
+
+export type ExtensionCheck = Frozen<z.infer<typeof ExtensionCheckSchema>>;

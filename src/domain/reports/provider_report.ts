@@ -1,17 +1,20 @@
+import { z } from "zod";
+import type { Frozen } from "./frozen.ts";
+
 /** Providers, keys and models as channels show them. None of these contain a key. */
 
-export interface KeyReport {
-  readonly provider: string;
-  readonly title: string;
+export const KeyReportSchema = z.object({
+  provider: z.string(),
+  title: z.string(),
   /** "device-login" for a login on a web page, "optional" for servers that need no key. */
-  readonly need: "required" | "optional" | "device-login";
-  /** A variable or "auth.json"; "" if there is no key. */
-  readonly from: string;
-  /** The key's last characters after dots; "" if there is no key. */
-  readonly shown: string;
+  need: z.enum(["required", "optional", "device-login"]),
+  from: z.string().describe('A variable, auth.json, or ""'),
+  shown: z.string().describe("The last characters of the key, masked"),
   /** How to fix a missing key; "" if nothing needs to be done. */
-  readonly fix: string;
-}
+  fix: z.string(),
+});
+
+export type KeyReport = Frozen<z.infer<typeof KeyReportSchema>>;
 
 /** A provider that the user can log in to. */
 export interface LoginChoice {
@@ -44,45 +47,44 @@ export interface ServerTrial {
   readonly refused: boolean;
 }
 
-export interface ProviderReport {
-  readonly name: string;
-  readonly title: string;
-  readonly protocol: string;
-  readonly baseUrl: string;
-  /** The default model; null if a model must be named. */
-  readonly model: string | null;
-  /** Whether this is the default provider for queries now. */
-  readonly root: boolean;
-  readonly key: KeyReport;
-  /** Null if it was not contacted. */
-  readonly reach: { readonly ok: boolean; readonly found: string } | null;
-}
+export const ProvidersReportSchema = z.object({
+  providers: z.array(z.object({
+    name: z.string(),
+    title: z.string(),
+    protocol: z.string(),
+    baseUrl: z.string(),
+    /** The default model; null if a model must be named. */
+    model: z.string().nullable(),
+    root: z.boolean().describe("Whether queries use it now"),
+    key: KeyReportSchema,
+    reach: z.object({ ok: z.boolean(), found: z.string() }).nullable().describe("Null if it was not checked"),
+  })),
+  problem: z.string().describe('Why no query can run; "" if one can'),
+  notes: z.array(z.string()),
+});
 
-export interface ProvidersReport {
-  readonly providers: readonly ProviderReport[];
-  /** Why no query could be served; "" if one could. */
-  readonly problem: string;
-  readonly notes: readonly string[];
-}
+export type ProvidersReport = Frozen<z.infer<typeof ProvidersReportSchema>>;
+export type ProviderReport = ProvidersReport["providers"][number];
 
-export interface ModelReport {
-  readonly name: string;
-  readonly contextTokens: number | null;
-  /** US dollars per million tokens; null if unknown. */
-  readonly price: { readonly input: number; readonly output: number; readonly cached: number } | null;
-  readonly reasoning: boolean;
-  readonly images: boolean;
-  /** Whether the bundled data or the configuration describes it; otherwise defaults are assumed. */
-  readonly known: boolean;
-  /** Whether this is the default model. */
-  readonly root: boolean;
-}
-
-export interface ModelsReport {
-  readonly provider: string;
+export const ModelsReportSchema = z.object({
+  provider: z.string(),
   /** Where the list of models comes from. */
-  readonly source: "service" | "data" | "config";
+  source: z.enum(["service", "data", "config"]),
   /** Why the list is not from the service, or where the data is from. */
-  readonly detail: string;
-  readonly models: readonly ModelReport[];
-}
+  detail: z.string(),
+  models: z.array(z.object({
+    name: z.string(),
+    contextTokens: z.number().nullable(),
+    price: z.object({ input: z.number(), output: z.number(), cached: z.number(), cacheWrite: z.number().optional() })
+      .nullable().describe("US dollars per million tokens"),
+    reasoning: z.boolean(),
+    images: z.boolean(),
+    /** Whether the bundled data or the configuration describes it; otherwise defaults are assumed. */
+    known: z.boolean(),
+    /** Whether this is the default model. */
+    root: z.boolean(),
+  })),
+});
+
+export type ModelsReport = Frozen<z.infer<typeof ModelsReportSchema>>;
+export type ModelReport = ModelsReport["models"][number];

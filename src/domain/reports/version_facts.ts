@@ -1,8 +1,13 @@
+import { z } from "zod";
+import type { Frozen } from "./frozen.ts";
+
 /** The versions of this program and its runtime. */
-export interface VersionFacts {
-  readonly vis: string;
-  readonly deno: string;
-  readonly v8: string;
-  readonly compiled: boolean;
-  readonly target: string;
-}
+export const VersionFactsSchema = z.object({
+  vis: z.string(),
+  deno: z.string(),
+  v8: z.string(),
+  compiled: z.boolean(),
+  target: z.string(),
+});
+
+export type VersionFacts = Frozen<z.infer<typeof VersionFactsSchema>>;

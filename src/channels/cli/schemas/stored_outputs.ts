@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { SearchHitSchema } from "../../schemas/search_hit_schema.ts";
+import * as database from "../../../domain/records/database_maintenance.ts";
 import { recordedQuery } from "./query_outputs.ts";
 
 const count = z.number().int().min(0);
@@ -54,10 +55,6 @@ const version = z.object({
   tooLarge: z.literal(true).optional().describe("Present instead of a value that is too large to show"),
 });
 
-const copied = { path: z.string(), bytes: count, schemaVersion: count, ms: z.number() };
-const rows = { rows: count, bytes: count };
-const counted = { conversationId: z.string(), title: z.string(), queries: count };
-
 /** Output of commands about the database. */
 export const storedOutputs = {
   "conversations list": z.array(conversation),
@@ -90,35 +87,11 @@ export const storedOutputs = {
     queryId: z.string().optional(),
     iterationId: z.string().optional(),
   }),
-  "db backup": z.object(copied),
-  "db restore": z.object({ ...copied, keptAs: z.string().nullable() }),
-  "db check": z.object({
-    problems: z.array(z.string()),
-    contents: count,
-    unused: count,
-    schemaVersion: count,
-    ms: z.number(),
-  }),
-  "db stats": z.object({
-    path: z.string(),
-    fileBytes: count,
-    walBytes: count,
-    freeBytes: count,
-    schemaVersion: count,
-    sqliteVersion: z.string(),
-    visVersion: z.string(),
-    tables: z.array(z.object({ table: z.string(), ...rows })),
-    content: z.array(z.object({ encoding: z.string(), ...rows })),
-    conversations: z.array(z.object({ ...counted, iterations: count, versions: count, bytes: count })),
-  }),
-  "db prune": z.object({
-    dryRun: z.boolean(),
-    conversations: z.array(z.object({ ...counted, lastActivity: time })),
-    logRows: count,
-    contents: count,
-    contentBytes: count,
-    everything: z.boolean(),
-  }),
-  "db vacuum": z.object({ bytesBefore: count, bytesAfter: count, ms: z.number() }),
+  "db backup": database.BackupSchema,
+  "db restore": database.RestoreSchema,
+  "db check": database.CheckSchema,
+  "db stats": database.StatsSchema.extend({ visVersion: z.string() }),
+  "db prune": database.PruneSchema,
+  "db vacuum": database.VacuumSchema,
   "db copy": z.object({ from: z.string(), to: z.string(), rows: count, ms: z.number() }),
 } as const;

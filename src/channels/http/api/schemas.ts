@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DECISIONS } from "../../../domain/query/approval.ts";
-import { ExtensionSchema } from "../../schemas/extension_schema.ts";
+import { ExtensionSchema } from "../../../domain/reports/extension_report.ts";
 import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
 
 /** Shapes of the API as OpenAPI shows them. Requests are strict; responses may gain fields. */
