@@ -23,6 +23,7 @@ export async function startNode(
     readonly name: string;
     readonly replies: readonly ScriptedReply[];
     readonly settings?: NonNullable<EngineOptions["settings"]>;
+    readonly scripted?: NonNullable<EngineOptions["scripted"]>;
   },
 ): Promise<TestNode> {
   const state = { dead: false };
