@@ -1,18 +1,19 @@
-import { noPostgres, type Postgres, startPostgres } from "../tests/helpers/postgres.ts";
+import { noPostgres, startPostgres } from "../tests/helpers/postgres.ts";
 import { sseEvents } from "../tests/e2e/helpers/sse.ts";
 import type { Figure } from "./support/figure.ts";
-import { cpuSeconds, treeOf } from "./support/process_tree.ts";
-import type { Program, Programs } from "./support/programs.ts";
-import { type Served, startServed } from "./support/served.ts";
-import { type SlowModel, startSlowModel } from "./support/slow_model.ts";
+import { begin, Nodes, type NodesRig } from "./support/nodes_rig.ts";
+import { busySeconds } from "./support/process_tree.ts";
+import type { Programs } from "./support/programs.ts";
+import { startSlowModel } from "./support/slow_model.ts";
 
 const LATENCY_MS = 500;
-const CONVERSATIONS = 24;
 const QUERIES = 4;
+/** So few that one node leaves the cores idle, and so many that one node fills them. */
+const [CLIENTS_OF_NODE, CLIENTS] = [4, 32];
 const TIMES = 5;
 /** A node takes nothing of others before it has itself reported for the time of a lease. */
 const SETTLED_MS = 7_000;
-const CONFIG = { sandbox: { live: 64 }, server: { requestsPerMinute: 1_000_000, burst: 100_000 } };
+const LEFT = 12;
 
 /** Nodes on one PostgreSQL database, with a model that takes 500 ms a call; all of it shares the machine. */
 export async function nodes({ all }: Programs): Promise<readonly Figure[]> {
@@ -20,130 +21,125 @@ export async function nodes({ all }: Programs): Promise<readonly Figure[]> {
   if (!program || noPostgres !== "") return [];
   const postgres = await startPostgres({ settings: ["max_connections = 200"] });
   const model = startSlowModel({ latencyMs: LATENCY_MS });
-  const figure = (what: string, rest: Pick<Figure, "unit" | "samples"> & Partial<Figure>): Figure => (
-    { what, way: program.way, bar: null, ...rest }
-  );
+  const rig = { program, postgres, model };
   try {
-    const found: Figure[] = [];
-    for (const count of [1, 2, 3]) {
-      const { perSecond, cpuMs } = await throughput(program, { postgres, model, count });
-      found.push(
-        figure(`${count} nodes: two-call queries a second, 24 at a time`, { unit: "1/s", samples: [perSecond] }),
-      );
-      found.push(figure(`${count} nodes: CPU of the nodes for a query`, { unit: "ms", samples: [cpuMs] }));
-    }
-    const latencies = await followed(program, { postgres, model });
-    found.push(figure("event from the model's socket to a follower on another node", {
-      ...{ unit: "ms", samples: latencies, bar: 30 },
-    }));
-    const pauses = await takeovers(program, { postgres, model });
-    found.push(
-      figure("a killed node's query goes on at another one after", { unit: "ms", samples: pauses, bar: 10_000 }),
-    );
-    return found;
+    const found = [
+      ...await throughput(rig, {
+        each: `${CLIENTS_OF_NODE} clients each`,
+        clients: (count) => count * CLIENTS_OF_NODE,
+      }),
+      ...await throughput(rig, { each: `${CLIENTS} clients`, clients: () => CLIENTS }),
+      await followed(rig),
+      await takenOver(rig),
+      ...await handedOver(rig),
+    ];
+    return found.map((figure) => ({ way: program.way, bar: null, ...figure }));
   } finally {
     model.release(); // calls of nodes that are gone
     await model.close();
   }
 }
 
-interface Rig {
-  readonly postgres: Postgres;
-  readonly model: SlowModel;
+type Found = Omit<Figure, "way" | "bar"> & Partial<Pick<Figure, "bar">>;
+
+interface Load {
+  readonly each: string;
+  /** How many clients there are for so many nodes. */
+  readonly clients: (count: number) => number;
 }
 
-async function start(program: Program, { postgres, model }: Rig, count: number): Promise<readonly Served[]> {
-  const env = { VIS_DATABASE_URL: await postgres.createDatabase() };
-  const started: Served[] = [];
-  // The first one makes the schema.
-  for (let at = 0; at < count; at++) {
-    started.push(await startServed(program, { baseUrl: model.baseUrl, config: CONFIG, env }));
+async function throughput(rig: NodesRig, { each, clients }: Load): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  const rates: number[] = [];
+  for (const count of [1, 2, 3]) {
+    const { perSecond, cpuMs, shares } = await measured(rig, { count, clients: clients(count) });
+    rates.push(perSecond);
+    const what = `${count} ${count === 1 ? "node" : "nodes"}, ${each}`;
+    found.push(
+      { what: `${what}: two-call queries a second`, unit: "1/s", samples: [perSecond], note: shares },
+      { what: `${what}: CPU of the nodes for a query`, unit: "ms", samples: [cpuMs] },
+    );
   }
-  return started;
+  if (clients(1) === clients(2)) return found;
+  const [one = NaN, ...more] = rates;
+  const short = more.map((rate, at) => (1 - rate / ((at + 2) * one)) * 100);
+  return [
+    ...found,
+    { what: `2 and 3 nodes, ${each}: short of 2 and 3 times one node`, unit: "%", samples: short, bar: 10 },
+  ];
 }
 
-async function throughput(
-  program: Program,
-  { count, ...rig }: Rig & { readonly count: number },
-): Promise<{ readonly perSecond: number; readonly cpuMs: number }> {
-  const served = await start(program, rig, count);
-  try {
-    const of = (at: number): Served => served[at % count] ?? fail();
-    const ids = await Promise.all(Array.from({ length: CONVERSATIONS }, (_, at) => of(at).conversation()));
-    const round = (queries: number) =>
-      Promise.all(ids.map(async (id, at) => {
-        for (let n = 0; n < queries; n++) await of(at).ask(id, `${at}-${n}`);
-      }));
-    await round(1);
-    const [cpu, begun] = [cpuOf(served), performance.now()];
-    await round(QUERIES);
-    const seconds = (performance.now() - begun) / 1000;
-    const all = CONVERSATIONS * QUERIES;
-    return { perSecond: all / seconds, cpuMs: (cpuOf(served) - cpu) * 1000 / all };
-  } finally {
-    for (const one of served) await one[Symbol.asyncDispose]();
-  }
+async function measured(
+  rig: NodesRig,
+  { count, clients }: { readonly count: number; readonly clients: number },
+): Promise<{ readonly perSecond: number; readonly cpuMs: number; readonly shares: string }> {
+  await using nodes = await Nodes.start(rig, count);
+  const ids = await Promise.all(Array.from({ length: clients }, (_, at) => nodes.of(at).conversation()));
+  const round = (queries: number) =>
+    Promise.all(ids.map(async (id, at) => {
+      for (let n = 0; n < queries; n++) await nodes.of(at).ask(id, `${at}-${n}`);
+    }));
+  await round(1);
+  const [cpu, busy, begun] = [nodes.cpuSeconds, busySeconds(), performance.now()];
+  await round(QUERIES);
+  const seconds = (performance.now() - begun) / 1000;
+  const used = nodes.cpuSeconds - cpu;
+  const share = (part: number): string => `${Math.round(part / seconds / navigator.hardwareConcurrency * 100)} %`;
+  return {
+    perSecond: clients * QUERIES / seconds,
+    cpuMs: used * 1000 / (clients * QUERIES),
+    shares: `nodes use ${share(used)} of the cores, everything ${share(busySeconds() - busy)}`,
+  };
 }
 
-/** Of the nodes and their sandboxes. */
-function cpuOf(served: readonly Served[]): number {
-  return served.flatMap(({ pid }) => treeOf(pid)).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
-}
-
-async function followed(program: Program, rig: Rig): Promise<readonly number[]> {
-  const [one = fail(), two = fail()] = await start(program, rig, 2);
-  try {
-    const samples: number[] = [];
-    for (let n = 0; n < TIMES * 2; n++) {
-      const { events, queryId, id } = await begin(one, `follow-${n}`);
-      const stream = await two.get(`/api/v1/conversations/${id}/queries/${queryId}/events`);
-      await sseEvents(stream, ({ type }) => type === "code");
-      samples.push(performance.now() - rig.model.firstByteAt);
-      await sseEvents(events);
-    }
-    return samples.slice(TIMES);
-  } finally {
-    for (const served of [one, two]) await served[Symbol.asyncDispose]();
-  }
-}
-
-async function takeovers(program: Program, rig: Rig): Promise<readonly number[]> {
+async function followed(rig: NodesRig): Promise<Found> {
+  await using nodes = await Nodes.start(rig, 2);
   const samples: number[] = [];
-  for (let n = 0; n < TIMES; n++) {
-    const env = { VIS_DATABASE_URL: await rig.postgres.createDatabase() };
-    const node = () => startServed(program, { baseUrl: rig.model.baseUrl, config: CONFIG, env });
-    const one = await node();
-    const { queryId, id, last } = await begin(one, "held");
-    const two = await node();
-    try {
-      await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
-      const stream = await two.get(`/api/v1/conversations/${id}/queries/${queryId}/events`, { "last-event-id": last });
-      Deno.kill(one.pid, "SIGKILL");
-      const killed = performance.now();
-      await sseEvents(stream, ({ type }) => type === "iteration_started");
-      samples.push(performance.now() - killed);
-      rig.model.release();
-    } finally {
-      await two[Symbol.asyncDispose]();
-    }
+  for (let n = 0; n < TIMES * 2; n++) {
+    const { events, queryId, id } = await begin(nodes.of(0), `follow-${n}`);
+    const stream = await nodes.of(1).get(`/api/v1/conversations/${id}/queries/${queryId}/events`);
+    await sseEvents(stream, ({ type }) => type === "code");
+    samples.push(performance.now() - rig.model.firstByteAt);
+    await sseEvents(events);
   }
-  return samples;
+  const what = "event from the model's socket to a follower on another node";
+  return { what, unit: "ms", samples: samples.slice(TIMES), bar: 30 };
 }
 
-/** Begins a query on a node and waits until it runs. */
-async function begin(
-  { conversation, post }: Served,
-  key: string,
-): Promise<{ readonly id: string; readonly queryId: string; readonly last: string; readonly events: Response }> {
-  const id = await conversation();
-  const path = `/api/v1/conversations/${id}/messages`;
-  const events = await post(path, { request: `Count, key=${key}` }, { accept: "text/event-stream" });
-  const [own, others] = events.body?.tee() ?? [];
-  const seen = await sseEvents(new Response(own ?? null), ({ type }) => type === "iteration_started");
-  const { event, id: last = "" } = seen.at(-1) ?? {};
-  return { id, last, queryId: event?.queryId ?? "", events: new Response(others ?? null) };
+/** One node is killed while it runs several queries. */
+async function takenOver(rig: NodesRig): Promise<Found> {
+  await using nodes = await Nodes.start(rig, 1);
+  const one = nodes.of(0);
+  const begun = await Promise.all(Array.from({ length: TIMES }, () => begin(one, "held")));
+  await nodes.add();
+  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+  const streams = await Promise.all(
+    begun.map(({ id, queryId, last }) =>
+      nodes.of(1).get(`/api/v1/conversations/${id}/queries/${queryId}/events`, { "last-event-id": last })
+    ),
+  );
+  Deno.kill(one.pid, "SIGKILL");
+  const killed = performance.now();
+  const samples = await Promise.all(streams.map(async (stream) => {
+    await sseEvents(stream, ({ type }) => type === "iteration_started");
+    return performance.now() - killed;
+  }));
+  rig.model.release();
+  return { what: "a killed node's query goes on at another one after", unit: "ms", samples, bar: 10_000 };
 }
 
-function fail(): never {
-  throw new Error("The node did not start");
+/** One of two nodes gets SIGTERM while both run queries. */
+async function handedOver(rig: NodesRig): Promise<readonly Found[]> {
+  await using nodes = await Nodes.start(rig, 2);
+  const ids = await Promise.all(Array.from({ length: LEFT }, (_, at) => nodes.of(at).conversation()));
+  const before = rig.model.calls;
+  const asked = ids.map((id, at) => nodes.of(at).ask(id, `left-${at}`).then(() => true, () => false));
+  while (rig.model.calls < before + LEFT) await new Promise((resolve) => setTimeout(resolve, 10));
+  Deno.kill(nodes.of(0).pid, "SIGTERM");
+  const answered = (await Promise.all(asked)).filter((isAnswered) => isAnswered).length;
+  const of = `of ${LEFT} queries that run on two nodes`;
+  return [
+    { what: `after a SIGTERM, lost ${of}`, unit: "", samples: [LEFT - answered], bar: 0 },
+    { what: `after a SIGTERM, repeated calls ${of}`, unit: "", samples: [rig.model.calls - before - 2 * LEFT], bar: 0 },
+  ];
 }

@@ -35,6 +35,13 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
 }
 
+/** CPU seconds that all cores of the machine have worked so far, for whatever. */
+export function busySeconds(): number {
+  const [user = 0, nice = 0, system = 0, _idle, _waiting, irq = 0, soft = 0] =
+    /^cpu +(.*)$/m.exec(read("/proc/stat"))?.[1]?.split(" ").map(Number) ?? [];
+  return (user + nice + system + irq + soft) / 100;
+}
+
 /** Fields of /proc/<pid>/stat from the state on: the name before it may hold anything. */
 function fieldsOf(pid: number): string[] {
   const stat = read(`/proc/${pid}/stat`);

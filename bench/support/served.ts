@@ -59,11 +59,19 @@ export async function startServed(
       return performance.now() - begun;
     },
     [Symbol.asyncDispose]: async () => {
-      child.kill("SIGTERM");
-      await child.status;
+      await ended(child);
       await Deno.remove(folder, { recursive: true });
     },
   };
+}
+
+async function ended(child: Deno.ChildProcess): Promise<void> {
+  try {
+    child.kill("SIGTERM");
+  } catch {
+    // It has ended before.
+  }
+  await child.status;
 }
 
 async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {

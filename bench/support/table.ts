@@ -1,6 +1,6 @@
 import { type Figure, isMet, spreadOf } from "./figure.ts";
 
-const HEAD = ["figure", "run as", "median", "min – max", "bar", ""];
+const HEAD = ["figure", "run as", "median", "min – max", "bar", "", ""];
 
 /** The figures of one benchmark as a table for a terminal. */
 export function tableOf(figures: readonly Figure[]): string {
@@ -12,12 +12,12 @@ export function tableOf(figures: readonly Figure[]): string {
 function rowOf(figure: Figure): readonly string[] {
   const spread = spreadOf(figure.samples);
   const way = figure.way === "part" ? "" : figure.way;
-  if (!spread) return [figure.what, way, "–", figure.note ?? "not measured", "", ""];
+  if (!spread) return [figure.what, way, "–", figure.note ?? "not measured", "", "", ""];
   const range = figure.samples.length === 1 ? "" : `${short(spread.min)} – ${short(spread.max)}`;
   const bar = figure.bar === null ? "" : `≤ ${figure.bar}`;
   const met = isMet(figure);
   const verdict = met === null ? "" : met ? "met" : "MISSED";
-  return [figure.what, way, `${short(spread.median)} ${figure.unit}`, range, bar, verdict];
+  return [figure.what, way, `${short(spread.median)} ${figure.unit}`, range, bar, verdict, figure.note ?? ""];
 }
 
 function short(value: number): string {

@@ -1,0 +1,67 @@
+import type { Postgres } from "../../tests/helpers/postgres.ts";
+import { sseEvents } from "../../tests/e2e/helpers/sse.ts";
+import type { Program } from "./programs.ts";
+import { cpuSeconds, treeOf } from "./process_tree.ts";
+import { type Served, startServed } from "./served.ts";
+import type { SlowModel } from "./slow_model.ts";
+
+const CONFIG = { sandbox: { live: 64 }, server: { requestsPerMinute: 1_000_000, burst: 100_000 } };
+
+export interface NodesRig {
+  readonly program: Program;
+  readonly postgres: Postgres;
+  readonly model: SlowModel;
+}
+
+/** Nodes on a database of their own, which end with it. */
+export class Nodes implements AsyncDisposable {
+  readonly all: Served[] = [];
+  readonly #rig: NodesRig;
+  readonly #env: Readonly<Record<string, string>>;
+
+  protected constructor(rig: NodesRig, url: string) {
+    this.#rig = rig;
+    this.#env = { VIS_DATABASE_URL: url };
+  }
+
+  static async start(rig: NodesRig, count: number): Promise<Nodes> {
+    const nodes = new Nodes(rig, await rig.postgres.createDatabase());
+    for (let at = 0; at < count; at++) await nodes.add();
+    return nodes;
+  }
+
+  /** The first one makes the schema. */
+  async add(): Promise<void> {
+    const { program, model } = this.#rig;
+    this.all.push(await startServed(program, { baseUrl: model.baseUrl, config: CONFIG, env: this.#env }));
+  }
+
+  of(at: number): Served {
+    const served = this.all[at % this.all.length];
+    if (!served) throw new Error("The node did not start");
+    return served;
+  }
+
+  /** Of the nodes and their sandboxes. */
+  get cpuSeconds(): number {
+    return this.all.flatMap(({ pid }) => treeOf(pid)).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.all.map((one) => one[Symbol.asyncDispose]()));
+  }
+}
+
+/** Begins a query on a node and waits until it runs. */
+export async function begin(
+  { conversation, post }: Served,
+  key: string,
+): Promise<{ readonly id: string; readonly queryId: string; readonly last: string; readonly events: Response }> {
+  const id = await conversation();
+  const path = `/api/v1/conversations/${id}/messages`;
+  const events = await post(path, { request: `Count, key=${key}` }, { accept: "text/event-stream" });
+  const [own, others] = events.body?.tee() ?? [];
+  const seen = await sseEvents(new Response(own ?? null), ({ type }) => type === "iteration_started");
+  const { event, id: last = "" } = seen.at(-1) ?? {};
+  return { id, last, queryId: event?.queryId ?? "", events: new Response(others ?? null) };
+}
