@@ -78,7 +78,9 @@ export class QueryRunner {
   async run(request: string, { branch, options }: BranchRun): Promise<QueryResult> {
     const run = (emit: Emit) => this.#run(request, { branch, options: { ...options, emit } });
     const { around } = this.#parts;
-    return await this.#live.lockOf(branch).run(() => around ? around(options.emit, run) : run(options.emit));
+    const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
+    // The end of a query that continues is stored, also if it is cancelled while it waits.
+    return await this.#live.lockOf(branch).run(whenFree, options.left ? undefined : options.signal);
   }
 
   /** Whether a query runs here in the branch. */

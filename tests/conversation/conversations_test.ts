@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { MAX_REQUEST_CHARS } from "../../src/conversation/check_request.ts";
-import { BusyError, ConfigError, UsageError } from "../../src/domain/errors.ts";
+import { BusyError, Cancelled, ConfigError, UsageError } from "../../src/domain/errors.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startEngine } from "../helpers/engine.ts";
@@ -24,6 +24,25 @@ Deno.test("Conversations.ask() queues queries of one conversation in order", asy
   assert.match(second.answer, /first[\s\S]*second/);
   const queries = await engine.conversations.queries(engine.branch);
   assert.deepEqual(queries.map(({ text }) => text), ["1", "2"]);
+});
+
+Deno.test("Conversations.ask() that waits for another query is over as soon as it is cancelled", async () => {
+  const first = Promise.withResolvers<void>();
+  await using engine = await startEngine([
+    { text: replyJson([], { final: "first" }), after: first.promise },
+    replyJson([], { final: "third" }),
+  ]);
+  const running = engine.ask("1");
+  await until(() => engine.provider.requests.length === 1);
+  const gone = new AbortController();
+  const waiting = engine.ask("2", { signal: gone.signal });
+  const after = engine.ask("3");
+  gone.abort();
+  await assert.rejects(waiting, Cancelled);
+  first.resolve();
+  assert.deepEqual([(await running).answer, (await after).answer], ["first", "third"]);
+  const queries = await engine.conversations.queries(engine.branch);
+  assert.deepEqual(queries.map(({ text }) => text), ["1", "3"]);
 });
 
 Deno.test("Conversations.ask() refuses a busy conversation where that is wanted, and only that one", async () => {

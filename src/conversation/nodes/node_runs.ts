@@ -30,8 +30,9 @@ interface LocalRun {
   /** Aborts when another node has the job. */
   readonly lost: AbortController;
   readonly cancelled: AbortController;
-  /** Commands that are or were carried out: they may have been looked for before that was stored. */
-  readonly taken: Set<string>;
+  /** Commands that are or were carried out, and whether in time; null until that is known. They may be read again before
+   * it is stored. */
+  readonly taken: Map<string, boolean | null>;
   /** Whether the query goes on elsewhere; resolves when nothing of it runs here any more. */
   readonly left: Promise<boolean>;
 }
@@ -136,7 +137,7 @@ export class NodeRuns {
     const events = new LocalEvents(job.epoch);
     const [lost, cancelled] = [new AbortController(), new AbortController()];
     const left = this.#run(job, { events, signal: AbortSignal.any([lost.signal, cancelled.signal]) });
-    this.#running.set(queryId, { job, events, lost, cancelled, taken: new Set(), left });
+    this.#running.set(queryId, { job, events, lost, cancelled, taken: new Map(), left });
     this.#parts.bell.ring(queryId);
   }
 
@@ -196,21 +197,27 @@ export class NodeRuns {
   }
 
   async #carryOut(command: NodeCommand): Promise<void> {
-    const { nodes, runner } = this.#parts;
-    const { id, queryId, kind, body } = command;
+    const { id, queryId, kind } = command;
     const run = this.#running.get(queryId);
-    if (!run || run.taken.has(id)) return;
-    run.taken.add(id);
+    if (!run || run.taken.get(id) === null) return;
+    let done = run.taken.get(id) ?? null;
+    run.taken.set(id, null);
     try {
-      if (kind === "cancel") run.cancelled.abort();
-      const done = kind === "cancel" ||
-        (kind === "answer" ? this.#answerWith(queryId, body) : await runner.steer(run.job.branchId, body));
+      done ??= await this.#obeyed(command, run);
       // A query that goes on elsewhere takes its messages along.
-      if (done || kind === "answer" || !await run.left) await nodes.settle(command, done);
+      if (done || kind === "answer" || !await run.left) await this.#parts.nodes.settle(command, done);
     } catch (error) {
-      run.taken.delete(id);
+      if (done === null) run.taken.delete(id);
+      else run.taken.set(id, done);
       throw error;
     }
+  }
+
+  async #obeyed({ queryId, kind, body }: NodeCommand, { job, cancelled }: LocalRun): Promise<boolean> {
+    if (kind === "steer") return await this.#parts.runner.steer(job.branchId, body);
+    if (kind === "answer") return this.#answerWith(queryId, body);
+    cancelled.abort();
+    return true;
   }
 
   #answerWith(queryId: string, body: string): boolean {

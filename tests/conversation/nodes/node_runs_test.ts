@@ -10,7 +10,7 @@ const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 const fake = <T>(part: Partial<T>): T => part as T;
 
-Deno.test("a command that is read again before its outcome is seen is carried out once", async () => {
+Deno.test("a command that is read again, since its outcome could not be stored or seen, is carried out once", async () => {
   const quiet = { signal: new AbortController().signal, emit: () => {} };
   const job: ClaimedJob = {
     ...{ queryId: "q", branchId: "b", epoch: 1, begun: false, lost: false, losses: 0, elapsedMs: 0 },
@@ -20,11 +20,12 @@ Deno.test("a command that is read again before its outcome is seen is carried ou
   const ended = Promise.withResolvers<never>();
   const steered: string[] = [];
   const jobs = [job];
+  const outcomes = [() => Promise.reject(new Error("the database is lost")), () => Promise.resolve(settled.resolve())];
   let isShown = false;
   const nodes = fake<NodeStore>({
     claim: () => Promise.resolve(jobs.splice(0)),
     commands: () => Promise.resolve(isShown ? [{ id: "c", queryId: "q", kind: "steer", body: "note" }] : []),
-    settle: () => Promise.resolve(settled.resolve()),
+    settle: () => outcomes.shift()?.() ?? Promise.resolve(),
     settled: () => {},
   });
   const runs = new NodeRuns({
@@ -42,6 +43,8 @@ Deno.test("a command that is read again before its outcome is seen is carried ou
   runs.claim();
   await running.promise;
   isShown = true;
+  runs.obey();
+  await new Promise((resolve) => setTimeout(resolve));
   runs.obey();
   await settled.promise;
   runs.obey();
