@@ -31,6 +31,7 @@ const LIMITS = {
   urlBytes: 8_192,
   heartbeatMs: 15_000,
   lookMs: 500,
+  useMs: 60_000,
   wrongTokens: { perMinute: 60, burst: 30 },
 } as const;
 

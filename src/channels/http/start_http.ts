@@ -5,6 +5,7 @@ import { Connections } from "./routing/connections.ts";
 import { Listener } from "./listener.ts";
 import { TenantMetrics } from "./metrics/tenant_metrics.ts";
 import { Quotas } from "./auth/quotas.ts";
+import { usedTokens } from "./auth/used_tokens.ts";
 import { Runs } from "./stream/runs.ts";
 
 /** Clients that do not read their response are disconnected after this. */
@@ -22,7 +23,9 @@ export interface HttpServer {
 export function startHttp(parts: HttpParts, at: { readonly host: string; readonly port: number }): HttpServer {
   const { shared } = parts.conversations;
   const metrics = new TenantMetrics({ ...parts, load: shared && (() => shared.load()) });
-  const runs = new Runs(new Quotas(parts.now, parts.usedToday), ({ tenant }, event) => metrics.event(tenant, event));
+  const quotas = new Quotas(parts.now, parts.usedToday);
+  const runs = new Runs(quotas, { shared, onEvent: ({ tenant }, event) => metrics.event(tenant, event) });
+  const learning = shared ? setInterval(() => void learnUse(quotas, parts).catch(() => {}), parts.limits.useMs) : 0;
   const hosts = new Set<string>();
   /** Requests whose response is not complete. */
   const open = new Set<Promise<void>>();
@@ -57,17 +60,30 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
     url: `http://${shown}:${port}/`,
     close: async () => {
       connections.stop();
+      clearInterval(learning);
       const { shutdownMs } = parts.limits;
       await Promise.all([runs.close(shutdownMs), shared?.drain(shutdownMs)]);
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, LAST_BYTES_MS);
-      // Still listening, so that clients get an answer.
-      await Promise.race([Promise.all(open), late]);
-      // A request whose response is complete may still have bytes to send.
-      await listener.close(open.size === 0 ? late : null);
-      clearTimeout(timer);
+      await endListener(listener, open);
     },
   };
+}
+
+/** Ends it once every response is sent, or after two seconds; until then, clients get an answer. */
+async function endListener(listener: Listener, open: ReadonlySet<Promise<void>>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, LAST_BYTES_MS);
+  await Promise.race([Promise.all(open), late]);
+  // A request whose response is complete may still have bytes to send.
+  await listener.close(open.size === 0 ? late : null);
+  clearTimeout(timer);
+}
+
+/** Reads what tokens have used today on all nodes. */
+async function learnUse(quotas: Quotas, { conversations, now }: HttpParts): Promise<void> {
+  const midnight = (): number => new Date(now()).setUTCHours(0, 0, 0, 0);
+  const since = midnight();
+  const stored = usedTokens(await conversations.records.labelUse(since));
+  if (midnight() === since) quotas.learn(stored);
 }
 
 /** Loopback has three names; any other address has one. */

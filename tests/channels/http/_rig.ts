@@ -38,6 +38,7 @@ export const LIMITS: HttpLimits = {
   shutdownMs: 50,
   heartbeatMs: 15_000,
   lookMs: 5,
+  useMs: 5,
   perToken: { perMinute: 1e9, burst: 1e9 },
   perAddress: { perMinute: 1e9, burst: 1e9 },
   wrongTokens: { perMinute: 1e9, burst: 1e9 },

@@ -139,14 +139,7 @@ conversations.post(
     200: z.object({ cancelled: z.number().int() }),
   }),
   inConversation,
-  async (c) => {
-    const { conversationId } = c.var.conversation;
-    const { shared } = c.env.parts.conversations;
-    if (shared) return c.json({ cancelled: await shared.cancel(conversationId) });
-    const found = c.env.runs.of(conversationId);
-    for (const run of found) run.cancel();
-    return c.json({ cancelled: found.length });
-  },
+  async (c) => c.json({ cancelled: await c.env.runs.cancel(c.var.conversation.conversationId) }),
 );
 
 conversations.get(

@@ -119,13 +119,7 @@ messages.get(
     },
   ),
   inConversation,
-  async (c) => {
-    const { conversationId } = c.var.conversation;
-    const { shared } = c.env.parts.conversations;
-    if (shared) return c.json({ items: await shared.questions(conversationId) });
-    const runs = c.env.runs.of(conversationId);
-    return c.json({ items: runs.flatMap(({ questions }) => questions.all) });
-  },
+  async (c) => c.json({ items: [...await c.env.runs.questions(c.var.conversation.conversationId)] }),
 );
 
 messages.post(
@@ -139,12 +133,7 @@ messages.post(
   async (c) => {
     const body = c.req.valid("json");
     const id = c.req.param("approvalId");
-    const { conversationId } = c.var.conversation;
-    const { shared } = c.env.parts.conversations;
-    const isAnswered = shared
-      ? await shared.answer(conversationId, id, body)
-      : c.env.runs.of(conversationId).some(({ questions }) => questions.answer(id, body));
-    if (isAnswered) return c.json(body);
+    if (await c.env.runs.answer(c.var.conversation.conversationId, id, body)) return c.json(body);
     throw new Problem(`Cannot answer question ${id.slice(0, 100)}: no such question waits here`, {
       kind: "not-found",
     });

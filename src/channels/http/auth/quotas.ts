@@ -4,6 +4,9 @@ import type { Quota, TokenGrant } from "./token_grant.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
+/** What the database says that a token has used today. */
+type StoredUse = Pick<TokenGrant, "name"> & Omit<TokenUse, "running">;
+
 /** What a token has used today. */
 export interface TokenUse {
   readonly queries: number;
@@ -31,12 +34,17 @@ export class Quotas {
   readonly #uses = new Map<string, Use>();
 
   /** `before`: today's usage from before this process started. */
-  constructor(now: () => number, before: readonly (Pick<TokenGrant, "name"> & Omit<TokenUse, "running">)[] = []) {
+  constructor(now: () => number, before: readonly StoredUse[] = []) {
     this.#now = now;
-    for (const { name, queries, costUsd } of before) {
+    this.learn(before);
+  }
+
+  /** Takes today's usage from the database, where it is more: other nodes add to it. */
+  learn(stored: readonly StoredUse[]): void {
+    for (const { name, queries, costUsd } of stored) {
       const use = this.#today(name);
-      use.queries += queries;
-      use.costUsd += costUsd;
+      use.queries = Math.max(use.queries, queries);
+      use.costUsd = Math.max(use.costUsd, costUsd);
     }
   }
 

@@ -74,6 +74,8 @@ export interface HttpLimits {
   readonly heartbeatMs: number;
   /** Time between checks of a query that another process runs. */
   readonly lookMs: number;
+  /** Time between looks at what tokens have used on other nodes. */
+  readonly useMs: number;
   /** Requests per token and per address. */
   readonly perToken: Rate;
   readonly perAddress: Rate;

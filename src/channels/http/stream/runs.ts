@@ -1,4 +1,6 @@
 import type { Leaving } from "../routing/connections.ts";
+import type { SharedQueries } from "../../../conversation/shared_queries.ts";
+import type { ApprovalAnswer, ApprovalQuestion } from "../../../domain/query/approval.ts";
 import type { QueryEvent } from "../../../domain/query/query_event.ts";
 import { type Ask, type Begun, LiveRun } from "./run.ts";
 import { Problem } from "../response/problem.ts";
@@ -15,12 +17,18 @@ export class Runs {
   readonly #byQuery = new Map<string, LiveRun>();
   readonly #running = new Map<LiveRun, TokenGrant>();
   readonly #quotas: Quotas;
+  readonly #shared: SharedQueries | null;
   readonly #onEvent: OnEvent;
   #closing = false;
 
-  /** `onEvent` receives every event of every run with its token, before those who follow it. */
-  constructor(quotas: Quotas, onEvent: OnEvent = () => {}) {
+  /** `shared` has the queries of all nodes, if there are several; `onEvent` receives every event of every run with its
+   * token, before those who follow it. */
+  constructor(
+    quotas: Quotas,
+    { shared, onEvent }: { readonly shared: SharedQueries | null; readonly onEvent: OnEvent },
+  ) {
     this.#quotas = quotas;
+    this.#shared = shared;
     this.#onEvent = onEvent;
   }
 
@@ -73,9 +81,24 @@ export class Runs {
     return this.#byQuery.get(queryId) ?? null;
   }
 
-  /** Runs of a conversation that have not ended, including waiting ones. */
-  of(conversationId: string): readonly LiveRun[] {
-    return [...this.#running.keys()].filter((run) => run.conversationId === conversationId);
+  /** Cancels what runs or waits in a conversation. Returns how many queries. */
+  async cancel(conversationId: string): Promise<number> {
+    if (this.#shared) return await this.#shared.cancel(conversationId);
+    const found = this.#of(conversationId);
+    for (const run of found) run.cancel();
+    return found.length;
+  }
+
+  /** The questions of a conversation that wait for an answer. */
+  async questions(conversationId: string): Promise<readonly ApprovalQuestion[]> {
+    if (this.#shared) return await this.#shared.questions(conversationId);
+    return this.#of(conversationId).flatMap(({ questions }) => questions.all);
+  }
+
+  /** False if no such question waits. */
+  async answer(conversationId: string, id: string, given: ApprovalAnswer): Promise<boolean> {
+    if (this.#shared) return await this.#shared.answer(conversationId, id, given);
+    return this.#of(conversationId).some(({ questions }) => questions.answer(id, given));
   }
 
   /** Begins no more runs, gives running ones this long, then cancels them; resolves when all have ended. */
@@ -87,6 +110,11 @@ export class Runs {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Runs of a conversation that have not ended, including waiting ones. */
+  #of(conversationId: string): readonly LiveRun[] {
+    return [...this.#running.keys()].filter((run) => run.conversationId === conversationId);
   }
 
   #forget(): void {

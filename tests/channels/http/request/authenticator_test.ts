@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { callerLabel } from "../../../../src/channels/http/auth/caller_label.ts";
 import type { TokenGrant, TokenScope } from "../../../../src/channels/http/auth/token_grant.ts";
+import type { SharedQueries } from "../../../../src/conversation/shared_queries.ts";
+import { newQuery } from "../../../conformance/store/fixtures.ts";
 import { final } from "../../../helpers/scripted_provider.ts";
 import { NO_QUOTA, type Rig, SSE, startRig } from "../_rig.ts";
 
@@ -141,6 +144,22 @@ Deno.test("Quotas what was used of the day before this process counts", async ()
     },
   ]);
   assert.equal((await as(rig, "writer").ask("/api/v1/tokens")).status, 403);
+});
+
+Deno.test("Quotas what a token used of the day on other nodes counts", async () => {
+  await using rig = await startRig([], {
+    tokens: source(grant("writer", { quota: { ...NO_QUOTA, queriesPerDay: 1 } }), grant("owner", { scope: "admin" })),
+    // It has accepted nothing itself.
+    engine: { shared: () => ({ drain: () => Promise.resolve() }) as Partial<SharedQueries> as SharedQueries },
+  });
+  const at = await make(rig, "writer");
+  const { branch, store } = rig.engine;
+  const runLabel = callerLabel("http", { name: "writer" });
+  await store.beginQuery(newQuery(branch.branchId, "of another node", { runLabel }));
+  const used = async (): Promise<number> =>
+    (await (await as(rig, "owner").ask("/api/v1/tokens")).json()).items[0].today.queries;
+  while (await used() === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  assert.equal((await as(rig, "writer").post(`${at}/messages`, { request: "x" })).status, 429);
 });
 
 Deno.test("RateLimit refuses a token and an address that ask too often, and says when to come again", async () => {
