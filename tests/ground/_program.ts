@@ -35,7 +35,10 @@ const CHILD = `export function childMain(): Promise<void> {
 }
 `;
 const FILES: Readonly<Record<string, string>> = {
-  "scripts/_code_cache_main.ts": "Deno.exit(0);\n",
+  "scripts/_code_cache_main.ts": `for (const name of ["relay", "sucrase", "worker_script"]) {
+  Deno.writeTextFileSync(\`\${Deno.args[0]}/\${name}.cache\`, "");
+}
+`,
   "scripts/executable/print_version.ts": "console.log(1);\n",
   "scripts/_code_cache_worker.ts": "export const none = 1;\n",
   "deno.json": JSON.stringify({

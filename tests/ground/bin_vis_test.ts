@@ -44,7 +44,7 @@ Deno.test("bin/vis works when several set up at once", async () => {
   const ran = await Promise.all([1, 2, 3].map((at) => program.run("bin/vis", { args: [String(at)] })));
   assert.deepEqual(ran.map(({ code }) => code), [0, 0, 0], ran.map(({ stderr }) => stderr).join());
   const left = await Array.fromAsync(Deno.readDir(join(program.root, "build")), ({ name }) => name);
-  assert.deepEqual(left.sort(), [".lock", "page", "sandbox"]);
+  assert.deepEqual(left.sort(), [".lock", "code_cache", "page", "sandbox"]);
 });
 
 Deno.test("bin/vis says which file cannot be built, and tries again the next time", async () => {

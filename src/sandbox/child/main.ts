@@ -25,9 +25,9 @@ function workerUrl(): string {
   return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 }
 
-/** A bundle that is evaluated as a script, with the code cache that is beside it in an executable. */
+/** A bundle that is evaluated as a script, with the code cache that is beside it. */
 function scriptOf(name: string): ScriptSource {
-  return { text: Deno.readTextFileSync(beside(`${name}.js`)), cache: Deno.build.standalone ? cacheOf(name) : null };
+  return { text: Deno.readTextFileSync(beside(`${name}.js`)), cache: cacheOf(name) };
 }
 
 function cacheOf(name: string): Uint8Array<ArrayBuffer> | null {

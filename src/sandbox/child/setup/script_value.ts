@@ -3,7 +3,7 @@ import process from "node:process";
 /** A bundle that is evaluated as a script: one function, which receives `require`. */
 export interface ScriptSource {
   readonly text: string;
-  /** V8's code cache of the text, built with the executable. A cache from another V8 or with other flags is not used. */
+  /** V8's code cache of the text, built with the bundle. A cache from another V8 or with other flags is not used. */
   readonly cache?: Uint8Array<ArrayBuffer> | null;
 }
 
