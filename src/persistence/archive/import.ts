@@ -25,7 +25,7 @@ export async function importConversation(
   const texts = contentsByHash(contents);
   const bytesIn = (hash: string): Uint8Array => texts.get(hash) ?? missing(`text ${hash}`);
   try {
-    await db.writeAlone(async (tx) => {
+    await db.write(async (tx) => {
       await tx.deferReferences();
       const content = new Content(tx);
       for (const [name, kinds] of Object.entries(ARCHIVE_TABLES) as [ArchiveTable, CellKinds][]) {

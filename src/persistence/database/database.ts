@@ -44,9 +44,6 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Runs a transaction that writes: all of `work` is stored when this resolves, nothing of it when it rejects. It may
    * run more than once, so it must not depend on what it did before. */
   abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
-  /** The same, but without other writers' work in the same transaction: for work that changes how the database checks
-   * rows. */
-  abstract writeAlone<T>(work: (tx: Database) => Promise<T>): Promise<T>;
   /** Runs reads on one snapshot. */
   abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
   /** Makes other transactions that lock the same name wait for the end of this one. */

@@ -91,10 +91,6 @@ export class PostgresDatabase extends Database {
     }
   }
 
-  override writeAlone<T>(work: (tx: Database) => Promise<T>): Promise<T> {
-    return this.write(work);
-  }
-
   override async read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     for (;;) {
       const connection = await this.#take();

@@ -21,12 +21,7 @@ export class SqliteDatabase extends Database {
   override readonly tenant: string | null;
 
   constructor(connection: SqliteConnection, { transactions, tenant }: SqliteDatabaseOptions) {
-    super(sqliteDialect(
-      new OwnDriver((text, parameters) => {
-        transactions?.before(text);
-        return connection.query(text, parameters);
-      }, transactions),
-    ));
+    super(sqliteDialect(new OwnDriver((text, parameters) => connection.query(text, parameters), transactions)));
     this.tenant = tenant;
     this.#connection = connection;
     this.#transactions = transactions;
@@ -40,7 +35,7 @@ export class SqliteDatabase extends Database {
   override run(text: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]> {
     const transactions = this.#transactions;
     if (!transactions) return this.#connection.query(text, parameters).rows;
-    return transactions.statement(text, () => this.#connection.query(text, parameters).rows);
+    return transactions.statement(() => this.#connection.query(text, parameters).rows);
   }
 
   override async store(text: string, parameters: readonly unknown[]): Promise<void> {
@@ -49,10 +44,6 @@ export class SqliteDatabase extends Database {
 
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#outer.write(() => work(this.#within));
-  }
-
-  override writeAlone<T>(work: (tx: Database) => Promise<T>): Promise<T> {
-    return this.#outer.writeAlone(() => work(this.#within));
   }
 
   override read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
