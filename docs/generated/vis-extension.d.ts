@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c8bc92518c5c88141f695e0f9bf6c8afdd6cb543dab3750a62b1bcf4710d46d1
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1574c1123aa0cfc2fa8d42670aa834709c72f73a641a21f06a0874cff5a10742
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -508,18 +508,19 @@ export declare function editDistance(one: string, other: string): number;
 export declare function replaceFile(path: string, text: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Runs at most `limit` tasks at a time, in the order of their requests; with a limit of 1 it is a mutex. */
+/** Runs tasks while their amounts together are at most `limit`, in the order of their requests. An amount is 1 by
+ * default, so that a limit of 1 makes a mutex; it may also be bytes. One above the limit counts as the limit and runs
+ * alone. */
 export declare class Semaphore {
   #private;
   constructor(limit?: number, cancelled?: () => Error);
-  /** How many are running. */
+  /** The amounts that are running, together. */
   get open(): number;
-  /** Runs the work as soon as a slot is free. Rejects without running it if the signal is aborted before that. */
-  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Resolves when the caller has a slot, to be returned with `release`. */
-  acquire(signal?: AbortSignal): Promise<void>;
-  /** Passes the slot to the caller that has waited longest. */
-  release(): void;
+  /** Runs the work as soon as it fits. Rejects without running it if the signal is aborted before that. */
+  run<T>(work: () => Promise<T>, signal?: AbortSignal, amount?: number): Promise<T>;
+  /** Resolves when the caller has the amount, to be returned with `release`. */
+  acquire(signal?: AbortSignal, amount?: number): Promise<void>;
+  release(amount?: number): void;
 }
 /** Whether the work settled, either way, before the time was up. */
 export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;

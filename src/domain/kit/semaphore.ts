@@ -1,10 +1,17 @@
 import { Cancelled } from "../errors.ts";
 
-/** Runs at most `limit` tasks at a time, in the order of their requests; with a limit of 1 it is a mutex. */
+interface Waiting {
+  readonly amount: number;
+  readonly go: () => void;
+}
+
+/** Runs tasks while their amounts together are at most `limit`, in the order of their requests. An amount is 1 by
+ * default, so that a limit of 1 makes a mutex; it may also be bytes. One above the limit counts as the limit and runs
+ * alone. */
 export class Semaphore {
   readonly #limit: number;
   readonly #cancelled: () => Error;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<Waiting>();
   #open = 0;
 
   constructor(limit = 1, cancelled: () => Error = () => new Cancelled("Cancelled")) {
@@ -12,47 +19,55 @@ export class Semaphore {
     this.#cancelled = cancelled;
   }
 
-  /** How many are running. */
+  /** The amounts that are running, together. */
   get open(): number {
     return this.#open;
   }
 
-  /** Runs the work as soon as a slot is free. Rejects without running it if the signal is aborted before that. */
-  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    await this.acquire(signal);
+  /** Runs the work as soon as it fits. Rejects without running it if the signal is aborted before that. */
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal, amount = 1): Promise<T> {
+    const taken = Math.min(amount, this.#limit);
+    await this.acquire(signal, taken);
     try {
       if (signal?.aborted) throw this.#cancelled();
       return await work();
     } finally {
-      this.release();
+      this.release(taken);
     }
   }
 
-  /** Resolves when the caller has a slot, to be returned with `release`. */
-  acquire(signal?: AbortSignal): Promise<void> {
+  /** Resolves when the caller has the amount, to be returned with `release`. */
+  acquire(signal?: AbortSignal, amount = 1): Promise<void> {
     if (signal?.aborted) return Promise.reject(this.#cancelled());
-    if (this.#open < this.#limit) {
-      this.#open++;
-      return Promise.resolve();
-    }
-    return this.#turn(signal);
+    if (this.#waiting.size > 0 || this.#open + amount > this.#limit) return this.#turn(amount, signal);
+    this.#open += amount;
+    return Promise.resolve();
   }
 
-  /** Passes the slot to the caller that has waited longest. */
-  release(): void {
-    for (const next of this.#waiting) {
-      this.#waiting.delete(next);
-      return next();
-    }
-    this.#open--;
+  release(amount = 1): void {
+    this.#open -= amount;
+    this.#next();
   }
 
-  async #turn(signal: AbortSignal | undefined): Promise<void> {
+  /** Begins those that have waited longest, as far as they fit. */
+  #next(): void {
+    for (const waiting of this.#waiting) {
+      if (this.#open + waiting.amount > this.#limit) return;
+      this.#waiting.delete(waiting);
+      this.#open += waiting.amount;
+      waiting.go();
+    }
+  }
+
+  async #turn(amount: number, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting = { amount, go: resolve };
     const onAbort = (): void => {
-      if (this.#waiting.delete(resolve)) reject(this.#cancelled());
+      if (!this.#waiting.delete(waiting)) return;
+      reject(this.#cancelled());
+      this.#next(); // it may have stood in the way of a smaller one
     };
-    this.#waiting.add(resolve);
+    this.#waiting.add(waiting);
     signal?.addEventListener("abort", onAbort, { once: true });
     await promise.finally(() => signal?.removeEventListener("abort", onAbort));
   }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { HostCallError } from "../../domain/errors.ts";
-import { Budget } from "../../domain/kit/budget.ts";
+import { Semaphore } from "../../domain/kit/semaphore.ts";
 import { oneLine } from "../../domain/text/clip.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Log } from "../../logging/log.ts";
@@ -20,7 +20,7 @@ export interface Invocation {
 }
 
 /** What running calls may hold in the heap of the main process, over all conversations. */
-const ROOM = new Budget(160 << 20);
+const ROOM = new Semaphore(160 << 20);
 
 type Call = Parameters<Before>[0];
 const MAX_REASON = 500;
@@ -78,7 +78,7 @@ async function pipeline(invocation: Invocation): Promise<unknown> {
   const room = typeof symbol.room === "function" ? symbol.room(...call.args) : symbol.room ?? 0;
   const outcome = room === 0
     ? await run(invocation, call)
-    : await ROOM.run(room, () => run(invocation, call), invocation.env.signal);
+    : await ROOM.run(() => run(invocation, call), invocation.env.signal, room);
   if (!symbol.after) return outcome.result;
   const changes = await runHook("after", invocation, symbol.after, { ...outcome.call, result: outcome.result });
   return Object.hasOwn(changes, "result") ? changes.result : outcome.result;

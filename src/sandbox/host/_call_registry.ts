@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
-import { Budget } from "../../domain/kit/budget.ts";
+import { Semaphore } from "../../domain/kit/semaphore.ts";
 import type { BlockCall } from "../../domain/query/block_result.ts";
 import { ByteGate } from "./_byte_gate.ts";
 import { decode, encode, tableBytes } from "../codec/codec.ts";
@@ -26,7 +26,7 @@ const MAX_REMEMBERED_IDS = 100_000;
 /** Arguments of all children together that the host has accepted and not yet answered. */
 const ALL_CHILDREN = new ByteGate(512 << 20);
 /** What decoded arguments may take in the heap of the main process, estimated: of one child, and of all. */
-const CHILD_HEAP = 96 << 20, ALL_HEAP = new Budget(192 << 20);
+const CHILD_HEAP = 96 << 20, ALL_HEAP = new Semaphore(192 << 20);
 const BYTES_PER_VALUE = 100;
 /** Calls that take less never wait for others. */
 const SMALL_HEAP = 64 << 10;
@@ -58,7 +58,7 @@ export class CallRegistry {
   readonly #calls = new Map<string, Call>();
   readonly #used = new Set<string>();
   readonly #gate = new ByteGate(MAX_CALL_BYTES);
-  readonly #heap = new Budget(CHILD_HEAP);
+  readonly #heap = new Semaphore(CHILD_HEAP);
   readonly #untimed: ReadonlySet<string>;
   /** How many untimed calls are open, since when, and the total time of earlier ones. */
   readonly #patience = { open: 0, since: 0, before: 0 };
@@ -175,7 +175,7 @@ export class CallRegistry {
   #admitted(payload: Bytes, signal: AbortSignal, work: () => Promise<Bytes>): Promise<Bytes> {
     const heap = heapOf(payload);
     if (heap <= SMALL_HEAP) return work();
-    return this.#heap.run(heap, () => ALL_HEAP.run(heap, work, signal), signal);
+    return this.#heap.run(() => ALL_HEAP.run(work, signal, heap), signal, heap);
   }
 
   async #serve(

@@ -66,3 +66,46 @@ Deno.test("Semaphore starts nothing for who gave up in the moment that its turn 
   await assert.rejects(second, RangeError);
   assert.deepEqual([ran, slots.open], [false, 0]);
 });
+
+const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
+
+Deno.test("Semaphore.run() lets work in while its amount fits, in order, and what is larger than all of it alone", async () => {
+  const amounts = new Semaphore(10);
+  const begun: string[] = [];
+  const held = new Map<string, () => void>();
+  const work = (name: string) => (): Promise<void> => {
+    begun.push(name);
+    return new Promise((resolve) => held.set(name, resolve));
+  };
+  const all = [["a", 6], ["b", 4], ["huge", 99], ["c", 1]].map(([name, amount]) =>
+    amounts.run(work(String(name)), undefined, Number(amount))
+  );
+  await turn();
+  assert.deepEqual([begun.join(), amounts.open], ["a,b", 10]);
+  held.get("a")?.();
+  await turn();
+  assert.equal(begun.join(), "a,b", "a small one does not overtake");
+  held.get("b")?.();
+  await turn();
+  assert.deepEqual([begun.join(), amounts.open], ["a,b,huge", 10]);
+  held.get("huge")?.();
+  await turn();
+  held.get("c")?.();
+  await Promise.all(all);
+  assert.deepEqual([begun.join(), amounts.open], ["a,b,huge,c", 0]);
+});
+
+Deno.test("Semaphore.run() gives back the amounts of who gave up waiting, and of failures", async () => {
+  const amounts = new Semaphore(2);
+  const first = Promise.withResolvers<void>();
+  const running = amounts.run(() => first.promise);
+  const giveUp = new AbortController();
+  const large = amounts.run(() => Promise.reject(new Error("never runs")), giveUp.signal, 2);
+  const small = amounts.run(() => Promise.reject(new Error("fails")));
+  giveUp.abort();
+  await assert.rejects(large, { name: "Cancelled" });
+  await assert.rejects(small, { message: "fails" });
+  first.resolve();
+  await running;
+  assert.equal(amounts.open, 0);
+});
