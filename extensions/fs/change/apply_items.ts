@@ -140,7 +140,7 @@ function addIn(context: Place, path: string, add: (folder: OpenFolder, name: str
 function openFolder({ tree, guard }: Place, path: string): OpenFolder {
   return naming(path, () => {
     guard.checkRoot(tree, path);
-    return tree.folder(dirname(path), { visit: (folder) => guard.check(folder) });
+    return tree.folder(dirname(path), (folder) => guard.check(folder));
   });
 }
 

@@ -29,7 +29,7 @@ function removeTemporary({ tree, guard }: Place, { temporary }: Checkpoint): voi
   for (const path of temporary) {
     const name = path.slice(path.lastIndexOf("/") + 1);
     try {
-      using folder = tree.folder(dirname(path), { visit: (one) => guard.check(one) });
+      using folder = tree.folder(dirname(path), (one) => guard.check(one));
       if (/^\.vis-[\w-]+\.tmp$/.test(name)) folder.remove(name);
     } catch { /* it is gone already */ }
   }

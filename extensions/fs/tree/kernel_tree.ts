@@ -1,6 +1,6 @@
 import { type Kernel, OPEN } from "./kernel.ts";
 import { Pace } from "./pace.ts";
-import type { Facts, FolderEntry, NewFile, OpenFile, OpenFolder, OpenFolderOptions, Tree } from "./tree.ts";
+import type { Facts, FolderEntry, NewFile, OpenFile, OpenFolder, Tree } from "./tree.ts";
 
 const KINDS: Readonly<Record<number, Facts["kind"]>> = { 0o100000: "file", 0o040000: "dir", 0o120000: "link" };
 const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "dir", 10: "link" };
@@ -46,13 +46,11 @@ export class KernelTree implements Tree {
     return this.#with(path, OPEN.path | OPEN.noFollow, (at) => this.#kernel.readLink(at, ""));
   }
 
-  folder(path: string, { made, visit }: OpenFolderOptions): OpenFolder {
+  folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder {
     let folder = new KernelFolder(this.#kernel, this.#kernel.openRoot(this.#root));
-    const done: string[] = [];
     for (const name of path === "." ? [] : path.split("/")) {
       try {
-        done.push(name);
-        const next = folder.enter(name, made ? () => made(done.join("/")) : null);
+        const next = folder.enter(name);
         folder[Symbol.dispose]();
         folder = next;
         visit(folder);
@@ -112,25 +110,12 @@ class KernelFile extends KernelEntry implements OpenFile {
 }
 
 class KernelFolder extends KernelEntry implements OpenFolder {
-  /** The folder of this name, created if it is missing and `made` is given. */
-  enter(name: string, made: (() => void) | null): KernelFolder {
-    const flags = OPEN.path | OPEN.folder;
-    try {
-      return new KernelFolder(this.kernel, this.kernel.open(this.at, name, { flags }));
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound) || made === null) throw error;
-      this.makeFolder(name);
-      made();
-      return new KernelFolder(this.kernel, this.kernel.open(this.at, name, { flags }));
-    }
+  enter(name: string): KernelFolder {
+    return new KernelFolder(this.kernel, this.kernel.open(this.at, name, { flags: OPEN.path | OPEN.folder }));
   }
 
   look(name: string): Facts | null {
     return orNull(() => factsOf(this.kernel.stat(this.at, name)));
-  }
-
-  readLink(name: string): string {
-    return this.kernel.readLink(this.at, name);
   }
 
   async create(name: string, { bytes, mode, owner }: NewFile): Promise<void> {

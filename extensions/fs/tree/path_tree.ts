@@ -1,5 +1,5 @@
 import { join, relative, sep } from "node:path";
-import type { Facts, FolderEntry, NewFile, OpenFile, OpenFolder, OpenFolderOptions, Tree } from "./tree.ts";
+import type { Facts, FolderEntry, NewFile, OpenFile, OpenFolder, Tree } from "./tree.ts";
 
 /** Files below a folder by their paths, for systems without openat2. Every path is checked before it is used, but
  * replacing a folder with a link in between can lead outside, as docs/extensions/fs.md explains. */
@@ -37,15 +37,11 @@ export class PathTree implements Tree {
     return Deno.readLinkSync(this.#real(path));
   }
 
-  folder(path: string, { made, visit }: OpenFolderOptions): OpenFolder {
+  folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder {
     let folder = new PathFolder(this.#root);
     const done: string[] = [];
     for (const name of path === "." ? [] : path.split("/")) {
       done.push(name);
-      if (made && folder.look(name) === null) {
-        folder.makeFolder(name);
-        made(done.join("/"));
-      }
       const at = this.#real(done.join("/"));
       if (!Deno.lstatSync(at).isDirectory) throw new Deno.errors.NotADirectory(name);
       folder = new PathFolder(at);
@@ -87,10 +83,6 @@ class PathFolder implements OpenFolder {
 
   look(name: string): Facts | null {
     return lookAt(join(this.#at, name));
-  }
-
-  readLink(name: string): string {
-    return Deno.readLinkSync(join(this.#at, name));
   }
 
   async create(name: string, { bytes, mode, owner }: NewFile): Promise<void> {

@@ -39,7 +39,6 @@ export interface NewFile {
 export interface OpenFolder extends Disposable {
   readonly facts: Facts;
   look(name: string): Facts | null;
-  readLink(name: string): string;
   /** Throws `AlreadyExists` if the name is taken. When it resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
   makeLink(name: string, target: string): void;
@@ -62,11 +61,5 @@ export interface Tree {
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
   /** `visit` is called with every folder from below the root down to this one, and may throw. */
-  folder(path: string, options: OpenFolderOptions): OpenFolder;
-}
-
-export interface OpenFolderOptions {
-  /** Creates missing folders and is called with their paths. */
-  readonly made?: (path: string) => void;
-  readonly visit: (folder: OpenFolder) => void;
+  folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
 }

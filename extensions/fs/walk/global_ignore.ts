@@ -1,3 +1,4 @@
+import { parseGitConfig } from "@vis/extension";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
@@ -12,14 +13,8 @@ export function globalIgnoreLines(home: string = homedir()): readonly string[] {
 }
 
 function excludesFile(config: string, home: string): string | null {
-  let section = "";
-  for (const line of config.split(/\r?\n/)) {
-    const head = /^\s*\[\s*([\w.-]+)/.exec(line);
-    if (head) section = (head[1] ?? "").toLowerCase();
-    const found = section === "core" ? /^\s*excludesfile\s*=\s*"?([^"#;]+)"?/i.exec(line) : null;
-    if (found) return (found[1] ?? "").trim().replace(/^~(?=\/)/, home);
-  }
-  return null;
+  const found = parseGitConfig(config).find(({ section, key }) => section === "core" && key === "excludesfile");
+  return found ? found.value.replace(/^~(?=\/)/, home) : null;
 }
 
 /** Reads a file of the user, outside any workspace. */
