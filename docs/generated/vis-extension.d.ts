@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1574c1123aa0cfc2fa8d42670aa834709c72f73a641a21f06a0874cff5a10742
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 244a9b699bab6b9240e3dd3ae4f02ae0f7b331c0356c386d834bd20737d9fc31
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -517,7 +517,11 @@ export declare class Semaphore {
   /** The amounts that are running, together. */
   get open(): number;
   /** Runs the work as soon as it fits. Rejects without running it if the signal is aborted before that. */
-  run<T>(work: () => Promise<T>, signal?: AbortSignal, amount?: number): Promise<T>;
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  runAmount<T>(amount: number, { work, signal }: {
+    readonly work: () => Promise<T>;
+    readonly signal: AbortSignal | undefined;
+  }): Promise<T>;
   /** Resolves when the caller has the amount, to be returned with `release`. */
   acquire(signal?: AbortSignal, amount?: number): Promise<void>;
   release(amount?: number): void;

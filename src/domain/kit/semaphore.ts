@@ -25,7 +25,14 @@ export class Semaphore {
   }
 
   /** Runs the work as soon as it fits. Rejects without running it if the signal is aborted before that. */
-  async run<T>(work: () => Promise<T>, signal?: AbortSignal, amount = 1): Promise<T> {
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.runAmount(1, { work, signal });
+  }
+
+  async runAmount<T>(
+    amount: number,
+    { work, signal }: { readonly work: () => Promise<T>; readonly signal: AbortSignal | undefined },
+  ): Promise<T> {
     const taken = Math.min(amount, this.#limit);
     await this.acquire(signal, taken);
     try {

@@ -78,7 +78,7 @@ async function pipeline(invocation: Invocation): Promise<unknown> {
   const room = typeof symbol.room === "function" ? symbol.room(...call.args) : symbol.room ?? 0;
   const outcome = room === 0
     ? await run(invocation, call)
-    : await ROOM.run(() => run(invocation, call), invocation.env.signal, room);
+    : await ROOM.runAmount(room, { work: () => run(invocation, call), signal: invocation.env.signal });
   if (!symbol.after) return outcome.result;
   const changes = await runHook("after", invocation, symbol.after, { ...outcome.call, result: outcome.result });
   return Object.hasOwn(changes, "result") ? changes.result : outcome.result;

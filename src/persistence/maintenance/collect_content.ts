@@ -2,7 +2,8 @@ import { DatabaseSync } from "node:sqlite";
 import type { PruneReport } from "../../domain/records/database_maintenance.ts";
 import { openAlone } from "./alone.ts";
 import { markContent } from "../content/marks.ts";
-import { locked } from "./locked.ts";
+import { SqliteConnection } from "../sqlite/connection.ts";
+import { Transactions } from "../sqlite/transactions.ts";
 
 /** A text is stored before the row that refers to it: another process may be about to use newer content. */
 const SETTLED_MS = 24 * 3_600_000;
@@ -21,12 +22,9 @@ export async function collectContent(path: string, options: Options): Promise<Co
   const alone = openAlone(path);
   if (!alone) return await collectBeside(path, options);
   try {
-    return await locked(alone, {
-      busyMs: options.busyMs,
-      work: () => {
-        markContent(alone);
-        return { ...sweep(alone, Number.MAX_SAFE_INTEGER), everything: true };
-      },
+    return await new Transactions(new SqliteConnection(alone), options).write(() => {
+      markContent(alone);
+      return { ...sweep(alone, Number.MAX_SAFE_INTEGER), everything: true };
     });
   } finally {
     alone.close();
@@ -36,18 +34,16 @@ export async function collectContent(path: string, options: Options): Promise<Co
 /** Marks without a lock and starts over if another process wrote in the meantime; the third attempt holds the lock. */
 async function collectBeside(path: string, { now, busyMs }: Options): Promise<Collected> {
   const db = new DatabaseSync(path, { timeout: 50, enableForeignKeyConstraints: false });
+  const transactions = new Transactions(new SqliteConnection(db), { busyMs });
   try {
     for (let time = 1;; time++) {
       db.exec("BEGIN");
       const seen = time < TRIES ? marked(db) : null;
       db.exec("COMMIT");
-      const done = await locked(db, {
-        busyMs,
-        work: () => {
-          if (seen === null) markContent(db);
-          else if (seen !== dataVersion(db)) return null;
-          return sweep(db, settledRow(db, now));
-        },
+      const done = await transactions.write(() => {
+        if (seen === null) markContent(db);
+        else if (seen !== dataVersion(db)) return null;
+        return sweep(db, settledRow(db, now));
       });
       if (done) return { ...done, everything: false };
     }

@@ -1,7 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import type { Database } from "../database/database.ts";
-import { locked } from "./locked.ts";
+import { SqliteConnection } from "../sqlite/connection.ts";
+import { Transactions } from "../sqlite/transactions.ts";
 
 const PREFIX = "sha256:";
 const PIECES = "SELECT bytes FROM content WHERE hash = ? AND encoding = 'chunks'";
@@ -23,12 +24,9 @@ export async function dropLarge(db: Database, { large, location, busyMs }: Optio
     return;
   }
   using beside = new DatabaseSync(location, { timeout: 50, enableForeignKeyConstraints: false });
-  await locked(beside, {
-    busyMs,
-    work: () => {
-      const remove = beside.prepare("DELETE FROM content WHERE hash = ?");
-      for (const one of [hash, ...listOf(beside.prepare(PIECES).get(hash)?.bytes)]) remove.run(one);
-    },
+  await new Transactions(new SqliteConnection(beside), { busyMs }).write(() => {
+    const remove = beside.prepare("DELETE FROM content WHERE hash = ?");
+    for (const one of [hash, ...listOf(beside.prepare(PIECES).get(hash)?.bytes)]) remove.run(one);
   });
 }
 

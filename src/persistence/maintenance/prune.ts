@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { PruneReport } from "../../domain/records/database_maintenance.ts";
-import { locked } from "./locked.ts";
+import { SqliteConnection } from "../sqlite/connection.ts";
+import { Transactions } from "../sqlite/transactions.ts";
 
 interface Options {
   /** Milliseconds since the epoch. */
@@ -51,17 +52,14 @@ export async function pruneRows(
   }));
   const logRows = Number(db.prepare("SELECT count(*) AS n FROM log WHERE created_at < ?").get(before)?.n);
   if (dryRun) return { conversations: listed, logRows };
+  const transactions = new Transactions(new SqliteConnection(db), { busyMs });
   const conversations = [];
   for (const one of listed) {
     // Checked again under the lock: a query may have started since.
-    const gone = await locked(db, {
-      busyMs,
-      work: () => {
-        const still = db.prepare(ONE).get({ before, stale, id: one.conversationId });
-        if (!still) return false;
-        db.prepare("DELETE FROM conversation_soul WHERE id = ?").run(one.conversationId);
-        return true;
-      },
+    const gone = await transactions.write(() => {
+      const still = db.prepare(ONE).get({ before, stale, id: one.conversationId });
+      if (still) db.prepare("DELETE FROM conversation_soul WHERE id = ?").run(one.conversationId);
+      return still !== undefined;
     });
     if (gone) conversations.push(one);
   }
@@ -69,6 +67,6 @@ export async function pruneRows(
     "DELETE FROM log WHERE rowid IN (SELECT rowid FROM log WHERE created_at < ? ORDER BY created_at LIMIT ?)",
   );
   const work = (): number => Number(some.run(before, LOG_ROWS_AT_ONCE).changes);
-  while (await locked(db, { busyMs, work }) > 0);
+  while (await transactions.write(work) > 0);
   return { conversations, logRows };
 }

@@ -23,7 +23,7 @@ export class Transactions {
     this.#committed = committed;
   }
 
-  write<T>(work: () => Promise<T>): Promise<T> {
+  write<T>(work: () => T | Promise<T>): Promise<T> {
     return this.#turns.run(async () => {
       await this.#begin();
       try {
@@ -51,7 +51,7 @@ export class Transactions {
 
   /** Runs a statement that is its own transaction. */
   statement<T>(run: () => T): T | Promise<T> {
-    return this.#turns.open === 0 ? run() : this.#turns.run(async () => run());
+    return this.#turns.open === 0 ? run() : this.#turns.run(() => Promise.resolve(run()));
   }
 
   /** Takes the connection for statements that are their own transactions. `pass` gives it back. */

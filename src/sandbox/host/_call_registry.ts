@@ -175,7 +175,7 @@ export class CallRegistry {
   #admitted(payload: Bytes, signal: AbortSignal, work: () => Promise<Bytes>): Promise<Bytes> {
     const heap = heapOf(payload);
     if (heap <= SMALL_HEAP) return work();
-    return this.#heap.run(() => ALL_HEAP.run(work, signal, heap), signal, heap);
+    return this.#heap.runAmount(heap, { work: () => ALL_HEAP.runAmount(heap, { work, signal }), signal });
   }
 
   async #serve(

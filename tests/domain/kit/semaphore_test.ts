@@ -78,7 +78,7 @@ Deno.test("Semaphore.run() lets work in while its amount fits, in order, and wha
     return new Promise((resolve) => held.set(name, resolve));
   };
   const all = [["a", 6], ["b", 4], ["huge", 99], ["c", 1]].map(([name, amount]) =>
-    amounts.run(work(String(name)), undefined, Number(amount))
+    amounts.runAmount(Number(amount), { work: work(String(name)), signal: undefined })
   );
   await turn();
   assert.deepEqual([begun.join(), amounts.open], ["a,b", 10]);
@@ -100,7 +100,7 @@ Deno.test("Semaphore.run() gives back the amounts of who gave up waiting, and of
   const first = Promise.withResolvers<void>();
   const running = amounts.run(() => first.promise);
   const giveUp = new AbortController();
-  const large = amounts.run(() => Promise.reject(new Error("never runs")), giveUp.signal, 2);
+  const large = amounts.runAmount(2, { work: () => Promise.reject(new Error("never runs")), signal: giveUp.signal });
   const small = amounts.run(() => Promise.reject(new Error("fails")));
   giveUp.abort();
   await assert.rejects(large, { name: "Cancelled" });
