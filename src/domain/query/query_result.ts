@@ -26,15 +26,13 @@ export type QueryReason = typeof QUERY_REASONS[number];
 export type AnswerType = "text" | "markdown";
 export type Confidence = "high" | "medium" | "low";
 
-/** The result of a query, however it ended. `answer` is never empty. */
-export interface QueryResult {
+/** What is stored about how a query ended. `answer` is never empty. */
+export interface QueryEnd {
   readonly status: QueryStatus;
   readonly reason: QueryReason;
   readonly answer: string;
   readonly answerType: AnswerType;
   readonly confidence: Confidence;
-  readonly queryId: string;
-  readonly conversationId: string;
   readonly iterations: number;
   readonly usage: Usage;
   /** Null if the model's price is unknown. */
@@ -43,6 +41,12 @@ export interface QueryResult {
   readonly notes: readonly string[];
   /** `answer` only says why there is none; otherwise absent. */
   readonly noAnswer?: true;
+}
+
+/** The result of a query, however it ended. */
+export interface QueryResult extends QueryEnd {
+  readonly queryId: string;
+  readonly conversationId: string;
   /** The answer as data, if the caller gave a JSON Schema and the answer satisfies it; otherwise absent. */
   readonly value?: JsonValue;
 }

@@ -1,21 +1,5 @@
 import type { SteeredMessage } from "./steered_message.ts";
-import type { AnswerType, Confidence, QueryReason, QueryStatus } from "./query_result.ts";
-import type { Usage } from "./usage.ts";
-
-/** What is stored about how a query ended. */
-export interface QueryEnd {
-  readonly status: QueryStatus;
-  readonly reason: QueryReason;
-  readonly answer: string;
-  readonly answerType: AnswerType;
-  readonly confidence: Confidence;
-  readonly iterations: number;
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-  readonly ms: number;
-  readonly notes: readonly string[];
-  readonly noAnswer?: true;
-}
+import type { QueryEnd } from "./query_result.ts";
 
 interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly queryId: string;

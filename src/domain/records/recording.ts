@@ -1,17 +1,12 @@
 import type { BlockResult } from "../query/block_result.ts";
 import type { Image } from "../images/image.ts";
 import type { JsonValue } from "../text/json_value.ts";
-import type { Confidence, QueryReason, QueryStatus } from "../query/query_result.ts";
-import type { SteeredMessage } from "../query/steered_message.ts";
-import type { Usage } from "../query/usage.ts";
+import type { QueryStatus } from "../query/query_result.ts";
+import type { StoredQuery } from "../query/stored_query.ts";
+import type { SubCall } from "../query/sub_call.ts";
 
-/** A plain model call made by a block. */
-export interface RecordedCall {
-  readonly prompt: string;
-  /** Null if it failed. If there is also an error, the model's length limit cut the reply. */
-  readonly reply: string | null;
-  readonly error: string | null;
-}
+/** A plain model call made by a block. If there is a reply and an error, the model's length limit cut the reply. */
+export type RecordedCall = Pick<SubCall, "prompt" | "reply" | "error">;
 
 /** The input of the variable `context`. Its parts can be read while the store is open. */
 export interface RecordedContext {
@@ -44,28 +39,16 @@ export interface RecordedIteration {
   readonly children: readonly RecordedQuery[];
 }
 
-export interface RecordedQuery {
-  readonly queryId: string;
-  readonly text: string;
-  readonly running: boolean;
-  readonly status: QueryStatus | "running";
-  /** Null while it is running. */
-  readonly reason: QueryReason | null;
-  readonly answer: string;
-  readonly confidence: Confidence;
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-  readonly ms: number;
-  readonly notes: readonly string[];
+type QueryFacts = Pick<StoredQuery, "queryId" | "text" | "running" | "status" | "reason" | "answer" | "confidence">;
+
+export interface RecordedQuery
+  extends QueryFacts, Pick<StoredQuery, "usage" | "costUsd" | "ms" | "notes" | "steered" | "createdAt"> {
   readonly images: readonly Image[];
   /** The JSON Schema that the answer had to satisfy, or null. */
   readonly answerSchema: JsonValue | null;
   /** Null if there was no input, and for child queries. */
   readonly context: RecordedContext | null;
   readonly iterations: readonly RecordedIteration[];
-  /** What the user sent while it ran, oldest first. */
-  readonly steered: readonly SteeredMessage[];
-  readonly createdAt: number;
 }
 
 /** A conversation as stored, oldest query first. */

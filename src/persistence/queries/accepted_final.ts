@@ -4,7 +4,7 @@ import { intact } from "../schema/intact.ts";
 import { lostStates, verifySum } from "../runs/iteration_tally.ts";
 import { fromJson } from "../database/json.ts";
 import { lastIteration } from "../runs/last_iteration.ts";
-import type { QueryEnd } from "../../domain/query/stored_query.ts";
+import type { QueryEnd } from "../../domain/query/query_result.ts";
 
 /** `iteration.metadata` of an iteration whose final was accepted. */
 interface FinalMetadata {

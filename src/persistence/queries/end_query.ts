@@ -10,7 +10,7 @@ import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { dropLease } from "./leases.ts";
 import { digestOf } from "../branches/shown_digest.ts";
 import { updateRow } from "../database/update_row.ts";
-import type { QueryEnd } from "../../domain/query/stored_query.ts";
+import type { QueryEnd } from "../../domain/query/query_result.ts";
 
 const SUBTITLE_CHARS = 60;
 

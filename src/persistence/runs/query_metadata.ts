@@ -6,7 +6,7 @@ import { fromJson, toJson } from "../database/json.ts";
 import { updateRow } from "../database/update_row.ts";
 import type { ModelTrace } from "../../domain/query/model_trace.ts";
 import type { SteeredMessage } from "../../domain/query/steered_message.ts";
-import type { QueryEnd } from "../../domain/query/stored_query.ts";
+import type { QueryEnd } from "../../domain/query/query_result.ts";
 
 /** `query_state.metadata`. */
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {

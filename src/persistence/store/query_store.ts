@@ -1,7 +1,8 @@
 import type { Image } from "../../domain/images/image.ts";
 import type { QueryStatus } from "../../domain/query/query_result.ts";
 import type { KeyedRequest } from "../../domain/query/request_key.ts";
-import type { QueryEnd, StoredQuery } from "../../domain/query/stored_query.ts";
+import type { QueryEnd } from "../../domain/query/query_result.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { Usage } from "../../domain/query/usage.ts";
 import type { NewestQueries } from "../../domain/records/newest_queries.ts";
 

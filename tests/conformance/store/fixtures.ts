@@ -5,7 +5,7 @@ import type { Branch } from "../../../src/persistence/store/conversation_store.t
 import type { IterationEnd, NewIteration, StoredBlock } from "../../../src/persistence/store/iteration_store.ts";
 import type { NewQuery } from "../../../src/persistence/store/query_store.ts";
 import type { Store } from "../../../src/persistence/store/store.ts";
-import type { QueryEnd } from "../../../src/domain/query/stored_query.ts";
+import type { QueryEnd } from "../../../src/domain/query/query_result.ts";
 
 export const USAGE: Usage = { input: 100, output: 20, cached: 40, reasoning: 5, calls: 1 };
 export const OWNER = { host: "here", space: "boot 1", pid: 4711, started: "99", session: 0 };
