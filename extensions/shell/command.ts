@@ -6,19 +6,13 @@ import { type CommandRules, refusedBy } from "./rules.ts";
 /** A command line for `/bin/sh`, or a program with its arguments. */
 export type ShellCommand = string | readonly string[];
 
-/** Options of a command. */
-export interface CommandOptions {
-  readonly timeoutMs?: number;
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
+/** Options of a command. The user is asked for a network, and for paths outside the workspace that it may change. */
+export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
   readonly stdin?: string;
-  /** With TCP to anywhere: the user is asked. */
-  readonly network?: boolean;
-  /** Paths outside the workspace that it may change: the user is asked. */
-  readonly write?: readonly string[];
 }
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
+type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 
 /** How to run a command. Rejects if a rule refuses it, if commands cannot run, or if the user does not allow what it
  * asks for. */

@@ -4,26 +4,20 @@ import type { JsonValue } from "../domain/text/json_value.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
 import type { Usage } from "../domain/query/usage.ts";
 import type { Environment } from "../environment/environment.ts";
-import type { ReplyExample } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
+import type { CallPrefix } from "../prompt/call_messages.ts";
 import type { ContextParts, JournalEntry } from "../prompt/context/context_parts.ts";
 import type { Reply, ReplyFault } from "../prompt/reply/reply.ts";
-import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { ModelPreference, Router } from "../providers/router/router.ts";
 
 /** What is constant over all iterations of a query. */
-export interface IterationFrame {
+export interface IterationFrame extends CallPrefix {
   readonly environment: Environment;
   readonly router: Pick<Router, "ask" | "current">;
   readonly emitter: Emitter;
   readonly log: Log;
   readonly queryId: string;
-  /** Byte-identical throughout the query: the provider's prefix cache depends on it. */
-  readonly system: string;
-  readonly request: string;
-  readonly extras: RequestExtras;
-  readonly example?: ReplyExample | undefined;
   readonly deadlines: { readonly defaultMs: number; readonly minMs: number; readonly maxMs: number };
   readonly signal: AbortSignal;
   readonly now: () => number;

@@ -6,7 +6,8 @@ import { renderContext } from "./context/render_context.ts";
 import { replyFormat } from "./reply/reply_format.ts";
 import type { RequestExtras } from "./request_extras.ts";
 
-/** The start of every call of a query, and the requirements for its answers. */
+/** The start of every call of a query, and the requirements for its answers. Byte-identical throughout the query: the
+ * provider's prefix cache depends on it. */
 export interface CallPrefix {
   readonly system: string;
   readonly request: string;

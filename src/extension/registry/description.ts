@@ -1,32 +1,20 @@
 import type { z } from "zod";
 import type { ActiveExtensions } from "./registry.ts";
-import type { EnvironmentView, ReplyExample } from "../spec.ts";
+import type { EnvironmentView } from "../spec.ts";
 
 /** What a shipped extension contributes to a query, recorded when the program is built, so that a query can start
  * before any extension is loaded. */
-export interface ExtensionDescription {
+export interface ExtensionDescription
+  extends
+    Pick<ActiveExtensions, "functions" | "constants" | "grants" | "globals" | "example">,
+    Partial<Pick<ActiveExtensions, "actions" | "untimed" | "reads" | "modules">> {
   readonly namespace: string;
   readonly version: string;
-  /** "search.find" */
-  readonly functions: readonly string[];
-  /** What calls do, by the names of functions that say it; none if absent. */
-  readonly actions?: ActiveExtensions["actions"];
-  /** The functions with their own time limit; none if absent. */
-  readonly untimed?: readonly string[];
-  /** The functions that change nothing that lasts; none if absent. */
-  readonly reads?: readonly string[];
-  readonly constants: Readonly<Record<string, unknown>>;
-  readonly grants: ActiveExtensions["grants"];
-  /** Platform globals that it needs. */
-  readonly globals: readonly string[];
-  /** Scripts of its modules, by name. */
-  readonly modules?: Readonly<Record<string, string>>;
   /** None if absent. */
   readonly requires?: readonly string[];
   /** As in its spec. */
   readonly onByDefault?: boolean;
   readonly howToEnable?: string;
-  readonly example?: ReplyExample | undefined;
   /** Whether it has a part for read-only workspaces. */
   readonly readOnly?: boolean;
   readonly settings?: DescribedSettings;

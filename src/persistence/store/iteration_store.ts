@@ -18,6 +18,7 @@ export interface NewIteration {
   readonly model: string;
   readonly response: string;
   readonly thinking: string;
+  /** Every attempt at the model call. */
   readonly traces: readonly ModelTrace[];
   readonly modelMs: number;
   /** Source texts of the blocks that are about to run. */
@@ -26,6 +27,7 @@ export interface NewIteration {
   readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
   /** Versions that no block made: input of the query, as of this iteration. They are stored with its row. */
   readonly given?: readonly VariableImage[];
+  /** Stored with that of `endIteration`, and until then with `pendingBlocks`, the source texts of the blocks. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -57,23 +59,15 @@ export interface IterationEnd {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-export interface StoredIteration {
+export interface StoredIteration
+  extends Pick<NewIteration, "queryId" | "position" | "thinking" | "response" | "traces" | "metadata"> {
   readonly iterationId: string;
-  readonly queryId: string;
-  readonly position: number;
   readonly status: QueryStatus | "running";
-  readonly thinking: string;
-  readonly response: string;
-  /** Every attempt at the model call. */
-  readonly traces: readonly ModelTrace[];
   readonly error: string | null;
   /** Empty while the iteration runs, and if it was interrupted before its end was stored. */
   readonly blocks: readonly StoredBlock[];
   /** What the user sent while the query ran, and the call of this iteration showed. */
   readonly steered: readonly string[];
-  /** The metadata passed to `beginIteration` and `endIteration`. Until the end is stored, also `pendingBlocks`, the
-   * source texts of the blocks. */
-  readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
 }
 

@@ -5,18 +5,14 @@ import { type CopilotToken, CopilotTokens } from "./token.ts";
 import type { Capabilities, ModelEvent, ModelRequest, Provider } from "../provider.ts";
 import type { ProviderOptions, WireProtocol } from "../provider_options.ts";
 
-export interface CopilotOptions {
-  readonly name: string;
-  readonly defaultModel: string;
+export interface CopilotOptions
+  extends Pick<ProviderOptions, "name" | "defaultModel" | "headers">, Required<Pick<ProviderOptions, "capabilities">> {
   readonly endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
   readonly githubToken: string;
-  readonly capabilities: (model: string) => Capabilities;
   /** Models that only the Responses API serves. */
   readonly usesResponses: (model: string) => boolean;
   /** Creates the provider that calls the service. */
   readonly create: (protocol: WireProtocol, options: ProviderOptions) => Provider | Promise<Provider>;
-  /** Additional headers. */
-  readonly headers?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
 }
 

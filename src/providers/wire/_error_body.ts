@@ -3,6 +3,7 @@ import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
 
 /** What an error body, or an error within a stream, contains, in the shapes that services use. */
 export interface Said {
+  /** Not yet cleaned; "" if there is none. */
   readonly text: string;
   /** The service's code and type; "" if there are none. */
   readonly code: string;

@@ -1,18 +1,12 @@
 import { ProviderError } from "../../domain/errors.ts";
 import type { Advice } from "../advice.ts";
 import type { Endpoint } from "./_endpoint.ts";
+import type { Said } from "./_error_body.ts";
 import { retryAfterMs } from "./_retry_after.ts";
 
 /** A service's response to a failed call. */
-export interface ServiceError {
-  readonly status: number;
-  /** The service's text, not yet cleaned; "" if it sent none. */
-  readonly text: string;
-  /** The service's own error code or type. */
-  readonly code: string;
+export interface ServiceError extends Omit<Said, "waitMs">, Partial<Pick<Said, "waitMs">> {
   readonly headers: Headers;
-  /** Milliseconds that the body asks to wait. */
-  readonly waitMs?: number | null;
 }
 
 export interface FailureFacts {

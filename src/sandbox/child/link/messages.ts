@@ -1,18 +1,13 @@
 /** The messages between the child's main thread and its worker, sent over a MessagePort. */
 import type { Bytes } from "../../protocol.ts";
-import type { ChildAccess } from "../setup/child_access.ts";
 import type { RunnableBlock } from "../prepare/prepare_block.ts";
 import type { ScriptSource } from "../setup/script_value.ts";
+import type { Setup } from "../setup/setup.ts";
 import type { ThrownError } from "../errors/thrown_error.ts";
 
-export interface WorkerSetup {
-  readonly functions: readonly string[];
-  readonly untimed: readonly string[];
+export interface WorkerSetup extends Pick<Setup, "functions" | "untimed" | "outputBytes" | "previewChars" | "access"> {
   /** Codec bytes of "alias.name" to constant. */
   readonly constants: Bytes;
-  readonly outputBytes: number;
-  readonly previewChars: number;
-  readonly access: ChildAccess;
   /** False only in tests of the other walls. */
   readonly emptyRealm: boolean;
   readonly port: MessagePort;

@@ -15,6 +15,7 @@ import { type Marked, markNamespaces } from "./namespace_marks.ts";
 import { alignLines, composeMaps, IDENTITY, mapOffset, offsetOf, type PositionMap } from "../syntax/position_map.ts";
 import { withStringEnums } from "./string_enums.ts";
 import { withoutTypeAliases } from "./type_aliases.ts";
+import type { ParsedText } from "../rewrite/declarations.ts";
 import { DECLARATIONS_ONLY, unfoldNamespaces } from "../rewrite/namespaces.ts";
 
 /** Strips types; sucrase's `transform`. */
@@ -28,20 +29,12 @@ export type StripTypes = (
   },
 ) => { readonly code: string };
 
-export interface Parsed {
+export interface Parsed extends ParsedText {
   readonly ok: true;
-  readonly program: Program;
-  readonly comments: readonly Comment[];
-  /** The JavaScript text to which the program's offsets refer. */
-  readonly js: string;
   /** From `js` to the text that was parsed. */
   readonly map: PositionMap;
   /** Whether types were stripped: then it is fine if nothing is left to run. */
   readonly stripped: boolean;
-  /** What was parsed, including types. */
-  readonly typed: string;
-  /** Top-level namespaces with their exports. */
-  readonly namespaces: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface Unparsed {

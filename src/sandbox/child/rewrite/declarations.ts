@@ -24,19 +24,21 @@ export interface Declaration {
   readonly isAlias?: true;
 }
 
-export interface Text {
+export interface ParsedText {
   readonly program: Program;
+  /** The JavaScript text to which the program's offsets refer. */
   readonly js: string;
   readonly comments: readonly Comment[];
   /** What was parsed, including types. */
   readonly typed: string;
+  /** Top-level namespaces with their exports. */
   readonly namespaces: ReadonlyMap<string, readonly string[]>;
 }
 
 const MAX_STATEMENT = 500, MAX_DOC = 80;
 
 /** What a block declares at its top level, including `var` in nested blocks and loops, once per name. */
-export function topLevelDeclarations(text: Text): Declaration[] {
+export function topLevelDeclarations(text: ParsedText): Declaration[] {
   const found = new Map<string, Declaration>();
   for (const node of text.program.body) {
     for (const one of declarationsOf(node, text)) {
@@ -53,7 +55,7 @@ export function topLevelDeclarations(text: Text): Declaration[] {
 }
 
 /** `import B = A.B`, which the stripper writes as `const B = A.B`: its target is found by that name. */
-function aliases(found: ReadonlyMap<string, Declaration>, { typed }: Text): Declaration[] {
+function aliases(found: ReadonlyMap<string, Declaration>, { typed }: ParsedText): Declaration[] {
   return [...codeOnly(typed).matchAll(/(?<![\w$.])import\s+([\w$]+)\s*=\s*([\w$.\s]+)/g)].flatMap((match) => {
     const [, name = "", path = ""] = match;
     const source = path.replace(/(?<!\.)\s+(?!\s*\.)[\s\S]*$/, "").replace(/\s/g, "");
@@ -66,7 +68,7 @@ function aliases(found: ReadonlyMap<string, Declaration>, { typed }: Text): Decl
 /** An enum or namespace, and the class or function that it extends. */
 function filled(
   declared: Declaration,
-  { fillings, text }: { readonly fillings: readonly Filling[]; readonly text: Text },
+  { fillings, text }: { readonly fillings: readonly Filling[]; readonly text: ParsedText },
 ): Declaration {
   const { name, declaration: base } = declared;
   const fills = fillings.map(({ fill }) => text.js.slice(fill.start, fill.end));
@@ -99,7 +101,7 @@ function eachBegins(name: string, typed: string): boolean {
 }
 
 /** Assignments to names at the top level, declared here or not: `f = () => 1`. */
-export function topLevelAssignments(text: Text): Declaration[] {
+export function topLevelAssignments(text: ParsedText): Declaration[] {
   return text.program.body.flatMap((node) => {
     if (node.type !== "ExpressionStatement" || node.expression.type !== "AssignmentExpression") return [];
     const { left, right, operator } = node.expression;
@@ -116,7 +118,7 @@ export function declaredLast(program: Program): string | null {
   return init && id?.type === "Identifier" ? id.name : null;
 }
 
-function declarationsOf(node: Program["body"][number], text: Text): Declaration[] {
+function declarationsOf(node: Program["body"][number], text: ParsedText): Declaration[] {
   if (node.type === "FunctionDeclaration") {
     return [describe({ name: node.id.name, declaration: "function", value: node, node }, text)];
   }
@@ -127,7 +129,7 @@ function declarationsOf(node: Program["body"][number], text: Text): Declaration[
   return nestedVars(node).flatMap((one) => variablesOf(one, text, node));
 }
 
-function variablesOf(node: VariableDeclaration, text: Text, statement: AnyNode = node): Declaration[] {
+function variablesOf(node: VariableDeclaration, text: ParsedText, statement: AnyNode = node): Declaration[] {
   const { kind } = node;
   if (kind !== "const" && kind !== "let" && kind !== "var") return []; // `using` ends with the block
   return node.declarations.flatMap((one) => {
@@ -151,7 +153,7 @@ interface Found {
   readonly node: AnyNode;
 }
 
-function describe({ name, declaration, value, node }: Found, text: Text): Declaration {
+function describe({ name, declaration, value, node }: Found, text: ParsedText): Declaration {
   return {
     name,
     declaration,
@@ -168,7 +170,7 @@ function sourceOf(value: AnyNode | Expression | Statement, js: string): string {
 }
 
 /** The comment must be on its own lines directly above the statement; uses its first line with text. */
-function docBefore(node: AnyNode, { js, comments }: Text): string {
+function docBefore(node: AnyNode, { js, comments }: ParsedText): string {
   let end = node.start, first: Comment | null = null;
   for (let i = comments.length - 1; i >= 0; i--) {
     const comment = comments[i];

@@ -5,9 +5,13 @@ const WIDTH = 80;
 const ROW_WIDTH = 200;
 
 export interface Bounds {
+  /** How many levels of nested objects are opened. */
   readonly depth: number;
+  /** How many items or keys of one object are shown. */
   readonly items: number;
+  /** Limit of the whole text; markers for omitted parts may exceed it slightly. */
   readonly chars: number;
+  /** Milliseconds after which the rest is omitted. */
   readonly ms: number;
 }
 

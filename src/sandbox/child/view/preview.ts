@@ -1,21 +1,11 @@
 import { look } from "../intrinsics/look.ts";
+import type { Bounds } from "./layout.ts";
 import { linesText } from "./lines_text.ts";
 import { Previewer } from "./previewer.ts";
 
-export interface PreviewBounds {
-  /** How many levels of nested objects are opened. */
-  readonly depth?: number;
-  /** How many items or keys of one object are shown. */
-  readonly items?: number;
-  /** Limit of the whole text; markers for omitted parts may exceed it slightly. */
-  readonly chars?: number;
-  /** Milliseconds after which the rest is omitted. */
-  readonly ms?: number;
-}
-
 /** Any value as text in the style of `Deno.inspect`, with multi-line text unchanged; bounded during traversal. Runs no
  * getter, trap, iterator or method of the value. Never throws. */
-export function preview(value: unknown, bounds: PreviewBounds = {}): string {
+export function preview(value: unknown, bounds: Partial<Bounds> = {}): string {
   const { depth = 5, items = 100, chars = 6000, ms = 50 } = bounds;
   try {
     const lines = typeof value === "string" ? linesText(value, chars) : null;
