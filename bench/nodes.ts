@@ -52,6 +52,7 @@ async function throughput(rig: NodesRig, { each, clients }: Load): Promise<reado
   const found: Found[] = [];
   const rates: number[] = [];
   for (const count of [1, 2, 3]) {
+    console.error(`nodes: ${count} with ${each}`);
     const { perSecond, cpuMs, shares } = await measured(rig, { count, clients: clients(count) });
     rates.push(perSecond);
     const what = `${count} ${count === 1 ? "node" : "nodes"}, ${each}`;

@@ -17,6 +17,7 @@ import { rest } from "./rest.ts";
 import { round } from "./round.ts";
 import { sandbox } from "./sandbox.ts";
 import { sandboxCompute } from "./sandbox_compute.ts";
+import { sandboxContainer } from "./sandbox_container.ts";
 import { screen } from "./screen.ts";
 import { soak } from "./soak.ts";
 import { stalls } from "./stalls.ts";
@@ -37,6 +38,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   memory,
   sandbox,
   sandbox_compute: sandboxCompute,
+  sandbox_container: sandboxContainer,
   store,
   extensions,
   files,

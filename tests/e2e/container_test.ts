@@ -13,12 +13,8 @@ async function found(): Promise<Podman | string> {
   return await podman(program);
 }
 
-/** Settings that start each sandbox in a container without a network, rights or a file system that can be written. */
-function settings({ command, limits, image }: Podman): string {
-  const isolated = ["--network=none", "--read-only", "--tmpfs=/tmp", "--cap-drop=all", "--user=65532:65532"];
-  const options = ["--rm", "--interactive", ...isolated, "--security-opt=no-new-privileges", ...limits];
-  const run = [...command, "run", ...options, `--volume=${program}:${program}:ro`, image];
-  return JSON.stringify({ sandbox: { launcher: run, require: ["realm", "permissions", "process", "kernel"] } });
+function settings({ launcher }: Podman): string {
+  return JSON.stringify({ sandbox: { launcher, require: ["realm", "permissions", "process", "kernel"] } });
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
