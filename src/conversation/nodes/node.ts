@@ -47,7 +47,9 @@ export class Node implements SharedQueries {
   /** After `drain`. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    await this.#parts.nodes.leave().catch(() => {});
+    const { nodes } = this.#parts;
+    nodes.giveUp(); // what is not stored by now is continued elsewhere
+    await nodes.leave().catch(() => {});
   }
 
   async drain(graceMs: number): Promise<void> {

@@ -102,18 +102,22 @@ export class NodeRuns {
   /** False if the query does not run here or has no such question. */
   readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
 
-  /** Takes nothing more, and leaves each query to another node before its next iteration, or when the time is up. */
+  /** Takes nothing more, and leaves each query to another node before its next iteration, or when the time is up; then it
+   * does not wait for a lost database either. */
   async drain(graceMs: number): Promise<void> {
+    const { nodes } = this.#parts;
     this.#leaving.abort();
-    await this.#parts.nodes.drain().catch(this.#failed);
-    await this.#claiming;
     const timer = setTimeout(() => this.#leaveAll(), graceMs);
+    await nodes.drain().catch(this.#failed);
+    await this.#claiming;
     await Promise.all(Array.from(this.#running.values(), ({ left }) => left));
-    clearTimeout(timer);
     await this.#parts.publisher.sent();
+    clearTimeout(timer);
   }
 
   #leaveAll(): void {
+    this.#parts.nodes.giveUp();
+    this.#parts.publisher.giveUp();
     for (const { job, lost } of this.#running.values()) {
       void this.#parts.nodes.release(job).catch(this.#failed).then(() => lost.abort());
     }

@@ -11,6 +11,7 @@ export class Publisher {
   readonly #store: Pick<NodeStore, "publish">;
   #waiting: SharedEvent[] = [];
   #sending: Promise<void> | null = null;
+  #givenUp = false;
 
   constructor(store: Pick<NodeStore, "publish">) {
     this.#store = store;
@@ -19,6 +20,11 @@ export class Publisher {
   add(event: SharedEvent): void {
     this.#waiting.push(event);
     this.#sending ??= this.#send().finally(() => this.#sending = null);
+  }
+
+  /** From now on what cannot be sent at once is not sent. */
+  giveUp(): void {
+    this.#givenUp = true;
   }
 
   /** Resolves when everything is sent. */
@@ -31,7 +37,7 @@ export class Publisher {
     while (this.#waiting.length > 0) {
       const events = this.#take();
       // Repeating it changes nothing.
-      while (!(await this.#store.publish(events).then(() => true, () => false))) await sleep(AGAIN_MS);
+      while (!(await this.#store.publish(events).then(() => true, () => this.#givenUp))) await sleep(AGAIN_MS);
     }
   }
 

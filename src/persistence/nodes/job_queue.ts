@@ -125,6 +125,15 @@ export class JobQueue {
     await this.#rows("DELETE FROM node WHERE id = $1", [this.#options.node]);
   }
 
+  /** Forgets nodes that have not reported for so long, and who ran a branch before that. */
+  async trim(olderMs: number): Promise<void> {
+    await this.#rows(
+      `WITH gone AS (DELETE FROM node WHERE heartbeat_at < clock_timestamp() - $1 * interval '1 millisecond')
+       DELETE FROM warm WHERE used_at < clock_timestamp() - $1 * interval '1 millisecond'`,
+      [olderMs],
+    );
+  }
+
   async waiting(): ReturnType<NodeStore["waiting"]> {
     const [row] = await this.#rows<{ readonly depth: number; readonly oldestMs: number }>(
       `SELECT count(*) AS depth,

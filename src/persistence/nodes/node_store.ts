@@ -45,6 +45,7 @@ export function openNodeStore(db: PostgresDatabase, { address, times, ...options
     withdraw: (queryId) => jobs.withdraw(queryId),
     refuse: (job) => jobs.refuse(job),
     drain: () => jobs.drain(),
+    giveUp: () => db.giveUp(),
     waiting: () => jobs.waiting(),
     job: (queryId) => jobs.job(queryId),
     runningJob: (branchId) => jobs.running(branchId),
@@ -56,6 +57,7 @@ export function openNodeStore(db: PostgresDatabase, { address, times, ...options
     trim: async (olderMs) => {
       await events.trim(olderMs);
       await commands.trim(olderMs);
+      await jobs.trim(olderMs);
     },
     send: (command) => commands.send(command),
     commands: (queryIds) => commands.pending(queryIds),

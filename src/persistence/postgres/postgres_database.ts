@@ -142,6 +142,11 @@ export class PostgresDatabase extends Database {
     return sql<string>`(SELECT jsonb_array_elements_text(CAST(${json} AS jsonb)))`;
   }
 
+  /** From now on nothing waits for a lost server any more. */
+  giveUp(): void {
+    this.#server.giveUp();
+  }
+
   override async close(): Promise<void> {
     await this.destroy();
     await this.#forgetMarks().catch(() => {}); // the next process that ends does it

@@ -62,6 +62,7 @@ export class Server {
   readonly #writes = new Semaphore();
   #fault = "";
   #closed = false;
+  #givenUp = false;
 
   constructor(address: Address, { patienceMs }: { readonly patienceMs: number }) {
     this.#patienceMs = patienceMs;
@@ -97,7 +98,7 @@ export class Server {
       } catch (error) {
         if (!isLost(error)) throw error;
         this.#fault = "the server does not answer";
-        if (this.#closed || performance.now() - start + pause > patienceMs) throw error;
+        if (this.#closed || this.#givenUp || performance.now() - start + pause > patienceMs) throw error;
       }
       await sleep(pause);
     }
@@ -106,6 +107,11 @@ export class Server {
   /** Runs writes of this process one after the other. */
   inOrder<T>(work: () => Promise<T>): Promise<T> {
     return this.#writes.run(work);
+  }
+
+  /** From now on nobody waits for a lost server. */
+  giveUp(): void {
+    this.#givenUp = true;
   }
 
   async close(): Promise<void> {

@@ -85,6 +85,8 @@ export interface NodeStore {
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
   /** From now on no request waits for this node, and it takes none. */
   drain(): Promise<void>;
+  /** From now on nothing waits for a lost server any more: what needs it rejects. */
+  giveUp(): void;
   /** The number of requests that wait, and for how long the oldest has. */
   waiting(): Promise<{ readonly depth: number; readonly oldestMs: number }>;
   job(queryId: string): Promise<SharedJob | null>;
@@ -103,7 +105,7 @@ export interface NodeStore {
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
   /** The numbers of the oldest and newest event that are kept; null if there is none. */
   eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;
-  /** Removes events and commands that are older. */
+  /** Removes events and commands that are older, and nodes that have not reported since. */
   trim(olderMs: number): Promise<void>;
   /** False if the query has ended. */
   send(command: NodeCommand): Promise<boolean>;

@@ -1,6 +1,6 @@
 /** Nodes in one process, on a real server. */
 import assert from "node:assert/strict";
-import { UsageError } from "../../../src/domain/errors.ts";
+import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import type { ApprovalQuestion } from "../../../src/domain/query/approval.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
 import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
@@ -112,6 +112,23 @@ check("a request that ends one node after the other is given up", async ({ start
   await using two = await start("two", []);
   const result = await lastOf(two, branch.conversationId);
   assert.deepEqual([result.reason, result.answer.slice(0, 7)], ["process_lost", "6 nodes"]);
+});
+
+check("a node that ends does not wait for a lost database longer than it waits for its queries", async ({ start }) => {
+  const first = held();
+  await using one = await start("one", [first.scripted]);
+  const { branch, conversations } = one.engine;
+  const asked = conversations.ask(branch, "count", quiet);
+  await first.asked;
+  await server?.stop("immediate");
+  try {
+    const ends = Promise.allSettled([asked, conversations.ask(branch, "more", quiet)]);
+    await conversations.shared?.drain(1);
+    for (const end of await ends) assert.ok(end.status === "rejected" && end.reason instanceof StoreError);
+    await one.engine.close();
+  } finally {
+    await server?.start();
+  }
 });
 
 check("a request that cannot begin is refused where it was made", async ({ start }) => {

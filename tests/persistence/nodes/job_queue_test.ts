@@ -212,6 +212,30 @@ check("a process that starts ends no run that a node will continue, and cannot t
   assert.equal((await two.store.query("q1"))?.running, true);
 });
 
+check(
+  "what is older than told is forgotten: events, commands of ended queries, lost nodes",
+  async ({ one, two, a }) => {
+    await one.nodes.accept(job("q1", a));
+    await one.nodes.claim(1, []);
+    await begin(one, "q1", a);
+    await one.nodes.publish([{ queryId: "q1", number: 1, body: "{}" }]);
+    await one.nodes.send({ id: "c", queryId: "q1", kind: "cancel", body: "" });
+    await end(one, "q1");
+    await lapse(one, "two");
+    const left = async () => {
+      const tables = ["event", "command", "warm", "node"].map((name) => `(SELECT count(*) FROM ${name}) AS ${name}`);
+      return Object.values((await one.sql(`SELECT ${tables.join()}`))[0] ?? {});
+    };
+    await one.nodes.trim(3_600_000);
+    assert.deepEqual(await left(), [1, 1, 1, 1]);
+    await two.nodes.beat();
+    await one.nodes.trim(0);
+    assert.deepEqual(await left(), [0, 0, 0, 0]);
+    await one.nodes.beat();
+    assert.deepEqual(await left(), [0, 0, 0, 1], "a node that comes back reports itself again");
+  },
+);
+
 check("an error of the database is one of the store", async ({ one, a }) => {
   await one.sql("ALTER TABLE job ADD CHECK (request_key <> 'refused')");
   const requestKey = { branchId: a, key: "refused", fingerprint: "f" };
