@@ -4,6 +4,11 @@ import type { DatabaseSchema } from "../schema/schema.ts";
 
 export type ResultRow = Readonly<Record<string, unknown>>;
 
+export interface RowChange {
+  readonly id: string;
+  readonly changes: ResultRow;
+}
+
 /** What queries are built on: a database, or a transaction in it. Everything that the databases do differently is
  * here; all other code runs on each of them. */
 export abstract class Database extends Kysely<DatabaseSchema> {
@@ -33,14 +38,10 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Runs a statement whose rows nobody needs. A transaction need not wait for it: if it fails, so does what follows it
    * there, with the same error. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
-  /** Keeps the search index current with cells of a row, its id among them, that were just stored. SQLite has triggers
-   * for this. */
-  index(_table: string, _cells: ResultRow): Promise<void> {
-    return Promise.resolve();
-  }
-
-  /** The placeholder of the parameter at a position, from 1. */
-  abstract placeholder(position: number): string;
+  /** Inserts a row; a transaction need not wait for it either. */
+  abstract insert(table: string, cells: ResultRow): void | Promise<void>;
+  /** Changes cells of the row with an id, in the same way. */
+  abstract update(table: string, change: RowChange): void | Promise<void>;
   /** Runs a transaction that writes: all of `work` is stored when this resolves, nothing of it when it rejects. It may
    * run more than once, so it must not depend on what it did before. */
   abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;

@@ -1,15 +1,15 @@
 import { type QueryResult, type RawBuilder, sql } from "kysely";
 import { newId } from "../../domain/kit/id.ts";
-import { Database, type ResultRow } from "../database/database.ts";
+import { Database, type ResultRow, type RowChange } from "../database/database.ts";
 import { OwnDriver } from "../database/own_driver.ts";
 import { postgresDialect } from "./dialect.ts";
 import { HeldRuns } from "./held_runs.ts";
 import { isConflict, isLost, sqlState } from "./postgres_error.ts";
-import { PUT_ENTRY, searchEntries } from "./search_index.ts";
-import { Sent } from "./sent.ts";
+import { snakeCase } from "../schema/snake_case.ts";
 import type { Connection, Server } from "./server.ts";
+import { PostgresTransaction } from "./transaction.ts";
 
-type Result = QueryResult<Record<string, unknown>>;
+type Result = QueryResult<ResultRow>;
 
 /** How often a transaction runs again because another one was in its way. */
 const MOST_TRIES = 8;
@@ -24,13 +24,8 @@ WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
 export interface PostgresDatabaseOptions {
   readonly tenant: string | null;
-  readonly transaction?: Transaction | null;
+  readonly transaction?: PostgresTransaction | null;
   readonly held?: HeldRuns;
-}
-
-interface Transaction {
-  readonly connection: Connection;
-  readonly sent: Sent;
 }
 
 /** A PostgreSQL database, or a transaction in it. */
@@ -40,7 +35,7 @@ export class PostgresDatabase extends Database {
   readonly #server: Server;
   readonly #tenant: string | null;
   /** Null outside of transactions. */
-  readonly #transaction: Transaction | null;
+  readonly #transaction: PostgresTransaction | null;
 
   constructor(server: Server, { tenant, transaction = null, held = new HeldRuns() }: PostgresDatabaseOptions) {
     super(postgresDialect(new OwnDriver((text, parameters) => this.#query(text, { parameters }))));
@@ -64,17 +59,18 @@ export class PostgresDatabase extends Database {
   }
 
   override async store(text: string, parameters: readonly unknown[]): Promise<void> {
-    const options = { parameters, prepared: true };
-    if (this.#transaction === null) await this.#query(text, options);
-    else this.#transaction.sent.add(this.#transaction.connection.query(text, options));
+    if (this.#transaction) this.#transaction.store(text, parameters);
+    else await this.run(text, parameters);
   }
 
-  override async index(table: string, cells: ResultRow): Promise<void> {
-    for (const entry of searchEntries(table, cells)) await this.store(PUT_ENTRY, entry);
+  override insert(table: string, cells: ResultRow): Promise<void> | void {
+    if (this.#transaction) return this.#transaction.insert(snakeCase(table), cells);
+    return this.write(async (tx) => await tx.insert(table, cells));
   }
 
-  override placeholder(position: number): string {
-    return `$${position}`;
+  override update(table: string, change: RowChange): Promise<void> | void {
+    if (this.#transaction) return this.#transaction.update(snakeCase(table), change);
+    return this.write(async (tx) => await tx.update(table, change));
   }
 
   /** One after the other, in the order of the calls, as SQLite writes: the end of a query relies on that of its last
@@ -94,12 +90,11 @@ export class PostgresDatabase extends Database {
   override async read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     for (;;) {
       const connection = await this.#take();
-      const sent = new Sent();
       try {
-        sent.add(connection.query(this.#begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")));
-        const result = await work(this.#within({ connection, sent }));
-        // Nothing depends on the end of a read.
-        sent.add(connection.query("COMMIT"));
+        const begin = this.#begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        const transaction = new PostgresTransaction(connection, { begin, mark: null, hasTenant: true });
+        const result = await work(this.#within(transaction));
+        transaction.commit().catch(() => {}); // nothing depends on the end of a read
         connection.release();
         return result;
       } catch (error) {
@@ -157,16 +152,17 @@ export class PostgresDatabase extends Database {
    * it was: a server that crashed gives the numbers of transactions that it forgot to others. */
   async #attempt<T>(work: (tx: Database) => Promise<T>): Promise<{ readonly result: T } | { readonly error: unknown }> {
     const connection = await this.#take();
-    const sent = new Sent();
     const mark = newId();
     let done: { readonly result: T } | null = null;
     try {
-      sent.add(connection.query(this.#begin("BEGIN")));
-      sent.add(connection.query(PUT_MARK, { parameters: [this.#server.writer, mark], prepared: true }));
-      const result = await work(this.#within({ connection, sent }));
+      const transaction = new PostgresTransaction(connection, {
+        begin: this.#begin("BEGIN"),
+        mark: { text: PUT_MARK, parameters: [this.#server.writer, mark] },
+        hasTenant: this.#tenant !== null,
+      });
+      const result = await work(this.#within(transaction));
       done = { result };
-      sent.add(connection.query("COMMIT"));
-      await sent.all();
+      await transaction.commit();
       connection.release();
       return done;
     } catch (error) {
@@ -186,10 +182,7 @@ export class PostgresDatabase extends Database {
     text: string,
     options: { readonly parameters: readonly unknown[]; readonly prepared?: boolean },
   ): Promise<Result> {
-    if (this.#transaction) {
-      const { connection, sent } = this.#transaction;
-      return await sent.following(connection.query(text, options));
-    }
+    if (this.#transaction) return await this.#transaction.query(text, options);
     for (;;) {
       const connection = await this.#take();
       try {
@@ -220,7 +213,7 @@ export class PostgresDatabase extends Database {
     return `${begin}; SET LOCAL vis.tenant = '${this.#seen.replaceAll("'", "''")}'`;
   }
 
-  #within(transaction: Transaction): PostgresDatabase {
+  #within(transaction: PostgresTransaction): PostgresDatabase {
     return new PostgresDatabase(this.#server, { tenant: this.#tenant, transaction, held: this.held });
   }
 

@@ -1,7 +1,6 @@
 import type { SteeredMessage } from "../../domain/query/steered_message.ts";
 import type { ResultRow } from "../database/database.ts";
 import { fromJson } from "../database/json.ts";
-import { snakeCase } from "../schema/snake_case.ts";
 import { WORDS } from "./words.ts";
 
 /** What of the metadata of a query is searched. */
@@ -10,24 +9,23 @@ interface Texts {
   readonly steered: readonly SteeredMessage[];
 }
 
-/** Stores an entry of the search index. */
-export const PUT_ENTRY = `INSERT INTO search (owner_table, owner_id, field, words) VALUES ($1, $2, $3, $4::tsvector)
-  ON CONFLICT (owner_id, field) DO UPDATE SET words = excluded.words`;
+/** The end of a statement that stores entries. */
+export const PUT_ENTRY = "ON CONFLICT (owner_id, field) DO UPDATE SET words = excluded.words";
 
-/** The entries of the search index for these cells of a row, as parameters of `PUT_ENTRY`. */
-export function searchEntries(table: string, cells: ResultRow): readonly (readonly unknown[])[] {
+/** The rows of `search` for these cells of a row, its id among them. */
+export function searchEntries(table: string, cells: ResultRow): readonly ResultRow[] {
   return Object.entries(textsOf(table, cells)).filter(([, text]) => text !== "")
-    .map(([field, text]) => [snakeCase(table), cells["id"], field, WORDS.vector(text)]);
+    .map(([field, text]) => ({ ownerTable: table, ownerId: cells["id"], field, words: WORDS.vector(text) }));
 }
 
 function textsOf(table: string, cells: ResultRow): Readonly<Record<string, string>> {
   const cell = (name: string): string => typeof cells[name] === "string" ? cells[name] : "";
   switch (table) {
-    case "querySoul":
+    case "query_soul":
       return { query: cell("query") };
-    case "expressionState":
+    case "expression_state":
       return { expr: cell("expr") };
-    case "queryState":
+    case "query_state":
       return partsOf(cell("metadata"));
     default:
       return {};

@@ -45,7 +45,7 @@ export interface Connection {
   release(broken?: boolean): void;
 }
 
-interface QueryOptions {
+export interface QueryOptions {
   readonly parameters?: readonly unknown[];
   /** Whether its text is prepared once on a connection. */
   readonly prepared?: boolean;

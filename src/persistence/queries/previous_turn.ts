@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { together } from "../../domain/kit/together.ts";
 import { verifyAbsent } from "../database/absent.ts";
 import type { Database } from "../database/database.ts";
@@ -12,7 +11,7 @@ import { newestThinkings } from "../runs/last_iteration.ts";
 import type { PreviousTurn } from "../store/query_store.ts";
 import type { ExtrasMetadata } from "./extras.ts";
 import { pendingBlocks } from "./pending_blocks.ts";
-import { queryRows, shownQueries, type ShownRow, shownRows } from "./query_rows.ts";
+import { runBefore, shownQueries, type ShownRow, shownRows } from "./query_rows.ts";
 
 const HANDED_OVER_THINKINGS = 2;
 
@@ -29,7 +28,7 @@ async function read(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
 ): Promise<PreviousTurn | null> {
-  const [row] = await queryBefore(tx, { queryId: before });
+  const [row] = await runBefore(tx, { queryId: before });
   const found = row ? { row, until: null } : await lastShown(tx, { branchId, before });
   if (!found) return null;
   const content = new Content(tx);
@@ -49,17 +48,6 @@ async function read(
     ...(pending.length > 0 ? { pending } : {}),
   };
 }
-
-/** The newest run of the query before the one that a run belongs to. */
-const queryBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
-  queryRows(db)
-    .innerJoin("querySoul as m", (join) =>
-      join.onRef("m.conversationStateId", "=", "q.conversationStateId")
-        .on("q.number", "=", sql<number>`m.number - 1`))
-    .innerJoin("queryState as r", "r.querySoulId", "m.id")
-    .where("r.id", "=", queryId).where("s.version", "=", sql<number>`q.runs - 1`)
-    .select(intact("queryState", "r")).select(intact("querySoul", "m"))
-);
 
 const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId").select("q.number")

@@ -4,11 +4,11 @@ import { verifyAbsent } from "../database/absent.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { readLineage } from "../branches/lineage.ts";
-import { queryRows, shownQueries, shownRows } from "./query_rows.ts";
+import { runById, shownQueries, shownRows } from "./query_rows.ts";
 
 /** `QueryStore.query`. */
 export async function queryById(db: Database, queryId: string): Promise<StoredQuery | null> {
-  const rows = await queryRows(db).where("s.id", "=", queryId).execute();
+  const rows = await runById(db, { queryId });
   const [found] = await shownQueries(new Content(db), rows.map((row) => ({ row, until: null })));
   if (!found) await verifyAbsent(db, { table: "queryState", id: queryId });
   return found ?? null;

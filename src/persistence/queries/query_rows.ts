@@ -1,8 +1,10 @@
+import { sql } from "kysely";
 import { NO_USAGE } from "../../domain/query/usage.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { fromJson } from "../database/json.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { intact } from "../schema/intact.ts";
 import { type BranchSegment, type ForkPoint, isShownRun } from "../branches/lineage.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
@@ -22,7 +24,7 @@ export interface QueryRow {
 }
 
 /** Selects runs of queries. */
-export function queryRows(db: Database) {
+function queryRows(db: Database) {
   return db.selectFrom("queryState as s")
     .innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .innerJoin("conversationState as c", "c.id", "q.conversationStateId")
@@ -31,6 +33,21 @@ export function queryRows(db: Database) {
     .select(["q.metadata as soulMetadata", "s.createdAt"])
     .select(intact("queryState", "s")).select(intact("querySoul", "q")).select(intact("conversationState", "c"));
 }
+
+export const runById = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  queryRows(db).where("s.id", "=", queryId)
+);
+
+/** The newest run of the query before the one that a run belongs to. */
+export const runBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  queryRows(db)
+    .innerJoin("querySoul as m", (join) =>
+      join.onRef("m.conversationStateId", "=", "q.conversationStateId")
+        .on("q.number", "=", sql<number>`m.number - 1`))
+    .innerJoin("queryState as r", "r.querySoulId", "m.id")
+    .where("r.id", "=", queryId).where("s.version", "=", sql<number>`q.runs - 1`)
+    .select(intact("queryState", "r")).select(intact("querySoul", "m"))
+);
 
 /** A run that a branch shows; `until` is set for the query of a fork, which the branch shows in part. */
 export interface ShownRow {

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import { verifyAbsent } from "../database/absent.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";

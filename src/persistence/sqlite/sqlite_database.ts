@@ -1,9 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
-import { Database, type ResultRow } from "../database/database.ts";
+import { Database, type ResultRow, type RowChange } from "../database/database.ts";
 import { OwnDriver } from "../database/own_driver.ts";
 import { breaksRule } from "./error_kinds.ts";
+import { CHECKED, type CheckedTable } from "../schema/checksum.ts";
 import { sqliteDialect } from "./dialect.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { insertText, updateText } from "./row_texts.ts";
 import type { Transactions } from "./transactions.ts";
 
 export interface SqliteDatabaseOptions {
@@ -42,6 +44,17 @@ export class SqliteDatabase extends Database {
     await this.run(text, parameters);
   }
 
+  override insert(table: string, cells: ResultRow): void | Promise<void> {
+    return this.store(insertText(table, Object.keys(cells)), Object.values(cells));
+  }
+
+  override update(table: string, { id, changes }: RowChange): void | Promise<void> {
+    const columns = Object.keys(changes);
+    const checked = CHECKED[table as CheckedTable].filter((column) => column in changes);
+    const values = [...columns, ...checked].map((column) => changes[column]);
+    return this.store(updateText(table as CheckedTable, columns), [...values, id]);
+  }
+
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#outer.write(() => work(this.#within));
   }
@@ -54,10 +67,6 @@ export class SqliteDatabase extends Database {
     await this.#outer.end();
     await this.destroy();
     this.#connection.close();
-  }
-
-  override placeholder(): string {
-    return "?";
   }
 
   /** There is one writer at a time. */

@@ -37,6 +37,37 @@ Deno.test({
 });
 
 Deno.test({
+  name: `changes that nobody waits for are one statement, unless one of them needs another${suffix}`,
+  ignore: server === null,
+  fn: async () => {
+    const url = await server?.createDatabase() ?? "";
+    await (await openStore({ path: url })).close();
+    const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 1000 }), { tenant: "default" });
+    const conversation = { createdAt: 1, activity: 1, metadata: null };
+    const branch = { conversationSoulId: "a", createdAt: 1, queries: 0, version: 0, title: "\0 \ud800 \\x41 'é'" };
+    const entry = (bytes: number) => ({ hash: "h".repeat(64), encoding: "raw", bytes: new Uint8Array(bytes).fill(7) });
+    using counted = countStatements();
+    await db.write(async (tx) => {
+      for (const id of ["a", "b"]) await tx.insert("conversationSoul", { ...conversation, id });
+      await tx.insert("content", { ...entry(70_000), hash: "1".repeat(64) });
+      for (const at of [0, 1]) await tx.insert("conversationState", { ...branch, id: `${at}`, version: at });
+      await tx.insert("content", { ...entry(3), hash: "2".repeat(64) });
+      await tx.update("conversationSoul", { id: "a", changes: { activity: 2 } });
+    });
+    // What begins it, the conversations with the first content, branches with the second one and the update, the end.
+    assert.equal(counted.take().statements, 4);
+    const read = async (text: string) => (await db.run(text, [])).map((row) => Object.values(row).join(" "));
+    assert.deepEqual(await read("SELECT id, activity FROM conversation_soul ORDER BY id"), ["a 2", "b 1"]);
+    const title = "\ufffd \ufffd \\x41 'é'";
+    assert.deepEqual(await read("SELECT id, title FROM conversation_state ORDER BY id"), [`0 ${title}`, `1 ${title}`]);
+    assert.deepEqual(await read("SELECT length(bytes) FROM content ORDER BY hash"), ["70000", "3"]);
+    const [small] = await db.run("SELECT bytes FROM content WHERE length(bytes) = 3", []);
+    assert.deepEqual(small?.["bytes"], new Uint8Array([7, 7, 7]));
+    await db.close();
+  },
+});
+
+Deno.test({
   name: `a statement that nobody waits for fails its transaction, with its own error${suffix}`,
   ignore: server === null,
   fn: async () => {
