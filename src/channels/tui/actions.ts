@@ -1,10 +1,11 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { Buffer } from "node:buffer";
+import { resolve } from "node:path";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { BranchPoint } from "../../domain/records/new_fork.ts";
+import { exported } from "../../conversation/exported.ts";
+import { runUndo } from "../../domain/reports/undo_report.ts";
 import type { Session } from "../channel.ts";
-import { exportBranch } from "./export_branch.ts";
-import { undoLast } from "./undo_changes.ts";
 import type { ChatController } from "./chat.ts";
 import type { Panel, PanelActions } from "./widgets/panel.ts";
 import type { Screen } from "./screen.ts";
@@ -94,7 +95,12 @@ export class Actions implements PanelActions {
     await this.#idle("undo", async () => {
       const { chat, screenParts } = this.#parts;
       if (chat.branch === null) return this.tell("Nothing to undo");
-      this.tell(await undoLast(await screenParts.extensions(), chat.branch.conversationId));
+      const { conversationId } = chat.branch;
+      const report = await runUndo(await screenParts.extensions(), { conversation: conversationId });
+      if (report === null) return this.tell("Cannot undo: the extension that records file changes is disabled");
+      const { error, files = [] } = report;
+      const paths = files.map(({ path }) => path).join(", ");
+      this.tell(error ?? `Undid changes in ${paths} (vis undo --redo reapplies them)`);
     });
   }
 
@@ -102,7 +108,13 @@ export class Actions implements PanelActions {
     await this.#idle("export", async () => {
       const { chat, screen } = this.#parts;
       if (chat.branch === null) return this.tell("This conversation has no request yet");
-      this.tell(`Wrote ${await exportBranch(chat.branch, { session: screen.session, name })}`);
+      const { conversations, workspace } = screen.session;
+      const path = resolve(workspace, name === "" ? `vis-${chat.branch.branchId.slice(0, 8)}.md` : name);
+      const format = path.endsWith(".html") ? "html" : "md";
+      const text = [...await exported(chat.branch, { conversations, format })].join("");
+      // Nobody else may read it.
+      await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
+      this.tell(`Wrote ${path}`);
     });
   }
 

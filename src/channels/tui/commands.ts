@@ -41,7 +41,7 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
     item(name, detail, (words, typed) => parts.chat.send({ variables: {}, images: {}, ...typed, text: request(words) }))
   );
   const named = [...all, ...own];
-  const palette = (): Palette => new Palette(panels, named.map((one) => ({ ...one, run: () => one.run("") })));
+  const palette = (): Palette => new Palette(panels, named);
   return [...named, item("palette", "all commands", () => panels.act.open(palette()), { keys: "Ctrl-K" })];
 }
 

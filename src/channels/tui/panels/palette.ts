@@ -1,4 +1,5 @@
 import { fuzzyFilter, matchesKey, visibleWidth } from "@earendil-works/pi-tui";
+import type { PaletteCommand } from "../input/command.ts";
 import type { PanelParts } from "../widgets/panel.ts";
 import { BasePanel } from "../widgets/base_panel.ts";
 import { fitted } from "../widgets/fitted.ts";
@@ -10,26 +11,16 @@ import { row } from "../widgets/row.ts";
 
 const MOST_COLUMN = 28;
 
-/** An action of the palette. */
-export interface PaletteEntry {
-  readonly name: string;
-  /** A short description. */
-  readonly detail: string;
-  /** Its keyboard shortcut; "" for none. */
-  readonly keys: string;
-  run(): void | Promise<void>;
-}
-
 /** All actions, found by a few letters of their names. */
 export class Palette extends BasePanel {
   readonly title = "Commands";
   readonly hint = "type to find · ↑↓ · Enter runs · Esc";
   override readonly rows: number;
-  readonly #entries: readonly PaletteEntry[];
+  readonly #entries: readonly PaletteCommand[];
   /** Width of the longest name. */
   readonly #column: number;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "what to do" });
-  readonly #list = new List<PaletteEntry>({
+  readonly #list = new List<PaletteCommand>({
     key: ({ name }) => name,
     draw: ({ name, detail, keys }, place) => [
       row(fitted(flat(name), { width: this.#column, pad: true }), {
@@ -40,7 +31,7 @@ export class Palette extends BasePanel {
     ],
   });
 
-  constructor(parts: PanelParts, entries: readonly PaletteEntry[]) {
+  constructor(parts: PanelParts, entries: readonly PaletteCommand[]) {
     super(parts);
     this.#entries = entries;
     this.rows = entries.length + 1;
@@ -73,6 +64,6 @@ export class Palette extends BasePanel {
   #run(): void {
     const entry = this.#list.selected;
     if (entry === undefined) return;
-    this.leaveFor(() => entry.run());
+    this.leaveFor(() => entry.run(""));
   }
 }

@@ -1,13 +1,20 @@
-import { MarkdownPart } from "./markdown_part.ts";
+import { visibleWidth } from "@earendil-works/pi-tui";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+import { parseMarkdown } from "../../../markdown/parse_markdown.ts";
+import { markdownLines } from "../../../markdown/terminal/markdown_lines.ts";
+import { cutWide } from "./cut_wide.ts";
 import type { Theme } from "./theme.ts";
+
+/** Draws some paragraphs. Returns the same array if nothing changed. */
+type Part = (width: number) => readonly string[];
 
 /** Markdown that grows: everything before the last paragraph is drawn once, so that appending costs the same for a long
  * answer. */
 export class MarkdownText {
   readonly #theme: Theme;
-  readonly #done: MarkdownPart[] = [];
+  readonly #done: Part[] = [];
   #tail = "";
-  #open: MarkdownPart | null = null;
+  #open: Part | null = null;
 
   constructor(theme: Theme) {
     this.#theme = theme;
@@ -20,13 +27,24 @@ export class MarkdownText {
 
   lines(width: number): readonly string[] {
     for (let cut = boundary(this.#tail); cut > 0; cut = boundary(this.#tail)) {
-      this.#done.push(new MarkdownPart(this.#tail.slice(0, cut), this.#theme));
+      this.#done.push(partOf(this.#tail.slice(0, cut), this.#theme));
       this.#tail = this.#tail.slice(cut);
     }
-    this.#open ??= new MarkdownPart(this.#tail, this.#theme);
-    const parts = [...this.#done, this.#open].map((part) => part.lines(width)).filter((lines) => lines.length > 0);
+    this.#open ??= partOf(this.#tail, this.#theme);
+    const parts = [...this.#done, this.#open].map((part) => part(width)).filter((lines) => lines.length > 0);
     return parts.flatMap((lines, index) => index === 0 ? lines : ["", ...lines]);
   }
+}
+
+function partOf(text: string, theme: Theme): Part {
+  const blocks = parseMarkdown(text.replace(/^\n+|\s+$/g, ""), { clean: visibleText });
+  let drawn = { width: 0, lines: [] as readonly string[] };
+  return (width) => {
+    if (drawn.width === width) return drawn.lines;
+    const lines = markdownLines(blocks, { width, paint: theme.markdown, columns: visibleWidth });
+    drawn = { width, lines: cutWide(lines, width) };
+    return drawn.lines;
+  };
 }
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;

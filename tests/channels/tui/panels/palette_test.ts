@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { Palette, type PaletteEntry } from "../../../../src/channels/tui/panels/palette.ts";
+import type { PaletteCommand } from "../../../../src/channels/tui/input/command.ts";
+import { Palette } from "../../../../src/channels/tui/panels/palette.ts";
 import { HOSTILE, KEYS, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
-function entries(ran: string[]): readonly PaletteEntry[] {
-  const entry = (name: string, detail: string, keys: string): PaletteEntry => ({
+function entries(ran: string[]): readonly PaletteCommand[] {
+  const entry = (name: string, detail: string, keys: string): PaletteCommand => ({
     ...{ name, detail, keys },
     run: () => void ran.push(name),
   });
