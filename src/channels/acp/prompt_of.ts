@@ -35,7 +35,11 @@ function embedded(
 ): string {
   if ("text" in resource) {
     const name = freeName(resource.uri, variables);
-    variables[name] = { label: resource.uri, json: false, pieces: once(resource.text) };
+    variables[name] = {
+      label: resource.uri,
+      json: false,
+      pieces: ReadableStream.from([new TextEncoder().encode(resource.text)]),
+    };
     return `${resource.uri} (its text is the variable ${name})`;
   }
   if (!resource.mimeType?.startsWith("image/")) {
@@ -61,8 +65,4 @@ function freeName(uri: string, taken: Readonly<Record<string, Source>>): string 
   const numbered = (): string => at === 1 ? name : `${name}${at}`;
   while (Object.hasOwn(taken, numbered())) at++;
   return numbered();
-}
-
-async function* once(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(text);
 }

@@ -141,10 +141,13 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
   if (c.req.raw.headers.has("transfer-encoding")) headers.set("connection", "close");
   const { method, path } = c.req;
   const tenant = caller?.tenant ?? DEFAULT_TENANT;
-  if (headers.get("content-type") === EVENT_STREAM_TYPE) void c.env.sent.then(metrics.stream(tenant));
+  const isStream = headers.get("content-type") === EVENT_STREAM_TYPE;
   const ms = parts.now() - begun;
   const route = c.get("route") ?? routeOf(c);
-  metrics.request(tenant, { method: METHODS.has(method) ? method : "other", route, status, ms });
+  for (const counted of metrics.of(tenant)) {
+    if (isStream) void c.env.sent.then(counted.stream());
+    counted.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
+  }
   // Only the path: a query string may contain what must not be logged.
   parts.log.info("request", {
     requestId,

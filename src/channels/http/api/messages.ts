@@ -4,6 +4,7 @@ import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
 import type { Approve } from "../../../domain/query/approval.ts";
+import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { RequestKey } from "../../../domain/query/request_key.ts";
 import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
 import { callerLabel } from "../auth/caller_label.ts";
@@ -17,7 +18,7 @@ import { Problem } from "../response/problem.ts";
 import type { Leaving } from "../routing/connections.ts";
 import { eventStream, eventTexts } from "../stream/event_stream.ts";
 import { FollowedQuery } from "../stream/followed_query.ts";
-import { resultStream } from "../stream/result_stream.ts";
+import { textStream } from "../stream/text_stream.ts";
 import * as schema from "./schemas.ts";
 
 const KEY_HEADER = {
@@ -235,9 +236,19 @@ async function answer(
     return eventStream(eventTexts(query.events(c.req.header("last-event-id"))), { heartbeatMs, left });
   }
   if (cancelOnDisconnect || (query.run === null && query.running)) {
-    return resultStream(query.result(), { heartbeatMs, left });
+    const result = query.result();
+    result.catch(() => {}); // a client that left does not receive it
+    // Writing white space is how a disconnected client is detected.
+    const body = textStream(resultText(result), { heartbeatMs, alive: " ", left });
+    return c.body(body, 200, { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
   }
   return c.json(await query.result());
+}
+
+/** A result as JSON once it is available, after white space that is sent at once with the headers. */
+async function* resultText(ended: Promise<QueryResult>): AsyncGenerator<string> {
+  yield " ";
+  yield JSON.stringify(await ended);
 }
 
 function wantsEvents(c: Context<Env>): boolean {

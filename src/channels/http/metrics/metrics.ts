@@ -15,7 +15,7 @@ export interface MetricsOptions {
 }
 
 /** A request whose headers are ready. `route` is the path with parameter names. */
-export interface ServedRequest {
+interface ServedRequest {
   readonly method: string;
   readonly route: string;
   readonly status: number;

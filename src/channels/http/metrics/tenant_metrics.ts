@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../../domain/kit/bounded_map.ts";
 import type { QueryEvent } from "../../../domain/query/query_event.ts";
 import type { TokenGrant } from "../auth/token_grant.ts";
-import { Metrics, type MetricsOptions, type ServedRequest } from "./metrics.ts";
+import { Metrics, type MetricsOptions } from "./metrics.ts";
 
 /** Tenants whose metrics are kept. */
 const KEPT_TENANTS = 1000;
@@ -17,27 +17,18 @@ export class TenantMetrics {
     this.#all = new Metrics(options);
   }
 
-  request(tenant: string, served: ServedRequest): void {
-    for (const metrics of this.#of(tenant)) metrics.request(served);
-  }
-
-  /** Counts a stream until the returned function is called. */
-  stream(tenant: string): () => void {
-    const ended = this.#of(tenant).map((metrics) => metrics.stream());
-    return () => ended.forEach((end) => end());
-  }
-
   event(tenant: string, event: QueryEvent): void {
-    for (const metrics of this.#of(tenant)) metrics.event(event);
+    for (const metrics of this.of(tenant)) metrics.event(event);
   }
 
   /** What a caller may see, in the Prometheus text format; `running` is the number of running queries. */
   async text({ tenant, all }: Pick<TokenGrant, "tenant" | "all">, running: number): Promise<string> {
-    const [whole, own] = this.#of(tenant);
+    const [whole, own] = this.of(tenant);
     return await (all ? whole : own).text(running);
   }
 
-  #of(tenant: string): readonly [Metrics, Metrics] {
+  /** Where something of a tenant is counted: those of the server, and those of the tenant. */
+  of(tenant: string): readonly [Metrics, Metrics] {
     const own = this.#tenants.get(tenant) ?? new Metrics({ ...this.#options, load: null });
     this.#tenants.set(tenant, own);
     return [this.#all, own];
