@@ -2,8 +2,6 @@ import { type Command, Option } from "commander";
 import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 
-type Output = "text" | "json";
-
 /** The commands about providers, models and keys. */
 export function addProviders(program: Command, context: Context): void {
   program.command("providers")
@@ -19,28 +17,23 @@ export function addProviders(program: Command, context: Context): void {
   addAuth(program, context);
 }
 
-function addAuth(program: Command, { services, io, finish }: Context): void {
+function addAuth(program: Command, context: Context): void {
   const auth = program.command("auth").description("manage API keys of providers: login, status, logout");
-  const command = async () => {
-    const { AuthCommand } = await import("../commands/auth.ts");
-    return new AuthCommand({ services, io });
-  };
+  const load = async () => await import("../commands/auth.ts");
   auth.command("login")
     .description("save a key in $VIS_HOME/auth.json, or log in with a browser (github-copilot)")
     .argument("[provider]", "provider, such as anthropic; chosen from a list if omitted")
     .option("--key-stdin", "read the key from stdin instead of prompting for it", false)
     .option("--domain <domain>", "GitHub Enterprise domain, such as company.ghe.com", "github.com")
-    .action(async (provider: string | undefined, flags: { keyStdin: boolean; domain: string }) => {
-      finish(await (await command()).login(provider, flags));
-    });
+    .action(action(context, async () => (await load()).logIn));
   auth.command("status")
     .description("show where each key was found; keys are masked")
     .addOption(output())
-    .action(async (flags: { output: Output }) => finish(await (await command()).status(flags)));
+    .action(action(context, async () => (await load()).authStatus));
   auth.command("logout")
     .description("delete the saved key of a provider")
     .argument("<provider>", "provider name")
-    .action(async (provider: string) => finish(await (await command()).logout(provider)));
+    .action(action(context, async () => (await load()).logOut));
 }
 
 function output(): Option {

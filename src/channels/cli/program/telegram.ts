@@ -1,29 +1,26 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { addServiceFlags } from "./service_flags.ts";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
-import type { TelegramFlags } from "../commands/telegram.ts";
 
 /** `vis telegram`: the bot and the list of its users. */
-export function addTelegram(program: Command, { services, io, finish }: Context): void {
-  const command = async () => {
-    const { TelegramCommand } = await import("../commands/telegram.ts");
-    return new TelegramCommand({ services, io });
-  };
+export function addTelegram(program: Command, context: Context): void {
+  const load = async () => await import("../commands/telegram.ts");
   const group = program.command("telegram")
     .description("run a Telegram bot; the first line of stdout is its address")
     .option("--token-file <file>", "file with the bot's token (VIS_TELEGRAM_TOKEN; vis auth login telegram saves one)")
     .option("--delete-webhook", "delete the bot's webhook, which prevents polling");
   addServiceFlags(group)
     .addHelpText("after", EXAMPLES)
-    .action(async (flags: TelegramFlags) => finish(await (await command()).run(flags)));
+    .action(action(context, async () => (await load()).telegramCommand));
   group.command("allow")
     .description("allow users and groups to use the bot; a running bot applies it at once")
     .argument("<id...>", "ids that the bot sends to users it refuses; ids of groups start with -", ids)
-    .action(async (added: number[]) => finish(await (await command()).allow(added)));
+    .action(action(context, async () => (await load()).allowUsers));
   group.command("disallow")
     .description("remove users and groups from the list")
     .argument("<id...>", "ids of users and groups", ids)
-    .action(async (removed: number[]) => finish(await (await command()).disallow(removed)));
+    .action(action(context, async () => (await load()).disallowUsers));
 }
 
 const EXAMPLES = `

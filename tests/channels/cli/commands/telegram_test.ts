@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ConfigAdmin, RunningBot } from "../../../../src/channels/channel.ts";
-import { TelegramCommand } from "../../../../src/channels/cli/commands/telegram.ts";
+import { telegramCommand } from "../../../../src/channels/cli/commands/telegram.ts";
 import { Cancelled, ConfigError } from "../../../../src/domain/errors.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
@@ -10,10 +10,10 @@ function fakeBot(closed: string[], ended: Promise<void> = new Promise(() => {}))
   return { username: "B", provider: "p", model: "m\x1b[31m", notes: ["a note"], ended, close };
 }
 
-Deno.test("TelegramCommand.run() shows the address first, and closes at an interrupt", async () => {
+Deno.test("telegramCommand() shows the address first, and closes at an interrupt", async () => {
   const closed: string[] = [], io = fakeIo();
   const services = fakeServices({ telegram: () => Promise.resolve(fakeBot(closed)) });
-  const code = new TelegramCommand({ services, io }).run({});
+  const code = telegramCommand({ services, io, flags: {} });
   await new Promise((resolve) => setTimeout(resolve, 0));
   assert.deepEqual([io.out, closed], ["https://t.me/B\n", []]);
   assert.match(io.err, /^vis · @B · p m/);
@@ -22,21 +22,21 @@ Deno.test("TelegramCommand.run() shows the address first, and closes at an inter
   assert.deepEqual([await code, closed], [0, ["closed"]]);
 });
 
-Deno.test("TelegramCommand.run() closes a bot that cannot go on, and passes on why", async () => {
+Deno.test("telegramCommand() closes a bot that cannot go on, and passes on why", async () => {
   const closed: string[] = [], io = fakeIo();
   const bot = fakeBot(closed, Promise.reject(new ConfigError("Cannot ask for updates: 409")));
   const services = fakeServices({ telegram: () => Promise.resolve(bot) });
-  await assert.rejects(new TelegramCommand({ services, io }).run({}), /Cannot ask for updates/);
+  await assert.rejects(telegramCommand({ services, io, flags: {} }), /Cannot ask for updates/);
   assert.deepEqual(closed, ["closed"]);
 });
 
-Deno.test("TelegramCommand.run() an interrupt before Telegram was reached is no fault", async () => {
+Deno.test("telegramCommand() an interrupt before Telegram was reached is no fault", async () => {
   const io = fakeIo();
   const services = fakeServices({
     telegram: ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Cancelled("Cancelled")))),
   });
-  const code = new TelegramCommand({ services, io }).run({});
+  const code = telegramCommand({ services, io, flags: {} });
   io.interrupt();
   assert.equal(await code, 0);
 });
