@@ -14,7 +14,7 @@ const TRIES = 3;
 type Place = Pick<CommandInput<unknown>, "services" | "io">;
 
 /** `vis auth login`. Keys are never printed, and never taken from the command line, where others could read them. */
-export async function logIn(
+export async function authLogin(
   provider: string | undefined,
   { services, io, flags: { keyStdin, domain } }: CommandInput<{ readonly keyStdin: boolean; readonly domain: string }>,
 ): Promise<number> {
@@ -40,7 +40,7 @@ export async function authStatus(
 }
 
 /** `vis auth logout`. */
-export async function logOut(provider: string, { services, io }: Place): Promise<number> {
+export async function authLogout(provider: string, { services, io }: Place): Promise<number> {
   const admin = await services.providerAdmin({});
   const removed = await admin.logout(provider);
   io.stderr(`vis: ${removed ? "deleted the saved key of" : "no key is saved for"} ${visibleText(provider)}\n`);

@@ -4,79 +4,75 @@ import type { DatabaseMaintenance, DatabaseStats } from "../../../domain/records
 import type { StoredCommand } from "../input/command_input.ts";
 import { printReport } from "../output/print_report.ts";
 
-type DbInput = StoredCommand<{ readonly json: boolean }> & { readonly now?: () => number };
+type Input = StoredCommand<{ readonly json: boolean }>;
 
-/** The actions of `vis db`. Each resolves with the exit code and rejects like `DatabaseMaintenance`. */
-export class DbCommand {
-  readonly #parts: DbInput;
+/** `vis db backup`. */
+export async function dbBackup(path: string, input: Input): Promise<number> {
+  const report = await (await maintenance(input)).backup(path);
+  const { bytes, path: written, ms } = report;
+  return printReport(report, [`Backed up ${size(bytes)} to ${written} in ${durationText(ms)}`], input);
+}
 
-  constructor(parts: DbInput) {
-    this.#parts = parts;
+/** `vis db restore`. */
+export async function dbRestore(path: string, input: Input): Promise<number> {
+  const report = await (await maintenance(input)).restore(path);
+  const kept = report.keptAs === null ? [] : [`The previous database is now ${report.keptAs}`];
+  return printReport(report, [`Restored ${size(report.bytes)} to ${report.path}`, ...kept], input);
+}
+
+/** `vis db check`. Resolves with 1 if a problem was found. */
+export async function dbCheck(input: Input): Promise<number> {
+  const database = await maintenance(input);
+  const report = await database.check();
+  const { problems, contents, unused, ms } = report;
+  const sound = `${database.location} is sound: ${counted(contents, "content")} read in ${durationText(ms)}`;
+  const found = problems.map((problem) => `✗ ${problem}`);
+  const advice = "Copy the file before anything else writes to it. To restore a backup: vis db restore PATH";
+  printReport(report, [
+    ...(problems.length === 0 ? [sound] : [...found, advice]),
+    ...(unused > 0 ? [`${counted(unused, "content")} no longer needed; vis db prune deletes them`] : []),
+  ], input);
+  return problems.length === 0 ? 0 : 1;
+}
+
+/** `vis db stats`. */
+export async function dbStats(input: Input): Promise<number> {
+  const stats = await (await maintenance(input)).stats();
+  const { vis } = input.services.version;
+  return printReport({ ...stats, visVersion: vis }, statsLines(stats, vis), input);
+}
+
+/** `vis db prune`. */
+export async function dbPrune(
+  input: StoredCommand<{ readonly json: boolean; readonly olderThan: number; readonly yes: boolean }>,
+): Promise<number> {
+  const { olderThan, yes } = input.flags;
+  const report = await (await maintenance(input)).prune({ before: Date.now() - olderThan, dryRun: !yes });
+  const { conversations, logRows, contents, contentBytes, everything } = report;
+  const listed = conversations.map(({ conversationId, lastActivity, queries, title }) =>
+    `${conversationId}  ${day(lastActivity)}  ${counted(queries, "request").padStart(12)}  ${oneLine(title, 60)}`
+  );
+  const what = `${counted(conversations.length, "conversation")} and ${counted(logRows, "log entry")}`;
+  if (!yes) {
+    const more = conversations.length + logRows > 0 ? ["Add --yes to delete them"] : [];
+    return printReport(report, [...listed, `Would delete ${what}`, ...more], input);
   }
+  return printReport(report, [
+    ...listed,
+    `Deleted ${what}, ${size(contentBytes)} of ${counted(contents, "content")} no longer needed`,
+    ...(everything ? [] : ["Vis is in use: content stored during the last day is checked at the next run"]),
+    "vis db vacuum returns the space to the disk",
+  ], input);
+}
 
-  async backup(path: string): Promise<number> {
-    const report = await (await this.#maintenance()).backup(path);
-    return printReport(report, [
-      `Backed up ${size(report.bytes)} to ${report.path} in ${durationText(report.ms)}`,
-    ], this.#parts);
-  }
+/** `vis db vacuum`. */
+export async function dbVacuum(input: Input): Promise<number> {
+  const report = await (await maintenance(input)).vacuum();
+  return printReport(report, [`${size(report.bytesBefore)} before, ${size(report.bytesAfter)} now`], input);
+}
 
-  async restore(path: string): Promise<number> {
-    const report = await (await this.#maintenance()).restore(path);
-    const kept = report.keptAs === null ? [] : [`The previous database is now ${report.keptAs}`];
-    return printReport(report, [`Restored ${size(report.bytes)} to ${report.path}`, ...kept], this.#parts);
-  }
-
-  /** Resolves with 1 if a problem was found. */
-  async check(): Promise<number> {
-    const database = await this.#maintenance();
-    const report = await database.check();
-    const { problems, contents, unused, ms } = report;
-    const sound = `${database.location} is sound: ${counted(contents, "content")} read in ${durationText(ms)}`;
-    const found = problems.map((problem) => `✗ ${problem}`);
-    const advice = "Copy the file before anything else writes to it. To restore a backup: vis db restore PATH";
-    printReport(report, [
-      ...(problems.length === 0 ? [sound] : [...found, advice]),
-      ...(unused > 0 ? [`${counted(unused, "content")} no longer needed; vis db prune deletes them`] : []),
-    ], this.#parts);
-    return problems.length === 0 ? 0 : 1;
-  }
-
-  async stats(): Promise<number> {
-    const stats = await (await this.#maintenance()).stats();
-    const { vis } = this.#parts.services.version;
-    return printReport({ ...stats, visVersion: vis }, statsLines(stats, vis), this.#parts);
-  }
-
-  async prune({ ageMs, dryRun }: { readonly ageMs: number; readonly dryRun: boolean }): Promise<number> {
-    const { now = Date.now } = this.#parts;
-    const report = await (await this.#maintenance()).prune({ before: now() - ageMs, dryRun });
-    const { conversations, logRows, contents, contentBytes, everything } = report;
-    const listed = conversations.map(({ conversationId, lastActivity, queries, title }) =>
-      `${conversationId}  ${day(lastActivity)}  ${counted(queries, "request").padStart(12)}  ${oneLine(title, 60)}`
-    );
-    const what = `${counted(conversations.length, "conversation")} and ${counted(logRows, "log entry")}`;
-    if (dryRun) {
-      const more = conversations.length + logRows > 0 ? ["Add --yes to delete them"] : [];
-      return printReport(report, [...listed, `Would delete ${what}`, ...more], this.#parts);
-    }
-    return printReport(report, [
-      ...listed,
-      `Deleted ${what}, ${size(contentBytes)} of ${counted(contents, "content")} no longer needed`,
-      ...(everything ? [] : ["Vis is in use: content stored during the last day is checked at the next run"]),
-      "vis db vacuum returns the space to the disk",
-    ], this.#parts);
-  }
-
-  async vacuum(): Promise<number> {
-    const report = await (await this.#maintenance()).vacuum();
-    return printReport(report, [`${size(report.bytesBefore)} before, ${size(report.bytesAfter)} now`], this.#parts);
-  }
-
-  #maintenance(): Promise<DatabaseMaintenance> {
-    const { services, flags } = this.#parts;
-    return services.databaseCare({ db: flags.db });
-  }
+function maintenance({ services, flags }: StoredCommand<unknown>): Promise<DatabaseMaintenance> {
+  return services.databaseCare({ db: flags.db });
 }
 
 function statsLines(stats: DatabaseStats, vis: string): string[] {

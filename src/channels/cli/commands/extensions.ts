@@ -4,104 +4,105 @@ import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts"
 import type { CommandInput } from "../input/command_input.ts";
 import { printReport } from "../output/print_report.ts";
 
-type ExtensionsInput = CommandInput<{ readonly json: boolean; readonly cwd?: string }>;
+type Input<Flags = unknown> = CommandInput<Flags & { readonly json: boolean; readonly cwd?: string }>;
 
 const MIN_HASH = 12;
 
-/** `vis extensions …`; each method resolves with the exit code. */
-export class ExtensionsCommand {
-  readonly #parts: ExtensionsInput;
+/** `vis extensions list`. */
+export async function listExtensions(input: Input): Promise<number> {
+  const all = await (await adminOf(input)).list();
+  return printReport(all, all.map(factLine), input);
+}
 
-  constructor(parts: ExtensionsInput) {
-    this.#parts = parts;
-  }
+/** `vis extensions show`. */
+export async function showExtension(name: string, input: Input): Promise<number> {
+  const { text, ...facts } = await (await adminOf(input)).show(name);
+  return printReport({ ...facts, text }, [factLine(facts), "", text], input);
+}
 
-  async list(): Promise<number> {
-    const all = await (await this.#admin()).list();
-    return printReport(all, all.map(factLine), this.#parts);
-  }
-
-  async show(name: string): Promise<number> {
-    const { text, ...facts } = await (await this.#admin()).show(name);
-    return printReport({ ...facts, text }, [factLine(facts), "", text], this.#parts);
-  }
-
-  /** Resolves with 1 if a check failed; with `watch` it checks again after each change and never resolves. */
-  async check(path: string | null, { watch }: { readonly watch: boolean }): Promise<number> {
-    const admin = await this.#admin();
-    if (watch && path === null) throw new UsageError("Cannot watch: name the folder of an extension");
-    const code = await this.#checked(admin, path);
-    if (!watch || path === null) return code;
-    for await (const _ of admin.changes(path)) {
-      this.#parts.io.stdout("\n");
-      await this.#checked(admin, path);
-    }
-    return code;
-  }
-
-  async #checked(admin: ExtensionAdmin, path: string | null): Promise<number> {
-    const checks = await admin.check(path);
+/** `vis extensions check`. Resolves with 1 if a check failed; with `watch` it checks again after each change and never
+ * resolves. */
+export async function extensionsCheck(
+  path: string | undefined,
+  input: Input<{ readonly watch: boolean }>,
+): Promise<number> {
+  const { watch } = input.flags;
+  const admin = await adminOf(input);
+  if (watch && path === undefined) throw new UsageError("Cannot watch: name the folder of an extension");
+  const check = async (): Promise<number> => {
+    const checks = await admin.check(path ?? null);
     const lines = checks.map(({ what, ok, found }) => `${ok ? "✓" : "✗"} ${what}${found ? `  ${found}` : ""}`);
-    printReport(checks, lines, this.#parts);
+    printReport(checks, lines, input);
     return checks.every(({ ok }) => ok) ? 0 : 1;
+  };
+  const code = await check();
+  if (!watch || path === undefined) return code;
+  for await (const _ of admin.changes(path)) {
+    input.io.stdout("\n");
+    await check();
   }
+  return code;
+}
 
-  async create(name: string): Promise<number> {
-    const folder = await (await this.#admin()).create(name);
-    return printReport({ folder }, [
-      `Written to ${folder}`,
-      `Check it with: vis extensions check ${name}`,
-      `Use it with: vis run --extension ${name} "…", or vis extensions add ${name}`,
-    ], this.#parts);
-  }
+/** `vis extensions new`. */
+export async function makeExtension(name: string, input: Input): Promise<number> {
+  const folder = await (await adminOf(input)).create(name);
+  return printReport({ folder }, [
+    `Written to ${folder}`,
+    `Check it with: vis extensions check ${name}`,
+    `Use it with: vis run --extension ${name} "…", or vis extensions add ${name}`,
+  ], input);
+}
 
-  async add(from: string, options: { readonly replace: boolean }): Promise<number> {
-    const folder = await (await this.#admin()).add(from, options);
-    return printReport({ folder }, [`Added ${folder}`], this.#parts);
-  }
+/** `vis extensions add`. */
+export async function addExtension(from: string, input: Input<{ readonly force: boolean }>): Promise<number> {
+  const folder = await (await adminOf(input)).add(from, { replace: input.flags.force });
+  return printReport({ folder }, [`Added ${folder}`], input);
+}
 
-  async remove(name: string): Promise<number> {
-    const folder = await (await this.#admin()).remove(name);
-    return printReport({ folder }, [`Removed ${folder}`], this.#parts);
-  }
+/** `vis extensions remove`. */
+export async function removeExtension(name: string, input: Input): Promise<number> {
+  const folder = await (await adminOf(input)).remove(name);
+  return printReport({ folder }, [`Removed ${folder}`], input);
+}
 
-  /** Without consent it only lists; resolves with 1 if something remains untrusted. */
-  async trust(
-    path: string | null,
-    { yes, hash, remove }: { readonly yes: boolean; readonly hash?: string; readonly remove: boolean },
-  ): Promise<number> {
-    const admin = await this.#admin();
-    const found = await admin.trustable(path);
-    if (remove) {
-      for (const one of found) await admin.distrust(one.path);
-      return printReport(
-        found.map((one) => ({ ...one, trusted: false })),
-        found.map((one) => `Not trusted: ${one.path}`),
-        this.#parts,
-      );
-    }
-    if (hash !== undefined && hash.length < MIN_HASH) {
-      throw new UsageError(`Cannot trust by hash ${hash}: it needs at least ${MIN_HASH} characters`);
-    }
-    const chosen = found.filter((one) => hash === undefined ? yes : one.hash.startsWith(hash));
-    if (hash !== undefined && chosen.length === 0) {
-      throw new UsageError(`Cannot trust ${hash}: no extension here has this hash`);
-    }
-    for (const one of chosen) await admin.trust(one);
-    const all = found.map((one) => ({ ...one, trusted: one.trusted || chosen.includes(one) }));
-    const open = all.filter(({ trusted }) => !trusted);
-    const last = all.length === 0
-      ? ["This project has no extensions"]
-      : open.length > 0
-      ? ["Extensions run with your permissions. Review them, then run: vis extensions trust --yes"]
-      : [];
-    printReport(all, [...all.flatMap(trustLines), ...last], this.#parts);
-    return open.length === 0 ? 0 : 1;
+/** `vis extensions trust`. Without consent it only lists; resolves with 1 if something remains untrusted. */
+export async function trustExtensions(
+  path: string | undefined,
+  input: Input<{ readonly yes: boolean; readonly hash?: string; readonly remove: boolean }>,
+): Promise<number> {
+  const { yes, hash, remove } = input.flags;
+  const admin = await adminOf(input);
+  const found = await admin.trustable(path ?? null);
+  if (remove) {
+    for (const one of found) await admin.distrust(one.path);
+    return printReport(
+      found.map((one) => ({ ...one, trusted: false })),
+      found.map((one) => `Not trusted: ${one.path}`),
+      input,
+    );
   }
+  if (hash !== undefined && hash.length < MIN_HASH) {
+    throw new UsageError(`Cannot trust by hash ${hash}: it needs at least ${MIN_HASH} characters`);
+  }
+  const chosen = found.filter((one) => hash === undefined ? yes : one.hash.startsWith(hash));
+  if (hash !== undefined && chosen.length === 0) {
+    throw new UsageError(`Cannot trust ${hash}: no extension here has this hash`);
+  }
+  for (const one of chosen) await admin.trust(one);
+  const all = found.map((one) => ({ ...one, trusted: one.trusted || chosen.includes(one) }));
+  const open = all.filter(({ trusted }) => !trusted);
+  const last = all.length === 0
+    ? ["This project has no extensions"]
+    : open.length > 0
+    ? ["Extensions run with your permissions. Review them, then run: vis extensions trust --yes"]
+    : [];
+  printReport(all, [...all.flatMap(trustLines), ...last], input);
+  return open.length === 0 ? 0 : 1;
+}
 
-  async #admin(): Promise<ExtensionAdmin> {
-    return await this.#parts.services.extensionAdmin({ cwd: this.#parts.flags.cwd });
-  }
+async function adminOf({ services, flags }: Input): Promise<ExtensionAdmin> {
+  return await services.extensionAdmin({ cwd: flags.cwd });
 }
 
 function factLine({ name, place, state, version, alias, doc, path, reason, commands }: ExtensionFacts): string {

@@ -3,43 +3,34 @@ import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
 
-interface Flags {
-  readonly db?: string;
-  readonly json: boolean;
-}
-
 const DAY_MS = 86_400_000;
 
 /** `vis db`: database maintenance. */
 export function addDb(program: Command, context: Context): void {
-  const { services, io, finish } = context;
   const group = program.command("db").description(
     "database maintenance: backup, restore, check, stats, prune, vacuum, copy",
   );
-  const load = async () => (await import("../commands/db.ts")).DbCommand;
+  const load = async () => await import("../commands/db.ts");
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
       .option(...FLAGS.storedDb)
       .option("--json", "print the report as JSON", false);
-  const command = async (flags: Flags) => new (await load())({ services, io, flags });
   add("backup", "back up the database to a new file, even while requests run")
     .argument("<path>", "path of the new file")
-    .action(async (path: string, flags: Flags) => finish(await (await command(flags)).backup(path)));
+    .action(action(context, async () => (await load()).dbBackup));
   add("restore", "restore a backup; the previous database file is kept next to it")
     .argument("<path>", "backup written by vis db backup")
-    .action(async (path: string, flags: Flags) => finish(await (await command(flags)).restore(path)));
+    .action(action(context, async () => (await load()).dbRestore));
   add("check", "verify the database: structure, references, hashes of all content")
-    .action(async (flags: Flags) => finish(await (await command(flags)).check()));
+    .action(action(context, async () => (await load()).dbCheck));
   add("stats", "show sizes of tables and content, the largest conversations, versions")
-    .action(async (flags: Flags) => finish(await (await command(flags)).stats()));
+    .action(action(context, async () => (await load()).dbStats));
   add("prune", "delete conversations that have been inactive for a time, and the content only they used")
     .requiredOption("--older-than <age>", "minimum time without activity, such as 30d, 12h or 6w", age)
     .option("-y, --yes", "confirm; without this option only list what would be deleted", false)
-    .action(async (flags: Flags & { olderThan: number; yes: boolean }) =>
-      finish(await (await command(flags)).prune({ ageMs: flags.olderThan, dryRun: !flags.yes }))
-    );
+    .action(action(context, async () => (await load()).dbPrune));
   add("vacuum", "return the space of deleted data to the disk")
-    .action(async (flags: Flags) => finish(await (await command(flags)).vacuum()));
+    .action(action(context, async () => (await load()).dbVacuum));
   group.command("copy")
     .description(
       "copy everything to a PostgreSQL database or from one, and compare every row; run it again to continue",

@@ -25,7 +25,7 @@ function addAuth(program: Command, context: Context): void {
     .argument("[provider]", "provider, such as anthropic; chosen from a list if omitted")
     .option("--key-stdin", "read the key from stdin instead of prompting for it", false)
     .option("--domain <domain>", "GitHub Enterprise domain, such as company.ghe.com", "github.com")
-    .action(action(context, async () => (await load()).logIn));
+    .action(action(context, async () => (await load()).authLogin));
   auth.command("status")
     .description("show where each key was found; keys are masked")
     .addOption(output())
@@ -33,7 +33,7 @@ function addAuth(program: Command, context: Context): void {
   auth.command("logout")
     .description("delete the saved key of a provider")
     .argument("<provider>", "provider name")
-    .action(action(context, async () => (await load()).logOut));
+    .action(action(context, async () => (await load()).authLogout));
 }
 
 function output(): Option {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Io, ProviderAdmin } from "../../../../src/channels/channel.ts";
-import { authStatus, logIn, logOut } from "../../../../src/channels/cli/commands/auth.ts";
+import { authLogin, authLogout, authStatus } from "../../../../src/channels/cli/commands/auth.ts";
 import { Cancelled, UsageError } from "../../../../src/domain/errors.ts";
 import type {
   KeyReport,
@@ -25,9 +25,9 @@ function rig(admin: Partial<ProviderAdmin>, io: Partial<Io> & { readonly stdin?:
   const fake = fakeIo(io);
   const services = fakeServices({ providerAdmin: () => Promise.resolve(fakeAdmin(admin)) });
   const auth = {
-    login: (name: string | undefined, flags: typeof FLAGS) => logIn(name, { services, io: fake, flags }),
+    login: (name: string | undefined, flags: typeof FLAGS) => authLogin(name, { services, io: fake, flags }),
     status: (flags: { output: "text" | "json" }) => authStatus({ services, io: fake, flags }),
-    logout: (name: string) => logOut(name, { services, io: fake }),
+    logout: (name: string) => authLogout(name, { services, io: fake }),
   };
   return { io: fake, auth };
 }
@@ -47,7 +47,7 @@ function keeping(trials: readonly KeyTrial[] = [{ state: "works", found: "it off
   return { saved, admin };
 }
 
-Deno.test("logIn() asks for the key on the terminal and prints none of it", async () => {
+Deno.test("authLogin() asks for the key on the terminal and prints none of it", async () => {
   const { saved, admin } = keeping();
   const questions: string[] = [];
   const { auth, io } = rig(admin, {
@@ -64,7 +64,7 @@ Deno.test("logIn() asks for the key on the terminal and prints none of it", asyn
   ]);
 });
 
-Deno.test("logIn() asks again for a key that is refused, and keeps one that cannot be tried", async () => {
+Deno.test("authLogin() asks again for a key that is refused, and keeps one that cannot be tried", async () => {
   const no: KeyTrial = { state: "refused", found: "status 401" };
   const { saved, admin } = keeping([no, { state: "unknown", found: "no connection" }]);
   const keys = ["sk-wrong", "sk-right"];
@@ -78,7 +78,7 @@ Deno.test("logIn() asks again for a key that is refused, and keeps one that cann
   assert.deepEqual(never.saved, []);
 });
 
-Deno.test("logIn() lets a person choose on a terminal, and says how to use what is not the first", async () => {
+Deno.test("authLogin() lets a person choose on a terminal, and says how to use what is not the first", async () => {
   const { saved, admin } = keeping();
   const choices: readonly LoginChoice[] = [
     { name: "ollama", title: "Ollama", need: "optional" },
@@ -109,7 +109,7 @@ Deno.test("logIn() lets a person choose on a terminal, and says how to use what 
   assert.equal(saved.length, 1);
 });
 
-Deno.test("logIn() reads the key from stdin, also in place of a device login", async () => {
+Deno.test("authLogin() reads the key from stdin, also in place of a device login", async () => {
   for (const kind of ["key", "device-login"] as const) {
     const { saved, admin } = keeping();
     const { auth } = rig({ ...admin, loginKind: () => Promise.resolve(kind) }, { stdin: "sk-4711\n" });
@@ -118,7 +118,7 @@ Deno.test("logIn() reads the key from stdin, also in place of a device login", a
   }
 });
 
-Deno.test("logIn() wants the name of a provider", async () => {
+Deno.test("authLogin() wants the name of a provider", async () => {
   const { auth } = rig({ loginNames: () => ["anthropic", "zai"] });
   await assert.rejects(auth.login(undefined, FLAGS), (error) => {
     assert.ok(error instanceof UsageError);
@@ -127,7 +127,7 @@ Deno.test("logIn() wants the name of a provider", async () => {
   });
 });
 
-Deno.test("logIn() shows the code and the page of a device login", async () => {
+Deno.test("authLogin() shows the code and the page of a device login", async () => {
   const { auth, io } = rig({
     loginKind: () => Promise.resolve("device-login"),
     providers: () => Promise.resolve({ providers: [], problem: "", notes: [] }),
@@ -141,7 +141,7 @@ Deno.test("logIn() shows the code and the page of a device login", async () => {
   assert.match(io.err, /logged in to github-copilot; .* \/h\/auth\.json\nvis: next: vis run /);
 });
 
-Deno.test("logIn() ends a device login at Ctrl-C", async () => {
+Deno.test("authLogin() ends a device login at Ctrl-C", async () => {
   const { auth, io } = rig({
     loginKind: () => Promise.resolve("device-login"),
     deviceLogin: (_provider, { signal }) =>
@@ -176,7 +176,7 @@ Deno.test("authStatus() shows where keys come from, and what to do about missing
   assert.match(none.io.out, /vis auth login\n$/);
 });
 
-Deno.test("logOut() says what it did, and where a key still is", async () => {
+Deno.test("authLogout() says what it did, and where a key still is", async () => {
   const { auth, io } = rig({
     logout: () => Promise.resolve(true),
     keys: () => Promise.resolve([{ ...KEY, from: "ZAI_API_KEY" }]),
@@ -188,7 +188,7 @@ Deno.test("logOut() says what it did, and where a key still is", async () => {
   assert.equal(none.io.err, "vis: no key is saved for zai\n");
 });
 
-Deno.test("logIn() says where a key is made", async () => {
+Deno.test("authLogin() says where a key is made", async () => {
   const { admin } = keeping();
   const { auth, io } = rig({ ...admin, keyPage: () => "https://zai.example/keys" }, {
     askSecret: () => Promise.resolve("sk-4711"),
@@ -197,7 +197,7 @@ Deno.test("logIn() says where a key is made", async () => {
   assert.match(io.err, /^Create a key at https:\/\/zai\.example\/keys\n/);
 });
 
-Deno.test("logIn() adds another server with its address, key and model, and says what to do next", async () => {
+Deno.test("authLogin() adds another server with its address, key and model, and says what to do next", async () => {
   const added: unknown[] = [];
   const answers = ["other", "127.0.0.1", "http://127.0.0.1:8080/v1/", "m-2"];
   const keys = ["", "wrong", "right"];
@@ -219,7 +219,7 @@ Deno.test("logIn() adds another server with its address, key and model, and says
   assert.match(io.err, /It offers m-1, m-2\nvis: added 127\.0\.0\.1-8080\nvis: next: vis run "/);
 });
 
-Deno.test("logIn() says how to start a server that does not run", async () => {
+Deno.test("authLogin() says how to start a server that does not run", async () => {
   const choice = { name: "ollama", title: "Ollama, not running here", need: "optional", start: "run: serve" };
   const { auth } = rig({ loginChoices: () => Promise.resolve([choice as LoginChoice]) }, {
     stdinIsTerminal: true,
