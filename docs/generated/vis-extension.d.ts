@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 244a9b699bab6b9240e3dd3ae4f02ae0f7b331c0356c386d834bd20737d9fc31
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: fe0e0df5484a43190184dcb6c9b83cd1a2120ceb1fe11fb557bec0e3969e2163
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */

@@ -9,12 +9,15 @@ const PARTS = [
 
 /** Control characters other than \t and \n, line separators, and everything that is drawn as nothing or turns the
  * direction of text, such as U+200B, U+202E and tags. */
-const HIDDEN = new RegExp(String.raw`[^\P{Cc}\t\n]|[\u2028\u2029\ufff9-\ufffb]|(?!${PARTS})\p{DI}`, "gu");
+export const HIDDEN_CHARACTERS = new RegExp(
+  String.raw`[^\P{Cc}\t\n]|[\u2028\u2029\ufff9-\ufffb]|(?!${PARTS})\p{DI}`,
+  "gu",
+);
 
 /** Escapes characters of a model's, a server's or a file's text that control a terminal or that nobody sees. Inside
  * JSON, these escapes still mean the same text. */
 export function visibleText(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(HIDDEN, escaped);
+  return text.replaceAll("\r\n", "\n").replace(HIDDEN_CHARACTERS, escaped);
 }
 
 /** One escape for each UTF-16 unit. */

@@ -1,9 +1,9 @@
+import { durationText } from "../../domain/text/duration_text.ts";
 import type { JSX } from "preact";
 import type { BlockCall } from "../../domain/query/block_result.ts";
 import type { ModelTrace } from "../../domain/query/model_trace.ts";
 import { FactList } from "../parts/fact_list.tsx";
 import { plural } from "../text/plural.ts";
-import { seconds } from "../text/seconds.ts";
 import type { Iteration, StepMetadata } from "../store/api_types.ts";
 
 /** What an iteration used, and its context. */
@@ -11,7 +11,7 @@ export function StepFacts({ iteration }: { readonly iteration: Iteration }): JSX
   const { traces, blocks, metadata, createdAt, error } = iteration;
   const { extensions = [], notes = [] } = metadata;
   const ran = blocks.map(({ result: { ms, outcome, calls } }, at) =>
-    `${at + 1}: ${outcome} · ${seconds(ms)}${called(calls)}`
+    `${at + 1}: ${outcome} · ${durationText(ms)}${called(calls)}`
   );
   return (
     <>
@@ -42,12 +42,12 @@ export function StepFacts({ iteration }: { readonly iteration: Iteration }): JSX
 }
 
 function modelCall({ provider, model, ok, ms, status, error }: ModelTrace): string {
-  return `${provider} ${model} · ${seconds(ms)} · ${ok ? "ok" : error ?? status ?? "failed"}`;
+  return `${provider} ${model} · ${durationText(ms)} · ${ok ? "ok" : error ?? status ?? "failed"}`;
 }
 
 function called(calls: readonly BlockCall[]): string {
   if (calls.length === 0) return "";
-  const names = calls.slice(0, 5).map(({ name, ms }) => `${name} ${seconds(ms)}`).join(", ");
+  const names = calls.slice(0, 5).map(({ name, ms }) => `${name} ${durationText(ms)}`).join(", ");
   return ` · ${plural(calls.length, "call")}: ${names}${calls.length > 5 ? " …" : ""}`;
 }
 

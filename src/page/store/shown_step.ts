@@ -1,8 +1,8 @@
+import { durationText } from "../../domain/text/duration_text.ts";
 import type { BlockResult } from "../../domain/query/block_result.ts";
 import type { QueryEvent } from "../../domain/query/query_event.ts";
 import type { QueryProgress, Step, StepChild } from "../../domain/query/query_progress.ts";
 import { signal } from "@preact/signals";
-import { seconds } from "../text/seconds.ts";
 import type { Iteration } from "./api_types.ts";
 
 /** One iteration as it is drawn. */
@@ -43,7 +43,7 @@ export function shownStored({ iteration, thinking, blocks, traces, metadata, err
 }
 
 function endOf(outcome: string, ms: number): string {
-  return outcome === "running" ? outcome : `${outcome} · ${seconds(ms)}`;
+  return outcome === "running" ? outcome : `${outcome} · ${durationText(ms)}`;
 }
 
 /** An iteration of a query that runs: what `QueryProgress` knows about it, and the line about what it is doing. */

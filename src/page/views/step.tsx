@@ -1,3 +1,4 @@
+import { durationText } from "../../domain/text/duration_text.ts";
 import type { JSX } from "preact";
 import type { BlockResult } from "../../domain/query/block_result.ts";
 import type { StepChild } from "../../domain/query/query_progress.ts";
@@ -9,7 +10,6 @@ import { LongText } from "../parts/long_text.tsx";
 import { Pre } from "../parts/pre.tsx";
 import { endOfText } from "../parts/shown_chars.ts";
 import { plural } from "../text/plural.ts";
-import { seconds } from "../text/seconds.ts";
 import { guarded } from "../store/entry.ts";
 import type { ShownStep } from "../store/shown_step.ts";
 import { thread } from "../store/thread_shown.ts";
@@ -71,7 +71,7 @@ function Result({ result }: { readonly result: BlockResult }): JSX.Element {
     <div class={ok ? "result" : "result bad"}>
       <span class="mark" role="img" aria-label={ok ? "succeeded" : outcome}>{ok ? "✓" : "✗"}</span>
       <Pre label="Result" text={text || "(no value)"} />
-      <span class="time">{seconds(ms)}</span>
+      <span class="time">{durationText(ms)}</span>
     </div>
   );
 }

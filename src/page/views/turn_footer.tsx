@@ -1,9 +1,9 @@
+import { durationText } from "../../domain/text/duration_text.ts";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import type { QueryReason } from "../../domain/query/query_result.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy_button.tsx";
-import { seconds } from "../text/seconds.ts";
 import type { TurnEnd } from "../store/api_types.ts";
 import { guarded } from "../store/entry.ts";
 import { thread } from "../store/thread_shown.ts";
@@ -66,7 +66,7 @@ function GoTo({ turn, iterations }: { readonly turn: Turn; readonly iterations: 
 }
 
 function factsOf({ status, reason, ms, usage, costUsd, confidence }: TurnEnd): string {
-  const parts = [seconds(ms)];
+  const parts = [durationText(ms)];
   if (usage.input + usage.output > 0) {
     parts.push(`${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out`);
   }
