@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execProgram } from "../../src/sandbox/launch/program.ts";
 import { missing, place, SECRET } from "./_place.ts";
 
 const ignore = missing !== "";
@@ -31,6 +32,15 @@ Deno.test("ProcessWall.spawn() lets a program work in its workspace and its temp
     const inner = await wall.spawn(workspace, ["pwd"], { cwd: "d" });
     assert.equal(inner.stdout, `${workspace}/d\n`);
   });
+});
+
+Deno.test("ProcessWall.spawn() keeps a limit that is already lower than its own", { ignore }, async () => {
+  const { path, args } = execProgram();
+  const limited = 'ulimit -S -n 300 && ulimit -H -n 300 && ulimit -f 100000 && exec "$0" "$@"';
+  await place(async ({ wall, workspace }) => {
+    const { stdout } = await wall.spawn(workspace, sh("ulimit -H -n; ulimit -n; ulimit -f; ulimit -t"));
+    assert.equal(stdout, `300\n300\n100000\n${24 * 3600}\n`);
+  }, { launcher: { path: "/bin/sh", args: ["-c", limited, path, ...args] } });
 });
 
 Deno.test("ProcessWall.spawn() gives a short list of variables and those that are asked for", { ignore }, async () => {

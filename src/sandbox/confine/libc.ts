@@ -36,6 +36,14 @@ export class Libc {
     return this.syscall(this.#calls.prlimit64, [0n, BigInt(resource), limit]);
   }
 
+  /** Like `setrlimit`, where a limit that is already lower stays: only a privileged process can raise one. */
+  lowerLimit(resource: number, most: number): number {
+    const found = new BigUint64Array(2); // what applies now, and how far it may be raised
+    const read = [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))] as const;
+    if (this.syscall(this.#calls.prlimit64, read) < 0) return -1;
+    return this.setrlimit(resource, Number(found[1]) < most ? Number(found[1]) : most);
+  }
+
   syscall(number: number, args: readonly [bigint?, bigint?, bigint?, bigint?, bigint?]): number {
     const [a = 0n, b = 0n, c = 0n, d = 0n, e = 0n] = args;
     return Number(this.#library.symbols.syscall(BigInt(number), a, b, c, d, e));

@@ -32,9 +32,9 @@ export function dropPrivileges(libc: Libc, { limits, parentPid }: Pick<ExecPolic
       ["core files", RLIMIT_CORE, 0],
       ["processes", RLIMIT_NPROC, limits.processes],
       ["open files", RLIMIT_NOFILE, limits.openFiles],
-      ["message queues", RLIMIT_MSGQUEUE, limits.tag],
     ] as const
-  ) must(`limit of ${what}`, libc.setrlimit(resource, most));
+  ) must(`limit of ${what}`, libc.lowerLimit(resource, most));
+  must("limit of message queues", libc.setrlimit(RLIMIT_MSGQUEUE, limits.tag));
   must("session", libc.syscall(SETSID, []));
   must("capabilities", libc.syscall(CAPSET, [libc.address(capabilityHeader()), libc.address(new Uint8Array(24))]));
   resetSignals(libc);
