@@ -1,5 +1,5 @@
 import { CHILD_ARGUMENT } from "../src/sandbox/launch/program.ts";
-import { podman } from "../tests/e2e/helpers/podman.ts";
+import { librariesOf, podman } from "../tests/e2e/helpers/podman.ts";
 import { testSandbox } from "../tests/helpers/sandbox.ts";
 import type { Figure } from "./support/figure.ts";
 import { cpuSeconds, proportionalMb, treeOf } from "./support/process_tree.ts";
@@ -12,7 +12,7 @@ const MIB = 1 << 20;
 /** What it costs to start each sandbox in a container of its own, in turns with starting it directly. */
 export async function sandboxContainer({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.find(({ way }) => way === "compiled");
-  const containers = program ? await podman(program.path) : "there is no executable";
+  const containers = program ? await podman(librariesOf(program.path)) : "there is no executable";
   if (!program || typeof containers === "string") {
     const note = String(containers);
     return [{ what: "a sandbox in a container", way: "compiled", unit: "ms", samples: [], bar: null, note }];

@@ -34,6 +34,10 @@ function services(extensions: Extensions, io: DenoIo): Services {
       const { serve } = await import("./app/services/serve.ts");
       return await serve(request, { env: environment(), version: ownVersion(), ...extensions });
     },
+    checkServer: async (request) => {
+      const { checkServer } = await import("./app/services/check_server.ts");
+      return await checkServer(request, { env: environment(), ...extensions });
+    },
     speak: async (request) => {
       const { speak } = await import("./app/services/speak.ts");
       return await speak(request, { env: environment(), version: ownVersion(), ...extensions });
@@ -45,10 +49,6 @@ function services(extensions: Extensions, io: DenoIo): Services {
     telegram: async (request) => {
       const { telegram } = await import("./app/services/telegram.ts");
       return await telegram(request, { env: environment(), ...extensions });
-    },
-    doctor: async (request) => {
-      const { doctor } = await import("./app/doctor/doctor.ts");
-      return await doctor(request, { env: environment(), ...extensions });
     },
     ...careServices(extensions),
     update: async (request) => {
@@ -69,16 +69,20 @@ function services(extensions: Extensions, io: DenoIo): Services {
 
 type Care = Pick<
   Services,
-  "approvalAdmin" | "providerAdmin" | "databaseCare" | "copyDatabase" | "extensionAdmin" | "configAdmin"
+  "approvalAdmin" | "doctor" | "providerAdmin" | "databaseCare" | "copyDatabase" | "extensionAdmin" | "configAdmin"
 >;
 
-/** The services for settings, keys, extensions and the database. */
+/** The services for settings, keys, extensions, the machine and the database. */
 function careServices(extensions: Extensions): Care {
   const settingsOf = async (request: OpenRequest): Promise<Settings> => {
     const { readSettings } = await import("./app/settings/settings.ts");
     return await readSettings(request, environment(), extensions);
   };
   return {
+    doctor: async (request) => {
+      const { doctor } = await import("./app/doctor/doctor.ts");
+      return await doctor(request, { env: environment(), ...extensions });
+    },
     providerAdmin: async (request) => {
       const { AppProviderAdmin } = await import("./app/providers/provider_admin.ts");
       return new AppProviderAdmin(await settingsOf(request));

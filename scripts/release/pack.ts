@@ -7,6 +7,7 @@ import { ROOT } from "../_project.ts";
 import { publicKeyOf, signature, type SigningKey } from "./minisign.ts";
 import { debOf } from "./packages/deb.ts";
 import { formulaOf } from "./packages/formula.ts";
+import { imageOf } from "./packages/image.ts";
 import { npmPackages } from "./packages/npm.ts";
 import { type TarEntry, tarOf } from "./tar.ts";
 import { billOfMaterials, licenceText, type ThirdParty } from "./third_party.ts";
@@ -16,6 +17,8 @@ export interface Program {
   readonly target: string;
   /** Path of the executable. */
   readonly path: string;
+  /** Libraries and certificates for its container image; there is no image without them. */
+  readonly system?: readonly TarEntry[] | null;
 }
 
 export interface PackOptions {
@@ -82,11 +85,11 @@ async function archivesOf(options: PackOptions): Promise<ReadonlyMap<string, Uin
   return files;
 }
 
-/** Packages for npm and Debian. */
+/** Packages for npm and Debian, and container images. */
 async function packagesOf(options: PackOptions): Promise<ReadonlyMap<string, Uint8Array>> {
   const { version, modifiedAt } = options;
   const programs = await Promise.all(
-    options.programs.map(async ({ target, path }) => ({ target, program: await Deno.readFile(path) })),
+    options.programs.map(async ({ path, ...rest }) => ({ ...rest, program: await Deno.readFile(path) })),
   );
   const licences = encoded(await licencesOf(options));
   const completions = { bash: completionScript("bash"), zsh: completionScript("zsh"), fish: completionScript("fish") };
@@ -98,9 +101,10 @@ async function packagesOf(options: PackOptions): Promise<ReadonlyMap<string, Uin
   const launcher = new TextDecoder().decode(await inRoot("scripts/release/packages/npm_launcher.js"));
   const files = new Map(npmPackages({ version, programs, docs, launcher, modifiedAt }));
   const manual = await inRoot("docs/generated/vis.1");
-  for (const { target, program } of programs) {
+  for (const { target, program, system } of programs) {
     const deb = debOf({ target, version, program, manual, licences, completions, modifiedAt });
-    if (deb !== null) files.set(deb.name, deb.bytes);
+    const image = system ? imageOf({ target, version, program, licences, system, modifiedAt }) : null;
+    for (const made of [deb, image]) if (made !== null) files.set(made.name, made.bytes);
   }
   return files;
 }

@@ -14,6 +14,7 @@ import { TARGETS } from "../_targets.ts";
 import { type SigningKey, signingKey } from "./minisign.ts";
 import { thirdParties } from "./third_party.ts";
 import { packRelease, type Program } from "./pack.ts";
+import { systemFiles } from "./packages/system_files.ts";
 
 /** Maximum size that the program may add to the runtime: below 100 MB with a runtime of 92.2 MB. */
 const BUDGET_MB = 7.7;
@@ -39,7 +40,11 @@ async function make(target: string): Promise<Program> {
   const added = whole - runtime;
   console.log(`${target}  ${whole.toFixed(1)} MB, ${added.toFixed(1)} MB above the runtime (budget ${BUDGET_MB})`);
   if (added > BUDGET_MB) throw new Error(`Cannot release ${target}: it is over its budget`);
-  return { target, path };
+  const system = await systemFiles(target);
+  if (system === null && target.includes("linux")) {
+    console.log(`${target}  no container image: it needs libc6 and libgcc-s1 of Debian for it, and ca-certificates`);
+  }
+  return { target, path, system };
 }
 
 async function committedAt(): Promise<number> {

@@ -10,13 +10,29 @@ export interface TarEntry {
   readonly executable: boolean;
 }
 
-/** A gzip-compressed archive: the same entries and time produce the same bytes. */
-export function tarOf(entries: readonly TarEntry[], mtime: number): Uint8Array {
-  const files = entries.map(({ name, bytes: data, executable }) => {
-    return { name, data, attrs: { mode: executable ? "755" : "644" } };
+export interface TarFolder {
+  readonly name: string;
+  /** In octal, such as "755". */
+  readonly mode: string;
+  /** Number of its user and group. */
+  readonly owner: number;
+}
+
+/** An archive: the same entries and time produce the same bytes. */
+export function plainTar(entries: readonly (TarEntry | TarFolder)[], mtime: number): Uint8Array {
+  const files = entries.map((entry) => {
+    if ("mode" in entry) {
+      return { name: `${entry.name}/`, attrs: { mode: entry.mode, uid: entry.owner, gid: entry.owner } };
+    }
+    return { name: entry.name, data: entry.bytes, attrs: { mode: entry.executable ? "755" : "644" } };
   });
   const tar = createTar(files, { attrs: { mtime, uid: 0, gid: 0 } });
   const ended = new Uint8Array(tar.length + END_OF_TAR);
   ended.set(tar);
-  return gzipSync(ended, { mtime: 0 });
+  return ended;
+}
+
+/** The same, compressed with gzip. */
+export function tarOf(entries: readonly TarEntry[], mtime: number): Uint8Array {
+  return gzipSync(plainTar(entries, mtime), { mtime: 0 });
 }

@@ -228,6 +228,8 @@ export interface Services {
   replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
   /** Rejects like `open`, and with `ConfigError` if the address or the token cannot be used. */
   serve(request: ServeRequest): Promise<RunningServer>;
+  /** Asks a server that `serve` started on this machine for its health; `problem` is "" if it responds. */
+  checkServer(request: ServeRequest): Promise<{ readonly url: string; readonly problem: string }>;
   /** Rejects like `open`. */
   speak(request: SpeakRequest): Promise<Peer>;
   /** Takes over the terminal until the user quits; resolves with the exit code. Rejects like `open`, before anything is

@@ -85,7 +85,7 @@ Deno.test("docs/deploy proxies hold no event back and pass the name and the addr
   assert.doesNotMatch(read("Caddyfile"), /^\s*flush_interval/m, "with -1 a client that leaves is not noticed");
 });
 
-Deno.test("docs/deploy the image runs without root", () => {
+Deno.test("docs/deploy the image with tools runs without root, as that of a release does", () => {
   const lines = read("Containerfile").split("\n");
   assert.ok(
     lines.findLastIndex((line) => /^USER 65532:65532$/.test(line)) > lines.findLastIndex((line) => /^RUN/.test(line)),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { compiledLauncher } from "./_launcher.ts";
-import { type Podman, podman } from "./helpers/podman.ts";
+import { librariesOf, type Podman, podman } from "./helpers/podman.ts";
 import { User } from "./helpers/user.ts";
 
 const launcher = await compiledLauncher();
@@ -10,7 +10,7 @@ const [program] = launcher.argv;
 async function found(): Promise<Podman | string> {
   if (launcher.missing !== "") return launcher.missing;
   await launcher.ready();
-  return await podman(program);
+  return await podman(librariesOf(program));
 }
 
 function settings({ launcher }: Podman): string {

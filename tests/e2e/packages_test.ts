@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { packRelease } from "../../scripts/release/pack.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import { compiledLauncher } from "./_launcher.ts";
@@ -14,12 +15,14 @@ async function ran(command: string, args: readonly string[], home: string) {
   return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
 }
 
-const [npm, dpkg] = await Promise.all(
-  ["npm", "dpkg-deb"].map(async (name) => (await ran("sh", ["-c", `command -v ${name}`], "/tmp")).code === 0),
+const [npm, dpkg, ruby] = await Promise.all(
+  ["npm", "dpkg-deb", "ruby"].map(async (name) => (await ran("sh", ["-c", `command -v ${name}`], "/tmp")).code === 0),
 );
+const FORMULA = fileURLToPath(new URL("helpers/formula.rb", import.meta.url));
+const about = ruby ? "" : " (the formula skipped: no ruby)";
 
 Deno.test({
-  name: "the archive, the npm packages and the Debian package install in a clean folder and run the demo",
+  name: `the archive, the packages and the formula install in a clean folder and run the demo${about}`,
   ignore: launcher.missing !== "" || Deno.build.target !== HERE || !npm || !dpkg,
   fn: async () => {
     await launcher.ready();
@@ -27,18 +30,28 @@ Deno.test({
       const release = join(home, "release");
       const [path] = launcher.argv;
       const programs = [{ target: HERE, path }];
-      await packRelease({ version: "9.8.7", programs, output: release, baseUrl: "", modifiedAt: 0, packages: [] });
+      await packRelease({
+        version: "9.8.7",
+        programs,
+        output: release,
+        baseUrl: `file://${release}`,
+        modifiedAt: 0,
+        packages: [],
+      });
       const npmPackages = ["vis-agent-linux-x64", "vis-agent"].map((name) => `${release}/${name}-9.8.7.tgz`);
       const steps: readonly (readonly [string, readonly string[]])[] = [
         ["tar", ["-xzf", `${release}/vis-9.8.7-${HERE}.tar.gz`]],
         ["npm", ["install", "--offline", "--prefix", "npm", ...npmPackages]],
         ["dpkg-deb", ["--extract", `${release}/vis-agent_9.8.7_amd64.deb`, "deb"]],
+        ...ruby ? [["ruby", [FORMULA, `${release}/vis-agent.rb`, `${home}/brew`, "linux", "intel"]] as const] : [],
       ];
       for (const [command, args] of steps) {
         const { code, err } = await ran(command, args, home);
         assert.equal(code, 0, err);
       }
-      for (const vis of ["vis-9.8.7/vis", "npm/node_modules/.bin/vis", "deb/usr/bin/vis"]) {
+      for (
+        const vis of ["vis-9.8.7/vis", "npm/node_modules/.bin/vis", "deb/usr/bin/vis", ...ruby ? ["brew/bin/vis"] : []]
+      ) {
         const { code, out, err } = await ran(join(home, vis), ["demo"], home);
         assert.equal(code, 0, `${vis}: ${err}`);
         assert.match(out, /TODO is mentioned 4 times in 3 files/, vis);

@@ -1,12 +1,8 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "fflate";
+import { joinBytes } from "../../../src/domain/kit/join_bytes.ts";
 import { type TarEntry, tarOf } from "../tar.ts";
-
-/** Architectures of Debian by target. */
-const ARCHITECTURES: Readonly<Record<string, string>> = {
-  "x86_64-unknown-linux-gnu": "amd64",
-  "aarch64-unknown-linux-gnu": "arm64",
-};
+import { debianArchitecture } from "./debian_architecture.ts";
 
 /** Debian has another program of the name vis, with the same path. */
 const NAME = "vis-agent";
@@ -24,8 +20,8 @@ export interface DebParts {
 /** A package for dpkg (https://manpages.debian.org/deb.5) and its name; null if Debian does not run on the target. */
 export function debOf(parts: DebParts): { readonly name: string; readonly bytes: Uint8Array } | null {
   const { target, version, program, manual, licences, completions, modifiedAt } = parts;
-  const architecture = ARCHITECTURES[target];
-  if (architecture === undefined) return null;
+  const architecture = debianArchitecture(target);
+  if (architecture === null) return null;
   const text = (given: string): Uint8Array => new TextEncoder().encode(given);
   const files: readonly TarEntry[] = [
     { name: "usr/bin/vis", bytes: program, executable: true },
@@ -84,11 +80,5 @@ function archive(members: Readonly<Record<string, Uint8Array>>, modifiedAt: numb
     parts.push(encoder.encode(`${columns.join("")}${"100644".padEnd(8)}${String(bytes.length).padEnd(10)}\`\n`), bytes);
     if (bytes.length % 2 === 1) parts.push(encoder.encode("\n"));
   }
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return joinBytes(parts);
 }

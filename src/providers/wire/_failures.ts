@@ -169,7 +169,9 @@ function networkReason(error: unknown, { baseUrl }: Advice): string {
   if (/dns error|failed to lookup|ENOTFOUND/i.test(text)) {
     return `the host name is unknown; check the network and ${baseUrl}`;
   }
-  if (/certificate|UnknownIssuer/i.test(text)) return `its TLS certificate is not trusted; check ${baseUrl}`;
+  if (/certificate|UnknownIssuer/i.test(text)) {
+    return `its TLS certificate is not trusted; check ${baseUrl}, or trust the certificates of this machine with DENO_TLS_CA_STORE=system`;
+  }
   if (/tls|ssl|handshake|InvalidContentType/i.test(text)) {
     return `no TLS connection; check http:// or https:// in ${baseUrl}`;
   }

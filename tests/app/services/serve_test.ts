@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as extensions from "../../../extensions/index.ts";
 import type { Telemetry } from "../../../src/app/otel/telemetry.ts";
 import { Tracer } from "../../../src/app/otel/tracer.ts";
+import { checkServer } from "../../../src/app/services/check_server.ts";
 import { serve } from "../../../src/app/services/serve.ts";
 import type { RunningServer, ServeRequest } from "../../../src/channels/channel.ts";
 
@@ -47,6 +48,22 @@ async function prompt(server: RunningServer): Promise<string> {
   });
   return await response.text();
 }
+
+Deno.test("checkServer() finds a server by the settings or the flags, and says why there is none", async () => {
+  await using at = await place();
+  const check = (request: ServeRequest) =>
+    checkServer({ cwd: at.workspace, ...request }, { env: { VIS_HOME: at.home, HOME: at.home }, ...extensions });
+  const server = await at.serve({ host: "0.0.0.0" });
+  const port = Number(new URL(server.url).port);
+  assert.deepEqual(await check({ port }), { url: `http://127.0.0.1:${port}/`, problem: "" });
+  assert.deepEqual(await check({ port, host: "0.0.0.0" }), { url: `http://localhost:${port}/`, problem: "" });
+  await server.close();
+  assert.deepEqual(await check({ port }), { url: `http://127.0.0.1:${port}/`, problem: "nothing responds there" });
+  await using foreign = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => {
+    return new Response(null, { status: 503 });
+  });
+  assert.equal((await check({ port: foreign.addr.port })).problem, "it responded with status 503");
+});
 
 Deno.test("serve() the locked profile loads what is listed, reads no settings of the project and offers no commands", async () => {
   await using at = await place({ extensions: { allow: ["vis.fs", "vis.shell"] }, shell: { enabled: true } });

@@ -68,6 +68,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     open: never,
     replayPlace: never,
     serve: never,
+    checkServer: never,
     speak: never,
     telegram: never,
     screen: never,

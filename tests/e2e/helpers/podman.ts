@@ -1,7 +1,6 @@
 import { join } from "node:path";
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-const IMAGE = "vis-libraries";
 const ISOLATED = [
   ...["--network=none", "--read-only", "--tmpfs=/tmp", "--cap-drop=all", "--user=65532:65532"],
   "--security-opt=no-new-privileges",
@@ -20,20 +19,60 @@ async function output(args: readonly string[], options: Deno.CommandOptions = {}
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** Podman with images and containers in a folder of its own. */
+/** Podman with images, volumes and containers in a folder of its own. */
 export interface Podman extends AsyncDisposable {
-  /** Starts each sandbox of the program in a container without a network, rights or a file system that can be written. */
+  /** Starts each sandbox in a container without a network, rights or a file system that can be written. */
   readonly launcher: readonly string[];
+  /** The same arguments of `podman run`, without the image. */
+  readonly isolated: readonly string[];
+  /** Runs `podman` with these arguments; resolves with its outputs and exit code. */
+  ran(args: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
   /** Its processes outside of containers, below which those inside are. */
   processes(): readonly number[];
   /** The ids of its containers. */
   ids(): Promise<readonly string[]>;
 }
 
-/** Podman ready to run `program`, or a sentence that says why containers cannot be had. */
-export async function podman(program: string): Promise<Podman | string> {
+export interface Image {
+  readonly name: string;
+  /** Loads the image with this `podman`; `folder` is for files. */
+  load(command: readonly string[], folder: string): Promise<unknown>;
+  /** Arguments of `podman run` before the image, and what comes after it to print the version of the program. */
+  readonly mounts: readonly string[];
+  readonly version: readonly string[];
+}
+
+/** An image of the libraries that an executable needs, and nothing else. */
+export function librariesOf(program: string): Image {
+  const name = "vis-libraries";
+  return {
+    name,
+    load: async (command, folder) => {
+      const libraries = (await output(["ldd", program])).match(/\/\S+/g) ?? [];
+      const archive = join(folder, "libraries.tar");
+      await output(["tar", "--create", "--dereference", `--file=${archive}`, ...libraries]);
+      await output([...command, "import", archive, name]);
+    },
+    mounts: [`--volume=${program}:${program}:ro`],
+    version: [program, "version"],
+  };
+}
+
+/** An image in an archive, whose entry point is the program. */
+export function loaded(archive: string, name: string): Image {
+  return {
+    name,
+    load: (command) => output([...command, "load", `--input=${archive}`]),
+    mounts: [],
+    version: ["version"],
+  };
+}
+
+/** Podman with an image, or a sentence that says why containers cannot be had. */
+export async function podman(image: Image): Promise<Podman | string> {
   const folder = await Deno.makeTempDir({ prefix: "vis-podman-" });
-  const base = ["/usr/bin/env", `PATH=${PATH}`, "HOME=/root", "podman"];
+  // Its timers for health checks need systemd.
+  const base = ["/usr/bin/env", `PATH=${PATH}`, "HOME=/root", "DISABLE_HC_SYSTEMD=true", "podman"];
   const own = [`--root=${join(folder, "root")}`, `--runroot=${join(folder, "run")}`, "--storage-driver=vfs"];
   const remove = async (): Promise<void> => {
     await ended(folder);
@@ -43,12 +82,19 @@ export async function podman(program: string): Promise<Podman | string> {
   for (const runtime of ["crun", "runc"]) {
     const command = [...base, ...own, `--runtime=${runtime}`];
     try {
-      await importLibraries({ folder, program, command });
-      await output([...command, "run", "--rm", ...LIMITS, `--volume=${program}:/vis:ro`, IMAGE, "/vis", "version"]);
+      await image.load(command, folder);
+      await output([...command, "run", "--rm", ...LIMITS, ...image.mounts, image.name, ...image.version]);
       const ids = async () => (await output([...command, "ps", "--all", "--quiet"])).split("\n").filter(Boolean);
-      const options = ["--rm", "--interactive", ...ISOLATED, ...LIMITS, `--volume=${program}:${program}:ro`];
+      const ran = async (args: readonly string[]) => {
+        const [path = "", ...before] = command;
+        const { code, stdout, stderr } = await new Deno.Command(path, { args: [...before, ...args] }).output();
+        return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
+      };
+      const isolated = ["--rm", ...ISOLATED, ...LIMITS, ...image.mounts];
       return {
-        launcher: [...command, "run", ...options, IMAGE],
+        launcher: [...command, "run", "--interactive", ...isolated, image.name],
+        isolated,
+        ran,
         ids,
         processes: () => processesThatName(folder),
         [Symbol.asyncDispose]: remove,
@@ -78,15 +124,4 @@ function processesThatName(text: string): readonly number[] {
       return false; // it has ended
     }
   });
-}
-
-async function importLibraries({ folder, program, command }: {
-  readonly folder: string;
-  readonly program: string;
-  readonly command: readonly string[];
-}): Promise<void> {
-  const libraries = (await output(["ldd", program])).match(/\/\S+/g) ?? [];
-  const archive = join(folder, "libraries.tar");
-  await output(["tar", "--create", "--dereference", `--file=${archive}`, ...libraries]);
-  await output([...command, "import", archive, IMAGE]);
 }

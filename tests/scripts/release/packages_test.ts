@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
+import { gunzipSync } from "fflate";
+import { parseTar } from "nanotar";
 import { publicKeyOf, signature, signingKey } from "../../../scripts/release/minisign.ts";
+import { systemFiles } from "../../../scripts/release/packages/system_files.ts";
 import { packRelease } from "../../../scripts/release/pack.ts";
 import { thirdParties } from "../../../scripts/release/third_party.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
@@ -10,6 +13,7 @@ import { withFolder } from "../../helpers/with_folder.ts";
 const HERE = "x86_64-unknown-linux-gnu";
 const PROGRAM = '#!/bin/sh\nif [ "$1" = exit ]; then exit "$2"; fi\necho vis 9.8.7 "$@"\n';
 const PACKAGES = [{ name: "@scope/part", version: "1.2.3", licence: "MIT", texts: ["Permission is granted."] }];
+const SYSTEM = [{ name: "lib/part/libc.so.6", bytes: new Uint8Array(8), executable: true }];
 /** Made by `minisign -G -W`. */
 const SECRET = `untrusted comment: minisign secret key
 ${
@@ -44,7 +48,7 @@ async function withPackages(work: (folder: string) => Promise<void>): Promise<vo
     const path = join(folder, "program");
     await Deno.writeTextFile(path, PROGRAM);
     await packRelease({
-      ...{ version: "9.8.7", programs: [{ target: HERE, path }], output: join(folder, "release") },
+      ...{ version: "9.8.7", programs: [{ target: HERE, path, system: SYSTEM }], output: join(folder, "release") },
       ...{ baseUrl: "https://example.org/vis/", modifiedAt: 1_000_000_000_000, packages: PACKAGES },
       key: signingKey(SECRET),
     });
@@ -86,6 +90,50 @@ Deno.test({
       assert.match(await Deno.readTextFile(join(folder, "root/usr/share/doc/vis-agent/copyright")), /@scope\/part/);
       assert.match(await Deno.readTextFile(join(folder, "root/usr/share/zsh/vendor-completions/_vis")), /vis/);
     }),
+});
+
+Deno.test("the image has the program, what it needs and nothing that its user could change", () =>
+  withPackages(async (folder) => {
+    const bytes = await Deno.readFile(join(folder, "release/vis-agent-image-9.8.7-amd64.tar"));
+    const files = new Map(parseTar(bytes).map(({ name, data }) => [name, data ?? new Uint8Array()]));
+    const json = (name: string) => JSON.parse(new TextDecoder().decode(files.get(name)));
+    const [{ Config, RepoTags, Layers }] = json("manifest.json");
+    assert.deepEqual([RepoTags, Layers, files.size], [["vis-agent:9.8.7"], ["layer.tar"], 3]);
+    const { config, rootfs, architecture } = json(Config);
+    assert.equal(Config, `${createHash("sha256").update(files.get(Config)!).digest("hex")}.json`);
+    assert.deepEqual([architecture, config.User, config.Entrypoint], ["amd64", "65532:65532", ["/usr/bin/vis"]]);
+    assert.deepEqual(config.Healthcheck.Test, ["CMD", "/usr/bin/vis", "serve", "--check"]);
+    const layer = gunzipSync(files.get("layer.tar")!);
+    assert.deepEqual(rootfs.diff_ids, [`sha256:${createHash("sha256").update(layer).digest("hex")}`]);
+    const root = parseTar(layer);
+    const at = (path: string) => root.find(({ name }) => name === path);
+    assert.equal(at("usr/bin/vis")?.text, PROGRAM);
+    assert.equal(at("lib/part/libc.so.6")?.size, 8);
+    assert.match(at("etc/passwd")?.text ?? "", /^vis:x:65532:65532:/m);
+    assert.ok(root.every(({ name }) => !/(?:^|\/)(?:sh|bash|apt|dpkg)$/.test(name)));
+    const others = root.filter(({ attrs }) => attrs?.uid !== 0 || /[2367]$/.test(attrs?.mode ?? ""));
+    // nanotar reads the octal digits of an owner as decimal ones.
+    assert.deepEqual(others.map(({ name, attrs }) => [name, parseInt(String(attrs?.uid), 8), attrs?.mode]), [
+      ["tmp/", 0, "0001777"],
+      ["var/lib/vis/", 65532, "0000700"],
+    ]);
+  }));
+
+Deno.test({
+  name: "systemFiles() has what an executable of this machine loads",
+  ignore: !onLinux || !dpkg,
+  fn: async () => {
+    const files = await systemFiles(HERE);
+    if (files === null) return assert.notEqual((await ran("dpkg", ["-s", "ca-certificates"], "/tmp")).code, 0);
+    const names = files.map(({ name }) => `/${name}`);
+    const { out } = await ran("ldd", [Deno.execPath()], "/tmp");
+    const loaded = (out.match(/\/\S+/g) ?? []).map((path) => path.replace(/^\/usr/, ""));
+    assert.ok(loaded.length > 4);
+    assert.deepEqual(loaded.filter((path) => !names.includes(path)), []);
+    const certificates = files.find(({ name }) => name === "etc/ssl/certs/ca-certificates.crt");
+    assert.match(new TextDecoder().decode(certificates?.bytes), /-----END CERTIFICATE-----\n-----BEGIN/);
+    assert.equal(await systemFiles("x86_64-apple-darwin"), null);
+  },
 });
 
 Deno.test("the formula names the archive with its checksum, and the bill of materials every package", () =>

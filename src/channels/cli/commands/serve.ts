@@ -6,8 +6,9 @@ import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis serve`: listens until it is interrupted. The token is only shown on a terminal. Resolves with the exit code. */
 export async function serveCommand(
-  { services, io, flags }: CommandInput<ServeRequest>,
+  { services, io, flags: { check, ...flags } }: CommandInput<ServeRequest & { readonly check?: boolean }>,
 ): Promise<number> {
+  if (check) return await checkServer({ services, io, flags });
   using interrupted = interrupt(io);
   const server = await services.serve(flags);
   io.stdout(`${server.url}\n`);
@@ -20,4 +21,12 @@ export async function serveCommand(
   io.stderr("vis · shutting down: running requests may finish; press Ctrl-C again to stop at once\n");
   await server.close();
   return 0;
+}
+
+/** `vis serve --check`, for the health checks of containers. Resolves with the exit code. */
+async function checkServer({ services, io, flags }: CommandInput<ServeRequest>): Promise<number> {
+  const { url, problem } = await services.checkServer(flags);
+  if (problem === "") io.stdout(`${url} responds\n`);
+  else io.stderr(`vis · Cannot reach ${url}: ${problem}\n`);
+  return problem === "" ? 0 : 1;
 }

@@ -16,7 +16,8 @@ export function addServe(program: Command, context: Context): void {
       "--token <token>",
       "bearer token; visible to other users in the process list (VIS_TOKEN)",
     )
-    .option("--tokens <file>", "file with several tokens and their scopes, expiry times and quotas");
+    .option("--tokens <file>", "file with several tokens and their scopes, expiry times and quotas")
+    .option("--check", "start nothing: exit with 0 if the server at this host and port responds, and 1 if not");
   addServiceFlags(serve)
     .addHelpText("after", EXAMPLES)
     .action(action(context, async () => (await import("../commands/serve.ts")).serveCommand));

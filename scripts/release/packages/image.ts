@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "fflate";
+import { plainTar, type TarEntry, type TarFolder } from "../tar.ts";
+import { debianArchitecture } from "./debian_architecture.ts";
+
+const NAME = "vis-agent";
+const USER = 65532;
+const HOME = "var/lib/vis";
+const SECOND = 1e9;
+
+export interface ImageParts {
+  readonly target: string;
+  readonly version: string;
+  readonly program: Uint8Array;
+  readonly licences: Uint8Array;
+  /** Libraries and certificates. */
+  readonly system: readonly TarEntry[];
+  readonly modifiedAt: number;
+}
+
+/** A container image in the format of `docker save`, which `podman load` reads too, and its name. It is made of files
+ * alone, without a base image: no shell, no package manager, and nothing that belongs to root can be written. The
+ * format of OCI has no health check, and podman drops it there. */
+export function imageOf(parts: ImageParts): { readonly name: string; readonly bytes: Uint8Array } {
+  const { version, modifiedAt } = parts;
+  const architecture = debianArchitecture(parts.target);
+  if (architecture === null) throw new Error(`Cannot make an image for ${parts.target}`);
+  const layer = plainTar(rootOf(parts), modifiedAt);
+  const created = new Date(modifiedAt).toISOString();
+  const config = encoded(JSON.stringify({
+    architecture,
+    os: "linux",
+    created,
+    config: settingsOf(version),
+    rootfs: { type: "layers", diff_ids: [`sha256:${sha256(layer)}`] },
+    history: [{ created, created_by: "deno task release" }],
+  }));
+  const named = `${sha256(config)}.json`;
+  const manifest = [{ Config: named, RepoTags: [`${NAME}:${version}`], Layers: ["layer.tar"] }];
+  // Podman 4 loads compressed layers, but no compressed archive.
+  const layers = { "layer.tar": gzipSync(layer, { mtime: 0 }) };
+  const files = { "manifest.json": encoded(JSON.stringify(manifest)), [named]: config, ...layers };
+  const entries = Object.entries(files).map(([name, bytes]) => ({ name, bytes, executable: false }));
+  return { name: `${NAME}-image-${version}-${architecture}.tar`, bytes: plainTar(entries, modifiedAt) };
+}
+
+function settingsOf(version: string): object {
+  return {
+    User: `${USER}:${USER}`,
+    Env: [
+      "PATH=/usr/bin",
+      `HOME=/${HOME}`,
+      `VIS_HOME=/${HOME}`,
+      "VIS_LOG=info",
+      "NO_COLOR=1",
+      "DENO_TLS_CA_STORE=system", // the certificates of the image, which operators can replace
+    ],
+    Entrypoint: ["/usr/bin/vis"],
+    Cmd: ["serve", "--profile", "locked", "--host", "0.0.0.0", "--cwd", "/srv/vis"],
+    WorkingDir: "/srv/vis",
+    Volumes: { [`/${HOME}`]: {} },
+    ExposedPorts: { "7357/tcp": {} },
+    StopSignal: "SIGTERM",
+    Healthcheck: {
+      Test: ["CMD", "/usr/bin/vis", "serve", "--check"],
+      ...{ Interval: 30 * SECOND, Timeout: 10 * SECOND, StartPeriod: 30 * SECOND },
+    },
+    Labels: {
+      "org.opencontainers.image.title": NAME,
+      "org.opencontainers.image.version": version,
+      "org.opencontainers.image.licenses": "Apache-2.0",
+    },
+  };
+}
+
+/** Every folder comes before what is in it. */
+function rootOf({ program, licences, system }: ImageParts): readonly (TarEntry | TarFolder)[] {
+  const text = (name: string, content: string): TarEntry => ({ name, bytes: encoded(content), executable: false });
+  const files: readonly TarEntry[] = [
+    ...system,
+    { name: "usr/bin/vis", bytes: program, executable: true },
+    { name: `usr/share/doc/${NAME}/copyright`, bytes: licences, executable: false },
+    text("etc/passwd", `root:x:0:0:root:/root:/bin/false\nvis:x:${USER}:${USER}:vis:/${HOME}:/bin/false\n`),
+    text("etc/group", `root:x:0:\nvis:x:${USER}:\n`),
+    text("etc/nsswitch.conf", "hosts: files dns\n"),
+  ];
+  const folders = new Map<string, TarFolder>([
+    ["srv/vis", { name: "srv/vis", mode: "755", owner: 0 }],
+    ["tmp", { name: "tmp", mode: "1777", owner: 0 }],
+    [HOME, { name: HOME, mode: "700", owner: USER }],
+  ]);
+  for (const name of [...files.map((one) => one.name), ...folders.keys()]) {
+    for (let at = name.lastIndexOf("/"); at > 0; at = name.lastIndexOf("/", at - 1)) {
+      const folder = name.slice(0, at);
+      if (!folders.has(folder)) folders.set(folder, { name: folder, mode: "755", owner: 0 });
+    }
+  }
+  return [...folders.values(), ...files].sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+function encoded(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

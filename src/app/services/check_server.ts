@@ -1,0 +1,26 @@
+import type { ServeRequest } from "../../channels/channel.ts";
+import type { SessionParts } from "../session/open_session.ts";
+import { readSettings } from "../settings/settings.ts";
+
+/** Below the time limit of the image's health check. */
+const WITHIN_MS = 5_000;
+
+/** Whether the server at this address of the machine is healthy; `problem` says why not. */
+export async function checkServer(
+  request: ServeRequest,
+  { env, ...parts }: SessionParts,
+): Promise<{ readonly url: string; readonly problem: string }> {
+  const { config: { server } } = await readSettings(request, env, parts);
+  const { host = server.host, port = server.port } = request;
+  // A server on all addresses is also on loopback, and knows that name.
+  const reached = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  const url = `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}/`;
+  try {
+    const { ok, status, body } = await fetch(`${url}healthz`, { signal: AbortSignal.timeout(WITHIN_MS) });
+    await body?.cancel();
+    return { url, problem: ok ? "" : `it responded with status ${status}` };
+  } catch (error) {
+    const late = error instanceof DOMException && error.name === "TimeoutError";
+    return { url, problem: late ? `no response within ${WITHIN_MS / 1000} s` : "nothing responds there" };
+  }
+}
