@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import project from "../../deno.json" with { type: "json" };
 import { packRelease } from "../../scripts/release/pack.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import { compiledLauncher } from "./_launcher.ts";
 
+const { version } = project;
 const HERE = "x86_64-unknown-linux-gnu";
 const launcher = await compiledLauncher();
 
@@ -31,18 +33,18 @@ Deno.test({
       const [path] = launcher.argv;
       const programs = [{ target: HERE, path }];
       await packRelease({
-        version: "9.8.7",
+        version,
         programs,
         output: release,
         baseUrl: `file://${release}`,
         modifiedAt: 0,
         packages: [],
       });
-      const npmPackages = ["vis-agent-linux-x64", "vis-agent"].map((name) => `${release}/${name}-9.8.7.tgz`);
+      const npmPackages = ["vis-agent-linux-x64", "vis-agent"].map((name) => `${release}/${name}-${version}.tgz`);
       const steps: readonly (readonly [string, readonly string[]])[] = [
-        ["tar", ["-xzf", `${release}/vis-9.8.7-${HERE}.tar.gz`]],
+        ["tar", ["-xzf", `${release}/vis-${version}-${HERE}.tar.gz`]],
         ["npm", ["install", "--offline", "--prefix", "npm", ...npmPackages]],
-        ["dpkg-deb", ["--extract", `${release}/vis-agent_9.8.7_amd64.deb`, "deb"]],
+        ["dpkg-deb", ["--extract", `${release}/vis-agent_${version}_amd64.deb`, "deb"]],
         ...ruby ? [["ruby", [FORMULA, `${release}/vis-agent.rb`, `${home}/brew`, "linux", "intel"]] as const] : [],
       ];
       for (const [command, args] of steps) {
@@ -50,7 +52,12 @@ Deno.test({
         assert.equal(code, 0, err);
       }
       for (
-        const vis of ["vis-9.8.7/vis", "npm/node_modules/.bin/vis", "deb/usr/bin/vis", ...ruby ? ["brew/bin/vis"] : []]
+        const vis of [
+          `vis-${version}/vis`,
+          "npm/node_modules/.bin/vis",
+          "deb/usr/bin/vis",
+          ...ruby ? ["brew/bin/vis"] : [],
+        ]
       ) {
         const { code, out, err } = await ran(join(home, vis), ["demo"], home);
         assert.equal(code, 0, `${vis}: ${err}`);
