@@ -1,5 +1,6 @@
 import type { Figure, Spread } from "./figure.ts";
 import type { Machine } from "./machine.ts";
+import { shortNumber } from "./table.ts";
 
 /** What `bench/run.ts` stores and the page shows. */
 export interface SoakResult {
@@ -12,7 +13,7 @@ export interface SoakResult {
 export function soakPage({ commit, machine, figures }: SoakResult): string {
   const rows = figures.map(({ what, way, median, unit, bar, met }) => {
     const verdict = met === null ? "" : met ? "met" : "**missed**";
-    return `| ${what} | ${way} | ${median} ${unit} | ${bar === null ? "" : `≤ ${bar}`} | ${verdict} |`;
+    return `| ${what} | ${way} | ${shortNumber(median)} ${unit} | ${bar === null ? "" : `≤ ${bar}`} | ${verdict} |`;
   });
   return [
     "# Conversations that never rest",

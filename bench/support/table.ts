@@ -13,13 +13,14 @@ function rowOf(figure: Figure): readonly string[] {
   const spread = spreadOf(figure.samples);
   const way = figure.way === "part" ? "" : figure.way;
   if (!spread) return [figure.what, way, "–", figure.note ?? "not measured", "", "", ""];
-  const range = figure.samples.length === 1 ? "" : `${short(spread.min)} – ${short(spread.max)}`;
+  const range = figure.samples.length === 1 ? "" : `${shortNumber(spread.min)} – ${shortNumber(spread.max)}`;
   const bar = figure.bar === null ? "" : `≤ ${figure.bar}`;
   const met = isMet(figure);
   const verdict = met === null ? "" : met ? "met" : "MISSED";
-  return [figure.what, way, `${short(spread.median)} ${figure.unit}`, range, bar, verdict, figure.note ?? ""];
+  return [figure.what, way, `${shortNumber(spread.median)} ${figure.unit}`, range, bar, verdict, figure.note ?? ""];
 }
 
-function short(value: number): string {
+/** As many digits as a reader needs. */
+export function shortNumber(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

@@ -15,6 +15,6 @@ Deno.test("the page of a soak has its figures, and which bar was missed", () => 
     page,
     /^Made by `deno task soak` from `soak\.json`: 60 minutes, .*\n.* with a load of 0\.1, commit abc\./m,
   );
-  assert.match(page, /^\| memory \| compiled \| 1\.2 × \| ≤ 1\.05 \| \*\*missed\*\* \|$/m);
+  assert.match(page, /^\| memory \| compiled \| 1\.20 × \| ≤ 1\.05 \| \*\*missed\*\* \|$/m);
   assert.match(page, /^\| work \| compiled \| 1\.01 × \| +\| +\|$/m);
 });
