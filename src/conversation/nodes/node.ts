@@ -62,7 +62,6 @@ export class Node implements SharedQueries {
     const queryId = newId();
     const request = encodeRequest(text, options);
     await this.#parts.nodes.accept({ queryId, branchId: branch.branchId, request, requestKey, refuseWhenBusy });
-    this.#runs.claim();
     // The query goes on without this node.
     const stop = new AbortController();
     const cancel = (): void => {

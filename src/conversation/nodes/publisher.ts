@@ -2,6 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeStore, SharedEvent } from "../../persistence/store/node_store.ts";
 
 const AGAIN_MS = 250;
+/** How long events wait for more of them after some were sent. */
+const GATHER_MS = 10;
 /** So much JSON goes in one statement. */
 const MOST_CHARS = 4_000_000;
 
@@ -38,6 +40,7 @@ export class Publisher {
       const events = this.#take();
       // Repeating it changes nothing.
       while (!(await this.#store.publish(events).then(() => true, () => this.#givenUp))) await sleep(AGAIN_MS);
+      if (!this.#givenUp) await sleep(GATHER_MS);
     }
   }
 

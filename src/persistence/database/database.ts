@@ -1,4 +1,4 @@
-import { type Dialect, Kysely, type RawBuilder } from "kysely";
+import { type Dialect, Kysely, type RawBuilder, sql } from "kysely";
 import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
@@ -50,11 +50,14 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Makes other transactions that lock the same name wait for the end of this one. */
   abstract lock(name: string): Promise<void>;
 
-  /** Called in the transaction of each write of a run. Throws `TakenOverError` if this process ran it as a node and
-   * another node has taken it. */
-  fence(_queryId: string): Promise<void> {
-    return Promise.resolve();
+  /** The node that has a run, and under which epoch, for the statement that reads the run at the beginning of each of its
+   * writes: no node takes it until the transaction ends. `id` is the column with its id. */
+  holderOf(_id: string): RawBuilder<string | null> {
+    return sql<null>`NULL`;
   }
+
+  /** Throws `TakenOverError` if this process ran it as a node and another node has taken it. */
+  checkHolder(_run: { readonly id: string; readonly holder: string | null }): void {}
 
   /** This process has stored the end of a run. */
   ended(_queryId: string): void {}

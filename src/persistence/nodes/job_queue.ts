@@ -2,6 +2,7 @@ import { BusyError } from "../../domain/errors.ts";
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
 import { together } from "../../domain/kit/together.ts";
 import { sqlState } from "../postgres/postgres_error.ts";
+import type { Database } from "../database/database.ts";
 import type { PostgresDatabase } from "../postgres/postgres_database.ts";
 import { holderOf, type IsAlive, isAliveNow } from "../queries/leases.ts";
 import { findRequestKey } from "../queries/request_keys.ts";
@@ -38,26 +39,30 @@ export class JobQueue {
   }
 
   accept({ queryId, branchId, request, requestKey, refuseWhenBusy }: NewJob): Promise<void> {
-    const { now, isAlive } = this.#options;
+    const { now } = this.#options;
     const { key = null, fingerprint = null, replaces = null } = requestKey ?? {};
     return this.#db.write(async (tx) => {
-      // The first one waits for others; what is read then is what they left.
-      const [, jobs, [owner], known] = await together([
-        tx.lock(`job ${branchId}`),
-        tx.run("SELECT query_id FROM job WHERE conversation_state_id = $1 LIMIT 1", [branchId]),
-        holderOf(tx, { branchId }),
+      // Others that look for the same wait; what is read then is what they left.
+      if (refuseWhenBusy || key !== null) await tx.lock(`job ${branchId}`);
+      const [isBusy, known] = await together([
+        refuseWhenBusy && this.#isBusy(tx, branchId),
         key === null ? null : findRequestKey(tx, { branchId, key, now: now() }),
       ]);
-      if (refuseWhenBusy) {
-        const isHeld = owner !== undefined && await isAliveNow(tx, { owner, isAlive, now: now() });
-        if (jobs.length > 0 || isHeld) throw new BusyError(`Conversation is busy: ${branchId}`);
-      }
+      if (isBusy) throw new BusyError(`Conversation is busy: ${branchId}`);
       if (known !== null && known.queryId !== replaces) {
         throw new BusyError("Conversation is busy: the request of this key was accepted before");
       }
       await tx.store(ACCEPT, [queryId, branchId, request, key, fingerprint]);
-      await tx.store("SELECT pg_notify('vis_job', '')", []);
     });
+  }
+
+  async #isBusy(tx: Database, branchId: string): Promise<boolean> {
+    const { now, isAlive } = this.#options;
+    const [jobs, [owner]] = await together([
+      tx.run("SELECT query_id FROM job WHERE conversation_state_id = $1 LIMIT 1", [branchId]),
+      holderOf(tx, { branchId }),
+    ]);
+    return jobs.length > 0 || (owner !== undefined && await isAliveNow(tx, { owner, isAlive, now: now() }));
   }
 
   async claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]> {
@@ -186,7 +191,7 @@ export class JobQueue {
 }
 
 const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
-VALUES ($1, $2, $3, $4, $5)`;
+SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;
 
 /** A node that could not report itself for a while cannot tell who is lost: the server may have been. If a node was lost
  * while it waited for the user, the time stood still until now. */

@@ -1,5 +1,4 @@
 import { TakenOverError } from "../../domain/errors.ts";
-import type { Database } from "../database/database.ts";
 
 interface Held {
   readonly epoch: number;
@@ -28,13 +27,11 @@ export class HeldRuns {
     if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
   }
 
-  /** Locks the job of a run until the transaction ends, so that no node takes it in between. Throws `TakenOverError`
-   * unless this node holds it. */
-  async check(tx: Database, queryId: string): Promise<void> {
-    const held = this.#runs.get(queryId);
+  /** Throws `TakenOverError` unless this node holds the run; `holder` is the node with the epoch, null without a job. */
+  check({ id, holder }: { readonly id: string; readonly holder: string | null }): void {
+    const held = this.#runs.get(id);
     if (!held) return;
-    const [job] = await tx.run("SELECT node_id, epoch FROM job WHERE query_id = $1 FOR SHARE", [queryId]);
-    const isHeld = job ? job["nodeId"] === this.node && job["epoch"] === held.epoch : held.over;
-    if (!isHeld) throw new TakenOverError(queryId);
+    const isHeld = holder === null ? held.over : holder === `${this.node} ${held.epoch}`;
+    if (!isHeld) throw new TakenOverError(id);
   }
 }

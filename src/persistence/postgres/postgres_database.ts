@@ -108,8 +108,12 @@ export class PostgresDatabase extends Database {
     await this.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);
   }
 
-  override async fence(queryId: string): Promise<void> {
-    if (this.#transaction) await this.held.check(this, queryId);
+  override holderOf(id: string): RawBuilder<string | null> {
+    return sql<string | null>`(SELECT node_id || ' ' || epoch FROM job WHERE query_id = ${sql.raw(id)} FOR SHARE)`;
+  }
+
+  override checkHolder(run: { readonly id: string; readonly holder: string | null }): void {
+    this.held.check(run);
   }
 
   override ended(queryId: string): void {

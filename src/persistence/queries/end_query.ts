@@ -2,7 +2,7 @@ import { together } from "../../domain/kit/together.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { checkEnd } from "../runs/fence.ts";
+import { checkFence } from "../runs/fence.ts";
 import { firstWords } from "./first_words.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson, toJson } from "../database/json.ts";
@@ -17,7 +17,7 @@ const SUBTITLE_CHARS = 60;
 const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.status", "q.conversationStateId as branchId", "s.metadata"]).where("s.id", "=", queryId)
-    .select(intact("queryState", "s")).forNoKeyUpdate("s")
+    .select(db.holderOf("s.id").as("holder")).select(intact("queryState", "s")).forNoKeyUpdate("s")
 );
 
 /** Ends a running query in the transaction `db`, together with an iteration that was left running; a query that is done
@@ -30,10 +30,9 @@ export async function endQuery(
   const [[row], left] = await together([
     queryToEnd(db, { queryId }),
     runningIterations(db, { queryId }),
-    db.fence(queryId),
   ]);
   if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
-  await checkEnd(db, { ...row, id: queryId });
+  await checkFence(db, { ...row, id: queryId });
   if (row.status !== "running") return;
   const content = new Content(db);
   await content.load([row.metadata]);

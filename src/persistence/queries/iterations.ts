@@ -1,5 +1,4 @@
 import { newId } from "../../domain/kit/id.ts";
-import { together } from "../../domain/kit/together.ts";
 import { blockCells } from "./block_row.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
@@ -62,10 +61,7 @@ export class Iterations {
       const { pendingBlocks: _done, ...before } = fromJson<IterationMetadata>(content.text(row.metadata ?? "{}"));
       const now = this.#now();
       const { branchId, parentId, queryId, position } = row;
-      const [change] = await together([
-        writeResults(content, { ...end, branchId, parentId, queryId, position, iterationId, now }),
-        tx.fence(queryId),
-      ]);
+      const change = await writeResults(content, { ...end, branchId, parentId, queryId, position, iterationId, now });
       const changes = {
         status: end.status,
         llmError: end.error === null ? null : await content.putText(end.error),
@@ -149,17 +145,17 @@ const iterationById = namedQuery((db, { iterationId }: { readonly iterationId: s
       "b.id as branchId",
       "b.parentStateId as parentId",
     ])
-    .select(["s.metadata as queryMetadata", "s.status as queryStatus"])
+    .select(["s.metadata as queryMetadata", "s.status as queryStatus", db.holderOf("s.id").as("holder")])
     .where("i.id", "=", iterationId).select(intact("iteration", "i")).select(intact("queryState", "s"))
     .select(intact("conversationState", "b"))
     .forNoKeyUpdate(["i", "s"])
 );
 
-/** The caller checks the fence of its run. */
 async function runningIteration(tx: Database, iterationId: string) {
   const [row] = await iterationById(tx, { iterationId });
-  if (row && (row.status !== "running" || row.queryStatus !== "running")) {
-    await checkFence(tx, { id: row.queryId, status: row.queryStatus, metadata: row.queryMetadata });
+  if (row) {
+    const { queryId, queryStatus, queryMetadata, holder } = row;
+    await checkFence(tx, { id: queryId, status: queryStatus, metadata: queryMetadata, holder });
   }
   if (row?.status === "running") return row;
   throw new Error(

@@ -20,6 +20,7 @@ export async function takeOverRun(
 ): Promise<LeftQuery | null> {
   const row = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.id", "s.status", "s.metadata", "s.createdAt", "q.conversationStateId as branchId"])
+    .select(tx.holderOf("s.id").as("holder"))
     .where("s.id", "=", queryId).forNoKeyUpdate("s").executeTakeFirst();
   if (!row) return null;
   await checkFence(tx, row);

@@ -1,5 +1,4 @@
 import { TakenOverError } from "../../domain/errors.ts";
-import { together } from "../../domain/kit/together.ts";
 import { verifyAbsent } from "../database/absent.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
@@ -9,19 +8,17 @@ import { fromJson } from "../database/json.ts";
 import type { QueryMetadata } from "./query_metadata.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
-type Row = Pick<DatabaseSchema["queryState"], "id" | "status" | "metadata">;
+interface Row extends Pick<DatabaseSchema["queryState"], "id" | "status" | "metadata"> {
+  /** `Database.holderOf`. */
+  readonly holder: string | null;
+}
 
 /** A process that takes a branch over ends the branch's run as lost, in the transaction that takes the lease. A run's
  * row thus shows whether its process still holds the branch, and each write of a run checks it in the same transaction.
  * A node that takes a run over continues it; then its job shows who runs it. Throws `TakenOverError` for a run that this
  * process no longer has. */
-export async function checkFence(db: Database, row: Row): Promise<void> {
-  await db.fence(row.id);
-  await checkEnd(db, row);
-}
-
-/** The same for a run whose job is checked otherwise. */
-export async function checkEnd(db: Database, { id, status, metadata }: Row): Promise<void> {
+export async function checkFence(db: Database, { id, status, metadata, holder }: Row): Promise<void> {
+  db.checkHolder({ id, holder });
   if (status === "running") return;
   const content = new Content(db);
   await content.load([metadata]);
@@ -29,9 +26,10 @@ export async function checkEnd(db: Database, { id, status, metadata }: Row): Pro
   if (reason === "process_lost") throw new TakenOverError(id);
 }
 
-const runById = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+const runToWrite = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.id", "s.status", "s.metadata", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
+    .select(db.holderOf("s.id").as("holder"))
     .select(intact("queryState", "s")).select(intact("querySoul", "q")).forNoKeyUpdate("s")
 );
 
@@ -40,12 +38,12 @@ export async function runningRun(
   tx: Database,
   queryId: string,
 ): Promise<{ readonly branchId: string; readonly metadata: string | null }> {
-  const [[row]] = await together([runById(tx, { queryId }), tx.fence(queryId)]);
+  const [row] = await runToWrite(tx, { queryId });
   if (!row) {
     await verifyAbsent(tx, { table: "queryState", id: queryId });
     throw new Error(`Cannot store an iteration of query ${queryId}: it does not exist`);
   }
-  await checkEnd(tx, row);
+  await checkFence(tx, row);
   if (row.status !== "running") throw new Error(`Cannot store an iteration of query ${queryId}: it has ended`);
   return row;
 }
@@ -57,7 +55,7 @@ export async function checkRun(
 ): Promise<void> {
   if (!queryId && !iterationId) return;
   const runs = tx.selectFrom("queryState as s").select(["s.id", "s.status", "s.metadata"])
-    .select(intact("queryState", "s")).forShare("s");
+    .select(tx.holderOf("s.id").as("holder")).select(intact("queryState", "s")).forShare("s");
   const row =
     await (iterationId
       ? runs.innerJoin("iteration as i", "i.queryStateId", "s.id").where("i.id", "=", iterationId)

@@ -1,6 +1,7 @@
 /** Nodes on one database, on a real server. */
 import assert from "node:assert/strict";
 import { BusyError, StoreError, TakenOverError } from "../../../src/domain/errors.ts";
+import { checkRun } from "../../../src/persistence/runs/fence.ts";
 import type { ClaimedJob, NewJob } from "../../../src/persistence/store/node_store.ts";
 import { iterate, newIteration, newQuery, OWNER, queryEnd } from "../../conformance/store/fixtures.ts";
 import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
@@ -116,7 +117,7 @@ check("a write that was checked is stored before another node takes the run", as
   const open = Promise.withResolvers<void>();
   const entered = Promise.withResolvers<void>();
   const writing = one.db.write(async (tx) => {
-    await tx.fence("q1");
+    await checkRun(tx, { queryId: "q1" });
     entered.resolve();
     await open.promise;
   });
