@@ -53,13 +53,20 @@ async function throughput(rig: NodesRig, { each, clients }: Load): Promise<reado
   const rates: number[] = [];
   for (const count of [1, 2, 3]) {
     console.error(`nodes: ${count} with ${each}`);
-    const { perSecond, cpuMs, shares } = await measured(rig, { count, clients: clients(count) });
+    const { perSecond, cpuMs, shares, server } = await measured(rig, { count, clients: clients(count) });
     rates.push(perSecond);
     const what = `${count} ${count === 1 ? "node" : "nodes"}, ${each}`;
     found.push(
       { what: `${what}: two-call queries a second`, unit: "1/s", samples: [perSecond], note: shares },
       { what: `${what}: CPU of the nodes for a query`, unit: "ms", samples: [cpuMs] },
+      { what: `${what}: CPU of PostgreSQL for a query`, unit: "ms", samples: [server.cpuMs] },
     );
+    if (count === 1) {
+      found.push(
+        { what: `${what}: stored for an iteration`, unit: "kB", samples: [server.kB] },
+        { what: `${what}: logged for an iteration`, unit: "kB", samples: [server.logKB] },
+      );
+    }
   }
   if (clients(1) === clients(2)) return found;
   const [one = NaN, ...more] = rates;
@@ -70,10 +77,17 @@ async function throughput(rig: NodesRig, { each, clients }: Load): Promise<reado
   ];
 }
 
+interface Measured {
+  readonly perSecond: number;
+  readonly cpuMs: number;
+  readonly shares: string;
+  readonly server: { readonly cpuMs: number; readonly kB: number; readonly logKB: number };
+}
+
 async function measured(
   rig: NodesRig,
   { count, clients }: { readonly count: number; readonly clients: number },
-): Promise<{ readonly perSecond: number; readonly cpuMs: number; readonly shares: string }> {
+): Promise<Measured> {
   await using nodes = await Nodes.start(rig, count);
   const ids = await Promise.all(Array.from({ length: clients }, (_, at) => nodes.of(at).conversation()));
   const round = (queries: number) =>
@@ -81,15 +95,23 @@ async function measured(
       for (let n = 0; n < queries; n++) await nodes.of(at).ask(id, `${at}-${n}`);
     }));
   await round(1);
+  const before = await nodes.server();
   const [cpu, busy, begun] = [nodes.cpuSeconds, busySeconds(), performance.now()];
   await round(QUERIES);
   const seconds = (performance.now() - begun) / 1000;
-  const used = nodes.cpuSeconds - cpu;
+  const [used, worked] = [nodes.cpuSeconds - cpu, busySeconds() - busy];
+  const after = await nodes.server();
+  const all = clients * QUERIES;
   const share = (part: number): string => `${Math.round(part / seconds / navigator.hardwareConcurrency * 100)} %`;
   return {
-    perSecond: clients * QUERIES / seconds,
-    cpuMs: used * 1000 / (clients * QUERIES),
-    shares: `nodes use ${share(used)} of the cores, everything ${share(busySeconds() - busy)}`,
+    perSecond: all / seconds,
+    cpuMs: used * 1000 / all,
+    shares: `nodes use ${share(used)} of the cores, everything ${share(worked)}`,
+    server: {
+      cpuMs: (after.cpuSeconds - before.cpuSeconds) * 1000 / all,
+      kB: (after.bytes - before.bytes) / 1000 / (2 * all),
+      logKB: (after.logBytes - before.logBytes) / 1000 / (2 * all),
+    },
   };
 }
 

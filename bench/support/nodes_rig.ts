@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Postgres } from "../../tests/helpers/postgres.ts";
 import { sseEvents } from "../../tests/e2e/helpers/sse.ts";
 import type { Program } from "./programs.ts";
@@ -6,6 +7,14 @@ import { type Served, startServed } from "./served.ts";
 import type { SlowModel } from "./slow_model.ts";
 
 const CONFIG = { sandbox: { live: 64 }, server: { requestsPerMinute: 1_000_000, burst: 100_000 } };
+
+const WORK = "SELECT pg_database_size(current_database()), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')";
+
+interface ServerWork {
+  readonly bytes: number;
+  readonly logBytes: number;
+  readonly cpuSeconds: number;
+}
 
 export interface NodesRig {
   readonly program: Program;
@@ -17,11 +26,11 @@ export interface NodesRig {
 export class Nodes implements AsyncDisposable {
   readonly all: Served[] = [];
   readonly #rig: NodesRig;
-  readonly #env: Readonly<Record<string, string>>;
+  readonly #url: string;
 
   protected constructor(rig: NodesRig, url: string) {
     this.#rig = rig;
-    this.#env = { VIS_DATABASE_URL: url };
+    this.#url = url;
   }
 
   static async start(rig: NodesRig, count: number): Promise<Nodes> {
@@ -33,7 +42,8 @@ export class Nodes implements AsyncDisposable {
   /** The first one makes the schema. */
   async add(): Promise<void> {
     const { program, model } = this.#rig;
-    this.all.push(await startServed(program, { baseUrl: model.baseUrl, config: CONFIG, env: this.#env }));
+    const env = { VIS_DATABASE_URL: this.#url };
+    this.all.push(await startServed(program, { baseUrl: model.baseUrl, config: CONFIG, env }));
   }
 
   of(at: number): Served {
@@ -45,6 +55,15 @@ export class Nodes implements AsyncDisposable {
   /** Of the nodes and their sandboxes. */
   get cpuSeconds(): number {
     return this.all.flatMap(({ pid }) => treeOf(pid)).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  }
+
+  /** What the database server has stored, logged and worked so far. */
+  async server(): Promise<ServerWork> {
+    const { postgres } = this.#rig;
+    const found = await postgres.sql(WORK, this.#url);
+    const [bytes = NaN, logBytes = NaN] = found.split("|").map(Number);
+    const [pid = ""] = (await Deno.readTextFile(join(postgres.folder, "data/postmaster.pid"))).split("\n");
+    return { bytes, logBytes, cpuSeconds: treeOf(Number(pid)).reduce((sum, one) => sum + cpuSeconds(one), 0) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

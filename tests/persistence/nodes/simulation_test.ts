@@ -9,7 +9,9 @@ import { lapse, revive, type TestNode, testNode } from "./_cluster.ts";
 
 const server = noPostgres === "" ? await startPostgres({ settings: ["max_connections = 200"] }) : null;
 
-const NODES = 6, BRANCHES = 8, REQUESTS = 30, WRITES = 3, TURNS = 6_000;
+const WRITES = 3, TURNS = 20_000;
+const FEW = { nodes: 6, branches: 8, requests: 30 };
+const MANY = { nodes: 100, branches: 30, requests: 60 };
 
 interface Run extends ClaimedJob {
   writes: number;
@@ -26,17 +28,26 @@ class Simulation {
   readonly ended: string[] = [];
   refused = 0;
   takeovers = 0;
+  readonly #requests: number;
   #accepted = 0;
 
-  constructor(nodes: readonly TestNode[], branches: readonly string[], random: Random) {
+  constructor(
+    nodes: readonly TestNode[],
+    { branches, requests, random }: {
+      readonly branches: readonly string[];
+      readonly requests: number;
+      readonly random: Random;
+    },
+  ) {
     this.#nodes = nodes;
     this.#branches = branches;
+    this.#requests = requests;
     this.#random = random;
     for (const one of nodes) this.#runs.set(one, []);
   }
 
   get done(): boolean {
-    return this.ended.length === REQUESTS;
+    return this.ended.length === this.#requests;
   }
 
   async turn(): Promise<void> {
@@ -52,7 +63,7 @@ class Simulation {
   }
 
   async #accept(at: TestNode): Promise<void> {
-    if (this.#accepted === REQUESTS) return;
+    if (this.#accepted === this.#requests) return;
     const queryId = `q${String(this.#accepted++).padStart(3, "0")}`;
     const branchId = this.#random.pick(this.#branches);
     await at.nodes.accept({ queryId, branchId, request: new Uint8Array(), refuseWhenBusy: false });
@@ -113,25 +124,25 @@ class Simulation {
   }
 }
 
-for (const seed of [1, 2, 3]) {
+for (const [seed, size] of [FEW, FEW, FEW, MANY].entries()) {
   Deno.test({
-    name: `every request is run once and in order whatever happens to nodes (seed ${seed})${
+    name: `every request is run once and in order whatever happens to ${size.nodes} nodes (seed ${seed + 1})${
       noPostgres && `: ${noPostgres}`
     }`,
     ignore: server === null,
     fn: async () => {
       const url = await server?.createDatabase() ?? assert.fail();
       const nodes: TestNode[] = [];
-      for (let n = 0; n < NODES; n++) nodes.push(await testNode(url, `n${n}`));
+      for (let n = 0; n < size.nodes; n++) nodes.push(await testNode(url, `n${n}`));
       try {
-        const branches = await Promise.all(Array.from({ length: BRANCHES }, async (_, n) => {
+        const branches = await Promise.all(Array.from({ length: size.branches }, async (_, n) => {
           const facts = { title: `${n}`, channel: "http", workspace: "/w" };
           return (await nodes[0]?.store.createConversation(facts))?.branchId ?? "";
         }));
-        const simulation = new Simulation(nodes, branches, new Random(seed));
+        const simulation = new Simulation(nodes, { ...size, branches, random: new Random(seed + 1) });
         for (let turn = 0; turn < TURNS && !simulation.done; turn++) await simulation.turn();
         const { ended, written, refused, takeovers } = simulation;
-        assert.deepEqual([ended.length, new Set(ended).size], [REQUESTS, REQUESTS]);
+        assert.deepEqual([ended.length, new Set(ended).size], [size.requests, size.requests]);
         assert.ok(refused > 0 && takeovers > 0, `${refused} writes refused, ${takeovers} takeovers`);
         for (const branch of branches) {
           const order = written.filter(({ branchId }) => branchId === branch)
