@@ -1,10 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createHash } from "node:crypto";
 import { migrations } from "../../../migrations/postgres/mod.ts";
 import { StoreError } from "../../domain/errors.ts";
+import { isAborted } from "./postgres_error.ts";
 import type { Connection } from "./server.ts";
 
 /** Any number that no other program is likely to lock. */
 const LOCK = 7_164_011;
+/** How long one try waits for a lock, and for how long it is tried while other nodes use the tables. */
+const LOCK_MS = 2_000, PAUSE_MS = 200, PATIENCE_MS = 60_000;
 
 /** Brings a database to the newest schema, each file in a transaction. Throws `StoreError` for a database of a newer
  * Vis, for one of another program, and, unless `unfinished` is set, for an unfinished copy. */
@@ -18,9 +22,24 @@ export async function migratePostgres(
 ): Promise<void> {
   if (!unfinished) await refuseUnfinished(connection, location);
   if (await versionOf(connection, location) === migrations.length) return;
+  for (const start = performance.now();; await sleep(PAUSE_MS)) {
+    try {
+      return await migrate(connection, { location, now });
+    } catch (error) {
+      if (!isAborted(error) || performance.now() - start > PATIENCE_MS) throw error;
+      await connection.query("ROLLBACK");
+    }
+  }
+}
+
+/** Tries it once. Nodes that use a table do not wait for long, and no deadlock with them lasts. */
+async function migrate(
+  connection: Connection,
+  { location, now }: { readonly location: string; readonly now: () => number },
+): Promise<void> {
   await connection.query("BEGIN; SET LOCAL vis.tenant = '*'");
   // Another process may be doing the same.
-  await connection.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+  await connection.query(`SELECT pg_advisory_xact_lock(${LOCK}); SET LOCAL lock_timeout = ${LOCK_MS}`);
   for (const { version, name, sql } of migrations.slice(await versionOf(connection, location))) {
     if (version === 1) {
       await connection.query(

@@ -4,7 +4,7 @@ import { Database, type ResultRow, type RowChange } from "../database/database.t
 import { OwnDriver } from "../database/own_driver.ts";
 import { postgresDialect } from "./dialect.ts";
 import { HeldRuns } from "./held_runs.ts";
-import { isConflict, isLost, sqlState } from "./postgres_error.ts";
+import { isAborted, isConflict, isLost, sqlState } from "./postgres_error.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 import type { Connection, Server } from "./server.ts";
 import { PostgresTransaction } from "./transaction.ts";
@@ -99,7 +99,7 @@ export class PostgresDatabase extends Database {
         return result;
       } catch (error) {
         await undo(connection, error);
-        if (!isLost(error)) throw error;
+        if (!isLost(error) && !isAborted(error)) throw error;
       }
     }
   }
@@ -196,7 +196,7 @@ export class PostgresDatabase extends Database {
         return result;
       } catch (error) {
         connection.release(isLost(error));
-        if (!isLost(error)) throw error;
+        if (!isLost(error) && !isAborted(error)) throw error;
       }
     }
   }

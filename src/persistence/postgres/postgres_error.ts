@@ -55,7 +55,12 @@ export function isLost(error: unknown): boolean {
 /** Whether the same transaction may succeed when it runs again. A row that another transaction added at the same time is
  * found then. */
 export function isConflict(error: unknown): boolean {
-  return ["40001", "40P01", "23505"].includes(sqlState(error));
+  return isAborted(error) || sqlState(error) === "23505";
+}
+
+/** Whether the server undid what was asked, or did not wait longer, because of what others do at the same time. */
+export function isAborted(error: unknown): boolean {
+  return ["40001", "40P01", "55P03"].includes(sqlState(error));
 }
 
 function isClosed(error: Error): boolean {
