@@ -2,6 +2,7 @@
  * confined worker cannot read files, and analysing the modules of an unbundled child costs 60 ms at every start. */
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
+import { CHILD_V8_FLAGS } from "../src/sandbox/launch/program.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
 
@@ -69,8 +70,11 @@ async function makeCodeCaches(folder: string): Promise<void> {
   for (const file of ["main", "worker"]) {
     await bundle(`scripts/_code_cache_${file}.ts`, ["-o", join(ROOT, CACHE_MAKER, `${file}.js`)]);
   }
-  const args = ["run", "-A", "--no-config", "--unstable-worker-options", `${CACHE_MAKER}/main.js`, folder];
-  const { code, stderr } = await run(args, { cwd: ROOT });
+  // V8 takes no cache that was made with other flags.
+  const flags = ["--unstable-worker-options", `--v8-flags=${CHILD_V8_FLAGS.join(",")}`];
+  const { code, stderr } = await run(["run", "-A", "--no-config", ...flags, `${CACHE_MAKER}/main.js`, folder], {
+    cwd: ROOT,
+  });
   if (code !== 0) throw new Error(`Cannot make code caches: ${stderr.trim()}`);
 }
 

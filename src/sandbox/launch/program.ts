@@ -7,7 +7,11 @@ export const CHILD_ARGUMENT = "__sandbox_child";
 
 /** No compilation cache: it would hold every block forever and never match, as each has its own file name. A young heap
  * of 4 MB in each of the two threads, as in the main process. */
-const V8_FLAGS = ["--disallow-code-generation-from-strings", "--no-compilation-cache", "--max-semi-space-size=4"];
+export const CHILD_V8_FLAGS: readonly string[] = [
+  "--disallow-code-generation-from-strings",
+  "--no-compilation-cache",
+  "--max-semi-space-size=4",
+];
 /** The garbage collector gives up well below the memory limit: near the limit it would thrash for seconds first. */
 const HEAP_SHARE = 0.75;
 const MIB = 1 << 20;
@@ -56,7 +60,7 @@ export function childProgram({ memoryBytes, allPermissions, access }: ChildProgr
       "--no-check",
       "--unstable-worker-options",
       ...permissions,
-      `--v8-flags=${[...V8_FLAGS, `--max-old-space-size=${heap}`].join(",")}`,
+      `--v8-flags=${[...CHILD_V8_FLAGS, `--max-old-space-size=${heap}`].join(",")}`,
       `${folder}child.js`,
     ],
   };
@@ -67,7 +71,7 @@ export function execProgram(): ChildProgram {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { path, args: [EXEC_ARGUMENT] };
   const flags = ["--quiet", "--no-npm", "--no-remote", "--no-config", "--no-lock", "--no-prompt", "--no-check"];
-  const v8 = `--v8-flags=${V8_FLAGS.join(",")}`;
+  const v8 = `--v8-flags=${CHILD_V8_FLAGS.join(",")}`;
   return { path, args: ["run", ...flags, "--allow-ffi", v8, `${bundleFolder()}exec.js`, EXEC_ARGUMENT] };
 }
 
