@@ -4,7 +4,7 @@ import { childrenSuite } from "./suites/children_suite.ts";
 import { codingSuite } from "./suites/coding_suite.ts";
 import { commandsSuite } from "./suites/commands_suite.ts";
 import { continueSuite } from "./suites/continue_suite.ts";
-import { endSuite } from "./suites/end_suite.ts";
+import { endSuite } from "./suites/failures/end_suite.ts";
 import { flagsSuite } from "./suites/flags_suite.ts";
 import { fullDiskSuite } from "./suites/failures/full_disk_suite.ts";
 import { givenSuite } from "./suites/given_suite.ts";
@@ -26,6 +26,7 @@ import { screenSuite } from "./suites/screen_suite.ts";
 import { serveSuite } from "./suites/serve_suite.ts";
 import { servicesSuite } from "./suites/services_suite.ts";
 import { signalsSuite } from "./suites/failures/signals_suite.ts";
+import { startsSuite } from "./suites/starts_suite.ts";
 import { streamsSuite } from "./suites/streams_suite.ts";
 import { telegramSuite } from "./suites/telegram_suite.ts";
 import { toolchainsSuite } from "./suites/toolchains_suite.ts";
@@ -33,16 +34,17 @@ import { twoProcessesSuite } from "./suites/failures/two_processes_suite.ts";
 
 /** What depends on how the program is started, built or spoken to: held both ways. */
 export const bothWays: readonly ((launcher: Launcher) => void)[] = [
+  startsSuite,
   runSuite,
-  commandsSuite,
   serveSuite,
-  screenSuite,
-  protocolsSuite,
   modulesSuite,
 ];
 
 /** All other behaviour: held on the executable, or from source where none can be made. */
 export const oneWay: readonly ((launcher: Launcher) => void)[] = [
+  commandsSuite,
+  screenSuite,
+  protocolsSuite,
   runOptionsSuite,
   repliesSuite,
   streamsSuite,

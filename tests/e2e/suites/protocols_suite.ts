@@ -13,27 +13,6 @@ import { User } from "../helpers/user.ts";
 
 /** `vis mcp` and `vis acp` as programs that start them see them. */
 export function protocolsSuite(launcher: Launcher): void {
-  launched(launcher, "vis mcp serves a client on its stdin and stdout, over two starts", async () => {
-    await using user = await User.make(launcher, {
-      reply: [replyJson("const kept = 7"), final("{{kept}}"), replyJson("const more = kept + 1"), final("{{more}}")],
-    });
-    const [command, ...before] = launcher.argv;
-    const start = async (): Promise<Client> => {
-      const client = new Client({ name: "e2e", version: "1.0.0" });
-      const args = [...before, "mcp", "--cwd", user.workspace];
-      await client.connect(new StdioClientTransport({ command, args, env: user.env, stderr: "ignore" }));
-      return client;
-    };
-    const first = await start();
-    const asked = await first.callTool({ name: "ask", arguments: { request: "Keep seven" } });
-    assert.deepEqual(asked.content, [{ type: "text", text: "7" }]);
-    await first.close();
-    const second = await start();
-    const next = await second.callTool({ name: "continue", arguments: { request: "One more" } });
-    assert.deepEqual(next.content, [{ type: "text", text: "8" }]);
-    await second.close();
-  });
-
   launched(launcher, "vis mcp stores what runs at SIGHUP as at SIGTERM", async (t) => {
     const steps = (["SIGTERM", "SIGHUP"] as const).map((signal) => [signal, async () => {
       await using user = await User.make(launcher, { reply: replyJson(ENDLESS) });
@@ -125,38 +104,6 @@ export function protocolsSuite(launcher: Launcher): void {
       assert.match((await user.run(["run", "x"])).stderr, /run vis mcp login tracker;/);
     },
   );
-
-  launched(launcher, "vis acp serves an editor on its stdin and stdout, and ends at SIGTERM", async () => {
-    await using user = await User.make(launcher, { reply: [replyJson("const kept = 7"), final("It is {{kept}}")] });
-    const [command, ...before] = launcher.argv;
-    const child = new Deno.Command(command, {
-      args: [...before, "acp"],
-      clearEnv: true,
-      env: user.env,
-      cwd: user.workspace,
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "inherit",
-    }).spawn();
-    const texts: string[] = [];
-    const editor = client({ name: "e2e" }).onNotification(methods.client.session.update, ({ params: { update } }) => {
-      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
-        texts.push(update.content.text);
-      }
-    });
-    const { agent: of } = methods;
-    await editor.connectWith(ndJsonStream(child.stdin, child.stdout), async (context) => {
-      await context.request(of.initialize, { protocolVersion: 1, clientCapabilities: {} });
-      const { sessionId } = await context.request(of.session.new, { cwd: user.workspace, mcpServers: [] });
-      const prompt = [{ type: "text" as const, text: "Keep seven" }];
-      assert.deepEqual(await context.request(of.session.prompt, { sessionId, prompt }), { stopReason: "end_turn" });
-    });
-    assert.deepEqual(texts, ["It is 7"]);
-    child.kill("SIGTERM");
-    assert.equal((await child.status).code, 0);
-    const { queries } = await user.queries();
-    assert.deepEqual(queries.map(({ answer }) => answer), ["It is 7"]);
-  });
 }
 
 /** A signal in the endless block ends the program and all below it, and the query is stored as cancelled. */

@@ -36,28 +36,6 @@ export function screenSuite(launcher: Launcher): void {
     return Deno.test({ name: `vis on a terminal (${launcher.name}): ${noPty}`, ignore: true, fn: () => {} });
   }
 
-  launched(launcher, "vis on a terminal asks, answers, leaves, and goes on with -c", async () => {
-    await using user = await User.make(launcher, {
-      reply: [replyJson("6 * 7", { thinking: "I multiply." }), final("It makes 42"), final("Once more: 42")],
-    });
-    const pty = new Pty(user, []);
-    await pty.until("mock-1");
-    pty.type("What is 6 * 7?\r");
-    const text = await pty.until(/It makes 42[^]*2 steps/);
-    assert.match(text, /→ 42/);
-    pty.type("\x04");
-    assert.equal((await pty.ended).code, 0);
-    assert.equal(pty.alternate, false);
-    assert.match(pty.screen(), /Resume with: vis --conversation [0-9a-f-]{13}\n(?:.*\n)*as it was/);
-    const again = new Pty(user, ["-c"]);
-    await again.until("It makes 42");
-    again.type("Again?\r");
-    await again.until("Once more: 42");
-    again.type("\x03\x03");
-    assert.equal((await again.ended).code, 0);
-    assert.equal((await user.queries()).queries.length, 2);
-  });
-
   launched(launcher, "vis with words on a terminal asks them on the screen", async () => {
     await using user = await User.make(launcher, { reply: [final("It makes 42")] });
     const pty = new Pty(user, ["What", "is", "6", "*", "7?"]);

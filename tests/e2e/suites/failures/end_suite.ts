@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { final, replyJson } from "../../helpers/scripted_provider.ts";
-import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
-import { checkEvents } from "../helpers/events.ts";
-import type { Launcher } from "../_launcher.ts";
-import { ENDLESS, inBlock } from "../_endless.ts";
-import { descendants, survivors } from "../helpers/processes.ts";
-import { launched, together } from "../helpers/together.ts";
-import { User } from "../helpers/user.ts";
+import { final, replyJson } from "../../../helpers/scripted_provider.ts";
+import type { MockOptions } from "../../../helpers/wires/openai_mock.ts";
+import { checkEvents } from "../../helpers/events.ts";
+import type { Launcher } from "../../_launcher.ts";
+import { ENDLESS, inBlock } from "../../_endless.ts";
+import { descendants, survivors } from "../../helpers/processes.ts";
+import { launched, together } from "../../helpers/together.ts";
+import { User } from "../../helpers/user.ts";
 
 /** Folders of sandboxes that were left behind. The runtime of an executable keeps a cache beside them. */
 async function leftFolders(user: User): Promise<readonly string[]> {
