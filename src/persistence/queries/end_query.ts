@@ -1,4 +1,3 @@
-import { together } from "../../domain/kit/together.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
@@ -14,9 +13,12 @@ import type { QueryEnd } from "../../domain/query/query_result.ts";
 
 const SUBTITLE_CHARS = 60;
 
+/** A run, once for each of its iterations that have not ended. */
 const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select(["s.status", "q.conversationStateId as branchId", "s.metadata"]).where("s.id", "=", queryId)
+    .leftJoin("iteration as i", (join) => join.onRef("i.queryStateId", "=", "s.id").on("i.status", "=", "running"))
+    .select(["s.status", "q.conversationStateId as branchId", "s.metadata", "i.id as iterationId"])
+    .where("s.id", "=", queryId)
     .select(db.holderOf("s.id").as("holder")).select(intact("queryState", "s")).forNoKeyUpdate("s")
 );
 
@@ -27,10 +29,8 @@ export async function endQuery(
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
 ): Promise<void> {
   const { status, ...facts } = end;
-  const [[row], left] = await together([
-    queryToEnd(db, { queryId }),
-    runningIterations(db, { queryId }),
-  ]);
+  const rows = await queryToEnd(db, { queryId });
+  const [row] = rows;
   if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
   await checkFence(db, { ...row, id: queryId });
   if (row.status !== "running") return;
@@ -43,6 +43,7 @@ export async function endQuery(
     metadata: await content.putText(toJson({ ...before, ...facts, answer: facts.answer.toWellFormed() })),
   };
   await updateRow(db, "queryState", { id: queryId, changes: cells });
+  const left = rows.flatMap(({ iterationId }) => iterationId === null ? [] : { id: iterationId });
   if (status === "done" && left.length > 0) {
     throw new Error(`Cannot end query ${queryId}: its last iteration is not stored`);
   }

@@ -95,7 +95,7 @@ export class Iterations {
       await give(content, { iteration, branchId, iterationId: row.id, now });
       const results = { ...end, blocks: [], branchId, queryId, position, iterationId: row.id, now };
       const variables = await addToDigest(tx, { branchId, change: await writeResults(content, results) });
-      await updateRow(tx, "iteration", { id: row.id, changes: { variables } });
+      if (variables !== null) await updateRow(tx, "iteration", { id: row.id, changes: { variables } });
       await count(tx, { ...iteration, totals: end.totals, cell });
       return row.id;
     });
