@@ -1,5 +1,5 @@
 import { Cancelled, UsageError } from "../../domain/errors.ts";
-import { isChild, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import type { NodeStore } from "../../persistence/store/node_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import { endEvent } from "../stored_events.ts";
@@ -46,7 +46,7 @@ async function* eventsAfter(
     for (const one of found) {
       last = one.number;
       yield one;
-      if (isEnd(one.event) && !isChild(one.event)) return;
+      if (isOwnEnd(one.event)) return;
     }
     if (found.length > 0) {
       looks = 0;

@@ -1,7 +1,7 @@
 import { Cancelled } from "../../domain/errors.ts";
 import { newId } from "../../domain/kit/id.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
-import { isChild, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import { beforeEpoch } from "../../domain/query/event_number.ts";
 import type { QueryResult } from "../../domain/query/query_result.ts";
 import type { NodeCommand, NodeNews } from "../../persistence/store/node_store.ts";
@@ -83,7 +83,7 @@ export class Node implements SharedQueries {
       for await (const { event, number } of this.#follow(queryId, 0, signal)) {
         options.emit(event, number);
         this.#ask(event, { queryId, open, options });
-        if (isEnd(event) && !isChild(event)) return event.result;
+        if (isOwnEnd(event)) return event.result;
       }
       throw new Cancelled("Cannot wait for the answer: this server shuts down; another one has the request");
     } finally {
@@ -172,7 +172,7 @@ export class Node implements SharedQueries {
     const parts = { nodes, store, bell: this.#bell, local: () => null };
     const stored = await store.query(queryId);
     for await (const { event } of followQuery(queryId, parts, { after: newest - 1, signal: NEVER })) {
-      if (!stored || !isEnd(event) || isChild(event)) return null;
+      if (!stored || !isOwnEnd(event)) return null;
     }
     const events = (after: number) =>
       followQuery(queryId, parts, { after, signal: after < newest ? NEVER : AbortSignal.abort() });

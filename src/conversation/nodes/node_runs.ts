@@ -1,7 +1,7 @@
 import { BusyError, HandedOver, TakenOverError } from "../../domain/errors.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { beforeEpoch } from "../../domain/query/event_number.ts";
-import { isChild, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import type { QueryReason } from "../../domain/query/query_result.ts";
 import type { Log } from "../../logging/log.ts";
 import type { ClaimedJob, NodeCommand } from "../../persistence/store/node_store.ts";
@@ -194,7 +194,7 @@ export class NodeRuns {
 
   /** The end of a run that was lost, or could not be stored, is not the end of its query. */
   #emit(queryId: string, events: LocalEvents, event: QueryEvent): void {
-    if (isEnd(event) && !isChild(event) && UNSTORED.has(event.result.reason)) return;
+    if (isOwnEnd(event) && UNSTORED.has(event.result.reason)) return;
     const number = events.add(event);
     this.#parts.publisher.add({ queryId, number, body: JSON.stringify(event) });
     this.#parts.bell.ring(queryId);

@@ -83,6 +83,11 @@ export function isEnd(event: QueryEvent): event is Extract<QueryEvent, { readonl
   return event.type === "final" || event.type === "failed" || event.type === "cancelled";
 }
 
+/** Whether a query has ended that is no child of another. */
+export function isOwnEnd(event: QueryEvent): event is Extract<QueryEvent, { readonly result: QueryResult }> {
+  return isEnd(event) && !isChild(event);
+}
+
 /** Never throws to the engine; a channel that fails misses only its own events. `number` is the place of an event among
  * those of its query on all nodes; omitted where one process has all of them. */
 export type Emit = (event: QueryEvent, number?: number) => void;

@@ -1,5 +1,4 @@
-import type { QueryEvent } from "../../domain/query/query_event.ts";
-import { isChild, isEnd } from "../../domain/query/query_event.ts";
+import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import { inApi, Refused, request } from "./api.ts";
 
 const PAUSES_MS = [250, 1000, 2000, 4000, 8000];
@@ -71,6 +70,6 @@ function eventOf(part: string, seen: Seen): readonly QueryEvent[] {
   const event: QueryEvent = JSON.parse(data);
   seen.queryId ??= event.queryId;
   seen.id = /^id: (.*)$/m.exec(part)?.[1] ?? "";
-  seen.over = isEnd(event) && event.queryId === seen.queryId && !isChild(event);
+  seen.over = isOwnEnd(event) && event.queryId === seen.queryId;
   return [event];
 }

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
+import { isOwnEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
 import type { SharedQueries } from "../../../conversation/shared_queries.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 
@@ -85,7 +85,7 @@ export class Metrics {
       this.#blocks.inc({ outcome: event.result.outcome });
       this.#blockSeconds.inc(event.result.ms / 1000);
     }
-    if (isEnd(event) && !isChild(event)) this.#ended(event.result);
+    if (isOwnEnd(event)) this.#ended(event.result);
   }
 
   /** All metrics in the Prometheus text format; `running` is the number of running queries. */

@@ -3,7 +3,7 @@ import type { SharedRun } from "../../../conversation/shared_queries.ts";
 import { resultOf, storedEvents } from "../../../conversation/stored_events.ts";
 import { Cancelled } from "../../../domain/errors.ts";
 import { omittedBetween } from "../../../domain/query/event_number.ts";
-import { isChild, isEnd } from "../../../domain/query/query_event.ts";
+import { isChild, isEnd, isOwnEnd } from "../../../domain/query/query_event.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import { Problem } from "../response/problem.ts";
@@ -117,7 +117,7 @@ export class FollowedQuery {
 }
 
 async function lastOf(run: SharedRun): Promise<QueryResult> {
-  for await (const { event } of run.events(run.newest)) if (isEnd(event) && !isChild(event)) return event.result;
+  for await (const { event } of run.events(run.newest)) if (isOwnEnd(event)) return event.result;
   throw new Cancelled("Cancelled");
 }
 

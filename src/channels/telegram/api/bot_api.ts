@@ -103,7 +103,6 @@ export class BotApi {
     }
     // An answer without a code comes from an intermediary, not from Telegram.
     if (!Number.isInteger(code) || code >= 500) return new TelegramError(message, { code: "network" });
-    const migratedTo = parameters?.migrate_to_chat_id ?? null;
-    return new TelegramError(message, { code: "refused", description: said, migratedTo });
+    return new TelegramError(message, { code: "refused", description: said });
   }
 }

@@ -19,8 +19,6 @@ export class TelegramError extends Error {
   readonly detail: TelegramErrorDetail;
   /** How long Telegram asks to wait; 0 if it does not. */
   readonly retryAfterMs: number;
-  /** The new id of a group that was migrated. */
-  readonly migratedTo: number | null;
 
   constructor(
     message: string,
@@ -29,13 +27,11 @@ export class TelegramError extends Error {
       /** Telegram's own error message. */
       readonly description?: string;
       readonly retryAfterMs?: number;
-      readonly migratedTo?: number | null;
     },
   ) {
     super(message);
     this.code = facts.code;
     this.detail = DETAILS.find(([words]) => words.test(facts.description ?? ""))?.[1] ?? null;
     this.retryAfterMs = facts.retryAfterMs ?? 0;
-    this.migratedTo = facts.migratedTo ?? null;
   }
 }
