@@ -6,106 +6,103 @@ import type { CommandInput } from "../input/command_input.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";
 
-export interface ConfigCommandFlags {
-  readonly json: boolean;
-  readonly cwd?: string | undefined;
+/** Secrets arrive already masked. */
+type Input<Flags = unknown> = CommandInput<Flags & { readonly json: boolean; readonly cwd?: string }>;
+type FileInput = Input<{ readonly project: boolean }>;
+
+/** `vis config list`. */
+export async function listSettings(input: Input<{ readonly all: boolean }>): Promise<number> {
+  const { io, flags } = input;
+  const facts = await (await adminOf(input)).list(flags);
+  show(facts, table(facts), input);
+  if (facts.length === 0 && !flags.json) {
+    io.stderr("No settings are set. vis config list --all shows the defaults.\n");
+  }
+  return 0;
 }
 
-/** `vis config …`; each method resolves with the exit code. Secrets arrive already masked. */
-export class ConfigCommand {
-  readonly #parts: CommandInput<ConfigCommandFlags>;
+/** `vis config get`. */
+export async function getSetting(key: string, input: Input): Promise<number> {
+  const { value } = await (await adminOf(input)).explain(key);
+  return show(value, [typeof value === "string" ? value : JSON.stringify(value, null, 2)], input);
+}
 
-  constructor(parts: CommandInput<ConfigCommandFlags>) {
-    this.#parts = parts;
-  }
+/** `vis config explain`. */
+export async function explainSetting(key: string, input: Input): Promise<number> {
+  const facts = await (await adminOf(input)).explain(key);
+  if (input.flags.json) return show(facts, [], input);
+  for (const line of explained(facts, input.io)) input.io.stdout(`${line}\n`);
+  return 0;
+}
 
-  async list(options: { readonly all: boolean }): Promise<number> {
-    const facts = await (await this.#admin()).list(options);
-    const { io, flags } = this.#parts;
-    this.#tell(facts, table(facts));
-    if (facts.length === 0 && !flags.json) {
-      io.stderr("No settings are set. vis config list --all shows the defaults.\n");
-    }
-    return 0;
-  }
+/** `vis config set`. */
+export async function setSetting(key: string, words: readonly string[], input: FileInput): Promise<number> {
+  const done = await (await adminOf(input)).set(key, { words, project: input.flags.project });
+  return changed(done, `${key} = ${JSON.stringify(done.value)} in ${done.path}`, input);
+}
 
-  async get(key: string): Promise<number> {
-    const { value } = await (await this.#admin()).explain(key);
-    return this.#tell(value, [typeof value === "string" ? value : JSON.stringify(value, null, 2)]);
-  }
+/** `vis config unset`. */
+export async function unsetSetting(key: string, input: FileInput): Promise<number> {
+  const done = await (await adminOf(input)).unset(key, input.flags);
+  const line = done.changed ? `removed ${key} from ${done.path}` : `${key} is not set in ${done.path}`;
+  return changed(done, line, input);
+}
 
-  async explain(key: string): Promise<number> {
-    const facts = await (await this.#admin()).explain(key);
-    return this.#tell(facts, explained(facts, this.#parts.io));
-  }
+/** `vis config path`. */
+export async function showConfigPath(input: FileInput): Promise<number> {
+  const path = (await adminOf(input)).path(input.flags);
+  return show({ path }, [path], input);
+}
 
-  async set(
-    key: string,
-    change: { readonly words: readonly string[]; readonly project: boolean },
-  ): Promise<number> {
-    const done = await (await this.#admin()).set(key, change);
-    return this.#changed(done, `${key} = ${JSON.stringify(done.value)} in ${done.path}`);
-  }
+/** `vis config schema`. */
+export async function showConfigSchema({ services, io }: CommandInput<unknown>): Promise<number> {
+  const flags = { json: true };
+  return show(await (await adminOf({ services, io, flags })).schema(), [], { io, flags });
+}
 
-  async unset(key: string, options: { readonly project: boolean }): Promise<number> {
-    const done = await (await this.#admin()).unset(key, options);
-    return this.#changed(done, done.changed ? `removed ${key} from ${done.path}` : `${key} is not set in ${done.path}`);
-  }
+/** `vis config trust`. Resolves with 1 if something remains untrusted. */
+export async function trustConfig(
+  input: Input<{ readonly yes: boolean; readonly remove: boolean }>,
+): Promise<number> {
+  const { yes, remove } = input.flags;
+  const admin = await adminOf(input);
+  const found = await admin.trustable();
+  if (found === null) return show(null, ["This workspace has no settings file"], input);
+  if (remove) await admin.distrust(found.path);
+  else if (yes) await admin.trust(found);
+  const needed = found.keys.length > 0;
+  const trusted = !remove && (yes || found.trusted);
+  const last = trusted
+    ? []
+    : needed
+    ? ["These settings name hosts, commands or grants. Review them, then run: vis config trust --yes"]
+    : ["The file sets only harmless keys: there is nothing to trust"];
+  show({ ...found, trusted }, [
+    `${trusted ? "trusted" : "not trusted"}  ${found.path}`,
+    `  sha256 ${found.sha256}`,
+    ...found.keys.map(({ key, value }) => `  ${key} = ${JSON.stringify(value)}`),
+    ...last,
+  ], input);
+  return trusted || !needed ? 0 : 1;
+}
 
-  async path(options: { readonly project: boolean }): Promise<number> {
-    const path = (await this.#admin()).path(options);
-    return this.#tell({ path }, [path]);
-  }
+async function adminOf({ services, flags }: Input): Promise<ConfigAdmin> {
+  return await services.configAdmin({ cwd: flags.cwd });
+}
 
-  async schema(): Promise<number> {
-    return this.#tell(await (await this.#admin()).schema(), []);
+function changed(change: SettingChange, line: string, { io, flags }: Pick<Input, "io" | "flags">): number {
+  show(change, [line], { io, flags });
+  if (change.overruled !== "" && !flags.json) {
+    io.stderr(visibleText(`vis: ${change.overruled} overrides this setting (vis config explain ${change.key})\n`));
   }
+  return 0;
+}
 
-  /** Resolves with 1 if something remains untrusted. */
-  async trust({ yes, remove }: { readonly yes: boolean; readonly remove: boolean }): Promise<number> {
-    const admin = await this.#admin();
-    const found = await admin.trustable();
-    if (found === null) {
-      this.#tell(null, ["This workspace has no settings file"]);
-      return 0;
-    }
-    if (remove) await admin.distrust(found.path);
-    else if (yes) await admin.trust(found);
-    const needed = found.keys.length > 0;
-    const trusted = !remove && (yes || found.trusted);
-    const last = trusted
-      ? []
-      : needed
-      ? ["These settings name hosts, commands or grants. Review them, then run: vis config trust --yes"]
-      : ["The file sets only harmless keys: there is nothing to trust"];
-    this.#tell({ ...found, trusted }, [
-      `${trusted ? "trusted" : "not trusted"}  ${found.path}`,
-      `  sha256 ${found.sha256}`,
-      ...found.keys.map(({ key, value }) => `  ${key} = ${JSON.stringify(value)}`),
-      ...last,
-    ]);
-    return trusted || !needed ? 0 : 1;
-  }
-
-  async #admin(): Promise<ConfigAdmin> {
-    return await this.#parts.services.configAdmin({ cwd: this.#parts.flags.cwd });
-  }
-
-  #changed(change: SettingChange, line: string): number {
-    const { io, flags } = this.#parts;
-    this.#tell(change, [line]);
-    if (change.overruled !== "" && !flags.json) {
-      io.stderr(visibleText(`vis: ${change.overruled} overrides this setting (vis config explain ${change.key})\n`));
-    }
-    return 0;
-  }
-
-  #tell(value: unknown, lines: readonly string[]): number {
-    const { io, flags } = this.#parts;
-    if (flags.json) io.stdout(jsonText(value, { indent: 2 }));
-    else for (const line of lines) io.stdout(`${io.stdoutIsTerminal ? visibleText(line) : line}\n`);
-    return 0;
-  }
+/** Unlike `printReport`, writes a value into a pipe exactly as it is. */
+function show(value: unknown, lines: readonly string[], { io, flags }: Pick<Input, "io" | "flags">): number {
+  if (flags.json) io.stdout(jsonText(value, { indent: 2 }));
+  else for (const line of lines) io.stdout(`${io.stdoutIsTerminal ? visibleText(line) : line}\n`);
+  return 0;
 }
 
 function table(facts: readonly SettingFacts[]): readonly string[] {
@@ -119,7 +116,10 @@ function table(facts: readonly SettingFacts[]): readonly string[] {
 function explained({ key, value, layer, doc, type, project, layers }: SettingFacts, io: Io): readonly string[] {
   const color = pc.createColors(io.stdoutColor);
   const text = visibleText(`${key} = ${JSON.stringify(value)}`);
-  const about = [...doc === "" ? [] : [`  ${doc}`], `  ${type}${project ? "; may be set by a workspace" : ""}`];
+  const about = [
+    ...doc === "" ? [] : [`  ${visibleText(doc)}`],
+    `  ${type}${project ? "; may be set by a workspace" : ""}`,
+  ];
   const places = layers.map((one) => {
     const line = `${one.layer.padEnd(12)} ${JSON.stringify(one.value)}${one.where === "" ? "" : `  ${one.where}`}`;
     return `${one.layer === layer ? color.green("→") : " "} ${visibleText(line)}`;

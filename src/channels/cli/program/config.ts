@@ -1,19 +1,14 @@
 import type { Command } from "commander";
+import { action } from "./action.ts";
 import type { Context } from "./context.ts";
 import { FLAGS } from "../input/flags.ts";
-import type { ConfigCommandFlags } from "../commands/config.ts";
 
-type Action = (config: import("../commands/config.ts").ConfigCommand) => Promise<number>;
-
-export function addConfig(program: Command, { services, io, finish }: Context): void {
+export function addConfig(program: Command, context: Context): void {
   const group = program.command("config").description(
     "manage settings: list, get, set, unset, explain, path, schema, trust",
   )
     .addHelpText("after", EXAMPLES);
-  const run = async (flags: ConfigCommandFlags, action: Action): Promise<void> => {
-    const { ConfigCommand } = await import("../commands/config.ts");
-    finish(await action(new ConfigCommand({ services, io, flags })));
-  };
+  const load = async () => await import("../commands/config.ts");
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
       .option(...FLAGS.cwd)
@@ -21,37 +16,31 @@ export function addConfig(program: Command, { services, io, finish }: Context): 
   const project = ["--project", "use the workspace's .vis/config.jsonc, which may set only harmless keys"] as const;
   add("list", "list settings and where they were set")
     .option("--all", "include defaults", false)
-    .action((flags: ConfigCommandFlags & { all: boolean }) => run(flags, (config) => config.list(flags)));
+    .action(action(context, async () => (await load()).listSettings));
   add("get", "print the value of a setting")
     .argument("<key>", "such as budget.iterations")
-    .action((key: string, flags: ConfigCommandFlags) => run(flags, (config) => config.get(key)));
+    .action(action(context, async () => (await load()).getSetting));
   add("explain", "explain a setting: its meaning, its value and every place that sets it")
     .argument("<key>", "such as budget.iterations")
-    .action((key: string, flags: ConfigCommandFlags) => run(flags, (config) => config.explain(key)));
+    .action(action(context, async () => (await load()).explainSetting));
   add("set", "write a setting to the file; comments and order are preserved")
     .argument("<key>", "such as budget.iterations")
     .argument("<value...>", "text or JSON; several words make a list")
     .option(...project, false)
-    .action((key: string, words: string[], flags: ConfigCommandFlags & { project: boolean }) =>
-      run(flags, (config) => config.set(key, { words, ...flags }))
-    );
+    .action(action(context, async () => (await load()).setSetting));
   add("unset", "remove a setting from the file")
     .argument("<key>", "such as budget.iterations")
     .option(...project, false)
-    .action((key: string, flags: ConfigCommandFlags & { project: boolean }) =>
-      run(flags, (config) => config.unset(key, flags))
-    );
+    .action(action(context, async () => (await load()).unsetSetting));
   add("path", "print the path of the file")
     .option(...project, false)
-    .action((flags: ConfigCommandFlags & { project: boolean }) => run(flags, (config) => config.path(flags)));
+    .action(action(context, async () => (await load()).showConfigPath));
   group.command("schema").description("print the JSON Schema of the files, for editors")
-    .action(() => run({ json: true }, (config) => config.schema()));
+    .action(action(context, async () => (await load()).showConfigSchema));
   add("trust", "show the settings of the workspace's file that need your trust; with --yes, trust them")
     .option("-y, --yes", "trust the current content; a changed file must be trusted again", false)
     .option("--remove", "stop trusting the file", false)
-    .action((flags: ConfigCommandFlags & { yes: boolean; remove: boolean }) =>
-      run(flags, (config) => config.trust(flags))
-    );
+    .action(action(context, async () => (await load()).trustConfig));
 }
 
 const EXAMPLES = `

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
-import type { ConfigAdmin } from "../../../../src/channels/channel.ts";
+import type { ConfigAdmin, Io } from "../../../../src/channels/channel.ts";
 import type { SettingFacts } from "../../../../src/domain/reports/setting_facts.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
@@ -19,7 +19,7 @@ const MODEL: SettingFacts = {
   }],
 };
 
-async function config(args: readonly string[], admin: Partial<ConfigAdmin>) {
+async function config(args: readonly string[], admin: Partial<ConfigAdmin>, terminal: Partial<Io> = {}) {
   const never = (): never => assert.fail("This was not to be asked");
   const whole: ConfigAdmin = {
     ...{ path: never, list: never, explain: never, schema: never, keys: never, set: never, unset: never },
@@ -28,7 +28,7 @@ async function config(args: readonly string[], admin: Partial<ConfigAdmin>) {
   };
   const asked: unknown[] = [];
   const services = fakeServices({ configAdmin: (request) => Promise.resolve((asked.push(request), whole)) });
-  const io = fakeIo({ args: ["config", ...args] });
+  const io = fakeIo({ args: ["config", ...args], ...terminal });
   return { code: await runCli(services, io), out: io.out, err: io.err, asked };
 }
 
@@ -44,6 +44,13 @@ Deno.test("vis config list and explain show values with who set them, fit for a 
   const none = await config(["list"], { list: () => Promise.resolve([]) });
   assert.deepEqual([none.code, none.out], [0, ""]);
   assert.match(none.err, /--all/);
+});
+
+Deno.test("vis config explain has colours on a terminal, and escapes those of a value", async () => {
+  const admin = { explain: () => Promise.resolve(MODEL) };
+  const { out } = await config(["explain", "model"], admin, { stdoutIsTerminal: true, stdoutColor: true });
+  assert.ok(out.startsWith('\u001b[1mmodel = "\\u001b[2Jm"\u001b[22m\n'));
+  assert.ok(out.includes("\n\u001b[32m→\u001b[39m user"));
 });
 
 Deno.test("vis config get prints the value alone", async () => {
