@@ -1,5 +1,6 @@
 import { pipeline, Readable } from "node:stream";
 import { createUnzip } from "node:zlib";
+import { ByteBuffer } from "@vis/extension";
 import type { HttpAnswer } from "./http_exchange.ts";
 
 export interface Body {
@@ -24,18 +25,11 @@ export async function readResponseBody(
 }
 
 async function collect(parts: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Body> {
-  let bytes = new Uint8Array(Math.min(maxBytes, 64 << 10));
-  let length = 0;
+  const whole = new ByteBuffer();
   for await (const part of parts) {
-    const taken = part.subarray(0, maxBytes - length);
-    if (length + taken.length > bytes.length) {
-      const larger = new Uint8Array(Math.min(maxBytes, Math.max(2 * bytes.length, length + taken.length)));
-      larger.set(bytes.subarray(0, length));
-      bytes = larger;
-    }
-    bytes.set(taken, length);
-    length += taken.length;
-    if (taken.length < part.length) return { bytes: bytes.slice(0, length), truncated: true };
+    const taken = part.subarray(0, maxBytes - whole.length);
+    whole.push(taken);
+    if (taken.length < part.length) return { bytes: whole.bytes.slice(), truncated: true };
   }
-  return { bytes: bytes.slice(0, length), truncated: false };
+  return { bytes: whole.bytes.slice(), truncated: false };
 }

@@ -1,4 +1,5 @@
 import { asRecord } from "../../domain/kit/as_record.ts";
+import { readBounded } from "../../domain/kit/read_bounded.ts";
 import { PRESETS } from "./presets.ts";
 import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
 
@@ -42,8 +43,9 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
   const timer = setTimeout(() => abort.abort(), probeMs);
   try {
     const response = await fetch(`${baseUrl}/models`, { signal: abort.signal, redirect: "error" });
-    const text = await shortText(response);
-    const { data } = response.ok ? asRecord(readForeignJson(text)) : { data: null };
+    // Anything may listen on such a port, so no more is read than a list of models can hold.
+    const bytes = await readBounded(response.body ?? new Blob().stream(), { maxBytes: MAX_BYTES, tooLarge });
+    const { data } = response.ok ? asRecord(readForeignJson(new TextDecoder().decode(bytes))) : { data: null };
     // Ollama without models returns null, others an empty list.
     if (!response.ok || (!Array.isArray(data) && data !== null)) return null;
     const names = (data ?? []).map((model: unknown) => asRecord(model).id).filter((id: unknown) =>
@@ -56,13 +58,6 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
   }
 }
 
-/** Anything may listen on such a port, so no more is read than a list of models can hold. */
-async function shortText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const bytes of response.body ?? []) {
-    text += decoder.decode(bytes, { stream: true });
-    if (text.length > MAX_BYTES) throw new RangeError("Cannot read a list of models: it is too long");
-  }
-  return text;
+function tooLarge(): RangeError {
+  return new RangeError("Cannot read a list of models: it is too long");
 }
