@@ -2,8 +2,8 @@
  * the program into plain JavaScript (+6.5 MB and 41 ms to start, compared with +69.5 MB and 131 ms for whole npm
  * packages), and `deno compile` embeds it.
  *
- * All files of the bundle are in one folder, to which `import.meta.url` of every module refers: `main.js`, a chunk for
- * each lazy `import()`, and `worker.js`, which the sandbox's child starts by its URL.
+ * All files of the bundle are in one folder, to which `import.meta.url` of every module refers: `main.js`, the program's
+ * modules (executable/pack_program.ts), and `worker.js`, which the sandbox's child starts by its URL.
  *
  * DENO_COMPILE selects another Deno for the second step. DENORT_BIN, Deno's own variable, selects a base runtime, and
  * DENORT_DIR a folder of them, each named denort-<target>. */
@@ -14,6 +14,7 @@ import { bundleAll, CACHE_MAKER, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.t
 import { compact } from "./compact.ts";
 import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
 import { namePackages } from "./name_packages.ts";
+import { packProgram } from "./executable/pack_program.ts";
 import { EXEC_ARGUMENT } from "../src/sandbox/exec/exec_policy.ts";
 import { CHILD_ARGUMENT } from "../src/sandbox/launch/program.ts";
 import { ROOT } from "./_project.ts";
@@ -27,7 +28,7 @@ export interface CompileOptions {
 }
 
 const BUNDLE = "build/compile";
-const ENTRIES = "build/entries";
+const SEARCH_WORKER = "extensions/fs/search/search_worker.ts";
 
 async function step(what: string, args: readonly string[]): Promise<void> {
   const { code, stderr } = await run(args, { cwd: ROOT });
@@ -38,7 +39,8 @@ async function step(what: string, args: readonly string[]): Promise<void> {
  * The embedded entry point. A child needs neither the program nor Node's globals, and each unnecessary module delays
  * every start. The globals must exist before any module of the program runs.
  */
-const ENTRY = `if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
+const entry = (more: string): string =>
+  `if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
   const { childMain } = await import("./child.js");
   await childMain();
 } else if (Deno.args[0] === ${JSON.stringify(EXEC_ARGUMENT)}) {
@@ -48,47 +50,47 @@ const ENTRY = `if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
   await import("./print_version.js");
 } else {
   await import("./node_globals.js");
-  await import("./program.js");
+  const { ProgramModules } = await import("./program_modules.js");
+  const modules = new ProgramModules(import.meta.resolve("./"));
+  ${more}
+  await modules.load("./program.js");
 }
 `;
 
-/** The entry files of the program and of the search worker, which share their packages: the output is in one folder
- * only if the entries are. The worker is started by its URL, next to the chunk that starts it. */
-async function entries(): Promise<readonly string[]> {
-  const sources = { "program.ts": "main.ts", "search_worker.ts": "extensions/fs/search/search_worker.ts" };
-  const folder = join(ROOT, ENTRIES);
-  await Deno.mkdir(folder, { recursive: true });
-  return await Promise.all(
-    Object.entries(sources).map(async ([name, source]) => {
-      await Deno.writeTextFile(join(folder, name), `import ${JSON.stringify(`../../${source}`)};\n`);
-      return join(ENTRIES, name);
-    }),
-  );
-}
-
 /** Builds the JavaScript that is embedded. Returns its folder. */
-async function bundleProgram(): Promise<string> {
+async function bundleProgram(options: CompileOptions): Promise<string> {
   await bundleAll();
-  const folder = join(ROOT, BUNDLE);
-  await Deno.remove(folder, { recursive: true }).catch(() => {});
+  const folder = join(ROOT, BUNDLE), own = join(ROOT, "build/rehearsal");
+  for (const path of [folder, own]) await Deno.remove(path, { recursive: true }).catch(() => {});
+  await Deno.mkdir(own, { recursive: true });
+  const entryFile = join(own, "program.ts");
+  await Deno.writeTextFile(entryFile, 'import "../../main.ts";\n');
   // hono-openapi reads schemas of zod 3 with it; there are none.
   const left = ["--external", "zod-to-json-schema"];
-  await step("bundle the program", [
-    ...["bundle", "--quiet", "--code-splitting", ...left, "--outdir", folder],
-    ...await entries(),
-  ]);
-  for (const name of ["node_globals", "print_version"]) {
-    await step(`bundle ${name}`, [
-      "bundle",
-      "--quiet",
-      "-o",
-      join(folder, `${name}.js`),
-      `scripts/executable/${name}.ts`,
-    ]);
+  const split = ["bundle", "--quiet", "--code-splitting", ...left, "--outdir", folder, entryFile];
+  await step("bundle the program", split);
+  const modules = await takeModules(folder);
+  await addParts(folder);
+  const runsHere = !options.target || options.target === Deno.build.target;
+  if (runsHere) await addCodeCaches(folder);
+  await packProgram(folder, {
+    modules,
+    own,
+    writeEntry: (more) => Deno.writeTextFile(join(folder, "main.js"), entry(more)),
+    embed: runsHere ? (output) => embed(folder, { output }) : null,
+  });
+  return folder;
+}
+
+/** What is beside the program: files that are loaded by path, and modules that do not need the program. */
+async function addParts(folder: string): Promise<void> {
+  for (const name of ["node_globals", "print_version", "program_modules"]) {
+    const path = join(folder, `${name}.js`);
+    await step(`bundle ${name}`, ["bundle", "--quiet", "-o", path, `scripts/executable/${name}.ts`]);
+    await Deno.writeTextFile(path, compacted(await Deno.readTextFile(path)));
   }
-  await compactAll(folder);
-  await Deno.writeTextFile(join(folder, "main.js"), ENTRY);
-  // The files that the child loads by path: all must be next to the chunk that contains its main module.
+  const search = join(folder, "search_worker.js");
+  await step("bundle the search", ["bundle", "--quiet", "--minify", "-o", search, SEARCH_WORKER]);
   for (const file of ["child.js", "worker.js", "exec.js", ...SANDBOX_SCRIPTS]) {
     await Deno.copyFile(join(ROOT, "build/sandbox", file), join(folder, file));
   }
@@ -96,15 +98,21 @@ async function bundleProgram(): Promise<string> {
   for await (const { name } of Deno.readDir(join(ROOT, PAGE_FOLDER))) {
     await Deno.copyFile(join(ROOT, PAGE_FOLDER, name), join(folder, "page", name));
   }
-  return folder;
+}
+
+/** The modules of the bundle by their names; the folder is empty afterwards. */
+async function takeModules(folder: string): Promise<ReadonlyMap<string, string>> {
+  const modules = new Map<string, string>();
+  for await (const { name } of Deno.readDir(folder)) {
+    modules.set(name, compacted(await Deno.readTextFile(join(folder, name))));
+    await Deno.remove(join(folder, name));
+  }
+  return modules;
 }
 
 /** A fifth of the bundler's output is indentation and comments, which every start would read. */
-async function compactAll(folder: string): Promise<void> {
-  for await (const { name } of Deno.readDir(folder)) {
-    const path = join(folder, name);
-    await Deno.writeTextFile(path, compact(namePackages(await Deno.readTextFile(path))));
-  }
+function compacted(code: string): string {
+  return compact(namePackages(code));
 }
 
 /** Stores the code caches of the embedded runtime, which only it can create, next to the sandbox's scripts. An executable
@@ -174,10 +182,9 @@ export async function compile(options: CompileOptions): Promise<string> {
   await Deno.mkdir(join(ROOT, "build"), { recursive: true });
   using lock = await Deno.open(join(ROOT, "build/.compile-lock"), { create: true, write: true });
   await lock.lock(true);
-  const folder = await bundleProgram();
+  const folder = await bundleProgram(options);
   const output = resolve(ROOT, options.output ?? "dist/vis");
   await Deno.mkdir(dirname(output), { recursive: true });
-  if (!options.target || options.target === Deno.build.target) await addCodeCaches(folder);
   await embed(folder, options);
   return output;
 }

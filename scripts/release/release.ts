@@ -16,8 +16,8 @@ import { thirdParties } from "./third_party.ts";
 import { packRelease, type Program } from "./pack.ts";
 import { systemFiles } from "./packages/system_files.ts";
 
-/** Maximum size that the program may add to the runtime: below 100 MB with a runtime of 92.2 MB. */
-const BUDGET_MB = 7.7;
+/** Maximum size that the program may add to the runtime. */
+const BUDGET_MB = 4.3;
 
 const { values } = parseArgs({
   options: {

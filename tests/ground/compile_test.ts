@@ -60,7 +60,7 @@ Deno.test({
     const made = await program.run(Deno.execPath(), { args: [...RUN, "-o", "out/vis"], env });
     assert.equal(made.code, 0, made.stderr);
     assert.match(made.stdout, /\/out\/vis {2}\d+\.\d MB\n$/);
-    const bundle = await Deno.readTextFile(join(program.root, "build/compile/program.js"));
+    const bundle = await Deno.readTextFile(join(program.root, "build/rehearsal/program.js"));
     for (const folder of ["main.ts", "src", "build"]) {
       await Deno.remove(join(program.root, folder), { recursive: true });
     }

@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import { constants, zstdCompressSync } from "node:zlib";
+import { moduleScript } from "./module_script.ts";
+import { rehearse } from "./_rehearse.ts";
+
+const PACK = "program.js";
+
+export interface PackOptions {
+  /** Modules of the bundle, by their names. */
+  readonly modules: ReadonlyMap<string, string>;
+  /** For what a rehearsal leaves behind. */
+  readonly own: string;
+  /** Writes the entry of the program, with `more` before the program begins. */
+  readonly writeEntry: (more: string) => Promise<void>;
+  /** Makes an executable of the folder; null if it could not run here. */
+  readonly embed: ((output: string) => Promise<void>) | null;
+}
+
+/** Writes the modules to `folder` as scripts. Those that a run evaluates are together in `program.js`, so that they have
+ * one code cache: what a rehearsal compiles, and nothing unused. All are compressed, as each process holds everything that
+ * is embedded in memory. */
+export async function packProgram(folder: string, { modules, own, writeEntry, embed }: PackOptions): Promise<void> {
+  const scripts = new Map([...modules].map(([name, code]) => [name, moduleScript(name, code)]));
+  const write = (name: string, parts: readonly string[]): Promise<void> =>
+    Deno.writeTextFile(join(folder, name), `(define) => {\n${parts.join("")}}\n`);
+  for (const [name, script] of scripts) await write(name, [script]);
+
+  const evaluated = join(own, "evaluated.json"), cache = join(own, "program.cache");
+  await writeEntry(`addEventListener("unload", () => {
+    Deno.writeTextFileSync(${JSON.stringify(evaluated)}, JSON.stringify(modules.evaluated));
+    Deno.writeFileSync(${JSON.stringify(cache)}, modules.codeCache());
+  });`);
+  const flags = ["--quiet", "--no-config", "--no-lock", "--no-check", "--unstable-worker-options"];
+  await rehearse(Deno.execPath(), ["run", "-A", ...flags, join(folder, "main.js")]);
+  const names: readonly string[] = JSON.parse(await Deno.readTextFile(evaluated));
+  await write(PACK, names.map((name) => scripts.get(name) ?? ""));
+  for (const name of scripts.keys()) if (names.includes(name) && name !== PACK) await Deno.remove(join(folder, name));
+
+  if (embed) {
+    const output = join(own, "rehearsal");
+    await embed(output);
+    await rehearse(output, []);
+    await Deno.copyFile(cache, join(folder, "program.cache"));
+  }
+  await writeEntry("");
+  const packed = [...scripts.keys(), "program.cache"];
+  for await (const { name } of Deno.readDir(folder)) if (packed.includes(name)) await compress(folder, name, own);
+}
+
+/** The original is kept for whoever reads a stack. */
+async function compress(folder: string, name: string, own: string): Promise<void> {
+  const path = join(folder, name);
+  const params = { [constants.ZSTD_c_compressionLevel]: 19 };
+  await Deno.writeFile(`${path}.zst`, zstdCompressSync(await Deno.readFile(path), { params }));
+  await Deno.rename(path, join(own, name));
+}

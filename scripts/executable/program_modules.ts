@@ -1,0 +1,99 @@
+import { Buffer } from "node:buffer";
+import process from "node:process";
+
+const { Script } = process.getBuiltinModule("node:vm");
+const { zstdDecompressSync } = process.getBuiltinModule("node:zlib");
+
+type Bytes = Buffer<ArrayBuffer>;
+
+/** Passed to the function of a module: loads another one, and the URL that `import.meta.url` would have. */
+type Evaluate = (load: (name: string) => Promise<unknown>, url: string, ...imports: readonly unknown[]) => unknown;
+
+interface Defined {
+  readonly imports: readonly string[];
+  readonly evaluate: Evaluate;
+}
+
+const PACK = "program";
+
+/** The modules of the program, as scripts beside this file. Those that a run needs are in one of them, which has a code
+ * cache; each of the others is loaded when it is imported. */
+export class ProgramModules {
+  readonly #folder: string;
+  readonly #defined = new Map<string, Defined>();
+  readonly #values = new Map<string, unknown>();
+  readonly #pack: InstanceType<typeof Script>;
+
+  /** `folder` is a URL that ends with a slash. */
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#pack = this.#read(`${PACK}.js`, this.#cache());
+    trimHeap();
+  }
+
+  /** Names of the modules that were evaluated, in order. */
+  get evaluated(): readonly string[] {
+    return [...this.#values.keys()];
+  }
+
+  /** V8's code cache with all functions that were compiled so far. */
+  codeCache(): Uint8Array {
+    return this.#pack.createCachedData();
+  }
+
+  /** What a module exports. */
+  readonly load = async (name: string): Promise<unknown> => {
+    return name.startsWith("./") ? await this.#value(name.slice(2)) : await import(name);
+  };
+
+  #value(name: string): unknown {
+    if (name.startsWith("node:")) return process.getBuiltinModule(name);
+    if (!this.#values.has(name)) {
+      if (!this.#defined.has(name)) this.#read(name);
+      const { imports, evaluate } = this.#defined.get(name)!;
+      const given = imports.map((one) => this.#value(one.replace(/^\.\//, "")));
+      this.#values.set(name, evaluate(this.load, `${this.#folder}${name}`, ...given));
+    }
+    return this.#values.get(name);
+  }
+
+  /** Evaluates a script, whose URL makes it see the globals of Deno. */
+  #read(file: string, cachedData: Bytes | null = null): InstanceType<typeof Script> {
+    const filename = `${this.#folder}${file}`;
+    const text = contentOf(filename);
+    const script = new Script(text.toString(), { filename, ...cachedData && { cachedData } });
+    text.buffer.transfer(0); // its memory is free before the next collection
+    cachedData?.buffer.transfer(0);
+    script.runInThisContext()((name: string, imports: readonly string[], evaluate: Evaluate): void => {
+      this.#defined.set(name, { imports, evaluate });
+    });
+    return script;
+  }
+
+  #cache(): Bytes | null {
+    try {
+      return contentOf(`${this.#folder}${PACK}.cache`);
+    } catch {
+      return null; // built for another platform, on which the cache could not be created
+    }
+  }
+}
+
+/** Compressed once the executable is complete. */
+function contentOf(url: string): Bytes {
+  try {
+    return zstdDecompressSync(Deno.readFileSync(new URL(`${url}.zst`)), { chunkSize: 4 << 20 }) as Bytes;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return Buffer.from(Deno.readFileSync(new URL(url)).buffer);
+  }
+}
+
+/** The system gets back what unpacking used: glibc would keep 6 MB. */
+function trimHeap(): void {
+  try {
+    const libc = Deno.dlopen("libc.so.6", { malloc_trim: { parameters: ["usize"], result: "i32" } });
+    libc.symbols.malloc_trim(0n);
+    libc.close();
+  } catch { /* there is no glibc */ }
+}
