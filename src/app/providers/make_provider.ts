@@ -11,7 +11,7 @@ export interface MadeProvider {
 
 type OwnModel = ResolvedProvider["models"][number];
 
-const FREE = { input: 0, output: 0, cached: 0 };
+export const FREE_PRICE = { input: 0, output: 0, cached: 0 };
 
 /** Makes a provider without sending a request. Throws `ConfigError` for settings that no request can be made with. */
 export async function makeProvider(resolved: ResolvedProvider, defaultModel: string): Promise<MadeProvider> {
@@ -27,7 +27,8 @@ export function capabilitiesOf(
   model: string,
   { resolved, data }: { readonly resolved: ResolvedProvider; readonly data: ModelData | null },
 ): Capabilities {
-  const known: Capabilities = data?.find(model) ?? (resolved.local ? { ...UNKNOWN_MODEL, price: FREE } : UNKNOWN_MODEL);
+  const known: Capabilities = data?.find(model) ??
+    (resolved.local ? { ...UNKNOWN_MODEL, price: FREE_PRICE } : UNKNOWN_MODEL);
   const own = resolved.models.find(({ name }) => name === model);
   if (own === undefined) return known;
   const { price } = own;

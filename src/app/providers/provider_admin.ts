@@ -18,7 +18,7 @@ import { PRESETS } from "../../providers/models/presets.ts";
 import { addServer } from "./add_server.ts";
 import { credentialsOf } from "./build_router.ts";
 import { chooseProviders, type ChosenProviders, keyedNames } from "./choose_providers.ts";
-import { capabilitiesOf } from "./make_provider.ts";
+import { capabilitiesOf, FREE_PRICE } from "./make_provider.ts";
 import { loginChoices } from "./login_choices.ts";
 import { served, serviceReach } from "./served.ts";
 import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
@@ -36,8 +36,6 @@ interface WithoutService {
   /** Null if the user has to choose one. */
   readonly model: string | null;
 }
-
-const FREE = { input: 0, output: 0, cached: 0 };
 
 /** Implements `vis providers`, `vis models` and `vis auth`. */
 export class AppProviderAdmin implements ProviderAdmin {
@@ -236,7 +234,7 @@ function reportWithoutService({ name, title, model }: WithoutService): ProviderR
 }
 
 function modelsWithoutService({ name, model }: WithoutService): ModelsReport {
-  const facts = { contextTokens: null, price: FREE, reasoning: false, images: false, known: true, root: true };
+  const facts = { contextTokens: null, price: FREE_PRICE, reasoning: false, images: false, known: true, root: true };
   const detail = name === "demo" ? "policies, no model" : "the model is a folder: --model DIR";
   return { provider: name, source: "config", detail, models: model === null ? [] : [{ name: model, ...facts }] };
 }

@@ -65,10 +65,14 @@ async function make(path: string): Promise<ServerToken> {
 
 async function read(path: string): Promise<ServerToken> {
   const text = await Deno.readTextFile(path);
+  return { ...told(text.trim(), path), notes: await sharedFileNotes(path) };
+}
+
+/** A note if others can read a file of tokens. */
+export async function sharedFileNotes(path: string): Promise<readonly string[]> {
   const { mode } = await Deno.stat(path);
   const isOpen = Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;
-  const notes = isOpen ? [`${path} can be read by others: chmod 600 it`] : [];
-  return { ...told(text.trim(), path), notes };
+  return isOpen ? [`${path} can be read by others: chmod 600 it`] : [];
 }
 
 function unusable(path: string, error: unknown): ConfigError {

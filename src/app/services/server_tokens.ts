@@ -5,7 +5,7 @@ import type { TokenSource } from "../../channels/http/auth/token_grant.ts";
 import type { Config } from "../../config/schema.ts";
 import { ConfigError, UsageError } from "../../domain/errors.ts";
 import { createLog } from "../../logging/log.ts";
-import { serverToken } from "./server_token.ts";
+import { serverToken, sharedFileNotes } from "./server_token.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
 export interface ServerTokens {
@@ -46,7 +46,7 @@ async function ownTokens(
   const { TokenList } = await import("./token_list.ts");
   const path = resolve(named);
   const list = await TokenList.open(path, { quota: server.quota, now: Date.now, log: createLog("http") });
-  const open = await readableByOthers(path) ? [`${path} can be read by others: chmod 600 it`] : [];
+  const open = await sharedFileNotes(path);
   const unused = env["VIS_TOKEN"] ? [`VIS_TOKEN is ignored: tokens come from ${path}`] : [];
   return { source: list, token: null, from: path, notes: [...open, ...unused] };
 }
@@ -61,9 +61,4 @@ async function withSigned(source: TokenSource, { jwt, quota }: Config["server"])
   const { SignedTokens } = await import("../../channels/http/auth/signed_tokens.ts");
   const tokens = new SignedTokens({ ...jwt, issuer, audience, quota, now: Date.now, log: createLog("http") });
   return { grants: () => source.grants(), signed: (token) => tokens.grant(token) };
-}
-
-async function readableByOthers(path: string): Promise<boolean> {
-  const { mode } = await Deno.stat(path);
-  return Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;
 }

@@ -55,6 +55,6 @@ function taken(goal: string): UsageError {
   return new UsageError(`Cannot back up to ${goal}: it already exists, choose another path`);
 }
 
-async function exists(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   return await stat(path).then(() => true, () => false);
 }

@@ -1,10 +1,11 @@
-import { mkdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { mkdir, realpath, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseRestoreReport } from "../../domain/records/database_maintenance.ts";
 import { StoreError, UsageError } from "../../domain/errors.ts";
 import { notAlone, openAlone } from "./alone.ts";
+import { exists } from "./backup.ts";
 import { copyDatabase } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
@@ -88,8 +89,4 @@ async function dropLog(path: string): Promise<void> {
 /** Local time would be ambiguous once a year. */
 function stamp(now: number): string {
   return new Date(now).toISOString().replace(/[-:]/g, "").replace(/\.\d+/, "");
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(() => true, () => false);
 }
