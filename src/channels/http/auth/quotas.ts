@@ -41,10 +41,12 @@ export class Quotas {
 
   /** Takes today's usage from the database, where it is more: other nodes add to it. */
   learn(stored: readonly StoredUse[]): void {
-    for (const { name, queries, costUsd } of stored) {
+    // A token has one entry for each API.
+    for (const [name, entries] of Map.groupBy(stored, ({ name }) => name)) {
       const use = this.#today(name);
-      use.queries = Math.max(use.queries, queries);
-      use.costUsd = Math.max(use.costUsd, costUsd);
+      const sum = (of: "queries" | "costUsd"): number => entries.reduce((all, entry) => all + entry[of], 0);
+      use.queries = Math.max(use.queries, sum("queries"));
+      use.costUsd = Math.max(use.costUsd, sum("costUsd"));
     }
   }
 

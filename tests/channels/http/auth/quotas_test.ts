@@ -28,6 +28,18 @@ Deno.test("Quotas a day begins anew at midnight UTC, and what runs over it is st
   assert.throws(() => quotas.begin(a), /has spent its 1 US dollars/);
 });
 
+Deno.test("Quotas learn what the database says, of both APIs together, where it is more than what is counted", () => {
+  const a = { name: "a", quota: NO_QUOTA };
+  const of = (label: string, queries: number, costUsd: number) => ({ label, queries, costUsd });
+  const quotas = new Quotas(() => 5, usedTokens([of("http:a", 2, 0.5), of("openai:a", 1, 0.25)]));
+  assert.deepEqual(quotas.used(a), { queries: 3, costUsd: 0.75, running: 0 });
+  quotas.begin(a).end(cost(1));
+  quotas.learn(usedTokens([of("http:a", 3, 0.5), of("openai:a", 1, 0.25)]));
+  assert.deepEqual(quotas.used(a), { queries: 4, costUsd: 1.75, running: 0 }, "the last one is not stored yet");
+  quotas.learn(usedTokens([of("http:a", 9, 2)]));
+  assert.deepEqual(quotas.used(a), { queries: 9, costUsd: 2, running: 0 });
+});
+
 Deno.test("Quotas an end is told once, and what never began is not counted, on whichever day that is known", () => {
   const clock = { now: 5 };
   const quotas = new Quotas(() => clock.now);
