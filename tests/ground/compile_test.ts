@@ -17,7 +17,7 @@ Deno.test("compileArguments() bakes in permissions, flags and the folder", () =>
   }
   assert.ok(
     args.some((one) =>
-      /^--v8-flags=--disallow-code-generation-from-strings,--max-semi-space-size=4,--no-compilation-cache,--heap-growing-percent=100,--max-old-space-size=\d+$/
+      /^--v8-flags=--disallow-code-generation-from-strings,--max-semi-space-size=2,--no-compilation-cache,--heap-growing-percent=100,--max-old-space-size=\d+$/
         .test(one)
     ),
   );

@@ -6,11 +6,11 @@ import { EXEC_ARGUMENT } from "../exec/exec_policy.ts";
 export const CHILD_ARGUMENT = "__sandbox_child";
 
 /** No compilation cache: it would hold every block forever and never match, as each has its own file name. A young heap
- * of 4 MB in each of the two threads, as in the main process. */
+ * of 2 MB in each of the two threads, as in the main process. */
 export const CHILD_V8_FLAGS: readonly string[] = [
   "--disallow-code-generation-from-strings",
   "--no-compilation-cache",
-  "--max-semi-space-size=4",
+  "--max-semi-space-size=2",
 ];
 /** The garbage collector gives up well below the memory limit: near the limit it would thrash for seconds first. */
 const HEAP_SHARE = 0.75;
