@@ -9,7 +9,7 @@ import { debOf } from "./packages/deb.ts";
 import { formulaOf } from "./packages/formula.ts";
 import { imageOf } from "./packages/image.ts";
 import { npmPackages } from "./packages/npm.ts";
-import { type TarEntry, tarOf } from "./tar.ts";
+import { type ArchiveOptions, type TarEntry, tarOf } from "./tar.ts";
 import { billOfMaterials, licenceText, type ThirdParty } from "./third_party.ts";
 
 export interface Program {
@@ -21,15 +21,13 @@ export interface Program {
   readonly system?: readonly TarEntry[] | null;
 }
 
-export interface PackOptions {
+export interface PackOptions extends ArchiveOptions {
   readonly version: string;
   readonly programs: readonly Program[];
   /** Folder to create. */
   readonly output: string;
   /** Where the files will be published, or "" if unknown; `install.sh` downloads from there. */
   readonly baseUrl: string;
-  /** Modification time of every entry, in milliseconds since the epoch: the same input produces the same archive. */
-  readonly modifiedAt: number;
   /** Packages in the executables. */
   readonly packages: readonly ThirdParty[];
   /** Signs every file; without one there are no signatures. */
@@ -67,14 +65,14 @@ export async function packRelease(options: PackOptions): Promise<readonly string
 
 /** An archive for each program, and the index and the formula that name them. */
 async function archivesOf(options: PackOptions): Promise<ReadonlyMap<string, Uint8Array>> {
-  const { version, programs, baseUrl, modifiedAt } = options;
+  const { version, programs, baseUrl } = options;
   const files = new Map<string, Uint8Array>();
   const archives: { target: string; name: string; bytes: number; sha256: string }[] = [];
   for (const { target, path } of programs) {
     const windows = target.includes("windows");
     const entries = await entriesOf(path, { folder: `vis-${version}`, windows, options });
     const name = `vis-${version}-${target}${windows ? ".zip" : ".tar.gz"}`;
-    const bytes = (windows ? zipped : tarOf)(entries, modifiedAt);
+    const bytes = (windows ? zipped : tarOf)(entries, options);
     files.set(name, bytes);
     archives.push({ target, name, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") });
   }
@@ -87,7 +85,7 @@ async function archivesOf(options: PackOptions): Promise<ReadonlyMap<string, Uin
 
 /** Packages for npm and Debian, and container images. */
 async function packagesOf(options: PackOptions): Promise<ReadonlyMap<string, Uint8Array>> {
-  const { version, modifiedAt } = options;
+  const { version, modifiedAt, stored = false } = options;
   const programs = await Promise.all(
     options.programs.map(async ({ path, ...rest }) => ({ ...rest, program: await Deno.readFile(path) })),
   );
@@ -99,11 +97,11 @@ async function packagesOf(options: PackOptions): Promise<ReadonlyMap<string, Uin
     "LICENSE-third-party": licences,
   };
   const launcher = new TextDecoder().decode(await inRoot("scripts/release/packages/npm_launcher.js"));
-  const files = new Map(npmPackages({ version, programs, docs, launcher, modifiedAt }));
+  const files = new Map(npmPackages({ version, programs, docs, launcher, modifiedAt, stored }));
   const manual = await inRoot("docs/generated/vis.1");
   for (const { target, program, system } of programs) {
-    const deb = debOf({ target, version, program, manual, licences, completions, modifiedAt });
-    const image = system ? imageOf({ target, version, program, licences, system, modifiedAt }) : null;
+    const deb = debOf({ target, version, program, manual, licences, completions, modifiedAt, stored });
+    const image = system ? imageOf({ target, version, program, licences, system, modifiedAt, stored }) : null;
     for (const made of [deb, image]) if (made !== null) files.set(made.name, made.bytes);
   }
   return files;
@@ -136,7 +134,7 @@ async function entriesOf(
   return entries.sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
-function zipped(entries: readonly TarEntry[], mtime: number): Uint8Array {
+function zipped(entries: readonly TarEntry[], { modifiedAt: mtime }: ArchiveOptions): Uint8Array {
   return zipSync(Object.fromEntries(entries.map(({ name, bytes }) => [name, bytes])), { mtime });
 }
 

@@ -17,8 +17,8 @@ async function found(folder: string): Promise<Podman | string> {
   if (system === null) return "no packages of Debian to make an image of";
   await launcher.ready();
   const program = await Deno.readFile(launcher.argv[0]);
-  const parts = { target, version: VERSION, program, licences: new Uint8Array(), system, modifiedAt: 0 };
-  const { name, bytes } = imageOf(parts);
+  const parts = { target, version: VERSION, program, licences: new Uint8Array(), system };
+  const { name, bytes } = imageOf({ ...parts, modifiedAt: 0, stored: true });
   await Deno.writeFile(join(folder, name), bytes);
   return await podman(loaded(join(folder, name), IMAGE));
 }

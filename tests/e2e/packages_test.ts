@@ -32,14 +32,8 @@ Deno.test({
       const release = join(home, "release");
       const [path] = launcher.argv;
       const programs = [{ target: HERE, path }];
-      await packRelease({
-        version,
-        programs,
-        output: release,
-        baseUrl: `file://${release}`,
-        modifiedAt: 0,
-        packages: [],
-      });
+      const made = { modifiedAt: 0, stored: true, packages: [] };
+      await packRelease({ version, programs, output: release, baseUrl: `file://${release}`, ...made });
       const npmPackages = ["vis-agent-linux-x64", "vis-agent"].map((name) => `${release}/${name}-${version}.tgz`);
       const steps: readonly (readonly [string, readonly string[]])[] = [
         ["tar", ["-xzf", `${release}/vis-${version}-${HERE}.tar.gz`]],

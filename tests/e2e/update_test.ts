@@ -20,7 +20,8 @@ Deno.test({
       await Deno.copyFile(launcher.argv[0], vis);
       const update = async (version: string, ...args: string[]) => {
         const output = join(home, version), programs = [{ target: Deno.build.target, path: vis }];
-        await packRelease({ version, programs, output, baseUrl: "", modifiedAt: 0, packages: [], key: KEY });
+        const made = { modifiedAt: 0, stored: true, packages: [], key: KEY };
+        await packRelease({ version, programs, output, baseUrl: "", ...made });
         const command = new Deno.Command(vis, {
           args: ["update", "--from", output, "--key", publicKeyOf(KEY), ...args],
           ...{ cwd: home, clearEnv: true, env: { HOME: home } },

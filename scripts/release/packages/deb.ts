@@ -1,20 +1,19 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "fflate";
 import { joinBytes } from "../../../src/domain/kit/join_bytes.ts";
-import { type TarEntry, tarOf } from "../tar.ts";
+import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 import { debianArchitecture } from "./debian_architecture.ts";
 
 /** Debian has another program of the name vis, with the same path. */
 const NAME = "vis-agent";
 
-export interface DebParts {
+export interface DebParts extends ArchiveOptions {
   readonly target: string;
   readonly version: string;
   readonly program: Uint8Array;
   readonly manual: Uint8Array;
   readonly licences: Uint8Array;
   readonly completions: Readonly<Record<"bash" | "zsh" | "fish", string>>;
-  readonly modifiedAt: number;
 }
 
 /** A package for dpkg (https://manpages.debian.org/deb.5) and its name; null if Debian does not run on the target. */
@@ -37,8 +36,8 @@ export function debOf(parts: DebParts): { readonly name: string; readonly bytes:
   ];
   const members = {
     "debian-binary": text("2.0\n"),
-    "control.tar.gz": tarOf(control.map((one) => ({ ...one, name: `./${one.name}` })), modifiedAt),
-    "data.tar.gz": tarOf(files.map((one) => ({ ...one, name: `./${one.name}` })), modifiedAt),
+    "control.tar.gz": tarOf(control.map((one) => ({ ...one, name: `./${one.name}` })), parts),
+    "data.tar.gz": tarOf(files.map((one) => ({ ...one, name: `./${one.name}` })), parts),
   };
   return { name: `${NAME}_${version}_${architecture}.deb`, bytes: archive(members, modifiedAt) };
 }

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { gzipSync } from "fflate";
-import { plainTar, type TarEntry, type TarFolder } from "../tar.ts";
+import { type ArchiveOptions, gzipped, plainTar, type TarEntry, type TarFolder } from "../tar.ts";
 import { debianArchitecture } from "./debian_architecture.ts";
 
 const NAME = "vis-agent";
@@ -8,14 +7,13 @@ const USER = 65532;
 const HOME = "var/lib/vis";
 const SECOND = 1e9;
 
-export interface ImageParts {
+export interface ImageParts extends ArchiveOptions {
   readonly target: string;
   readonly version: string;
   readonly program: Uint8Array;
   readonly licences: Uint8Array;
   /** Libraries and certificates. */
   readonly system: readonly TarEntry[];
-  readonly modifiedAt: number;
 }
 
 /** A container image in the format of `docker save`, which `podman load` reads too, and its name. It is made of files
@@ -38,7 +36,7 @@ export function imageOf(parts: ImageParts): { readonly name: string; readonly by
   const named = `${sha256(config)}.json`;
   const manifest = [{ Config: named, RepoTags: [`${NAME}:${version}`], Layers: ["layer.tar"] }];
   // Podman 4 loads compressed layers, but no compressed archive.
-  const layers = { "layer.tar": gzipSync(layer, { mtime: 0 }) };
+  const layers = { "layer.tar": gzipped(layer, parts) };
   const files = { "manifest.json": encoded(JSON.stringify(manifest)), [named]: config, ...layers };
   const entries = Object.entries(files).map(([name, bytes]) => ({ name, bytes, executable: false }));
   return { name: `${NAME}-image-${version}-${architecture}.tar`, bytes: plainTar(entries, modifiedAt) };

@@ -1,4 +1,4 @@
-import { type TarEntry, tarOf } from "../tar.ts";
+import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 
 /** The name in the registry; a package for each platform adds its platform. */
 const NAME = "vis-agent";
@@ -12,19 +12,18 @@ const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: st
   "x86_64-pc-windows-msvc": { os: "win32", cpu: "x64" },
 };
 
-export interface NpmParts {
+export interface NpmParts extends ArchiveOptions {
   readonly version: string;
   readonly programs: readonly { readonly target: string; readonly program: Uint8Array }[];
   /** README.md, LICENSE and the licences of others, by name. */
   readonly docs: Readonly<Record<string, Uint8Array>>;
   /** The script `bin/vis.js`. */
   readonly launcher: string;
-  readonly modifiedAt: number;
 }
 
 /** One package for each platform, and one that starts whichever of them npm installed; names and bytes. */
 export function npmPackages(
-  { version, programs, docs, launcher, modifiedAt }: NpmParts,
+  { version, programs, docs, launcher, ...archive }: NpmParts,
 ): ReadonlyMap<string, Uint8Array> {
   const found = new Map<string, Uint8Array>();
   const add = (name: string, manifest: object, files: readonly TarEntry[]): void => {
@@ -34,7 +33,7 @@ export function npmPackages(
       ...Object.entries(docs).map(([file, bytes]) => plain(file, bytes)),
       ...files,
     ];
-    found.set(`${name}-${version}.tgz`, tarOf(own.map((one) => ({ ...one, name: `package/${one.name}` })), modifiedAt));
+    found.set(`${name}-${version}.tgz`, tarOf(own.map((one) => ({ ...one, name: `package/${one.name}` })), archive));
   };
   const optional: Record<string, string> = {};
   for (const { target, program } of programs) {

@@ -94,7 +94,7 @@ async function publish(
   const name = `vis-${version}-test.tar.gz`;
   const entry = { name: `vis-${version}/vis`, bytes: new TextEncoder().encode(program), executable: true };
   const readme = { name: `vis-${version}/README.md`, bytes: new Uint8Array(), executable: false };
-  const bytes = tarOf([readme, entry], 1_000_000_000_000);
+  const bytes = tarOf([readme, entry], { modifiedAt: 1_000_000_000_000 });
   await Deno.writeFile(join(folder, name), bytes);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   const archives = [{ target: "test", name, bytes: bytes.length, sha256 }];
