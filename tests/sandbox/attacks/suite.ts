@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { SandboxTestOptions } from "../../../src/sandbox/host/open_sandbox.ts";
 import { testSandbox } from "../../helpers/sandbox.ts";
-import { claimed, COLUMNS, isControl, runColumn, type Way } from "./table.ts";
+import { claimed, type Column, COLUMNS, isControl, runColumn, type Way } from "./table.ts";
 
 const linux = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
 
@@ -11,10 +11,14 @@ export interface AttacksSuiteOptions {
   /** Why it cannot run, "" where it can. */
   readonly missing: string;
   readonly ready: () => Promise<void>;
+  /** The walls that are tried alone, all by default. */
+  readonly alone?: readonly Column[];
 }
 
+const ALONE = COLUMNS.filter((one) => one !== "none" && one !== "all");
+
 /** The whole list: that it works without walls, that each wall stops by itself what it claims, and all together all. */
-export function attacksSuite({ way, program, missing, ready }: AttacksSuiteOptions): void {
+export function attacksSuite({ way, program, missing, ready, alone = ALONE }: AttacksSuiteOptions): void {
   const options = program ? { program } : {};
   const test = (name: string, fn: (t: Deno.TestContext) => Promise<void>): void =>
     Deno.test({ name: `${name} [${way}]${missing && `: ${missing}`}`, ignore: !linux || missing !== "", fn });
@@ -32,7 +36,7 @@ export function attacksSuite({ way, program, missing, ready }: AttacksSuiteOptio
     assert.deepEqual(failed, []);
   });
 
-  for (const column of COLUMNS.filter((one) => one !== "none" && one !== "all")) {
+  for (const column of alone) {
     test(`${column} alone stops every attack that it claims to`, async () => {
       await ready();
       const through: string[] = [];
