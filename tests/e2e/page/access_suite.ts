@@ -1,8 +1,8 @@
-import axe from "axe-core";
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { TOKEN } from "../../channels/http/_rig.ts";
+import { accessible } from "./_axe.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 
 const replies = [
@@ -24,56 +24,45 @@ const MARKED = `new Promise((resolve) => {
     .observe({ type: "mark", buffered: true });
 })`;
 
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-}
-
-async function check(page: Page, what: string): Promise<void> {
-  const found = await inPage<{ readonly violations: readonly Violation[] }>(page, "axe.run()");
-  const told = found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
-  assert.deepEqual(told, [], what);
-}
-
 /** Every state that the page has, one after the other. */
 async function walk(page: Page): Promise<void> {
-  await inPage(page, axe.source);
-  await check(page, "blank");
+  const check = (what: string): Promise<void> => accessible(page, what);
+  await check("blank");
   await page.keyboard.press("Control+/");
   await page.locator("#viewer kbd").first().waitFor();
-  await check(page, "keys");
+  await check("keys");
   await page.keyboard.press("Escape");
   await ask(page, "Add the rows");
   await page.locator(".answer h3", { hasText: "Sum" }).waitFor();
   await page.locator(".work > summary").click();
   await page.locator(".step .result.bad").waitFor();
-  await check(page, "steps");
+  await check("steps");
   await page.getByRole("button", { name: "inspect step 1" }).click();
   for (const name of ["Sent", "Received", "Details"]) {
     await page.getByRole("tab", { name }).click();
-    await check(page, name);
+    await check(name);
   }
   await page.keyboard.press("Escape");
   await page.locator("#variables").click();
   await page.locator(".variable summary").first().click();
   await page.locator(".versions h3").first().waitFor();
-  await check(page, "variables");
+  await check("variables");
   await page.keyboard.press("Escape");
   await page.locator("#graph").click();
   await page.locator("svg.graph").waitFor();
-  await check(page, "graph");
+  await check("graph");
   await page.keyboard.press("Escape");
   await page.locator("#actions > summary").click();
-  await check(page, "menu");
+  await check("menu");
   await page.locator("#delete").click();
-  await check(page, "question");
+  await check("question");
   await page.keyboard.press("Escape");
   await ask(page, "And again");
   await page.locator(".running").waitFor();
-  await check(page, "running");
+  await check("running");
   await page.keyboard.press("Escape");
   await page.locator(".answer.failed").waitFor();
-  await check(page, "cancelled");
+  await check("cancelled");
 }
 
 for (const colorScheme of ["dark", "light"] as const) {
@@ -92,7 +81,7 @@ inBrowser("is accessible and not wider than a phone", {
   await page.locator("#menu").click();
   await page.locator("#list a").first().waitFor();
   await inPage(page, "Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => 0)");
-  await check(page, "the list of conversations");
+  await accessible(page, "the list of conversations");
   await page.keyboard.press("Escape");
   assert.equal(await page.locator("#menu").getAttribute("aria-expanded"), "false");
 });
