@@ -1,29 +1,34 @@
-/** `deno task ok`: format, lint, types, docs and tests. All of them run, so that one run shows everything; a failed
- * check counts as one failure in the last line. */
-import { join } from "node:path";
+/** `deno task ok`: format, lint, types, docs and tests. All of them run, so that one run shows everything, and the
+ * checks run at once; a failed one counts as one failure in the last line. */
 import { ROOT } from "./_project.ts";
 import { testAll } from "./test.ts";
 import { summaryLine } from "./test_summary.ts";
 
-const CHECKS = ["fmt", "lint", "check"];
-/** Checks whether generated pages are current, if the script exists. */
-const DOCS_CHECK = "scripts/check_docs.ts";
+/** Arguments of Deno by the name of the check. */
+const CHECKS: Readonly<Record<string, readonly string[]>> = {
+  fmt: ["task", "--quiet", "fmt"],
+  lint: ["task", "--quiet", "lint"],
+  check: ["task", "--quiet", "check"],
+  docs: ["run", "-A", "--quiet", "scripts/check_docs.ts"],
+};
 
-async function passes(name: string, args: readonly string[]): Promise<boolean> {
+/** Runs a check and shows what it said once it has ended, since others run beside it. */
+async function passes(name: string): Promise<boolean> {
   const started = performance.now();
-  console.log(`== ${name}`);
-  const { success } = await new Deno.Command(Deno.execPath(), { args: [...args], cwd: ROOT, stdin: "null" }).spawn()
-    .status;
-  console.log(`== ${name}: ${success ? "ok" : "FAILED"} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [...CHECKS[name] ?? []],
+    cwd: ROOT,
+    stdin: "null",
+  }).output();
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const said = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
+  console.log(`${said}== ${name}: ${success ? "ok" : "FAILED"} (${seconds} s)`);
   return success;
 }
 
-const failed: string[] = [];
-for (const name of CHECKS) {
-  if (!await passes(name, ["task", "--quiet", name])) failed.push(name);
-}
-const hasDocsCheck = await Deno.stat(join(ROOT, DOCS_CHECK)).then(() => true, () => false);
-if (hasDocsCheck && !await passes("docs", ["run", "-A", "--quiet", DOCS_CHECK])) failed.push("docs");
+const names = Object.keys(CHECKS);
+const passed = await Promise.all(names.map(passes));
+const failed = names.filter((_, at) => !passed[at]);
 
 const counts = await testAll(Deno.args);
 if (failed.length) console.error(`Failed besides tests: ${failed.join(", ")}`);
