@@ -30,6 +30,28 @@ export const noPostgres: string = postgresFolder === ""
   ? "PostgreSQL 15 or newer is not installed (apt-get install postgresql)"
   : "";
 
+/** Defines a test on a server. */
+export type PostgresTest = (
+  name: string,
+  fn: (postgres: Postgres) => Promise<void>,
+  sanitizers?: Pick<Deno.TestDefinition, "sanitizeOps" | "sanitizeResources">,
+) => void;
+
+/** Starts a server for the tests of a file, which are ignored with the reason where there is none. Call it at the top of
+ * the file. */
+export async function postgresTests(options: PostgresOptions = {}): Promise<PostgresTest> {
+  const postgres = noPostgres === "" ? await startPostgres(options) : null;
+  return (name, fn, sanitizers = {}) =>
+    Deno.test({
+      ...sanitizers,
+      name: `${name}${noPostgres && `: ${noPostgres}`}`,
+      ignore: postgres === null,
+      fn: async () => {
+        if (postgres !== null) await fn(postgres);
+      },
+    });
+}
+
 const NOBODY = 65534;
 /** The superuser. Databases belong to an ordinary role. */
 const ADMIN = "admin";

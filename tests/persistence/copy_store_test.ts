@@ -12,23 +12,16 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
 import { readAll, richConversation } from "../conformance/store/archive.ts";
 import { begun, block, image, iterate, newQuery, queryEnd } from "../conformance/store/fixtures.ts";
-import { noPostgres, type Postgres, startPostgres } from "../helpers/postgres.ts";
+import { type Postgres, postgresTests } from "../helpers/postgres.ts";
 import { filled, noise } from "./_filled.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
 const COPIER = fileURLToPath(new URL("_copier.ts", import.meta.url));
-const server = noPostgres === "" ? await startPostgres() : null;
+const onServer = await postgresTests();
 const GLOBAL = { namespace: "test.a", branchId: null };
 
 function test(name: string, run: (facts: { file: string; folder: string; postgres: Postgres }) => Promise<void>): void {
-  const ignore = server === null;
-  Deno.test({
-    name: ignore ? `${name}: ${noPostgres}` : name,
-    ignore,
-    fn: async () => {
-      await withDatabasePath((file, folder) => run({ file, folder, postgres: server ?? assert.fail() }));
-    },
-  });
+  onServer(name, (postgres) => withDatabasePath((file, folder) => run({ file, folder, postgres })));
 }
 
 /** Fills a store with everything that can be stored; something is left running. */

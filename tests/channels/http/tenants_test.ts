@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Owners } from "../../../src/persistence/owners.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
-import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
+import { postgresTests } from "../../helpers/postgres.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import type { Rig } from "./_rig.ts";
 import { SSE } from "./_rig.ts";
@@ -250,25 +250,23 @@ async function check(path: string): Promise<void> {
 Deno.test("no route, key, stream or function of an extension reaches another tenant, in SQLite", () =>
   check(":memory:"));
 
-const postgres = noPostgres === "" ? await startPostgres() : null;
-if (postgres === null) Deno.test({ name: `tenants in PostgreSQL: ${noPostgres}`, ignore: true, fn: () => {} });
-else {
-  Deno.test("no route, key, stream or function of an extension reaches another tenant, in PostgreSQL", async () => {
-    await check(await postgres.createDatabase());
-  });
+const test = await postgresTests();
 
-  Deno.test("no route reaches another tenant where PostgreSQL alone keeps them apart", async () => {
-    const { checked } = Owners.prototype;
-    Owners.prototype.checked = (_name, method) => method;
-    const tenant = Object.getOwnPropertyDescriptor(PostgresDatabase.prototype, "tenant") ?? {};
-    try {
-      await using tenants = await startTenants(await postgres.createDatabase());
-      const ana = await prepare(tenants);
-      Object.defineProperty(PostgresDatabase.prototype, "tenant", { ...tenant, get: () => null });
-      assert.ok(await attackRoutes(tenants, ana) > 100);
-    } finally {
-      Object.defineProperty(PostgresDatabase.prototype, "tenant", tenant);
-      Owners.prototype.checked = checked;
-    }
-  });
-}
+test("no route, key, stream or function of an extension reaches another tenant, in PostgreSQL", async (postgres) => {
+  await check(await postgres.createDatabase());
+});
+
+test("no route reaches another tenant where PostgreSQL alone keeps them apart", async (postgres) => {
+  const { checked } = Owners.prototype;
+  Owners.prototype.checked = (_name, method) => method;
+  const tenant = Object.getOwnPropertyDescriptor(PostgresDatabase.prototype, "tenant") ?? {};
+  try {
+    await using tenants = await startTenants(await postgres.createDatabase());
+    const ana = await prepare(tenants);
+    Object.defineProperty(PostgresDatabase.prototype, "tenant", { ...tenant, get: () => null });
+    assert.ok(await attackRoutes(tenants, ana) > 100);
+  } finally {
+    Object.defineProperty(PostgresDatabase.prototype, "tenant", tenant);
+    Owners.prototype.checked = checked;
+  }
+});

@@ -3,30 +3,26 @@ import assert from "node:assert/strict";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import type { ApprovalQuestion } from "../../../src/domain/query/approval.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
-import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
+import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { startNode, type TestNode } from "./_nodes.ts";
 
-const server = noPostgres === "" ? await startPostgres() : null;
+const test = await postgresTests();
 
 interface Rig {
+  readonly postgres: Postgres;
   readonly url: string;
   start(name: string, replies: readonly ScriptedReply[], settings?: object): Promise<TestNode>;
 }
 
 function check(name: string, work: (rig: Rig) => Promise<void>): void {
-  Deno.test({
-    name: `${name}${noPostgres && `: ${noPostgres}`}`,
-    ignore: server === null,
-    // A process that is dead leaves its pool of connections.
-    sanitizeOps: false,
-    sanitizeResources: false,
-    fn: async () => {
-      if (server === null) return;
-      const url = await server.createDatabase();
-      await work({ url, start: (name, replies, settings = {}) => startNode(server, { url, name, replies, settings }) });
-    },
-  });
+  // A process that is dead leaves its pool of connections.
+  const sanitizers = { sanitizeOps: false, sanitizeResources: false };
+  test(name, async (postgres) => {
+    const url = await postgres.createDatabase();
+    const start: Rig["start"] = (name, replies, settings = {}) => startNode(postgres, { url, name, replies, settings });
+    await work({ postgres, url, start });
+  }, sanitizers);
 }
 
 /** A reply that does not arrive; `asked` resolves once it was requested. */
@@ -89,47 +85,50 @@ check("a query is continued whatever characters its events have", async ({ start
   assert.equal((await lastOf(two, branch.conversationId)).answer, "1");
 });
 
-check("the time limit of a query goes on after its node was lost", async ({ start, url }) => {
+check("the time limit of a query goes on after its node was lost", async ({ postgres, start, url }) => {
   const first = held();
   await using one = await start("one", [first.scripted]);
   const { branch, conversations } = one.engine;
   void conversations.ask(branch, "count", { ...quiet, limits: { costUsd: null, wallMs: 3_600_000 } }).catch(() => {});
   await first.asked;
   await one.die();
-  await server?.sql("UPDATE job SET begun_at = begun_at - interval '2 hours'", url);
+  await postgres.sql("UPDATE job SET begun_at = begun_at - interval '2 hours'", url);
   await using two = await start("two", []);
   assert.equal((await lastOf(two, branch.conversationId)).reason, "limit_time");
 });
 
-check("a request that ends one node after the other is given up", async ({ start, url }) => {
+check("a request that ends one node after the other is given up", async ({ postgres, start, url }) => {
   const first = held();
   await using one = await start("one", [first.scripted]);
   const { branch, conversations } = one.engine;
   void conversations.ask(branch, "count", quiet).catch(() => {});
   await first.asked;
   await one.die();
-  await server?.sql("UPDATE job SET losses = 5", url);
+  await postgres.sql("UPDATE job SET losses = 5", url);
   await using two = await start("two", []);
   const result = await lastOf(two, branch.conversationId);
   assert.deepEqual([result.reason, result.answer.slice(0, 7)], ["process_lost", "6 nodes"]);
 });
 
-check("a node that ends does not wait for a lost database longer than it waits for its queries", async ({ start }) => {
-  const first = held();
-  await using one = await start("one", [first.scripted]);
-  const { branch, conversations } = one.engine;
-  const asked = conversations.ask(branch, "count", quiet);
-  await first.asked;
-  await server?.stop("immediate");
-  try {
-    const ends = Promise.allSettled([asked, conversations.ask(branch, "more", quiet)]);
-    await conversations.shared?.drain(1);
-    for (const end of await ends) assert.ok(end.status === "rejected" && end.reason instanceof StoreError);
-    await one.engine.close();
-  } finally {
-    await server?.start();
-  }
-});
+check(
+  "a node that ends does not wait for a lost database longer than it waits for its queries",
+  async ({ postgres, start }) => {
+    const first = held();
+    await using one = await start("one", [first.scripted]);
+    const { branch, conversations } = one.engine;
+    const asked = conversations.ask(branch, "count", quiet);
+    await first.asked;
+    await postgres.stop("immediate");
+    try {
+      const ends = Promise.allSettled([asked, conversations.ask(branch, "more", quiet)]);
+      await conversations.shared?.drain(1);
+      for (const end of await ends) assert.ok(end.status === "rejected" && end.reason instanceof StoreError);
+      await one.engine.close();
+    } finally {
+      await postgres.start();
+    }
+  },
+);
 
 check("a request that cannot begin is refused where it was made", async ({ start }) => {
   await using one = await start("one", [replyJson([], { final: "1" })]);

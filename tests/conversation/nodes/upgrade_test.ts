@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { migrations } from "../../../migrations/postgres/mod.ts";
 import { StoreError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { noPostgres, type Postgres, startPostgres } from "../../helpers/postgres.ts";
+import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 import { replyJson, type ScriptedRequest } from "../../helpers/scripted_provider.ts";
 import { startNode, type TestNode } from "./_nodes.ts";
 
-const server = noPostgres === "" ? await startPostgres() : null;
+const test = await postgresTests();
 
 /** What a migration may do: a column more in each table, another table, an index and a trigger. */
 const NEXT = {
@@ -121,50 +121,43 @@ async function useRecords({ engine: { conversations, branch, store } }: TestNode
   await conversations.delete(other);
 }
 
-Deno.test({
-  name: `nodes of two versions share a database until the older ones are replaced${noPostgres && `: ${noPostgres}`}`,
-  ignore: server === null,
-  // A process that is dead leaves its pool of connections.
-  sanitizeOps: false,
-  sanitizeResources: false,
-  fn: async () => {
-    if (server === null) return;
-    const rig = await rigOf(server);
-    const { start, only, model, url } = rig;
-    await using first = await start("first");
-    // Statements of old nodes are prepared before the schema changes.
-    assert.equal((await ask(first, "add a")).answer, "a");
-    await using second = await start("second");
-    await only(second);
-    assert.equal((await ask(second, "add b")).answer, "a+b");
-    const { asked, letGo } = model.hold();
-    const during = ask(first, "add c");
-    await asked;
-    await using next = await inNextVersion(() => start("next"));
-    const version = await server.sql("SELECT max(version) FROM schema_migration", url);
-    assert.equal(version, String(NEXT.version));
+// A process that is dead leaves its pool of connections.
+test("nodes of two versions share a database until the older ones are replaced", async (server) => {
+  const rig = await rigOf(server);
+  const { start, only, model, url } = rig;
+  await using first = await start("first");
+  // Statements of old nodes are prepared before the schema changes.
+  assert.equal((await ask(first, "add a")).answer, "a");
+  await using second = await start("second");
+  await only(second);
+  assert.equal((await ask(second, "add b")).answer, "a+b");
+  const { asked, letGo } = model.hold();
+  const during = ask(first, "add c");
+  await asked;
+  await using next = await inNextVersion(() => start("next"));
+  const version = await server.sql("SELECT max(version) FROM schema_migration", url);
+  assert.equal(version, String(NEXT.version));
 
-    letGo();
-    assert.equal((await during).answer, "a+b+c", "the old node ends what it runs");
-    await only(second);
-    await useRecords(second);
-    assert.equal((await ask(first, "add d")).answer, "a+b+c+d", "old nodes accept and run more");
-    const [old, newer] = [{ from: second, to: next, asker: first }, { from: next, to: first, asker: first }];
-    assert.equal(await takenOver(rig, { ...old, request: "add e" }), "a+b+c+d+e", "a new node continues");
-    assert.equal(await takenOver(rig, { ...newer, request: "add f" }), "a+b+c+d+e+f", "an old node continues");
-    assert.equal(
-      await server.sql("SELECT count(*) FROM next_begun n JOIN query_state s ON s.id = n.query_id", url),
-      "4",
+  letGo();
+  assert.equal((await during).answer, "a+b+c", "the old node ends what it runs");
+  await only(second);
+  await useRecords(second);
+  assert.equal((await ask(first, "add d")).answer, "a+b+c+d", "old nodes accept and run more");
+  const [old, newer] = [{ from: second, to: next, asker: first }, { from: next, to: first, asker: first }];
+  assert.equal(await takenOver(rig, { ...old, request: "add e" }), "a+b+c+d+e", "a new node continues");
+  assert.equal(await takenOver(rig, { ...newer, request: "add f" }), "a+b+c+d+e+f", "an old node continues");
+  assert.equal(
+    await server.sql("SELECT count(*) FROM next_begun n JOIN query_state s ON s.id = n.query_id", url),
+    "4",
+  );
+
+  await assert.rejects(openStore({ path: url }), (error) => {
+    assert.ok(error instanceof StoreError && error.code === "newer");
+    const [wrote, knows] = [NEXT.version, migrations.length];
+    assert.match(
+      error.message,
+      new RegExp(`newer Vis wrote it \\(schema V${wrote}, this one knows V${knows}\\), update`),
     );
-
-    await assert.rejects(openStore({ path: url }), (error) => {
-      assert.ok(error instanceof StoreError && error.code === "newer");
-      const [wrote, knows] = [NEXT.version, migrations.length];
-      assert.match(
-        error.message,
-        new RegExp(`newer Vis wrote it \\(schema V${wrote}, this one knows V${knows}\\), update`),
-      );
-      return true;
-    });
-  },
-});
+    return true;
+  });
+}, { sanitizeOps: false, sanitizeResources: false });

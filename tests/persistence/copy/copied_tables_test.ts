@@ -5,9 +5,9 @@ import { migrations } from "../../../migrations/mod.ts";
 import { COMPUTED_COLUMNS, COPIED_TABLES, UNCOPIED_TABLES } from "../../../src/persistence/copy/copied_tables.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { snakeCase } from "../../../src/persistence/schema/snake_case.ts";
-import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
+import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 
-const server = noPostgres === "" ? await startPostgres() : null;
+const test = await postgresTests();
 /** The order of rows, which SQLite has in every table without naming it. */
 const ROWID = "rowid";
 const COMPUTED = new Set([...COMPUTED_COLUMNS].map(snakeCase));
@@ -27,15 +27,15 @@ function inSqlite(): Columns {
   return byTable(rows.map(({ table, column }) => [String(table), String(column)]));
 }
 
-async function inPostgres(): Promise<Columns> {
-  const url = await server?.createDatabase() ?? assert.fail();
+async function inPostgres(postgres: Postgres): Promise<Columns> {
+  const url = await postgres.createDatabase();
   await (await openStore({ path: url })).close();
-  const lines = await server?.sql(
+  const lines = await postgres.sql(
     `SELECT table_name || ' ' || column_name FROM information_schema.columns
      WHERE table_schema = 'public' AND table_name <> 'schema_migration'`,
     url,
   );
-  return byTable((lines ?? "").split("\n").map((line) => line.split(" ")));
+  return byTable(lines.split("\n").map((line) => line.split(" ")));
 }
 
 function byTable(pairs: readonly (readonly string[])[]): Columns {
@@ -43,32 +43,24 @@ function byTable(pairs: readonly (readonly string[])[]): Columns {
   return Object.fromEntries([...groups].map(([table, of]) => [table, of.map(([, column]) => column ?? "").sort()]));
 }
 
-Deno.test({
-  name: `every table is copied, or is known not to be${noPostgres && `: ${noPostgres}`}`,
-  ignore: server === null,
-  fn: async () => {
-    const known = [...Object.keys(COPIED_TABLES), ...UNCOPIED_TABLES].map(snakeCase);
-    for (const found of [inSqlite(), await inPostgres()]) {
-      const unknown = Object.keys(found).filter((table) => !known.includes(table));
-      assert.deepEqual(unknown, [], "decide in src/persistence/copy/copied_tables.ts whether they are copied");
-    }
-  },
+test("every table is copied, or is known not to be", async (server) => {
+  const known = [...Object.keys(COPIED_TABLES), ...UNCOPIED_TABLES].map(snakeCase);
+  for (const found of [inSqlite(), await inPostgres(server)]) {
+    const unknown = Object.keys(found).filter((table) => !known.includes(table));
+    assert.deepEqual(unknown, [], "decide in src/persistence/copy/copied_tables.ts whether they are copied");
+  }
 });
 
-Deno.test({
-  name: `a copied table has the same columns in both databases${noPostgres && `: ${noPostgres}`}`,
-  ignore: server === null,
-  fn: async () => {
-    const [sqlite, postgres] = [inSqlite(), await inPostgres()];
-    for (const [table, { order, ...kinds }] of Object.entries(COPIED_TABLES)) {
-      const name = snakeCase(table);
-      const columns = postgres[name] ?? [];
-      assert.deepEqual(columns.filter(isCopied), sqlite[name]?.filter(isCopied), table);
-      assert.equal(order[0] === ROWID, columns.includes(ROWID), `${table} is copied in the order of its rows`);
-      const named = [...order, ...Object.values(kinds).flat()].map(snakeCase);
-      assert.deepEqual(named.filter((column) => !columns.includes(column)), [], table);
-    }
-    const all = new Set(Object.keys(COPIED_TABLES).flatMap((table) => postgres[snakeCase(table)] ?? []));
-    assert.deepEqual([...COMPUTED].filter((column) => !all.has(column)), []);
-  },
+test("a copied table has the same columns in both databases", async (server) => {
+  const [sqlite, postgres] = [inSqlite(), await inPostgres(server)];
+  for (const [table, { order, ...kinds }] of Object.entries(COPIED_TABLES)) {
+    const name = snakeCase(table);
+    const columns = postgres[name] ?? [];
+    assert.deepEqual(columns.filter(isCopied), sqlite[name]?.filter(isCopied), table);
+    assert.equal(order[0] === ROWID, columns.includes(ROWID), `${table} is copied in the order of its rows`);
+    const named = [...order, ...Object.values(kinds).flat()].map(snakeCase);
+    assert.deepEqual(named.filter((column) => !columns.includes(column)), [], table);
+  }
+  const all = new Set(Object.keys(COPIED_TABLES).flatMap((table) => postgres[snakeCase(table)] ?? []));
+  assert.deepEqual([...COMPUTED].filter((column) => !all.has(column)), []);
 });

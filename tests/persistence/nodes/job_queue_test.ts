@@ -4,10 +4,10 @@ import { BusyError, StoreError, TakenOverError } from "../../../src/domain/error
 import { checkRun } from "../../../src/persistence/runs/fence.ts";
 import type { ClaimedJob, NewJob } from "../../../src/persistence/store/node_store.ts";
 import { iterate, newIteration, newQuery, OWNER, queryEnd } from "../../conformance/store/fixtures.ts";
-import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
+import { postgresTests } from "../../helpers/postgres.ts";
 import { lapse, revive, type TestNode, testNode } from "./_cluster.ts";
 
-const server = noPostgres === "" ? await startPostgres() : null;
+const test = await postgresTests();
 
 interface Rig {
   readonly one: TestNode;
@@ -19,17 +19,13 @@ interface Rig {
 }
 
 function check(name: string, work: (rig: Rig) => Promise<void>): void {
-  Deno.test({
-    name: `${name}${noPostgres && `: ${noPostgres}`}`,
-    ignore: server === null,
-    fn: async () => {
-      const url = await server?.createDatabase() ?? assert.fail();
-      await using one = await testNode(url, "one");
-      await using two = await testNode(url, "two");
-      const branch = async (title: string) =>
-        (await one.store.createConversation({ title, channel: "http", workspace: "/w" })).branchId;
-      await work({ one, two, url, a: await branch("a"), b: await branch("b") });
-    },
+  test(name, async (postgres) => {
+    const url = await postgres.createDatabase();
+    await using one = await testNode(url, "one");
+    await using two = await testNode(url, "two");
+    const branch = async (title: string) =>
+      (await one.store.createConversation({ title, channel: "http", workspace: "/w" })).branchId;
+    await work({ one, two, url, a: await branch("a"), b: await branch("b") });
   });
 }
 

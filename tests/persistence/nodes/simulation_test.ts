@@ -4,10 +4,10 @@ import { TakenOverError } from "../../../src/domain/errors.ts";
 import type { ClaimedJob } from "../../../src/persistence/store/node_store.ts";
 import { newIteration, newQuery, OWNER, queryEnd } from "../../conformance/store/fixtures.ts";
 import { Random } from "../../faults/world/random.ts";
-import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
+import { postgresTests } from "../../helpers/postgres.ts";
 import { lapse, revive, type TestNode, testNode } from "./_cluster.ts";
 
-const server = noPostgres === "" ? await startPostgres({ settings: ["max_connections = 200"] }) : null;
+const test = await postgresTests({ settings: ["max_connections = 200"] });
 
 const WRITES = 3, TURNS = 20_000;
 const FEW = { nodes: 6, branches: 8, requests: 30 };
@@ -125,38 +125,32 @@ class Simulation {
 }
 
 for (const [seed, size] of [FEW, FEW, FEW, MANY].entries()) {
-  Deno.test({
-    name: `every request is run once and in order whatever happens to ${size.nodes} nodes (seed ${seed + 1})${
-      noPostgres && `: ${noPostgres}`
-    }`,
-    ignore: server === null,
-    fn: async () => {
-      const url = await server?.createDatabase() ?? assert.fail();
-      const nodes: TestNode[] = [];
-      for (let n = 0; n < size.nodes; n++) nodes.push(await testNode(url, `n${n}`));
-      try {
-        const branches = await Promise.all(Array.from({ length: size.branches }, async (_, n) => {
-          const facts = { title: `${n}`, channel: "http", workspace: "/w" };
-          return (await nodes[0]?.store.createConversation(facts))?.branchId ?? "";
-        }));
-        const simulation = new Simulation(nodes, { ...size, branches, random: new Random(seed + 1) });
-        for (let turn = 0; turn < TURNS && !simulation.done; turn++) await simulation.turn();
-        const { ended, written, refused, takeovers } = simulation;
-        assert.deepEqual([ended.length, new Set(ended).size], [size.requests, size.requests]);
-        assert.ok(refused > 0 && takeovers > 0, `${refused} writes refused, ${takeovers} takeovers`);
-        for (const branch of branches) {
-          const order = written.filter(({ branchId }) => branchId === branch)
-            .map(({ queryId, epoch }) => `${queryId} ${String(epoch).padStart(3, "0")}`);
-          assert.deepEqual(
-            order,
-            order.toSorted(),
-            "a request after the one before it, an epoch after the one before it",
-          );
-        }
-        assert.deepEqual(await nodes[0]?.sql("SELECT FROM job"), []);
-      } finally {
-        for (const node of nodes) await node[Symbol.asyncDispose]();
+  test(`every request is run once and in order whatever happens to ${size.nodes} nodes (seed ${seed + 1})`, async (postgres) => {
+    const url = await postgres.createDatabase();
+    const nodes: TestNode[] = [];
+    for (let n = 0; n < size.nodes; n++) nodes.push(await testNode(url, `n${n}`));
+    try {
+      const branches = await Promise.all(Array.from({ length: size.branches }, async (_, n) => {
+        const facts = { title: `${n}`, channel: "http", workspace: "/w" };
+        return (await nodes[0]?.store.createConversation(facts))?.branchId ?? "";
+      }));
+      const simulation = new Simulation(nodes, { ...size, branches, random: new Random(seed + 1) });
+      for (let turn = 0; turn < TURNS && !simulation.done; turn++) await simulation.turn();
+      const { ended, written, refused, takeovers } = simulation;
+      assert.deepEqual([ended.length, new Set(ended).size], [size.requests, size.requests]);
+      assert.ok(refused > 0 && takeovers > 0, `${refused} writes refused, ${takeovers} takeovers`);
+      for (const branch of branches) {
+        const order = written.filter(({ branchId }) => branchId === branch)
+          .map(({ queryId, epoch }) => `${queryId} ${String(epoch).padStart(3, "0")}`);
+        assert.deepEqual(
+          order,
+          order.toSorted(),
+          "a request after the one before it, an epoch after the one before it",
+        );
       }
-    },
+      assert.deepEqual(await nodes[0]?.sql("SELECT FROM job"), []);
+    } finally {
+      for (const node of nodes) await node[Symbol.asyncDispose]();
+    }
   });
 }

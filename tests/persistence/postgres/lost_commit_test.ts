@@ -3,9 +3,9 @@ import { openStore } from "../../../src/persistence/open_store.ts";
 import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { Server } from "../../../src/persistence/postgres/server.ts";
-import { noPostgres, type Postgres, startPostgres } from "../../helpers/postgres.ts";
+import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 
-const server = noPostgres === "" ? await startPostgres({ settings: ["synchronous_commit = on"] }) : null;
+const test = await postgresTests({ settings: ["synchronous_commit = on"] });
 const INSERT = "INSERT INTO conversation_soul (id, created_at, activity) VALUES ($1, 1, 1)";
 
 interface Rig {
@@ -15,18 +15,13 @@ interface Rig {
 }
 
 function check(name: string, work: (rig: Rig) => Promise<void>): void {
-  Deno.test({
-    name: `${name}${noPostgres && `: ${noPostgres}`}`,
-    ignore: server === null,
-    fn: async () => {
-      if (server === null) return;
-      const url = await server.createDatabase();
-      await (await openStore({ path: url })).close();
-      const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 60_000 }), { tenant: "default" });
-      await db.write(async (tx) => await tx.run(INSERT, ["before"]));
-      await work({ server, url, db });
-      await db.close();
-    },
+  test(name, async (server) => {
+    const url = await server.createDatabase();
+    await (await openStore({ path: url })).close();
+    const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 60_000 }), { tenant: "default" });
+    await db.write(async (tx) => await tx.run(INSERT, ["before"]));
+    await work({ server, url, db });
+    await db.close();
   });
 }
 

@@ -4,9 +4,9 @@ import { openStore } from "../../../src/persistence/open_store.ts";
 import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { Server } from "../../../src/persistence/postgres/server.ts";
-import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
+import { postgresTests } from "../../helpers/postgres.ts";
 
-const server = noPostgres === "" ? await startPostgres() : null;
+const test = await postgresTests();
 
 const NEXT = {
   version: migrations.length + 1,
@@ -14,33 +14,28 @@ const NEXT = {
   sql: "ALTER TABLE conversation_soul ADD COLUMN next text; ALTER TABLE log ADD COLUMN next text;",
 };
 
-Deno.test({
-  name: `a migration that waits for a table keeps no other one from those that work${noPostgres && `: ${noPostgres}`}`,
-  ignore: server === null,
-  fn: async () => {
-    if (server === null) return;
-    const url = await server.createDatabase();
-    const store = await openStore({ path: url });
-    const reader = new Server(readAddress(url), { patienceMs: 0 });
-    const connection = await reader.take();
-    await connection.query("BEGIN; LOCK TABLE log IN ACCESS SHARE MODE");
-    const known = migrations as unknown as (typeof NEXT)[];
-    known.push(NEXT);
-    const opening = openStore({ path: url });
-    try {
-      const waits = "SELECT count(*) FROM pg_locks WHERE relation = 'log'::regclass AND NOT granted";
-      while (await server.sql(waits, url) === "0");
-      await store.createConversation({ title: "t", channel: "http", workspace: "/w" });
-      await connection.query("COMMIT");
-      await (await opening).close();
-    } finally {
-      known.pop();
-    }
-    assert.equal(await server.sql("SELECT max(version) FROM schema_migration", url), String(NEXT.version));
-    connection.release();
-    await reader.close();
-    await store.close();
-  },
+test("a migration that waits for a table keeps no other one from those that work", async (server) => {
+  const url = await server.createDatabase();
+  const store = await openStore({ path: url });
+  const reader = new Server(readAddress(url), { patienceMs: 0 });
+  const connection = await reader.take();
+  await connection.query("BEGIN; LOCK TABLE log IN ACCESS SHARE MODE");
+  const known = migrations as unknown as (typeof NEXT)[];
+  known.push(NEXT);
+  const opening = openStore({ path: url });
+  try {
+    const waits = "SELECT count(*) FROM pg_locks WHERE relation = 'log'::regclass AND NOT granted";
+    while (await server.sql(waits, url) === "0");
+    await store.createConversation({ title: "t", channel: "http", workspace: "/w" });
+    await connection.query("COMMIT");
+    await (await opening).close();
+  } finally {
+    known.pop();
+  }
+  assert.equal(await server.sql("SELECT max(version) FROM schema_migration", url), String(NEXT.version));
+  connection.release();
+  await reader.close();
+  await store.close();
 });
 
 Deno.test("what the server undid because of others is asked again", async () => {

@@ -5,100 +5,87 @@ import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { Server } from "../../../src/persistence/postgres/server.ts";
 import { startEngine } from "../../helpers/engine.ts";
-import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
+import { postgresTests } from "../../helpers/postgres.ts";
 import { buildSandbox } from "../../helpers/sandbox.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 
 /** Of a query with two model calls in a conversation that has others. */
 const MOST_ROUND_TRIPS = 20;
 
-const server = noPostgres === "" ? await startPostgres() : null;
-const suffix = noPostgres && `: ${noPostgres}`;
+const test = await postgresTests();
 
-Deno.test({
-  name: `a query with two model calls waits at most ${MOST_ROUND_TRIPS} times for PostgreSQL${suffix}`,
-  ignore: server === null,
-  fn: async () => {
-    await buildSandbox();
-    const store = await openStore({ path: await server?.createDatabase() ?? "" });
-    const replies = [1, 2, 3].flatMap((n) => [
-      replyJson([`const list${n} = [1, 2, ${n}]\nlist${n}.length`]),
-      replyJson([], { final: `It is {{list${n}}}` }),
-    ]);
-    await using engine = await startEngine(replies, { store });
-    await engine.ask("first");
-    await engine.ask("second");
-    using counted = countStatements();
-    const { answer } = await engine.ask("third");
-    const { statements, roundTrips } = counted.take();
-    assert.match(answer, /It is/);
-    assert.ok(roundTrips <= MOST_ROUND_TRIPS, `${roundTrips} round trips for ${statements} statements`);
-  },
+test(`a query with two model calls waits at most ${MOST_ROUND_TRIPS} times for PostgreSQL`, async (postgres) => {
+  await buildSandbox();
+  const store = await openStore({ path: await postgres.createDatabase() });
+  const replies = [1, 2, 3].flatMap((n) => [
+    replyJson([`const list${n} = [1, 2, ${n}]\nlist${n}.length`]),
+    replyJson([], { final: `It is {{list${n}}}` }),
+  ]);
+  await using engine = await startEngine(replies, { store });
+  await engine.ask("first");
+  await engine.ask("second");
+  using counted = countStatements();
+  const { answer } = await engine.ask("third");
+  const { statements, roundTrips } = counted.take();
+  assert.match(answer, /It is/);
+  assert.ok(roundTrips <= MOST_ROUND_TRIPS, `${roundTrips} round trips for ${statements} statements`);
 });
 
-Deno.test({
-  name: `changes that nobody waits for are one statement, unless one of them needs another${suffix}`,
-  ignore: server === null,
-  fn: async () => {
-    const url = await server?.createDatabase() ?? "";
-    await (await openStore({ path: url })).close();
-    const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 1000 }), { tenant: "default" });
-    const conversation = { createdAt: 1, activity: 1, metadata: null };
-    const branch = { conversationSoulId: "a", createdAt: 1, queries: 0, version: 0, title: "\0 \ud800 \\x41 'é'" };
-    const entry = (bytes: number) => ({ hash: "h".repeat(64), encoding: "raw", bytes: new Uint8Array(bytes).fill(7) });
-    using counted = countStatements();
-    await db.write(async (tx) => {
-      for (const id of ["a", "b"]) await tx.insert("conversationSoul", { ...conversation, id });
-      await tx.insert("content", { ...entry(70_000), hash: "1".repeat(64) });
-      for (const at of [0, 1]) await tx.insert("conversationState", { ...branch, id: `${at}`, version: at });
-      await tx.insert("content", { ...entry(3), hash: "2".repeat(64) });
-      await tx.update("conversationSoul", { id: "a", changes: { activity: 2 } });
-    });
-    // What begins it, the conversations with the first content, branches with the second one and the update, the end.
-    assert.equal(counted.take().statements, 4);
-    const read = async (text: string) => (await db.run(text, [])).map((row) => Object.values(row).join(" "));
-    assert.deepEqual(await read("SELECT id, activity FROM conversation_soul ORDER BY id"), ["a 2", "b 1"]);
-    const title = "\ufffd \ufffd \\x41 'é'";
-    assert.deepEqual(await read("SELECT id, title FROM conversation_state ORDER BY id"), [`0 ${title}`, `1 ${title}`]);
-    assert.deepEqual(await read("SELECT length(bytes) FROM content ORDER BY hash"), ["70000", "3"]);
-    const [small] = await db.run("SELECT bytes FROM content WHERE length(bytes) = 3", []);
-    assert.deepEqual(small?.["bytes"], new Uint8Array([7, 7, 7]));
-    await db.close();
-  },
+test("changes that nobody waits for are one statement, unless one of them needs another", async (postgres) => {
+  const url = await postgres.createDatabase();
+  await (await openStore({ path: url })).close();
+  const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 1000 }), { tenant: "default" });
+  const conversation = { createdAt: 1, activity: 1, metadata: null };
+  const branch = { conversationSoulId: "a", createdAt: 1, queries: 0, version: 0, title: "\0 \ud800 \\x41 'é'" };
+  const entry = (bytes: number) => ({ hash: "h".repeat(64), encoding: "raw", bytes: new Uint8Array(bytes).fill(7) });
+  using counted = countStatements();
+  await db.write(async (tx) => {
+    for (const id of ["a", "b"]) await tx.insert("conversationSoul", { ...conversation, id });
+    await tx.insert("content", { ...entry(70_000), hash: "1".repeat(64) });
+    for (const at of [0, 1]) await tx.insert("conversationState", { ...branch, id: `${at}`, version: at });
+    await tx.insert("content", { ...entry(3), hash: "2".repeat(64) });
+    await tx.update("conversationSoul", { id: "a", changes: { activity: 2 } });
+  });
+  // What begins it, the conversations with the first content, branches with the second one and the update, the end.
+  assert.equal(counted.take().statements, 4);
+  const read = async (text: string) => (await db.run(text, [])).map((row) => Object.values(row).join(" "));
+  assert.deepEqual(await read("SELECT id, activity FROM conversation_soul ORDER BY id"), ["a 2", "b 1"]);
+  const title = "\ufffd \ufffd \\x41 'é'";
+  assert.deepEqual(await read("SELECT id, title FROM conversation_state ORDER BY id"), [`0 ${title}`, `1 ${title}`]);
+  assert.deepEqual(await read("SELECT length(bytes) FROM content ORDER BY hash"), ["70000", "3"]);
+  const [small] = await db.run("SELECT bytes FROM content WHERE length(bytes) = 3", []);
+  assert.deepEqual(small?.["bytes"], new Uint8Array([7, 7, 7]));
+  await db.close();
 });
 
-Deno.test({
-  name: `a statement that nobody waits for fails its transaction, with its own error${suffix}`,
-  ignore: server === null,
-  fn: async () => {
-    const url = await server?.createDatabase() ?? "";
-    await (await openStore({ path: url })).close();
-    const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 1000 }), { tenant: "default" });
-    const insert = "INSERT INTO conversation_soul (id, created_at, activity) VALUES ($1, 1, 1)";
-    const bad = "INSERT INTO conversation_state (id) VALUES ($1)";
-    const violates = (error: unknown) => db.breaksRule(error);
-    const last = db.write(async (tx) => {
+test("a statement that nobody waits for fails its transaction, with its own error", async (postgres) => {
+  const url = await postgres.createDatabase();
+  await (await openStore({ path: url })).close();
+  const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 1000 }), { tenant: "default" });
+  const insert = "INSERT INTO conversation_soul (id, created_at, activity) VALUES ($1, 1, 1)";
+  const bad = "INSERT INTO conversation_state (id) VALUES ($1)";
+  const violates = (error: unknown) => db.breaksRule(error);
+  const last = db.write(async (tx) => {
+    await tx.store(insert, ["a"]);
+    await tx.store(bad, ["b"]);
+  });
+  await assert.rejects(last, violates);
+  const inBetween = db.write(async (tx) => {
+    await tx.store(bad, ["b"]);
+    await tx.store(insert, ["a"]);
+    await tx.run("SELECT 1 AS one", []);
+  });
+  await assert.rejects(inBetween, violates);
+  // A failed read and a work that throws leave nothing either.
+  await assert.rejects(
+    db.write(async (tx) => {
       await tx.store(insert, ["a"]);
-      await tx.store(bad, ["b"]);
-    });
-    await assert.rejects(last, violates);
-    const inBetween = db.write(async (tx) => {
-      await tx.store(bad, ["b"]);
-      await tx.store(insert, ["a"]);
-      await tx.run("SELECT 1 AS one", []);
-    });
-    await assert.rejects(inBetween, violates);
-    // A failed read and a work that throws leave nothing either.
-    await assert.rejects(
-      db.write(async (tx) => {
-        await tx.store(insert, ["a"]);
-        throw new Error("thrown");
-      }),
-      /thrown/,
-    );
-    assert.deepEqual(await db.run("SELECT id FROM conversation_soul", []), []);
-    await db.write(async (tx) => await tx.store(insert, ["a"]));
-    assert.deepEqual(await db.run("SELECT id FROM conversation_soul", []), [{ id: "a" }]);
-    await db.close();
-  },
+      throw new Error("thrown");
+    }),
+    /thrown/,
+  );
+  assert.deepEqual(await db.run("SELECT id FROM conversation_soul", []), []);
+  await db.write(async (tx) => await tx.store(insert, ["a"]));
+  assert.deepEqual(await db.run("SELECT id FROM conversation_soul", []), [{ id: "a" }]);
+  await db.close();
 });

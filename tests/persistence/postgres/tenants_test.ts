@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { migrations } from "../../../migrations/postgres/mod.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { noPostgres, type Postgres, startPostgres } from "../../helpers/postgres.ts";
+import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 
 const TENANTS = 3;
 const ROWS = `
@@ -13,16 +13,10 @@ const ROWS = `
   INSERT INTO extension_state (id, namespace, position, key, version, value, created_at)
   VALUES ('x', 'n', -1, 'k', 1, '5', 1)`;
 
-const server = noPostgres === "" ? await startPostgres() : null;
+const onServer = await postgresTests();
 
 function test(name: string, run: (postgres: Postgres, url: string) => Promise<void>): void {
-  Deno.test({
-    name: noPostgres ? `${name}: ${noPostgres}` : name,
-    ignore: server === null,
-    fn: async () => {
-      if (server) await run(server, await server.createDatabase());
-    },
-  });
+  onServer(name, async (postgres) => run(postgres, await postgres.createDatabase()));
 }
 
 test("rows from before there were tenants belong to the default one", async ({ sql }, url) => {
