@@ -79,8 +79,9 @@ export class QueryRunner {
     const run = (emit: Emit) => this.#run(request, { branch, options: { ...options, emit } });
     const { around } = this.#parts;
     const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
-    // The end of a query that continues is stored, also if it is cancelled while it waits.
-    return await this.#live.lockOf(branch).run(whenFree, options.left ? undefined : options.signal);
+    // The end of a query that begins at once or continues is stored, also if it is cancelled already.
+    const signal = options.left || !this.isBusy(branch.branchId) ? undefined : options.signal;
+    return await this.#live.lockOf(branch).run(whenFree, signal);
   }
 
   /** Whether a query runs here in the branch. */
