@@ -19,17 +19,44 @@ async function throws(
   assert.notEqual(stored?.answer, "");
 }
 
+/** Calls `then` as soon as an event of that type was sent. */
+function at(type: string, { events }: Engine, then: () => void): void {
+  const push = events.push.bind(events);
+  events.push = (...sent) => {
+    if (sent.some((event) => event.type === type)) then();
+    return push(...sent);
+  };
+}
+
 /** Aborted as soon as an event of that type was sent. */
 function abortedAt(type: string) {
   return (engine: Engine): AbortSignal => {
     const controller = new AbortController();
-    const push = engine.events.push.bind(engine.events);
-    engine.events.push = (...events) => {
-      if (events.some((event) => event.type === type)) controller.abort();
-      return push(...events);
-    };
+    at(type, engine, () => controller.abort());
     return controller.signal;
   };
+}
+
+const HOUR = 3_600_000;
+
+/** The time limit of a query, an hour, is reached as soon as an event of that type was sent, and never before. */
+async function lateAt(type: string, [reply, check]: Parameters<typeof play>): Promise<void> {
+  const { setTimeout } = globalThis;
+  const timers: (() => void)[] = [];
+  const held = (work: () => void, ms?: number): unknown => ms === HOUR ? timers.push(work) : setTimeout(work, ms);
+  globalThis.setTimeout = held as typeof setTimeout;
+  try {
+    await play(reply, check, {
+      now: () => 1_000,
+      settings: { limits: { costUsd: null, tokens: null, wallMs: HOUR } },
+      signal: (engine) => {
+        at(type, engine, () => timers.forEach((work) => work()));
+        return new AbortController().signal;
+      },
+    });
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
 }
 
 /** Ends that come from outside. */
@@ -93,11 +120,11 @@ export const ENDS: readonly StateRow[] = [
     event: "the time limit is reached",
     next: "ended: `limit_time`; the block ends at once, the iteration is stored as interrupted",
     drive: () =>
-      play([replyJson("await new Promise(() => {})")], async ({ engine, result }) => {
+      lateAt("block_started", [[replyJson("await new Promise(() => {})")], async ({ engine, result }) => {
         ended(result, "limit_time");
         const stored = await engine.store.iterations(result.queryId);
         assert.deepEqual(stored.map(({ status }) => status), ["interrupted"]);
-      }, { settings: { limits: { costUsd: null, tokens: null, wallMs: 2_000 } } }),
+      }]),
   },
   {
     state: "last call",
