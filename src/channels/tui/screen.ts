@@ -116,12 +116,10 @@ export class Screen {
   /** Takes over the terminal. Resolves when the conversation is shown; rejects with `StoreError`. */
   async start({ branch, notes }: ScreenStart): Promise<void> {
     this.#tui.setLayoutRoot(this.#frame);
-    this.#tui.addInputListener((data) => {
-      this.#keyboard.key(data);
-      this.#tui.requestRender();
-      return { consume: true };
-    });
-    this.#tui.setFocus(this.#input.component);
+    // What the focused component gets is drawn at once; other redraws wait for the time between two frames.
+    const handleInput = (data: string): void => this.#keyboard.key(data);
+    this.#tui.setFocus({ handleInput, render: () => [], invalidate: () => {} });
+    this.#input.component.focused = true;
     const [{ home }, { workspace }] = [this.#parts, this.#session];
     [this.#history, this.#prompts] = await Promise.all([
       InputHistory.at(home, workspace),
@@ -163,6 +161,7 @@ export class Screen {
   }
 
   tell(text: string): void {
+    if (this.#told === text) return;
     this.#told = text;
     this.changed();
   }

@@ -1,10 +1,22 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import process from "node:process";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
 const UP = "\x1b[A";
+
+Deno.test("a key is drawn at once, also right after another frame", () =>
+  withScreen([], {}, async ({ screen }) => {
+    await screen.until("Ask anything");
+    for (const key of ["a", "b", "c"]) {
+      const before = screen.writes.length;
+      screen.type(key);
+      await new Promise<void>((resolve) => process.nextTick(resolve)); // no timer has run
+      assert.match(screen.writes.slice(before).join(""), new RegExp(key));
+    }
+  }));
 
 Deno.test("a paste of 1 MB becomes a variable that the model works on, whole", async () => {
   const line = "0123456789abcdef\tß\r\n";
