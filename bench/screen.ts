@@ -1,15 +1,24 @@
 import { join } from "node:path";
 import type { Figure } from "./support/figure.ts";
-import { cpuSeconds, proportionalMb, treeOf } from "./support/process_tree.ts";
+import { cpuSeconds, proportionalMb } from "./support/process_tree.ts";
 import type { Program, Programs } from "./support/programs.ts";
+import { Terminal, type TerminalOptions } from "./support/terminal.ts";
+import { startTokenStream } from "./support/token_stream.ts";
+import { visRun } from "./support/vis_run.ts";
 
-const TIMES = 5;
+const TIMES = 5, STREAMS = 3;
 const IDLE_MS = 1_500;
+const PER_SECOND = 200, TOKENS = 2_400, KEYS = 120, KEY_EVERY_MS = 70;
+const ANSWERS = 20, LINES = 500, PAGES = 250;
 /** What the footer says once everything is there and keys are read. */
-const USABLE = "demo policies";
+const USABLE = "demo scripted", READY = "Ask anything";
+/** What ends each frame: a terminal shows it whole then. */
+const FRAME_END = "\x1b[?2026l";
+const PAGE_UP = "\x1b[5~";
+/** Letters that no reply contains, one for each key. */
+const FIRST_LETTER = 0x0400;
 
-/** `vis` on a terminal: from the start of the process to a screen that can be used, and what it takes while nobody
- * types. `script` gives it a terminal. */
+/** `vis` on a terminal: until it can be used, while nobody types, while a reply streams, and in a long conversation. */
 export async function screen({ all }: Programs): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-screen-" });
   try {
@@ -17,12 +26,8 @@ export async function screen({ all }: Programs): Promise<readonly Figure[]> {
     await Deno.mkdir(workspace);
     const figures: Figure[] = [];
     for (const program of all) {
-      const runs: Run[] = [];
-      for (let time = 0; time <= TIMES; time++) {
-        const run = await start(program, { workspace, home: join(folder, program.way) });
-        if (time > 0) runs.push(run); // the first one makes the database
-      }
-      figures.push(...figuresOf(program, runs));
+      const at = { workspace, home: join(folder, program.way) };
+      figures.push(...await starts(program, at), ...await typing(program, at), ...await scrolling(program, at));
     }
     return figures;
   } finally {
@@ -30,58 +35,117 @@ export async function screen({ all }: Programs): Promise<readonly Figure[]> {
   }
 }
 
-interface Run {
-  readonly ms: number;
-  readonly idleMb: number;
-  readonly idleCpuMs: number;
+type Place = Pick<TerminalOptions, "workspace" | "home">;
+
+function barOf({ way }: Program, limit: number): number | null {
+  return way === "compiled" ? limit : null;
 }
 
-function figuresOf({ way }: Program, runs: readonly Run[]): readonly Figure[] {
-  const bar = (limit: number): number | null => way === "compiled" ? limit : null;
+async function starts(program: Program, at: Place): Promise<readonly Figure[]> {
+  const [ms, mb, cpu]: [number[], number[], number[]] = [[], [], []];
+  for (let time = 0; time <= TIMES; time++) {
+    const terminal = new Terminal(program, { ...at, args: ["--provider", "demo"] });
+    const usable = await terminal.until(USABLE);
+    await pause(IDLE_MS);
+    const before = used(terminal);
+    await pause(IDLE_MS);
+    if (time > 0) { // the first one makes the database
+      ms.push(usable);
+      mb.push(proportionalMb(terminal.pids()));
+      cpu.push((used(terminal) - before) * 1_000);
+    }
+    await terminal.quit();
+  }
+  const { way } = program;
   return [
-    { what: "start → screen that can be used", way, unit: "ms", samples: runs.map(({ ms }) => ms), bar: bar(300) },
-    { what: "memory while idle", way, unit: "MB", samples: runs.map(({ idleMb }) => idleMb), bar: bar(120) },
-    { what: "CPU of 1.5 idle seconds", way, unit: "ms", samples: runs.map(({ idleCpuMs }) => idleCpuMs), bar: bar(30) },
+    { what: "start → screen that can be used", way, unit: "ms", samples: ms, bar: barOf(program, 300) },
+    { what: "memory while idle", way, unit: "MB", samples: mb, bar: barOf(program, 120) },
+    { what: "CPU of 1.5 idle seconds", way, unit: "ms", samples: cpu, bar: barOf(program, 30) },
   ];
 }
 
-async function start(
-  { path, args }: Program,
-  { workspace, home }: { readonly workspace: string; readonly home: string },
-): Promise<Run> {
-  const command = [path, ...args, "--provider", "demo"].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-  const begun = performance.now();
-  const child = new Deno.Command("script", {
-    args: ["-q", "-f", "-e", "-c", `stty cols 120 rows 40; exec ${command}`, "/dev/null"],
-    cwd: workspace,
-    env: { VIS_HOME: home, TERM: "xterm-256color", SHELL: "/bin/sh" },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let seen = "";
-  while (!seen.includes(USABLE)) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error(`Cannot measure the screen: it ended with ${seen}`);
-    seen += value;
+/** A key at a time while a reply arrives. */
+async function typing(program: Program, at: Place): Promise<readonly Figure[]> {
+  const [middle, slow, cpu]: [number[], number[], number[]] = [[], [], []];
+  for (let time = 0; time < STREAMS; time++) {
+    const stream = startTokenStream({ perSecond: PER_SECOND, tokens: TOKENS });
+    const env = { VIS_BASE_URL: stream.baseUrl, VIS_MODEL: "stream" };
+    const terminal = new Terminal(program, { ...at, args: [], env });
+    await terminal.until(READY);
+    await terminal.until("word1", "Think\r");
+    const [begun, before] = [performance.now(), used(terminal)];
+    const times: number[] = [];
+    for (let key = 0; key < KEYS; key++) {
+      const letter = String.fromCodePoint(FIRST_LETTER + key);
+      times.push(await terminal.until(letter, letter));
+      await pause(KEY_EVERY_MS);
+    }
+    cpu.push((used(terminal) - before) * 1_000_000 / (performance.now() - begun));
+    middle.push(atShare(times, 0.5));
+    slow.push(atShare(times, 0.9));
+    await terminal.quit();
+    await stream.close();
   }
-  const ms = performance.now() - begun;
-  const rest = drain(reader);
-  await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
-  const pids = treeOf(child.pid).slice(1);
-  const used = (): number => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
-  const before = used();
-  await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
-  const run = { ms, idleMb: proportionalMb(pids), idleCpuMs: (used() - before) * 1_000 };
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode("\x04"));
-  await rest;
-  await writer.close().catch(() => {});
-  await child.status;
-  return run;
+  const what = `key → paint while ${PER_SECOND} tokens a second arrive`;
+  const { way } = program;
+  return [
+    { what: `${what}, median`, way, unit: "ms", samples: middle, bar: barOf(program, 16) },
+    { what: `${what}, 90th percentile`, way, unit: "ms", samples: slow, bar: barOf(program, 16) },
+    { what: "CPU in a second of this", way, unit: "ms", samples: cpu, bar: null },
+  ];
 }
 
-async function drain(reader: ReadableStreamDefaultReader<string>): Promise<void> {
-  while (!(await reader.read()).done);
+/** A page at a time from the end to the beginning of a long conversation. */
+async function scrolling(program: Program, at: Place): Promise<readonly Figure[]> {
+  const home = join(at.home, "long");
+  const handler = () => JSON.stringify({ final: { answer: markdown(LINES) } });
+  for (let one = 0; one < ANSWERS; one++) {
+    const args = one === 0 ? [] : ["-c"];
+    await visRun(program, { handler, workspace: at.workspace, prompt: `Answer ${one}`, home, args });
+  }
+  const terminal = new Terminal(program, {
+    ...{ workspace: at.workspace, home: join(home, "vis"), args: ["-c", "--provider", "demo"] },
+  });
+  await terminal.until(`line ${LINES - 1} `);
+  await pause(IDLE_MS);
+  const before = used(terminal);
+  const times: number[] = [];
+  for (let page = 0; page < PAGES; page++) times.push(await terminal.until(FRAME_END, PAGE_UP));
+  const cpu = (used(terminal) - before) * 1_000 / PAGES;
+  const mb = proportionalMb(terminal.pids());
+  await terminal.quit();
+  const what = `${(ANSWERS * LINES).toLocaleString("en")} lines: page up → paint`;
+  const { way } = program;
+  return [
+    { what: `${what}, median`, way, unit: "ms", samples: [atShare(times, 0.5)], bar: barOf(program, 1000 / 60) },
+    {
+      what: `${what}, 90th percentile`,
+      way,
+      unit: "ms",
+      samples: [atShare(times, 0.9)],
+      bar: barOf(program, 1000 / 60),
+    },
+    { what: "CPU of such a page", way, unit: "ms", samples: [cpu], bar: null },
+    { what: "memory after all pages", way, unit: "MB", samples: [mb], bar: barOf(program, 190) },
+  ];
+}
+
+function markdown(lines: number): string {
+  const line = (at: number): string =>
+    at % 10 === 0 ? `## Part ${at / 10}` : `- line ${at} with \`code\`, **weight** and a few words`;
+  return Array.from({ length: lines }, (_, at) => line(at)).join("\n");
+}
+
+/** The value below which this share of them lies. */
+function atShare(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? NaN;
+}
+
+/** Seconds of processor time. */
+function used(terminal: Terminal): number {
+  return terminal.pids().reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+}
+
+async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
 }
