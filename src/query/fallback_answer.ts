@@ -1,4 +1,5 @@
 import { clip } from "../domain/text/clip.ts";
+import { durationText } from "../domain/text/duration_text.ts";
 import type { QueryReason } from "../domain/query/query_result.ts";
 import { reasonAdvice } from "../domain/query/reason_text.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
@@ -9,6 +10,7 @@ export function fallbackAnswer(facts: {
   readonly reason: Exclude<QueryReason, "answered">;
   readonly iterations: number;
   readonly budget: number;
+  readonly ms: number;
   readonly thinking: string;
   readonly errors: readonly string[];
   /** Why the newest answer did not satisfy the required schema; null if it was not refused for that. */
@@ -18,11 +20,10 @@ export function fallbackAnswer(facts: {
   readonly prose?: string | null;
   readonly unsupported?: { readonly answer: string; readonly reason: string } | null;
 }): string {
-  const { reason, iterations, budget, thinking, errors } = facts;
+  const { reason, iterations, budget, ms, thinking, errors } = facts;
   const lines = [
     headline(reason, {
-      iterations,
-      budget,
+      ...{ iterations, budget, ms },
       error: (reason === "answer_schema" ? facts.refused : errors.at(-1)) ?? "",
       unusable: facts.unusable ?? null,
     }),
@@ -56,9 +57,10 @@ const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, strin
 
 function headline(
   reason: Exclude<QueryReason, "answered">,
-  { iterations, budget, error, unusable }: {
+  { iterations, budget, ms, error, unusable }: {
     readonly iterations: number;
     readonly budget: number;
+    readonly ms: number;
     readonly error: string;
     readonly unusable: Unusable | null;
   },
@@ -82,7 +84,7 @@ function headline(
     case "limit_tokens":
       return `No answer: the token limit was reached after ${done}.`;
     case "limit_time":
-      return `No answer: the time limit was reached after ${done}.`;
+      return `Timed out after ${durationText(ms)} in step ${iterations + 1}.`;
     case "provider":
       return error || "The model could not be reached.";
     case "configuration":

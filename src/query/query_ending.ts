@@ -114,10 +114,12 @@ function compose(
   { state, extras, ledger, queryId, parts: { environment, now }, started }: Ended,
 ): QueryResult {
   const { final } = state;
+  const ms = Math.max(0, now() - started);
   const answer = final?.answer || (reason === "answered" ? "" : fallbackAnswer({
     reason,
     iterations: state.position,
     budget: state.budget,
+    ms,
     thinking: state.thinking,
     errors: state.errors,
     refused: extras.answerSchema?.refused ?? null,
@@ -135,7 +137,7 @@ function compose(
     conversationId: environment.branch.conversationId,
     iterations: state.position,
     ...ledger.spent,
-    ms: Math.max(0, now() - started),
+    ms,
     ...(final?.answer || reason === "answered" ? {} : { noAnswer: true as const }),
     notes: [...final?.notes ?? [], ...changedFiles(state), ...endedPrograms(environment)],
     ...(final?.value === undefined ? {} : { value: final.value }),

@@ -41,7 +41,7 @@ export async function storeQuery(
 
 /** Ends a stored query that cannot be run. */
 export async function endUnrun(store: Pick<QueryStore, "endQuery">, queryId: string): Promise<void> {
-  const facts = { iterations: 0, budget: 0, thinking: "", errors: [] };
+  const facts = { iterations: 0, budget: 0, ms: 0, thinking: "", errors: [] };
   await store.endQuery(queryId, {
     ...{ status: "error", reason: "defect", answer: fallbackAnswer({ ...facts, reason: "defect" }) },
     ...{ answerType: "text", confidence: "low", iterations: 0, usage: NO_USAGE, costUsd: 0, ms: 0, notes: [] },

@@ -192,4 +192,8 @@ Deno.test("byId() says so where the beginning of an id is that of several", asyn
     message: new RegExp(`^Cannot tell conversations apart by ${start}: [23] start with it, such as \\w`),
   });
   await assert.rejects(conversations.byId("ffffffff"), /^UsageError: Cannot find conversation: ffffffff$/);
+  await assert.rejects(
+    conversations.byId("fff"),
+    /^UsageError: Cannot find conversation: fff \(an id has 8 characters or more\)$/,
+  );
 });

@@ -10,7 +10,7 @@ const REASONS = {
   unsupported_answer: /No answer/,
   limit_cost: /cost limit[\s\S]*budget\.costUsd/,
   limit_tokens: /token limit[\s\S]*budget\.tokens/,
-  limit_time: /time limit[\s\S]*budget\.wallMs/,
+  limit_time: /^Timed out after 2\.5 s in step 4\.\n[\s\S]*budget\.wallMs/,
   provider: /third/,
   configuration: /third/,
   unstored: /database could not be used after 3 steps/,
@@ -20,7 +20,13 @@ const REASONS = {
 } satisfies Record<Exclude<QueryReason, "answered">, RegExp>;
 
 Deno.test("fallbackAnswer() says for each reason what ended the query and what to do", () => {
-  const facts = { iterations: 3, budget: 4, thinking: "Half is done.", errors: ["first", "second", "third"] };
+  const facts = {
+    iterations: 3,
+    budget: 4,
+    ms: 2_500,
+    thinking: "Half is done.",
+    errors: ["first", "second", "third"],
+  };
   for (const [reason, says] of Object.entries(REASONS)) {
     const text = fallbackAnswer({ ...facts, reason: reason as keyof typeof REASONS });
     assert.match(text, says);
@@ -41,7 +47,7 @@ Deno.test("fallbackAnswer() says in a sentence what a model does whose replies c
     json: /JSON/,
     cut: /an incomplete text/,
   } as const;
-  const facts = { reason: "unusable_replies", iterations: 3, budget: 4, thinking: "", errors: [] } as const;
+  const facts = { reason: "unusable_replies", iterations: 3, budget: 4, ms: 2_500, thinking: "", errors: [] } as const;
   for (const fault of [...Object.keys(faults), null] as (keyof typeof faults | null)[]) {
     const [sentence = "", advice = ""] = fallbackAnswer({ ...facts, unusable: { model: "m-1", count: 3, fault } })
       .split("\n");
@@ -53,7 +59,7 @@ Deno.test("fallbackAnswer() says in a sentence what a model does whose replies c
 
 Deno.test("fallbackAnswer() is never empty and never long", () => {
   for (const reason of Object.keys(REASONS)) {
-    const of = { reason: reason as keyof typeof REASONS, iterations: 1, budget: 1 };
+    const of = { reason: reason as keyof typeof REASONS, iterations: 1, budget: 1, ms: 1 };
     assert.notEqual(fallbackAnswer({ ...of, thinking: "", errors: [] }).trim(), "");
     const long = "x".repeat(100_000);
     const text = fallbackAnswer({ ...of, thinking: long, errors: [long, long, long] });

@@ -105,7 +105,9 @@ async function firstServed(resolved: ResolvedProvider): Promise<string> {
 
 function noModel({ name, plain }: ResolvedProvider): string {
   const where = plain ? "" : ` for ${name}`;
-  return `No model is set${where}: set VIS_MODEL or use --model NAME${plain ? "" : ` (vis models --provider ${name})`}`;
+  return `No model is set${where}: set VIS_MODEL or use --model NAME (vis models${
+    plain ? "" : ` --provider ${name}`
+  } lists them)`;
 }
 
 function unknownModel(model: string, { name }: ResolvedProvider): string {

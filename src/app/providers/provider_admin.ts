@@ -223,7 +223,7 @@ function checkKey(key: string): void {
 }
 
 function withoutService(name: string | null, folder: string | null): WithoutService | null {
-  if (name === "demo") return { name, title: "Scripted replies instead of a model", model: "policies" };
+  if (name === "demo") return { name, title: "Scripted replies instead of a model", model: "scripted" };
   if (name === "files") return { name, title: "Requests and replies are files in a folder", model: folder };
   return null;
 }
@@ -235,7 +235,7 @@ function reportWithoutService({ name, title, model }: WithoutService): ProviderR
 
 function modelsWithoutService({ name, model }: WithoutService): ModelsReport {
   const facts = { contextTokens: null, price: FREE_PRICE, reasoning: false, images: false, known: true, root: true };
-  const detail = name === "demo" ? "policies, no model" : "the model is a folder: --model DIR";
+  const detail = name === "demo" ? "scripted replies, no model" : "the model is a folder: --model DIR";
   return { provider: name, source: "config", detail, models: model === null ? [] : [{ name: model, ...facts }] };
 }
 

@@ -1,9 +1,10 @@
 import { type Command, CommanderError } from "commander";
 import type { Io, Services } from "../channel.ts";
+import { nearestName } from "../../domain/kit/nearest_name.ts";
 import { describeError } from "./output/exit_code.ts";
 import { isRequest } from "./input/is_request.ts";
 import { buildProgram, COMMANDS } from "./program/program.ts";
-import { spelled } from "./program/spelled.ts";
+import { OTHER_WORDS, spelled } from "./program/spelled.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
 import { jsonText } from "./output/json_text.ts";
 
@@ -41,7 +42,11 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     if (done !== null) return done;
     if (!COMMANDS.includes(first)) {
       if (isRequest(args, COMMANDS)) return await ask();
-      program.showHelpAfterError('(to ask it: vis run "…")\n(vis help lists all commands)');
+      const near = nearestName(first, [...COMMANDS, ...OTHER_WORDS]);
+      const hint = near === null ? "" : `(Did you mean ${near}?)\n`;
+      program.showSuggestionAfterError(false).showHelpAfterError(
+        `${hint}(to ask it: vis run "…")\n(vis help lists all commands)`,
+      );
     }
     return await run(withUsual(args));
   } catch (error) {

@@ -19,7 +19,7 @@ Deno.test("buildRouter() says what to set where nothing is set", async () => {
     }
     return true;
   });
-  await assert.rejects(routerOf({ VIS_API_KEY: "k" }), /^ConfigError: No model is set/);
+  await assert.rejects(routerOf({ VIS_API_KEY: "k" }), /^ConfigError: No model is set: .*\(vis models lists them\)$/);
   await assert.rejects(routerOf({ VIS_PROVIDER: "acme" }), /^ConfigError: Cannot use provider: acme/);
 });
 
@@ -115,7 +115,7 @@ Deno.test("buildRouter() takes the first model of a named server of this machine
   const env = { OPENAI_API_KEY: "k" };
   await assert.rejects(
     buildRouter(await settingsOf({ config: { provider: "openai-responses" }, env })),
-    /^ConfigError: No model is set for openai-responses: set VIS_MODEL .*\(vis models --provider openai-responses\)$/,
+    /^ConfigError: No model is set for openai-responses: set VIS_MODEL .*\(vis models --provider openai-responses lists them\)$/,
   );
 });
 

@@ -149,7 +149,7 @@ Deno.test("AppProviderAdmin shows what VIS_* and the demo amount to", async () =
   const report = await demo.providers({ check: true, signal: ALWAYS });
   assert.deepEqual([report.problem, report.providers.map(({ name, root }) => [name, root])], ["", [["demo", true]]]);
   assert.deepEqual((await demo.models({ provider: null, signal: ALWAYS }))[0]?.models.map(({ name }) => name), [
-    "policies",
+    "scripted",
   ]);
 });
 

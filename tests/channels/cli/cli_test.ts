@@ -20,7 +20,8 @@ Deno.test("runCli() prints version and help without asking for a service", async
 
 Deno.test("runCli() refuses what it does not know with 2 and a hint, on stderr alone", async () => {
   const cases: [string[], RegExp][] = [
-    [["rnu"], /^vis: unknown command 'rnu'\n\(Did you mean run\?\)/],
+    [["rnu"], /^vis: unknown command 'rnu'\n\(Did you mean run\?\)\n\(to ask it: /],
+    [["hstory"], /^vis: unknown command 'hstory'\n\(Did you mean history\?\)\n\(to ask it: /],
     [["help", "doctr"], /^vis: unknown command 'doctr'\n\(Did you mean doctor\?\)/],
     [["run", "--outptu", "json", "x"], /^vis: unknown option '--outptu'\n\(Did you mean --output\?\)/],
     [["run", "x", "--output", "yaml"], /^vis: .*yaml.*text, json, jsonl/],

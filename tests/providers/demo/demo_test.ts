@@ -20,7 +20,7 @@ async function ask(request: string, fields: Partial<ContextParts> = {}): Promise
   let text = "";
   const events = demoProvider().stream({
     messages: messages.map((text, at) => ({ role: at === 0 ? "system" : "user", text })),
-    model: "policies",
+    model: "scripted",
     reasoning: "balanced",
     signal: new AbortController().signal,
   });
@@ -56,9 +56,9 @@ const EDIT = "In src/discount.ts the rate must be 0.85 instead of 0.9: edit it a
 Deno.test("demoProvider() says what it is and what it can do", async () => {
   const provider = demoProvider();
   assert.equal(provider.name, "demo");
-  assert.equal(provider.defaultModel, "policies");
-  assert.deepEqual(await provider.models({ signal: new AbortController().signal }), ["policies"]);
-  assert.deepEqual({ ...provider.capabilities("policies"), price: null }, UNKNOWN_MODEL);
+  assert.equal(provider.defaultModel, "scripted");
+  assert.deepEqual(await provider.models({ signal: new AbortController().signal }), ["scripted"]);
+  assert.deepEqual({ ...provider.capabilities("scripted"), price: null }, UNKNOWN_MODEL);
   const { final } = await ask("Write a poem");
   assert.match(final ?? "", /^This is the demo: it plays scripted replies and is not a model\. [^]*vis auth login/);
   for (const { example } of POLICIES) assert.ok(final?.includes(example));
@@ -72,7 +72,7 @@ Deno.test("demoProvider() gives each example to the policy that it is of", () =>
 
 Deno.test("demoProvider() is cancelled before and during a reply", async () => {
   const abort = new AbortController();
-  const request = { model: "policies", reasoning: "quick", signal: abort.signal } as const;
+  const request = { model: "scripted", reasoning: "quick", signal: abort.signal } as const;
   const messages = ["s", COUNT, "f", renderContext(NO_CONTEXT)].map((text) => ({ role: "user" as const, text }));
   await assert.rejects(async () => {
     for await (const _event of demoProvider().stream({ ...request, messages })) abort.abort();

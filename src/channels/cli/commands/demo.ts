@@ -98,7 +98,7 @@ async function secondPart({ services, io }: DemoContext, folder: string): Promis
 
 function requestIn(folder: string): OpenRequest {
   const place = { db: join(folder, "demo.db"), cwd: join(folder, "workspace") };
-  return { ...place, provider: "demo", model: "policies", maxIterations: 4 };
+  return { ...place, provider: "demo", model: "scripted", maxIterations: 4 };
 }
 
 async function askAll(

@@ -6,6 +6,9 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   export: ["conversations", "export"],
 };
 
+/** Every word that `spelled` knows besides the commands. */
+export const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
+
 const ID = /^[0-9a-f][0-9a-f-]{7,}$/;
 const PRINT: readonly string[] = ["-p", "--print"];
 

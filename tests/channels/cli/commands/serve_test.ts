@@ -12,7 +12,7 @@ function fakeServer(closed: string[]): RunningServer {
     token: TOKEN,
     tokenFrom: "/home/x/.vis/server-token",
     provider: "demo",
-    model: "policies",
+    model: "scripted",
     notes: ["A note\x1b[31m"],
     close: () => Promise.resolve(void closed.push("closed")),
   };
@@ -34,7 +34,7 @@ Deno.test("serveCommand() puts the URL on the first line, closes at an interrupt
   assert.equal(await code, 0);
   assert.deepEqual(closed, ["closed"]);
   assert.ok(!io.err.includes(TOKEN) && !io.err.includes("\x1b"));
-  assert.match(io.err, /demo policies · token from \/home\/x\/\.vis\/server-token/);
+  assert.match(io.err, /demo scripted · token from \/home\/x\/\.vis\/server-token/);
 });
 
 Deno.test("serveCommand() gives a terminal the address that opens the page", async () => {
