@@ -40,8 +40,8 @@ async function measure(program: Program, places: Places): Promise<readonly Figur
   const bar = (ms: number): number | null => program.way === "compiled" ? ms : null;
   return [
     { what: "vis version", way: program.way, unit: "ms", samples: versions, bar: bar(50) },
-    { what: "start → first model request", way: program.way, unit: "ms", samples: requests, bar: bar(130) },
-    { what: "one query of one round, process included", way: program.way, unit: "ms", samples: walls, bar: bar(300) },
+    { what: "start → first model request", way: program.way, unit: "ms", samples: requests, bar: bar(100) },
+    { what: "one query of one round, process included", way: program.way, unit: "ms", samples: walls, bar: bar(240) },
   ];
 }
 

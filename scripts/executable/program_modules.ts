@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 
 const { Script } = process.getBuiltinModule("node:vm");
 const { zstdDecompressSync } = process.getBuiltinModule("node:zlib");
@@ -84,9 +85,19 @@ function contentOf(url: string): Bytes {
   try {
     return zstdDecompressSync(Deno.readFileSync(new URL(`${url}.zst`)), { chunkSize: 4 << 20 }) as Bytes;
   } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) refuse(url);
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     return Buffer.from(Deno.readFileSync(new URL(url)).buffer);
   }
+}
+
+/** The runtime shows what is embedded in the temporary folder, and lets no program read the system's own folders. */
+function refuse(url: string): never {
+  const folder = fileURLToPath(new URL("..", url));
+  console.error(
+    `vis: Cannot use the temporary folder ${folder}: it is in /dev, /proc or /sys; set TMPDIR to a folder that Vis may write`,
+  );
+  Deno.exit(3); // as for what is configured wrongly
 }
 
 /** The system gets back what unpacking used: glibc would keep 6 MB. */
