@@ -34,7 +34,7 @@ export async function storePostgres(): Promise<readonly Figure[]> {
       { what: "the same, PostgreSQL", way: "part", unit: "ms", samples: postgres, bar: null },
       { what: "the difference", way: "part", unit: "ms", samples: more, bar: 3, note },
       { what: "round trips of a query of two calls", way: "part", unit: "", samples: trips, bar: 20 },
-      { what: "its statements", way: "part", unit: "", samples: statements, bar: null },
+      { what: "its statements", way: "part", unit: "", samples: statements, bar: 20 },
     ];
   } finally {
     await Deno.remove(folder, { recursive: true });

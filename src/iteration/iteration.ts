@@ -1,3 +1,4 @@
+import type { IterationEnd } from "../persistence/store/iteration_store.ts";
 import type { BlockDiff } from "../domain/calls/host_call.ts";
 import type { Emitter } from "../domain/query/emitter.ts";
 import type { JsonValue } from "../domain/text/json_value.ts";
@@ -117,4 +118,12 @@ export interface Iterated {
   readonly result: IterationResult;
   /** Settles when the iteration is stored and reported. Rejects with `StoreError` or a defect. */
   readonly stored: Promise<void>;
+  /** Set if a final was accepted: whoever ends the query stores the iteration with it. */
+  readonly last?: LastIteration | null;
+}
+
+/** The end of an iteration that nobody has stored yet. */
+export interface LastIteration {
+  /** Stores it with `write`, and rejects as that does. */
+  store(write: (iterationId: string, end: IterationEnd) => Promise<void>): Promise<void>;
 }

@@ -5,7 +5,16 @@ import type { ReplyBlock } from "../prompt/reply/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelCallOutcome } from "./ask_model.ts";
 import type { Executed } from "./execute_blocks.ts";
-import type { AcceptedFinal, IterationFrame, IterationInput } from "./iteration.ts";
+import type { AcceptedFinal, IterationFrame, IterationInput, LastIteration } from "./iteration.ts";
+
+/** How an iteration ended. */
+interface Ended {
+  readonly status: "done" | "error" | "interrupted";
+  readonly outcome: IterationOutcome;
+  readonly executed: Executed;
+  readonly reason: string | null;
+  readonly final: AcceptedFinal | null;
+}
 
 /** Stores one iteration: its row when the reply is complete, everything else in one transaction at its end. */
 export class Recorder {
@@ -57,17 +66,28 @@ export class Recorder {
   }
 
   /** Stores the state at the time of the call, after waiting for `after`. */
-  async end(
-    { status, outcome, executed, reason, final, after }: {
-      readonly status: "done" | "error" | "interrupted";
-      readonly outcome: IterationOutcome;
-      readonly executed: Executed;
-      readonly reason: string | null;
-      readonly final: AcceptedFinal | null;
-      readonly after?: Promise<unknown>;
-    },
-  ): Promise<void> {
-    if (this.#begun === null) throw new Error("Cannot end an iteration that was not begun");
+  async end({ after, ...how }: Ended & { readonly after?: Promise<unknown> }): Promise<void> {
+    const { store } = this.#frame.environment;
+    const last = this.#ending(how);
+    if (after) await after;
+    await last.store((id, end) => store.endIteration(id, end));
+  }
+
+  /** Leaves storing the state at the time of the call to whoever ends the query. */
+  last(how: Ended): { readonly stored: Promise<void>; readonly last: LastIteration } {
+    const { promise: stored, resolve } = Promise.withResolvers<void>();
+    stored.catch(() => {}); // so does what stores it
+    const last = this.#ending(how);
+    const store: LastIteration["store"] = async (write) => {
+      resolve(last.store(write));
+      await stored;
+    };
+    return { stored, last: { store } };
+  }
+
+  #ending({ status, outcome, executed, reason, final }: Ended): LastIteration {
+    const begun = this.#begun;
+    if (begun === null) throw new Error("Cannot end an iteration that was not begun");
     const { environment } = this.#frame;
     const answer = final?.answer ?? null;
     if (answer !== null) environment.bindSystem("$answer", answer);
@@ -89,11 +109,13 @@ export class Recorder {
         ...(final ? { answerType: final.answerType, confidence: final.confidence, answerNotes: final.notes } : {}),
       },
     };
-    if (after) await after;
-    const id = await this.#begun;
-    await environment.store.endIteration(id, end);
-    done();
-    this.#logFailed(id, executed);
+    const store: LastIteration["store"] = async (write) => {
+      const id = await begun;
+      await write(id, end);
+      done();
+      this.#logFailed(id, executed);
+    };
+    return { store };
   }
 
   #logFailed(iterationId: string, { blocks }: Executed): void {

@@ -44,7 +44,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const stored = ended.stored.then(() => {
     frame.emitter.send({ type: "iteration_finished", outcome: result.kind, reason, ms });
   });
-  return { result, stored };
+  return { ...ended, stored };
 }
 
 function announce({ emitter }: IterationFrame, { position, context, steered }: IterationInput): void {
@@ -105,15 +105,15 @@ async function act(
   });
   const settled = asked.cut ? cutAnswer(judged) : judged;
   const result = conclude(asked, { settled, executed, reply });
-  const stored = recorder.end({
-    status: result.kind === "failed" ? "error" : "done",
+  const how = {
+    status: result.kind === "failed" ? "error" as const : "done" as const,
     outcome: result.kind,
     executed,
     reason: settled?.kind === "refused" ? settled.reason : null,
     final: settled?.kind === "accepted" ? settled.final : null,
-    ...(result.kind === "final" ? {} : { after: requestSent() }),
-  });
-  return { result, stored };
+  };
+  if (result.kind === "final") return { result, ...recorder.last(how) };
+  return { result, stored: recorder.end({ ...how, after: requestSent() }) };
 }
 
 /** Runs the blocks while their row is stored, which takes the main process as long as the child needs to read the first

@@ -10,7 +10,7 @@ import { ActiveConversations } from "./conversations/active_conversations.ts";
 import { branchTree, findBranch } from "./conversations/branch_rows.ts";
 import type { Database } from "./database/database.ts";
 import { readDependencies } from "./variables/dependencies.ts";
-import { endQuery } from "./queries/end_query.ts";
+import { endQuery, endWithIteration } from "./queries/end_query.ts";
 import { ExtensionStates } from "./states/extension_states.ts";
 import { readIterations } from "./queries/iteration_reader.ts";
 import { Iterations } from "./queries/iterations.ts";
@@ -160,8 +160,9 @@ function queryStore({ db, all, now, isAlive: isAliveHere }: Parts): QueryStore {
     beginQuery: (query) => db.write((tx) => beginQuery(tx, { query, now: now(), isAlive: isAliveHere })),
     keyedQuery: (branchId, key) => findRequestKey(db, { branchId, key, now: now() }),
     addSteered: (queryId, sent) => db.write((tx) => addSteered(tx, { queryId, sent, now: now() })),
-    endQuery: async (queryId, end) => {
-      await db.write((tx) => endQuery(tx, { queryId, end, now: now() }));
+    endQuery: async (queryId, end, last) => {
+      const facts = { end, now: now() };
+      await db.write((tx) => last ? endWithIteration(tx, { ...facts, ...last }) : endQuery(tx, { ...facts, queryId }));
       db.ended(queryId);
     },
     query: (queryId) => queryById(db, queryId),

@@ -47,7 +47,7 @@ const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>
   beginQuery: [["branch", 0, "branchId"], ["run", 0, "retryOf"]],
   keyedQuery: BRANCH,
   addSteered: RUN,
-  endQuery: RUN,
+  endQuery: [...RUN, ["iteration", 2, "iterationId"]],
   query: RUN,
   queryExtras: RUN,
   queries: BRANCH,

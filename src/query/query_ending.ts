@@ -1,6 +1,7 @@
 import type { Emitter } from "../domain/query/emitter.ts";
 import { StoreError, TakenOverError } from "../domain/errors.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query/query_result.ts";
+import type { LastIteration } from "../iteration/iteration.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import { oneLine } from "../domain/text/clip.ts";
 import type { QueryDeadline } from "./deadline.ts";
@@ -25,6 +26,16 @@ interface Ended {
   readonly started: number;
 }
 
+/** What is left to be stored when a query ends. */
+interface Done {
+  /** Settles when the last iteration is stored and reported. */
+  readonly stored: Promise<void>;
+  /** The last iteration, if it is not being stored yet. */
+  readonly last: LastIteration | null;
+}
+
+const NOTHING: Done = { stored: Promise.resolve(), last: null };
+
 /** Ends one query: stores the end, then announces it. */
 export class QueryEnding {
   readonly #query: Ended;
@@ -34,13 +45,16 @@ export class QueryEnding {
     this.#query = query;
   }
 
-  /** `before` resolves once everything that must be stored first is stored. Rejects if that or the end cannot be stored
-   * and there is no answer. Those who follow the query are notified if another process took over. */
-  async end(why: QueryReason, before = Promise.resolve()): Promise<QueryResult> {
-    const { deadline, subcalls, title } = this.#query;
+  /** Stores the last iteration with the end. Rejects if they cannot be stored and there is no answer. Those who follow
+   * the query are notified if another process took over. */
+  async end(why: QueryReason, done: Done = NOTHING): Promise<QueryResult> {
+    const { deadline, subcalls, title, parts: { store } } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
-    await Promise.all([subcalls.close(), title()?.end()]);
-    return this.#announce(await this.#stored(compose(reason, this.#query), before));
+    const naming = title();
+    // An answer does not wait for a title.
+    if (naming) void done.last?.store((id, end) => store.endIteration(id, end)).catch(() => {}); // `stored` rejects too
+    await Promise.all([subcalls.close(), naming?.end()]);
+    return this.#announce(await this.#stored(compose(reason, this.#query), naming ? { ...done, last: null } : done));
   }
 
   /** The database failed before there was an answer; notifies those who follow the query. */
@@ -52,14 +66,13 @@ export class QueryEnding {
 
   /** Stores how the query ended. An answer was paid for: if it cannot be stored, the caller still receives it, with the
    * reason as the last note. */
-  async #stored(result: QueryResult, before: Promise<void>): Promise<QueryResult> {
+  async #stored(result: QueryResult, { stored, last }: Done): Promise<QueryResult> {
     const { parts: { store }, queryId, state } = this.#query;
     const { value: _inAnswer, ...end } = result;
     try {
-      // With an answer, the last iteration is still being written: both go into one commit, unless it has already
-      // failed.
-      await (result.reason === "answered" ? Promise.race([before, null]) : before);
-      await Promise.all([before, store.endQuery(queryId, end)]);
+      if (last) await last.store((iterationId, iteration) => store.endQuery(queryId, end, { iterationId, iteration }));
+      await stored;
+      if (!last) await store.endQuery(queryId, end);
       return result;
     } catch (error) {
       if (error instanceof TakenOverError) this.#takenOver(error);

@@ -1,4 +1,4 @@
-import type { AcceptedFinal, IterationInput, IterationResult } from "../iteration/iteration.ts";
+import type { AcceptedFinal, IterationInput, IterationResult, LastIteration } from "../iteration/iteration.ts";
 import { runIteration } from "../iteration/run_iteration.ts";
 import { storedResult } from "../iteration/stored_result.ts";
 import { HandedOver } from "../domain/errors.ts";
@@ -28,6 +28,7 @@ export class QueryLoop {
   /** Ends the call under way if the previous iteration could not be stored. */
   readonly #unstored = new AbortController();
   #stored: Promise<void> = Promise.resolve();
+  #last: LastIteration | null = null;
   /** Whether the end of an iteration is stored, and the request with it. */
   #begun = false;
 
@@ -75,6 +76,11 @@ export class QueryLoop {
   /** Settles when the last iteration is stored and reported. Rejects with `StoreError` or a defect. */
   get stored(): Promise<void> {
     return this.#stored;
+  }
+
+  /** The last iteration, if it is to be stored with the end of the query. */
+  get last(): LastIteration | null {
+    return this.#last;
   }
 
   async #decide(): Promise<QueryReason> {
@@ -138,8 +144,9 @@ export class QueryLoop {
       totals: (more) => ({ iterations: state.position + more, ...ledger.spent }),
       system: this.#begun ? [] : [{ name: "$query", text: request }],
     };
-    const { result, stored } = await runIteration(frame, input);
+    const { result, stored, last: unstored = null } = await runIteration(frame, input);
     this.#stored = stored;
+    this.#last = unstored;
     stored.catch(() => this.#unstored.abort()); // whoever ends the query receives the error
     return result;
   }

@@ -106,7 +106,7 @@ async function runWithin(
     const prepared = await prepare(request, { ...facts, parts: { ...parts, router } });
     const loop = new QueryLoop(prepared, options.leaving);
     if (options.left) loop.continueFrom(options.left.iterations, options.left.query.steered);
-    return await ended(await loop.run(), loop.stored);
+    return await ended(await loop.run(), loop);
   } catch (error) {
     if (error instanceof Cancelled) return await ended("cancelled");
     if (error instanceof HandedOver) {

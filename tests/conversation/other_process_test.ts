@@ -107,7 +107,7 @@ function stopping(
   });
 }
 
-for (const method of ["previousTurn", "beginIteration", "endIteration"] as const) {
+for (const method of ["previousTurn", "beginIteration", "endQuery"] as const) {
   Deno.test(
     `a query whose conversation is taken over before ${method}() stores nothing more, and says so once`,
     withProcesses(async (all) => {
@@ -134,25 +134,3 @@ for (const method of ["previousTurn", "beginIteration", "endIteration"] as const
     }),
   );
 }
-
-Deno.test(
-  "a query whose conversation is taken over after its answer was stored has that answer, for both processes",
-  withProcesses(async (all) => {
-    const store = stopping(await all.store(), {
-      method: "endQuery",
-      takeOver: async () => {
-        // Both go into one commit: the iteration is stored first.
-        const iterations = async () => (await other.conversations.queries(one.branch)).at(-1)?.iterations;
-        while (await iterations() !== 1) await new Promise((resolve) => setTimeout(resolve, 2));
-        all.clock.now += 120_001;
-        assert.equal((await all.ask(other, "theirs")).answer, "a+b");
-      },
-    });
-    await using one = await all.engine([say("a"), say("c")], { store });
-    await using other = await all.engine([say("b")]);
-    assert.equal((await all.ask(one, "mine")).answer, "a");
-    const queries = await one.conversations.queries(one.branch);
-    assert.deepEqual(queries.map(({ reason, answer }) => [reason, answer]), [["answered", "a"], ["answered", "a+b"]]);
-    assert.equal((await all.ask(one, "again")).answer, "a+b+c");
-  }),
-);

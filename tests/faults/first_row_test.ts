@@ -84,7 +84,7 @@ Deno.test("a query whose end could not be stored is ended when the next one begi
     const own = await openStore({ path });
     const store = changed(own, () => ({
       endIteration: (id, end) => full ? Promise.reject(FULL) : own.endIteration(id, end),
-      endQuery: (id, end) => full ? Promise.reject(FULL) : own.endQuery(id, end),
+      endQuery: (...args) => full ? Promise.reject(FULL) : own.endQuery(...args),
     }));
     const replies = [
       replyJson("const a = 1", { thinking: "paid" }),

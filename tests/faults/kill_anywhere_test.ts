@@ -28,6 +28,9 @@ interface Chain {
 const at = (site: string, steps: readonly number[] = ALL, more: Partial<KillPoint> = {}): KillPoint[] =>
   steps.map((step) => ({ step, site, ...more }));
 
+/** What stores the end of a step: an accepted answer is stored with the end of its query. */
+const endOf = (step: number): string => OUTCOMES[step - 1] === "final" ? "endQuery" : "endIteration";
+
 /** `before` and `after` of a step's last transaction come when the next step is the one to come. */
 const CHAINS: readonly Chain[] = [
   { name: "request sent", points: at("request", ODD), kept: 0 },
@@ -83,12 +86,12 @@ const CHAINS: readonly Chain[] = [
   { name: "a block has finished", points: at("block_finished 0", [...ODD, 12]), kept: 7 },
   {
     name: "before the end is stored, the sandbox too",
-    points: at("before endIteration", EVEN, { child: true }),
+    points: EVEN.flatMap((step) => at(`before ${endOf(step)}`, [step], { child: true })),
     kept: 6,
   },
   {
     name: "within the transaction of the end",
-    points: [1, 2, 5, 8, 9, 12].map((step, n) => ({ step, site: "within endIteration", nth: 2 + 3 * n })),
+    points: [1, 2, 5, 8, 9, 12].map((step, n) => ({ step, site: `within ${endOf(step)}`, nth: 2 + 3 * n })),
     kept: 6,
   },
   {
@@ -96,7 +99,7 @@ const CHAINS: readonly Chain[] = [
     points: at("request before the end", [1, 2, 5, 6, 7, 8, 10], { child: true }),
     kept: 7,
   },
-  { name: "the end is stored", points: at("after endIteration", [1, 3, 5, 8, 9, 11]), kept: 0 },
+  { name: "the end is stored", points: at("after endIteration", [1, 3, 5, 8, 10, 11]), kept: 0 },
   { name: "the iteration is told", points: at("iteration_finished", ODD), kept: 0 },
   {
     name: "answer accepted, query begun and ended",

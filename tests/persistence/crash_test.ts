@@ -100,12 +100,17 @@ Deno.test("whichever statement of endIteration() or endQuery() fails, nothing of
     block("apple()", { saved: [image("a"), image("b")], result: { stdout: "o".repeat(2000) } }),
     block("apple(a)", { reads: ["a"], saved: [image("b"), image("big", { bytes: new Uint8Array(200_000) })] }),
   ];
+  const iteration = iterationEnd(blocks, { system: [{ name: "$answer", text: "t" }] });
+  const both = await begun(store);
+  const last = await store.beginIteration(newIteration(both.queryId, 0, { blocks: ["apple()"] }));
+  const ended = queryEnd({ answer: "apple" });
   const steps = [
-    () => store.endIteration(id, iterationEnd(blocks, { system: [{ name: "$answer", text: "t" }] })),
-    () => store.endQuery(queryId, queryEnd({ answer: "apple" })),
+    { branchId, queryId, least: 4, run: () => store.endIteration(id, iteration) },
+    { branchId, queryId, least: 3, run: () => store.endQuery(queryId, ended) },
+    { ...both, least: 7, run: () => store.endQuery(both.queryId, ended, { iterationId: last, iteration }) },
   ];
   const original = SqliteConnection.prototype.query;
-  for (const step of steps) {
+  for (const { branchId, queryId, least, run } of steps) {
     const before = await view(store, branchId, queryId);
     let failures = 0;
     for (let failing = 1, failed = true; failed; failing++) {
@@ -117,7 +122,7 @@ Deno.test("whichever statement of endIteration() or endQuery() fails, nothing of
         },
       });
       try {
-        failed = await step().then(() => false, (error: Error) => error.message === "Injected");
+        failed = await run().then(() => false, (error: Error) => error.message === "Injected");
       } finally {
         SqliteConnection.prototype.query = original;
       }
@@ -126,7 +131,7 @@ Deno.test("whichever statement of endIteration() or endQuery() fails, nothing of
         assert.deepEqual(await view(store, branchId, queryId), before, `statement ${failing}`);
       }
     }
-    assert.ok(failures >= 4, `${failures} failures`);
+    assert.ok(failures >= least, `${failures} failures`);
     assert.notDeepEqual(await view(store, branchId, queryId), before);
   }
   await store.close();

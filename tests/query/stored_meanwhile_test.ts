@@ -5,12 +5,19 @@ import type { Store } from "../../src/persistence/store/store.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
-/** A store whose iterations end the way that `end` makes them. */
+/** A store whose iterations end the way that `end` makes them; the last one ends with its query. */
 async function storeWith(end: (store: Store, ...args: Parameters<Store["endIteration"]>) => Promise<void>) {
   const store = await openStore({ path: ":memory:" });
   return new Proxy(store, {
     get(target, key) {
       if (key === "endIteration") return (...args: Parameters<Store["endIteration"]>) => end(target, ...args);
+      if (key === "endQuery") {
+        return async (...[id, how, last]: Parameters<Store["endQuery"]>) => {
+          if (!last) return await target.endQuery(id, how);
+          const both = { ...target, endIteration: () => target.endQuery(id, how, last) };
+          return await end(both, last.iterationId, last.iteration);
+        };
+      }
       const value: unknown = Reflect.get(target, key);
       return typeof value === "function" ? value.bind(target) : value;
     },

@@ -2,6 +2,7 @@ import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { checkFence } from "../runs/fence.ts";
+import { endIteration } from "./iterations.ts";
 import { firstWords } from "./first_words.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson, toJson } from "../database/json.ts";
@@ -9,6 +10,7 @@ import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { dropLease } from "./leases.ts";
 import { digestOf } from "../branches/shown_digest.ts";
 import { updateRow } from "../database/update_row.ts";
+import type { EndOfIteration } from "../store/query_store.ts";
 import type { QueryEnd } from "../../domain/query/query_result.ts";
 
 const SUBTITLE_CHARS = 60;
@@ -28,27 +30,47 @@ export async function endQuery(
   db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
 ): Promise<void> {
-  const { status, ...facts } = end;
   const rows = await queryToEnd(db, { queryId });
   const [row] = rows;
   if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
   await checkFence(db, { ...row, id: queryId });
   if (row.status !== "running") return;
-  const content = new Content(db);
-  await content.load([row.metadata]);
-  const before = fromJson<QueryMetadata>(row.metadata === null ? null : content.text(row.metadata));
-  const cells = {
-    status,
-    subtitle: await content.putText(firstWords(end.answer, SUBTITLE_CHARS)),
-    metadata: await content.putText(toJson({ ...before, ...facts, answer: facts.answer.toWellFormed() })),
-  };
-  await updateRow(db, "queryState", { id: queryId, changes: cells });
   const left = rows.flatMap(({ iterationId }) => iterationId === null ? [] : { id: iterationId });
-  if (status === "done" && left.length > 0) {
+  if (end.status === "done" && left.length > 0) {
     throw new Error(`Cannot end query ${queryId}: its last iteration is not stored`);
   }
+  await storeEnd(db, { ...row, queryId, end });
   await interruptIterations(left, { db, branchId: row.branchId, now });
-  await dropLease(db, row.branchId);
+}
+
+/** Ends a running query together with its last iteration, in the transaction `db`. Throws like `endQuery`. */
+export async function endWithIteration(
+  db: Database,
+  { end, iterationId, iteration, now }: EndOfIteration & { readonly end: QueryEnd; readonly now: number },
+): Promise<void> {
+  await storeEnd(db, { ...await endIteration(db, { iterationId, end: iteration, now }), end });
+}
+
+async function storeEnd(
+  db: Database,
+  { queryId, branchId, metadata, end: { status, ...facts } }: {
+    readonly queryId: string;
+    readonly branchId: string;
+    /** As it was read. */
+    readonly metadata: string | null;
+    readonly end: QueryEnd;
+  },
+): Promise<void> {
+  const content = new Content(db);
+  await content.load([metadata]);
+  const before = fromJson<QueryMetadata>(metadata === null ? null : content.text(metadata));
+  const changes = {
+    status,
+    subtitle: await content.putText(firstWords(facts.answer, SUBTITLE_CHARS)),
+    metadata: await content.putText(toJson({ ...before, ...facts, answer: facts.answer.toWellFormed() })),
+  };
+  await updateRow(db, "queryState", { id: queryId, changes });
+  await dropLease(db, branchId);
 }
 
 /** Iterations of a run that have not ended. */

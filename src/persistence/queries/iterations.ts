@@ -55,23 +55,8 @@ export class Iterations {
 
   end(iterationId: string, end: IterationEnd): Promise<void> {
     return this.#db.write(async (tx) => {
-      const content = new Content(tx);
-      const row = await runningIteration(tx, iterationId);
-      await content.load([row.metadata]);
-      const { pendingBlocks: _done, ...before } = fromJson<IterationMetadata>(content.text(row.metadata ?? "{}"));
-      const now = this.#now();
-      const { branchId, parentId, queryId, position } = row;
-      const change = await writeResults(content, { ...end, branchId, parentId, queryId, position, iterationId, now });
-      const changes = {
-        status: end.status,
-        llmError: end.error === null ? null : await content.putText(end.error),
-        llmReturnedEmptyExpressions: end.empty ? 1 : 0,
-        metadata: await content.putText(toJson({ ...before, ...end.metadata })),
-        finishedAt: now,
-        variables: await addToDigest(tx, { branchId, change }),
-      };
-      await updateRow(tx, "iteration", { id: iterationId, changes });
-      await changeQueryMetadata(tx, { queryId, change: () => end.totals, cell: row.queryMetadata });
+      const { queryId, metadata: cell } = await endIteration(tx, { iterationId, end, now: this.#now() });
+      await changeQueryMetadata(tx, { queryId, cell, change: () => end.totals });
     });
   }
 
@@ -100,6 +85,29 @@ export class Iterations {
       return row.id;
     });
   }
+}
+
+/** Ends a running iteration in the transaction `tx`. Returns its run; the caller stores the totals there. */
+export async function endIteration(
+  tx: Database,
+  { iterationId, end, now }: { readonly iterationId: string; readonly end: IterationEnd; readonly now: number },
+): Promise<{ readonly queryId: string; readonly branchId: string; readonly metadata: string | null }> {
+  const content = new Content(tx);
+  const row = await runningIteration(tx, iterationId);
+  await content.load([row.metadata]);
+  const { pendingBlocks: _done, ...before } = fromJson<IterationMetadata>(content.text(row.metadata ?? "{}"));
+  const { branchId, parentId, queryId, position } = row;
+  const change = await writeResults(content, { ...end, branchId, parentId, queryId, position, iterationId, now });
+  const changes = {
+    status: end.status,
+    llmError: end.error === null ? null : await content.putText(end.error),
+    llmReturnedEmptyExpressions: end.empty ? 1 : 0,
+    metadata: await content.putText(toJson({ ...before, ...end.metadata })),
+    finishedAt: now,
+    variables: await addToDigest(tx, { branchId, change }),
+  };
+  await updateRow(tx, "iteration", { id: iterationId, changes });
+  return { queryId, branchId, metadata: row.queryMetadata };
 }
 
 /** The cells that are known once the model was called. */

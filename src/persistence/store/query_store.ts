@@ -1,3 +1,4 @@
+import type { IterationEnd } from "./iteration_store.ts";
 import type { Image } from "../../domain/images/image.ts";
 import type { QueryStatus } from "../../domain/query/query_result.ts";
 import type { KeyedRequest } from "../../domain/query/request_key.ts";
@@ -74,6 +75,11 @@ export interface LeftQuery {
   readonly subcalls: number;
 }
 
+export interface EndOfIteration {
+  readonly iterationId: string;
+  readonly iteration: IterationEnd;
+}
+
 /** Queries, their runs, and the leases of the processes that run them. */
 export interface QueryStore {
   /** Stores the query as running and leases its branch to its process. Returns its id (`query_state.id`). Throws
@@ -82,9 +88,9 @@ export interface QueryStore {
   beginQuery(query: NewQuery): Promise<string>;
   /** Adds what the user sent while the query ran, before a call shows it. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
-  /** Ends a query once; a second call changes nothing. Refuses "done" if the last iteration has not ended, so that both
-   * can be stored together. */
-  endQuery(queryId: string, end: QueryEnd): Promise<void>;
+  /** Ends a query once; a second call changes nothing. `last` is the end of its last iteration, which is stored in the
+   * same transaction. Refuses "done" if an iteration has not ended. */
+  endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;
   /** What a request with this key has started. Looks in the conversation of this branch, whichever branch the request
    * named. Null if there is none within the last day. */
   keyedQuery(

@@ -35,6 +35,8 @@ function writes(store: Store, run: Stopped): Readonly<Record<string, () => Promi
     endIteration: () => store.endIteration(iterationId, end),
     failIteration: () => store.failIteration(newIteration(queryId, 2), failed),
     endQuery: () => store.endQuery(queryId, queryEnd()),
+    "endQuery with its iteration": () =>
+      store.endQuery(queryId, queryEnd(), { iterationId, iteration: iterationEnd([]) }),
     "endQuery cancelled": () => store.endQuery(queryId, queryEnd({ status: "interrupted", reason: "cancelled" })),
     setScope: () => store.setScope(branchId, { names: ["a"], scope: "forgotten", queryId }),
     recordSubCall: () => store.recordSubCall({ ...call, iterationId }),

@@ -1,5 +1,16 @@
 import assert from "node:assert/strict";
-import { begun, block, iterate, iterationEnd, newIteration, newQuery, OWNER, queryEnd, USAGE } from "./fixtures.ts";
+import {
+  begun,
+  block,
+  image,
+  iterate,
+  iterationEnd,
+  newIteration,
+  newQuery,
+  OWNER,
+  queryEnd,
+  USAGE,
+} from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 
 export const storeQueryCases: readonly StoreCase[] = [
@@ -41,6 +52,27 @@ export const storeQueryCases: readonly StoreCase[] = [
         createdAt: clock.now,
         steered: [],
       });
+    },
+  },
+  {
+    name: "endQuery() stores the last iteration with it, or neither",
+    async run(store) {
+      const { branchId, queryId } = await begun(store);
+      const iterationId = await store.beginIteration(newIteration(queryId, 0, { blocks: ["a"] }));
+      await assert.rejects(store.endQuery(queryId, queryEnd()), /its last iteration is not stored/);
+      const saved = [image("a")];
+      const iteration = iterationEnd([block("a", { saved })], { system: [{ name: "$answer", text: "42" }] });
+      await assert.rejects(store.endQuery(queryId, queryEnd(), { iterationId: "none", iteration }), /does not exist/);
+      assert.equal((await store.query(queryId))?.running, true);
+      await store.endQuery(queryId, queryEnd({ answer: "42", iterations: 1 }), { iterationId, iteration });
+      const query = await store.query(queryId);
+      assert.deepEqual([query?.status, query?.answer, query?.iterations], ["done", "42", 1]);
+      const [stored] = await store.iterations(queryId);
+      assert.deepEqual([stored?.status, stored?.blocks.map(({ code }) => code)], ["done", ["a"]]);
+      assert.deepEqual((await store.variables(branchId)).map(({ name }) => name), ["$answer", "a"]);
+      const again = store.endQuery(queryId, queryEnd(), { iterationId, iteration });
+      await assert.rejects(again, /Cannot end iteration .* it has the status done/);
+      await store.beginQuery(newQuery(branchId, "next"));
     },
   },
   {
