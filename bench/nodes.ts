@@ -1,5 +1,5 @@
 import { noPostgres, startPostgres } from "../tests/helpers/postgres.ts";
-import { sseEvents } from "../tests/e2e/helpers/sse.ts";
+import { eventsUntil } from "../tests/e2e/helpers/events_until.ts";
 import type { Figure } from "./support/figure.ts";
 import { begin, Nodes, type NodesRig } from "./support/nodes_rig.ts";
 import { busySeconds } from "./support/process_tree.ts";
@@ -121,9 +121,9 @@ async function followed(rig: NodesRig): Promise<Found> {
   for (let n = 0; n < TIMES * 2; n++) {
     const { events, queryId, id } = await begin(nodes.of(0), `follow-${n}`);
     const stream = await nodes.of(1).get(`/api/v1/conversations/${id}/queries/${queryId}/events`);
-    await sseEvents(stream, ({ type }) => type === "code");
+    await eventsUntil(stream, ({ type }) => type === "code");
     samples.push(performance.now() - rig.model.firstByteAt);
-    await sseEvents(events);
+    await eventsUntil(events);
   }
   const what = "event from the model's socket to a follower on another node";
   return { what, unit: "ms", samples: samples.slice(TIMES), bar: 30 };
@@ -144,7 +144,7 @@ async function takenOver(rig: NodesRig): Promise<Found> {
   Deno.kill(one.pid, "SIGKILL");
   const killed = performance.now();
   const samples = await Promise.all(streams.map(async (stream) => {
-    await sseEvents(stream, ({ type }) => type === "iteration_started");
+    await eventsUntil(stream, ({ type }) => type === "iteration_started");
     return performance.now() - killed;
   }));
   rig.model.release();

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Postgres } from "../../tests/helpers/postgres.ts";
-import { sseEvents } from "../../tests/e2e/helpers/sse.ts";
+import { eventsUntil } from "../../tests/e2e/helpers/events_until.ts";
 import type { Program } from "./programs.ts";
 import { cpuSeconds, treeOf } from "./process_tree.ts";
 import { type Served, startServed } from "./served.ts";
@@ -80,7 +80,7 @@ export async function begin(
   const path = `/api/v1/conversations/${id}/messages`;
   const events = await post(path, { request: `Count, key=${key}` }, { accept: "text/event-stream" });
   const [own, others] = events.body?.tee() ?? [];
-  const seen = await sseEvents(new Response(own ?? null), ({ type }) => type === "iteration_started");
-  const { event, id: last = "" } = seen.at(-1) ?? {};
-  return { id, last, queryId: event?.queryId ?? "", events: new Response(others ?? null) };
+  const seen = await eventsUntil(new Response(own ?? null), ({ type }) => type === "iteration_started");
+  const { data, id: last = "" } = seen.at(-1) ?? {};
+  return { id, last, queryId: data?.queryId ?? "", events: new Response(others ?? null) };
 }

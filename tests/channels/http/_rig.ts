@@ -3,17 +3,11 @@ import type { HttpLimits, HttpParts } from "../../../src/channels/http/routing/h
 import { oneToken } from "../../../src/channels/http/auth/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
 import type { Quota, TokenSource } from "../../../src/channels/http/auth/token_grant.ts";
-import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { type SseEvent, sseEvents } from "../../helpers/wires/sse_events.ts";
 
 export const TOKEN = "test-token-0123456789";
-
-export interface SseEvent {
-  readonly id: string;
-  readonly event: string;
-  readonly data: QueryEvent;
-}
 
 export interface Rig extends AsyncDisposable {
   readonly url: string;
@@ -140,26 +134,6 @@ export function onCall(rig: Rig, name: "ask" | "steer" | "check", then: () => vo
 }
 
 export const SSE = { accept: "text/event-stream" } as const;
-
-/** The events of a stream as they come; comments are left out. */
-export async function* sseEvents(response: Response): AsyncGenerator<SseEvent> {
-  let rest = "";
-  if (!response.body) return;
-  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-    const parts = (rest + text).split("\n\n");
-    rest = parts.pop() ?? "";
-    for (const part of parts) {
-      const fields = Object.fromEntries(
-        part.split("\n").map((line) => {
-          const at = line.indexOf(": ");
-          return [line.slice(0, at), line.slice(at + 2)];
-        }),
-      );
-      if (!fields["data"]) continue;
-      yield { id: fields["id"] ?? "", event: fields["event"] ?? "", data: JSON.parse(fields["data"]) };
-    }
-  }
-}
 
 export async function allEvents(response: Response): Promise<readonly SseEvent[]> {
   return await Array.fromAsync(sseEvents(response));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
-import { allEvents, onCall, type Rig, SSE, sseEvents, startRig } from "../_rig.ts";
+import { sseEvents } from "../../../helpers/wires/sse_events.ts";
+import { allEvents, onCall, type Rig, SSE, startRig } from "../_rig.ts";
 
 const endless = { text: final("never"), delayMs: 60_000 };
 

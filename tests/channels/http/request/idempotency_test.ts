@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { Idempotency } from "../../../../src/channels/http/request/idempotency.ts";
 import { final } from "../../../helpers/scripted_provider.ts";
 import { withDatabase } from "../../../helpers/with_database.ts";
-import { allEvents, SSE, sseEvents, startRig } from "../_rig.ts";
+import { sseEvents } from "../../../helpers/wires/sse_events.ts";
+import { allEvents, SSE, startRig } from "../_rig.ts";
 
 const KEY = { "idempotency-key": "abc" };
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
-import { SSE, sseEvents, startRig } from "../_rig.ts";
+import { sseEvents } from "../../../helpers/wires/sse_events.ts";
+import { SSE, startRig } from "../_rig.ts";
 
 Deno.test("FollowedQuery rebuilds what a running query no longer keeps, and goes on with what it does next", async () => {
   const code = `"${"x".repeat(3_000)}".length`;
