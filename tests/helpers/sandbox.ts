@@ -118,6 +118,12 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Bytes that this file of tests holds; others of its process hold their own. */
+export function heldBytes(): number {
+  const { heapUsed, external } = Deno.memoryUsage();
+  return heapUsed + external;
+}
+
 /** Waits until `holds` returns true, at most `ms`. */
 export async function until(holds: () => boolean, ms = 30_000): Promise<boolean> {
   for (const end = performance.now() + ms; performance.now() < end;) {

@@ -1,5 +1,6 @@
 import { type Attack, attack, type Outcome, perl, printed } from "./_attack.ts";
 import { missing, type Place, SECRET } from "./_place.ts";
+import { killed, longSleep } from "./lives.ts";
 import { OUTSIDE } from "./_socket_attacks.ts";
 
 const shown = ({ stdout }: Outcome): boolean => stdout.includes(SECRET);
@@ -16,20 +17,6 @@ function ended(place: Place): boolean {
   } catch {
     return true;
   }
-}
-
-/** Whether a process with this in its command line lives; it is ended. */
-function lives(mark: string): boolean {
-  let found = false;
-  for (const { name } of Deno.readDirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      if (Deno.readTextFileSync(`/proc/${name}/cmdline`) !== `sleep\0${mark}\0`) continue;
-      found = true;
-      Deno.kill(Number(name), "SIGKILL");
-    } catch { /* ended meanwhile */ }
-  }
-  return found;
 }
 
 const FILES: readonly Attack[] = [
@@ -203,23 +190,29 @@ const PROCESSES: readonly Attack[] = [
   attack("gives a file to another user", () => "echo x > f; chown 12345 f && echo got it", printed, {
     control: Deno.uid() === 0,
   }),
-  attack("stays in the background", () => "sleep 901.1 > /dev/null 2>&1 & sleep 0.05", () => lives("901.1")),
-  attack("stays by nohup", () => "nohup sleep 902.1 > /dev/null 2>&1 & sleep 0.1", () => lives("902.1")),
+  attack(
+    "stays in the background",
+    () => `${longSleep(901)} > /dev/null 2>&1 & sleep 0.05`,
+    () => killed(longSleep(901)),
+  ),
+  attack("stays by nohup", () => `nohup ${longSleep(902)} > /dev/null 2>&1 & sleep 0.1`, () => killed(longSleep(902))),
   attack(
     "stays in a session of its own",
-    () => "setsid sleep 903.1 > /dev/null 2>&1 & sleep 0.05",
-    () => lives("903.1"),
+    () => `setsid ${longSleep(903)} > /dev/null 2>&1 & sleep 0.05`,
+    () => killed(longSleep(903)),
   ),
   attack(
     "stays by a double fork",
-    () => "(setsid sh -c 'setsid sleep 904.1 > /dev/null 2>&1 &' &) ; sleep 0.05",
-    () => lives("904.1"),
+    () => `(setsid sh -c 'setsid ${longSleep(904)} > /dev/null 2>&1 &' &) ; sleep 0.05`,
+    () => killed(longSleep(904)),
   ),
   attack(
     "stays under another mark",
     () =>
-      "setsid sh -c 'prlimit --pid 0 --msgqueue=1:1 2>/dev/null; ulimit -q 1; exec sleep 905.1' > /dev/null 2>&1 & sleep 0.05",
-    () => lives("905.1"),
+      `setsid sh -c 'prlimit --pid 0 --msgqueue=1:1 2>/dev/null; ulimit -q 1; exec ${
+        longSleep(905)
+      }' > /dev/null 2>&1 & sleep 0.05`,
+    () => killed(longSleep(905)),
   ),
   attack("types into a terminal", () => perl(`$x = "x"; ioctl(STDIN, 0x5412, $x); print "got it" if $! != 1`), printed),
   attack("has a terminal", () => "[ -e /dev/tty ] && : < /dev/tty && echo got it", printed, { control: false }),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execProgram } from "../../src/sandbox/launch/program.ts";
+import { heldBytes } from "../helpers/sandbox.ts";
 import { missing, place, SECRET } from "./_place.ts";
 
 const ignore = missing !== "";
@@ -71,12 +72,12 @@ Deno.test("ProcessWall.spawn() rejects with the reason of its signal", { ignore 
 
 Deno.test("ProcessWall.spawn() keeps begin and end of a flood", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
-    const before = Deno.memoryUsage().rss;
+    const before = heldBytes();
     const flood = "echo begin; head -c 100000000 /dev/zero; echo end";
     const { stdout, truncated } = await wall.spawn(workspace, sh(flood), { maxBytes: 1000 });
     assert.ok(truncated && stdout.length < 1100);
     assert.match(stdout, /^begin\n\0+\n\[\d+ bytes left out\]\n\0+end\n$/);
-    assert.ok(Deno.memoryUsage().rss - before < 80 << 20);
+    assert.ok(heldBytes() - before < 80 << 20);
   });
 });
 

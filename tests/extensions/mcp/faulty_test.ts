@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { lives } from "../../processes/lives.ts";
 import { denoServer, missing, ownServer, type Place, withServers } from "./_place.ts";
 
+const FAULTY = ownServer("faulty.js");
 const faulty = (mode: string, more: object = {}, ...args: string[]): object => ({
-  ...denoServer(ownServer("faulty.js"), mode, ...args),
+  ...denoServer(FAULTY, mode, ...args),
   startMs: 20_000,
   ...more,
 });
@@ -12,17 +14,6 @@ const test = (name: string, run: () => Promise<void>): void =>
 /** One server named `s`. */
 const withOne = (mode: string, run: (place: Place) => Promise<void>, more: object = {}): Promise<void> =>
   withServers({ s: faulty(mode, more) }, run);
-
-/** Whether a process with this in its command line lives. */
-function lives(mark: string): boolean {
-  return [...Deno.readDirSync("/proc")].some(({ name }) => {
-    try {
-      return /^\d+$/.test(name) && Deno.readTextFileSync(`/proc/${name}/cmdline`).includes(mark);
-    } catch {
-      return false;
-    }
-  });
-}
 
 test("mcp: a server that dies at its start is started twice, and the error has its last words", async () => {
   await withOne("dies", async ({ call }) => {
@@ -53,7 +44,7 @@ test("mcp: a server that never answers, or speaks something else, ends with a cl
     await withOne(mode, async ({ call, close }) => {
       await assert.rejects(call("mcp.tools", ["s"]), expected, mode);
       await close();
-      assert.ok(!lives(`faulty.js\0${mode}`), mode);
+      assert.ok(!lives(`${FAULTY} ${mode}`), mode);
     }, more);
   }
 });
@@ -185,14 +176,14 @@ test("mcp: a server is started with its first use, sees only what it may, and en
       const { blocks } = await begin();
       assert.match(blocks.join(), /MCP servers: s\./);
       assert.deepEqual(await call("mcp.servers"), [{ name: "s", alias: "s", state: "stopped" }]);
-      assert.ok(!lives("faulty.js\0good"));
+      assert.ok(!lives(`${FAULTY} good`));
       await Promise.all([call("mcp.tools", ["s"]), call("mcp.tools", ["s"]), call("mcp.call", ["s", "run"])]);
       const pids = await Promise.all([call("mcp.call", ["s", "run"]), call("mcp.call", ["s", "run"])]);
       assert.equal(pids[0], pids[1]);
-      assert.ok(lives("faulty.js\0good"));
+      assert.ok(lives(`${FAULTY} good`));
       await assert.rejects(call("mcp.tools", ["off"]), /Cannot use MCP server off: there are s/);
       await close();
-      assert.ok(!lives("faulty.js\0good"));
+      assert.ok(!lives(`${FAULTY} good`));
       await assert.rejects(call("mcp.call", ["s", "run"]), /Cannot use MCP server s/);
     },
   );

@@ -4,6 +4,7 @@ import { start } from "../../../extensions/shell/start.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { ATTACKS } from "../../processes/_attacks.ts";
 import { missing, type Place, place } from "../../processes/_place.ts";
+import { lives, longSleep } from "../../processes/lives.ts";
 
 const ignore = missing !== "";
 
@@ -16,17 +17,6 @@ function viewOf({ wall, workspace }: Place, envId: string): EnvironmentView {
     workspace,
     spawn: (argv, options = {}) => wall.spawn(workspace, argv, options),
   };
-}
-
-/** Whether a process with this command line lives. */
-function lives(mark: string): boolean {
-  return [...Deno.readDirSync("/proc")].some(({ name }) => {
-    try {
-      return /^\d+$/.test(name) && Deno.readTextFileSync(`/proc/${name}/cmdline`) === `sleep\0${mark}\0`;
-    } catch {
-      return false;
-    }
-  });
 }
 
 /** The wall is that of `shell.run`, which all attacks are tried on; these are about what goes on, and one of each kind. */
@@ -49,12 +39,13 @@ for (const attack of ATTACKS.filter(({ name, own }) => CHOSEN.test(name) && !own
   });
 }
 
+const SLEEP = longSleep(908);
 Deno.test("shell.stop() ends all that a command has started, whatever it did to stay", { ignore }, async () => {
   const stays = [
-    "sleep 908.1 & sleep 908.1",
-    "trap '' TERM HUP; setsid sleep 908.1 & while :; do sleep 0.05; done",
-    "(setsid sh -c 'setsid sleep 908.1 &' &); while :; do sleep 0.05; done",
-    "setsid sh -c 'ulimit -q 1; exec sleep 908.1' & exec sleep 908.1",
+    `${SLEEP} & ${SLEEP}`,
+    `trap '' TERM HUP; setsid ${SLEEP} & while :; do sleep 0.05; done`,
+    `(setsid sh -c 'setsid ${SLEEP} &' &); while :; do sleep 0.05; done`,
+    `setsid sh -c 'ulimit -q 1; exec ${SLEEP}' & exec ${SLEEP}`,
   ];
   for (const command of stays) {
     await place(async (there) => {
@@ -62,13 +53,13 @@ Deno.test("shell.stop() ends all that a command has started, whatever it did to 
       const { id, running } = await start(env, `echo on; ${command}`, { waitMs: 20_000 });
       assert.ok(running);
       const begun = performance.now();
-      while (!lives("908.1") && performance.now() - begun < 60_000) {
+      while (!lives(SLEEP) && performance.now() - begun < 60_000) {
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
-      assert.ok(lives("908.1"), "it has begun");
+      assert.ok(lives(SLEEP), "it has begun");
       const report = await jobsOf(env).stop(id);
       assert.equal(report.running, false);
-      assert.equal(lives("908.1"), false, command);
+      assert.equal(lives(SLEEP), false, command);
     });
   }
 });

@@ -3,20 +3,11 @@ import shell from "../../../extensions/shell/mod.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { missing, place } from "../../processes/_place.ts";
+import { lives, longSleep } from "../../processes/lives.ts";
+
+const SLEEP = longSleep(906);
 
 const ignore = missing !== "";
-
-/** Whether a process with this command line lives. */
-function lives(commandLine: string): boolean {
-  return [...Deno.readDirSync("/proc")].some(({ name }) => {
-    if (!/^\d+$/.test(name)) return false;
-    try {
-      return Deno.readTextFileSync(`/proc/${name}/cmdline`) === commandLine.replaceAll(" ", "\0") + "\0";
-    } catch {
-      return false;
-    }
-  });
-}
 
 Deno.test("shell.run() in a block gives the full output as a value and shows a part of it", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
@@ -38,7 +29,7 @@ Deno.test("shell.run() in a block gives the full output as a value and shows a p
 
 Deno.test("shell.start() goes on over blocks and requests, and ends with the conversation", { ignore }, async () => {
   await place(async ({ wall, workspace, read }) => {
-    const serve = "echo ready; while read -r line; do echo got $line; done < fifo; sleep 906.1";
+    const serve = `echo ready; while read -r line; do echo got $line; done < fifo; ${SLEEP}`;
     const engine = await startEngine([
       replyJson([
         `await shell.run("mkfifo fifo"); const s = await shell.start(${
@@ -58,15 +49,15 @@ Deno.test("shell.start() goes on over blocks and requests, and ends with the con
       assert.match(engine.context(1), /trueready/);
       assert.match(engine.context(2), /got hello/);
       const end = performance.now() + 60_000;
-      while (!lives("sleep 906.1") && performance.now() < end) await new Promise((done) => setTimeout(done, 10));
-      assert.ok(lives("sleep 906.1"));
+      while (!lives(SLEEP) && performance.now() < end) await new Promise((done) => setTimeout(done, 10));
+      assert.ok(lives(SLEEP));
       assert.equal((await engine.ask("Does it run?")).answer, "1");
       assert.match(engine.provider.requests[3]?.texts.join("\n") ?? "", /Still running: c1 "echo ready/);
       assert.match(engine.context(4), /c1,true/);
     } finally {
       await engine.close();
     }
-    assert.equal(lives("sleep 906.1"), false);
+    assert.equal(lives(SLEEP), false);
     assert.notEqual(read("workspace/.git/config"), null);
   });
 });

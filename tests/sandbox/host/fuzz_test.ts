@@ -7,7 +7,7 @@ import { readRunReport } from "../../../src/sandbox/host/_run_report.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { CodecError } from "../../../src/sandbox/codec/codec_error.ts";
 import { type Bytes, type Frame, type Header, ProtocolError, wireId } from "../../../src/sandbox/protocol.ts";
-import { testSandbox } from "../../helpers/sandbox.ts";
+import { heldBytes, testSandbox } from "../../helpers/sandbox.ts";
 import { PLAIN_REPORT } from "../plain_report.ts";
 
 /** Runs end in time on a slow machine; a failure prints its seed and path, which run it again. */
@@ -178,7 +178,7 @@ const mutated = fc.tuple(
 Deno.test("a child that sends damaged frames and ends hurts neither the main process nor a neighbour", async () => {
   await using neighbour = await testSandbox();
   await neighbour.run("let n = 0");
-  const before = Deno.memoryUsage().rss;
+  const before = heldBytes();
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(mutated, mutated, async (one, other) => {
@@ -189,13 +189,13 @@ Deno.test("a child that sends damaged frames and ends hurts neither the main pro
     }),
     { numRuns: 40, interruptAfterTimeLimit: 15_000, endOnFailure: true },
   );
-  assert.ok(Deno.memoryUsage().rss - before < 200 << 20);
+  assert.ok(heldBytes() - before < 200 << 20);
   assert.ok([...seen].some((outcome) => outcome.startsWith("killed: ")), [...seen].join("\n"));
 });
 
 Deno.test("a child that floods or stalls in the middle of a frame is killed, and memory stays bounded", async () => {
   await using neighbour = await testSandbox();
-  const before = Deno.memoryUsage().rss;
+  const before = heldBytes();
   const half = FRAMES[0]!.slice(0, 200);
   const large = `T${hex(new Uint8Array(new Uint32Array([9, 64 << 20]).buffer))}${
     hex(new TextEncoder().encode('{"t":"x"}'))
@@ -211,6 +211,6 @@ Deno.test("a child that floods or stalls in the middle of a frame is killed, and
   for (const outcome of outcomes) assert.match(outcome, /^killed: The sandbox ended: /);
   assert.match(outcomes[0] ?? "", /not a frame/);
   for (const outcome of outcomes.slice(3)) assert.match(outcome, /could not be stopped/);
-  assert.ok(Deno.memoryUsage().rss - before < 300 << 20, `${(Deno.memoryUsage().rss - before) >> 20} MiB`);
+  assert.ok(heldBytes() - before < 300 << 20, `${(heldBytes() - before) >> 20} MiB`);
   assert.equal(await neighbour.show("1 + 1"), "2");
 });
