@@ -74,6 +74,7 @@ export const BOOK: readonly {
     pages: [
       ["benchmarks", "Benchmarks"],
       ["generated/peers", "Beside other agents"],
+      ["generated/soak", "An hour without rest"],
       ["evaluation", "Evaluation of models"],
       ["conformance", "Conformance"],
     ],
