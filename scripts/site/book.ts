@@ -67,6 +67,7 @@ export const BOOK: readonly {
       ["generated/attacks", "Attacks that were tried"],
       ["faults", "Faults"],
       ["generated/faults", "Faults that were tried"],
+      ["generated/chaos", "Nodes that fail"],
     ],
   },
   {
