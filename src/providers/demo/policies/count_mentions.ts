@@ -18,7 +18,9 @@ export const countMentions: Policy = {
     const kept = filesIn(row.shown);
     if (kept !== 0 && kept !== counted) throw stuck(`the journal shows ${counted} files, <var_index> ${row.shown}`);
     return {
-      thinking: `The journal shows ${counted} files, and the variable mentions has them. Answer from the variables.`,
+      thinking: `The journal shows ${counted} file${
+        counted === 1 ? "" : "s"
+      }, and the variable mentions has them. Answer from the variables.`,
       answerType: "markdown",
       final: `${word} is mentioned {{total}} times in {{mentions.length}} file${counted === 1 ? "" : "s"}:\n` +
         "{{#mentions}}\n- {{path}}: {{count}}\n{{/mentions}}",
