@@ -11,7 +11,9 @@ export function startTokenStream(
 ): TokenStream {
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
     if (!request.url.endsWith("/chat/completions")) return Response.json({ data: [{ id: "stream" }] });
-    return new Response(events(step(tokens), perSecond), { headers: { "content-type": "text/event-stream" } });
+    return new Response(ReadableStream.from(events(step(tokens), perSecond)), {
+      headers: { "content-type": "text/event-stream" },
+    });
   });
   return { baseUrl: `http://127.0.0.1:${server.addr.port}/v1`, close: () => server.shutdown() };
 }
@@ -27,29 +29,19 @@ function step(tokens: number): readonly string[] {
   return ['{"thinking":"', ...thought, '","code":[{"expr":"/* ', ...code, '*/ 1","timeMs":1000}]}'];
 }
 
-function events(parts: readonly string[], perSecond: number): ReadableStream<Uint8Array> {
+async function* events(parts: readonly string[], perSecond: number): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  const begun = performance.now();
-  let sent = 0;
-  let timer: ReturnType<typeof setInterval> | undefined;
   const chunk = (delta: object, finish: string | null): Uint8Array => {
     const choices = [{ index: 0, delta, finish_reason: finish }];
-    return encoder.encode(
-      `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", model: "stream", choices })}\n\n`,
-    );
+    const value = { id: "1", object: "chat.completion.chunk", model: "stream", choices };
+    return encoder.encode(`data: ${JSON.stringify(value)}\n\n`);
   };
-  return new ReadableStream({
-    start: (controller) => {
-      timer = setInterval(() => {
-        const due = Math.min(parts.length, Math.ceil((performance.now() - begun) / 1000 * perSecond));
-        for (; sent < due; sent++) controller.enqueue(chunk({ content: parts[sent] }, null));
-        if (sent < parts.length) return;
-        clearInterval(timer);
-        controller.enqueue(chunk({}, "stop"));
-        controller.enqueue(encoder.encode("data: [DONE]\n\n"));
-        controller.close();
-      }, EVERY_MS);
-    },
-    cancel: () => clearInterval(timer),
-  });
+  const begun = performance.now();
+  for (let sent = 0; sent < parts.length;) {
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+    const due = Math.min(parts.length, Math.ceil((performance.now() - begun) / 1000 * perSecond));
+    for (; sent < due; sent++) yield chunk({ content: parts[sent] }, null);
+  }
+  yield chunk({}, "stop");
+  yield encoder.encode("data: [DONE]\n\n");
 }
