@@ -105,8 +105,7 @@ export class Owners {
     this.#db = db;
   }
 
-  /** The method of this name with its rule. Calls keep their order, also if rows have to be read for one of them: the
-   * end of a query relies on that of its last iteration, which is not awaited. */
+  /** The method of this name with its rule. Calls keep their order, also if rows have to be read for one of them. */
   checked<M extends Method>(name: string, method: M): M {
     const rule: Rule | undefined = Reflect.get(RULES, name);
     if (rule === undefined) throw new Error(`Cannot serve ${name} to a tenant: it has no rule`);

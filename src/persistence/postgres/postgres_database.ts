@@ -73,8 +73,7 @@ export class PostgresDatabase extends Database {
     return this.write(async (tx) => await tx.update(table, change));
   }
 
-  /** One after the other, in the order of the calls, as SQLite writes: the end of a query relies on that of its last
-   * iteration, which was not awaited. */
+  /** One after the other, as SQLite writes: one mark tells of the last one. */
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#server.inOrder(() => this.#write(work));
   }
