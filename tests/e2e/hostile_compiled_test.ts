@@ -9,13 +9,18 @@ import { User } from "./helpers/user.ts";
 const TOKEN = "a-token-of-this-test";
 const BIG = "0123456789abcde\n".repeat(65_000);
 
-/** Blocks whose size is that of the limits, and more. */
-const BLOCKS: readonly (readonly [name: string, code: string])[] = [
+type Block = readonly [name: string, code: string];
+
+/** Blocks whose size is that of the limits, and more: those that call functions of files, which are the same in both
+ * profiles. */
+const FILES: readonly Block[] = [
   ...HOSTILE_BLOCKS.filter(([name]) => name !== "many large reads at once" && name !== "outputs of programs at once"),
   [
     "64 reads of 60 large files at once",
     'String((await Promise.all(Array.from({length: 64}, () => fs.readFiles(Array.from({length: 60}, (_, i) => "./".repeat(i) + "big.txt")).then(r => r.length, e => e.message)))).length)',
   ],
+];
+const OTHERS: readonly Block[] = [
   [
     "24 commands with large outputs at once",
     `typeof shell === "undefined" ? "" : String((await Promise.all(Array.from({length: 24}, () => shell.run("head -c 33000000 /dev/zero | tr '\\\\0' x", {maxBytes: 32 << 20}).then(r => r.stdout.length, e => e.message)))).length)`,
@@ -34,6 +39,8 @@ const BLOCKS: readonly (readonly [name: string, code: string])[] = [
   ],
   ["very many declarations", Array.from({ length: 20_000 }, (_, i) => `let v${i} = ${i}`).join("\n")],
 ];
+
+const BLOCKS = { open: [...FILES, ...OTHERS], locked: OTHERS };
 
 /** What others send: 16 MB of lists, very many boxes, and a tool's answer of the same kind. */
 function others() {
@@ -64,13 +71,14 @@ function others() {
 }
 
 const launcher = await compiledLauncher();
-for (const profile of ["open", "locked"]) {
+for (const profile of ["open", "locked"] as const) {
+  const blocks = BLOCKS[profile];
   launched(launcher, `vis serve outlives hostile blocks, pages, servers and clients, ${profile}`, async (t) => {
     const { server, host } = others();
     await using user = await User.make(launcher, {
       handler: ({ texts, context }) => {
         const [, name = ""] = /^play (.*)$/m.exec(texts.join("\n")) ?? [];
-        const [, code] = BLOCKS.find((one) => one[0] === name) ?? [];
+        const [, code] = blocks.find((one) => one[0] === name) ?? [];
         if (code === undefined) return final("At last");
         if (context.includes("1040000")) return final("It has 1040000");
         const isPlayed = /^\[iter [2-9]/.test(context) || context.includes("<journal>");
@@ -93,7 +101,7 @@ for (const profile of ["open", "locked"]) {
     const flags = profile === "locked" ? ["--profile", "locked", "--writable"] : [];
     const running = user.start(["serve", ...flags], { env: { VIS_TOKEN: TOKEN } });
     const ask = client(await urlOf(running), TOKEN);
-    for (const [name] of BLOCKS) {
+    for (const [name] of blocks) {
       await t.step(name, async () => {
         const { conversationId } = await (await ask("/api/v1/conversations", {})).json();
         const response = await ask(`/api/v1/conversations/${conversationId}/messages`, { request: `play ${name}` });
