@@ -51,6 +51,8 @@ Deno.test("demoProvider() counts, mends, defines, reuses and edits under the rea
     const counted = await engine.ask("Which files here mention TODO, and how often?");
     assert.match(counted.answer, /^TODO is mentioned 3 times in 2 files:\n- a\.md: 2\n- b\/c\.ts: 1/);
     assert.equal(counted.iterations, 2);
+    const once = await engine.ask("Which files here mention three, and how often?");
+    assert.match(once.answer, /^three is mentioned 1 time in 1 file:\n- b\/c\.ts: 1/);
     const mean = await engine.ask("What is the mean of the amounts in sales.csv?");
     assert.match(mean.answer, /^The mean of the 3 amounts is 983\.33/);
     assert.equal(mean.iterations, 2);

@@ -17,12 +17,13 @@ export const countMentions: Policy = {
     if (row === undefined) throw stuck("<var_index> does not show the variable mentions");
     const kept = filesIn(row.shown);
     if (kept !== 0 && kept !== counted) throw stuck(`the journal shows ${counted} files, <var_index> ${row.shown}`);
+    const times = context.variables.get("total")?.shown === "1" ? "time" : "times";
     return {
       thinking: `The journal shows ${counted} file${
         counted === 1 ? "" : "s"
       }, and the variable mentions has them. Answer from the variables.`,
       answerType: "markdown",
-      final: `${word} is mentioned {{total}} times in {{mentions.length}} file${counted === 1 ? "" : "s"}:\n` +
+      final: `${word} is mentioned {{total}} ${times} in {{mentions.length}} file${counted === 1 ? "" : "s"}:\n` +
         "{{#mentions}}\n- {{path}}: {{count}}\n{{/mentions}}",
     };
   },
