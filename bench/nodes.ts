@@ -9,7 +9,7 @@ import { startSlowModel } from "./support/slow_model.ts";
 const LATENCY_MS = 500;
 const QUERIES = 4;
 /** So few that one node leaves the cores idle, and so many that one node fills them. */
-const [CLIENTS_OF_NODE, CLIENTS] = [4, 32];
+const [CLIENTS_OF_NODE, CLIENTS] = [4, 60];
 const TIMES = 5;
 /** A node takes nothing of others before it has itself reported for the time of a lease. */
 const SETTLED_MS = 7_000;
