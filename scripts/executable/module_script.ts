@@ -11,8 +11,8 @@ interface Edit {
 
 /**
  * A module of the bundle as a script that passes its name, imports and function to `define` (program_modules.ts). V8
- * keeps compiled code only for scripts. Line breaks stay within statements; everything but ASCII is escaped where it can be, so that
- * V8 stores one byte for a character.
+ * keeps compiled code only for scripts. Line breaks stay within statements; everything but ASCII is escaped where it can
+ * be, so that V8 stores one byte for a character.
  *
  * Importers get the values that exports have once the module has run. Throws if one of them could change later, and for
  * everything else that the bundler does not write.
@@ -96,7 +96,7 @@ function importLine({ source, specifiers }: ImportDeclaration, from: string): st
   let line = "";
   for (const one of specifiers) {
     const key = one.type === "ImportSpecifier"
-      ? importedKey(one)
+      ? keyOf(one.imported)
       : one.type === "ImportDefaultSpecifier"
       ? "default"
       : null;
@@ -104,10 +104,6 @@ function importLine({ source, specifiers }: ImportDeclaration, from: string): st
     else named.push(`${JSON.stringify(key)}: ${one.local.name}`);
   }
   return named.length === 0 ? line : `${line}const { ${named.join(", ")} } = ${from};\n`;
-}
-
-function importedKey({ imported }: ImportSpecifier): string {
-  return keyOf(imported);
 }
 
 function keyOf(node: ImportSpecifier["imported"]): string {

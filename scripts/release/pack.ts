@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { zipSync } from "fflate";
 import { completionScript } from "../../src/channels/cli/completion/script.ts";
@@ -9,6 +8,7 @@ import { debOf } from "./packages/deb.ts";
 import { formulaOf } from "./packages/formula.ts";
 import { imageOf } from "./packages/image.ts";
 import { npmPackages } from "./packages/npm.ts";
+import { sha256 } from "./sha256.ts";
 import { type ArchiveOptions, type TarEntry, tarOf } from "./tar.ts";
 import { billOfMaterials, licenceText, type ThirdParty } from "./third_party.ts";
 
@@ -74,7 +74,7 @@ async function archivesOf(options: PackOptions): Promise<ReadonlyMap<string, Uin
     const name = `vis-${version}-${target}${windows ? ".zip" : ".tar.gz"}`;
     const bytes = (windows ? zipped : tarOf)(entries, options);
     files.set(name, bytes);
-    archives.push({ target, name, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") });
+    archives.push({ target, name, bytes: bytes.length, sha256: sha256(bytes) });
   }
   const changelog = new TextDecoder().decode(await inRoot("CHANGELOG.md"));
   files.set("latest.json", encoded(JSON.stringify(ReleaseIndex.parse({ version, archives, changelog }), null, 2)));
@@ -149,5 +149,5 @@ async function installer({ version, baseUrl, key }: PackOptions): Promise<string
 /** In the format that `sha256sum --check` reads. */
 function sums(files: ReadonlyMap<string, Uint8Array>): string {
   return [...files].sort(([a], [b]) => a < b ? -1 : 1)
-    .map(([name, bytes]) => `${createHash("sha256").update(bytes).digest("hex")}  ${name}\n`).join("");
+    .map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`).join("");
 }

@@ -3,7 +3,6 @@
  * verifies them. An executable that exceeds its size budget is an error.
  *
  * VIS_RELEASE_KEY_FILE names an unencrypted secret key of minisign, which signs every file. SOURCE_DATE_EPOCH, in seconds, sets the time of every archive entry; the default is the time of the newest commit. */
-import { createHash } from "node:crypto";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import project from "../../deno.json" with { type: "json" };
@@ -14,6 +13,7 @@ import { TARGETS } from "../_targets.ts";
 import { type SigningKey, signingKey } from "./minisign.ts";
 import { thirdParties } from "./third_party.ts";
 import { packRelease, type Program } from "./pack.ts";
+import { sha256 } from "./sha256.ts";
 import { systemFiles } from "./packages/system_files.ts";
 
 /** Maximum size that the program may add to the runtime. */
@@ -75,7 +75,7 @@ async function listEmbedded(path: string): Promise<void> {
   for await (const { name, isFile } of Deno.readDir(folder)) {
     if (!isFile) continue;
     const bytes = await Deno.readFile(join(folder, name));
-    lines.push(`${createHash("sha256").update(bytes).digest("hex")}  ${String(bytes.length).padStart(8)}  ${name}\n`);
+    lines.push(`${sha256(bytes)}  ${String(bytes.length).padStart(8)}  ${name}\n`);
   }
   await Deno.writeTextFile(path, lines.sort((a, b) => a.slice(76) < b.slice(76) ? -1 : 1).join(""));
 }

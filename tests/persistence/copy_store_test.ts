@@ -24,8 +24,9 @@ function test(name: string, run: (facts: { file: string; folder: string; postgre
   onServer(name, (postgres) => withDatabasePath((file, folder) => run({ file, folder, postgres })));
 }
 
-/** Fills a store with everything that can be stored; something is left running. */
-async function fill(store: Store): Promise<void> {
+/** Stores everything that can be stored in a file; something is left running. */
+async function fill(path: string): Promise<void> {
+  const store = await openStore({ path });
   const { branchId, conversationId } = await richConversation(store);
   const { queryId } = await filled(store, "first");
   await store.states.put(GLOBAL, { key: "of all", value: noise("state", 500).toHex() });
@@ -35,6 +36,7 @@ async function fill(store: Store): Promise<void> {
   await filled(store, "second");
   await filled(store.of("ana"), "hers");
   await store.of("ana").states.put(GLOBAL, { key: "of all", value: "hers" });
+  await store.close();
 }
 
 /** Everything that readers give of a store. */
@@ -83,9 +85,7 @@ function copy(
 }
 
 test("a file copied to PostgreSQL and back is the same for every reader, and sound", async ({ file, folder, postgres }) => {
-  const store = await openStore({ path: file });
-  await fill(store);
-  await store.close();
+  await fill(file);
   const url = await postgres.createDatabase();
   const seen: DatabaseCopyProgress[] = [];
   const { rows } = await copy(file, url, (progress) => seen.push(progress));
@@ -103,9 +103,7 @@ test("a file copied to PostgreSQL and back is the same for every reader, and sou
 });
 
 test("what is stored after a copy comes after everything that was copied", async ({ file, folder, postgres }) => {
-  const store = await openStore({ path: file });
-  await fill(store);
-  await store.close();
+  await fill(file);
   const url = await postgres.createDatabase();
   await copy(file, url);
   const back = join(folder, "back.db");
@@ -131,9 +129,7 @@ test("what is stored after a copy comes after everything that was copied", async
 });
 
 test("a copy that was stopped after any step continues and is the same", async ({ file, folder, postgres }) => {
-  const store = await openStore({ path: file });
-  await fill(store);
-  await store.close();
+  await fill(file);
   const before = await picture(file);
   for (const way of ["there", "back"]) {
     const from = way === "there" ? file : await postgres.createDatabase();
@@ -156,9 +152,7 @@ test("a copy that was stopped after any step continues and is the same", async (
 });
 
 test("a copy whose process was killed continues; nothing opens it before", async ({ file, folder, postgres }) => {
-  const store = await openStore({ path: file });
-  await fill(store);
-  await store.close();
+  await fill(file);
   const before = await picture(file);
   const url = await postgres.createDatabase();
   for (const kill of [0, 1, 7, 13, 20]) await killedCopy(file, url, kill);
@@ -221,8 +215,8 @@ test("another source is refused while a copy is unfinished", async ({ file, fold
 });
 
 test("the source is written while it is copied; a change between two attempts is found", async ({ file, postgres }) => {
+  await fill(file);
   const store = await openStore({ path: file });
-  await fill(store);
   const [url, other] = [await postgres.createDatabase(), await postgres.createDatabase()];
   const before = await picture(file);
   let written: Promise<unknown> | null = null;
@@ -247,9 +241,7 @@ test("a damaged row or text of the source ends the copy", async ({ folder, postg
   ];
   for (const [at, change] of changes.entries()) {
     const file = join(folder, `${at}.db`);
-    const store = await openStore({ path: file });
-    await fill(store);
-    await store.close();
+    await fill(file);
     using db = new DatabaseSync(file);
     db.exec(change);
     await assert.rejects(copy(file, await postgres.createDatabase()), (error: Error) => {
@@ -260,9 +252,7 @@ test("a damaged row or text of the source ends the copy", async ({ folder, postg
 });
 
 test("a damaged copy is not finished, and the error is about the copy", async ({ file, folder, postgres }) => {
-  const store = await openStore({ path: file });
-  await fill(store);
-  await store.close();
+  await fill(file);
   const url = await postgres.createDatabase();
   await copy(file, url);
   const back = join(folder, "back.db");

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../sha256.ts";
 import { type ArchiveOptions, gzipped, plainTar, type TarEntry, type TarFolder } from "../tar.ts";
 import { debianArchitecture } from "./debian_architecture.ts";
 
@@ -98,8 +98,4 @@ function rootOf({ program, licences, system }: ImageParts): readonly (TarEntry |
 
 function encoded(text: string): Uint8Array {
   return new TextEncoder().encode(text);
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }
