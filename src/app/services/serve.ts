@@ -2,7 +2,6 @@ import type { RunningServer, ServeRequest, Session } from "../../channels/channe
 import type { VersionFacts } from "../../domain/reports/version_facts.ts";
 import type { HttpParts } from "../../channels/http/routing/http_parts.ts";
 import { startHttp } from "../../channels/http/start_http.ts";
-import { usedTokens } from "../../channels/http/auth/used_tokens.ts";
 import type { Config } from "../../config/schema.ts";
 import { ConfigError } from "../../domain/errors.ts";
 import { runUndo } from "../../domain/reports/undo_report.ts";
@@ -54,7 +53,7 @@ export async function serve(
     const server = startHttp({
       ...{ conversations, workspace, provider, model },
       tokens: source,
-      usedToday: usedTokens(await conversations.records.labelUse(new Date().setUTCHours(0, 0, 0, 0))),
+      usedToday: await conversations.records.labelUse(new Date().setUTCHours(0, 0, 0, 0)),
       version: version.vis,
       admin: new AppProviderAdmin(settings),
       extensions: { list: () => extensionsOf(request, { settings, parts }) },

@@ -18,9 +18,8 @@ import { openAiErrorBody, openAiHeaders } from "./openai/error.ts";
 import { responses } from "./openai/responses.ts";
 import { pageFiles } from "./page_file.ts";
 import { AbandonedCalls } from "./request/abandoned_calls.ts";
-import { authenticated, Authenticator } from "./request/authenticator.ts";
+import { admission } from "./request/admission.ts";
 import type { Env, HttpConnection } from "./request/env.ts";
-import { guard } from "./request/guard.ts";
 import { Idempotency } from "./request/idempotency.ts";
 import { Problem, problemOf } from "./response/problem.ts";
 import { SECURE_HEADERS } from "./response/secure_headers.ts";
@@ -47,7 +46,8 @@ export function createApp(
   { parts, runs, hosts, metrics }: AppParts,
 ): (request: Request, from: HttpConnection) => Promise<Response> {
   const app = new Hono<Env>();
-  app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS, admitted(hosts));
+  const { admitted, authenticated } = admission(parts, hosts);
+  app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS, admitted);
   app.use(methodNotAllowed({ app, onMethodNotAllowed }), tagged);
   // For anyone: these reveal nothing about any conversation, and hooks carry their own credentials.
   app.route("/", operations);
@@ -71,22 +71,8 @@ export function createApp(
   app.route("/v1", responses);
   app.notFound((c) => failed(c, new Problem("Cannot find this path", { kind: "not-found" })));
   app.onError((error, c) => failed(c, error));
-  const authenticator = new Authenticator(parts);
   const [once, abandoned] = [new Idempotency(), new AbandonedCalls()];
-  return async (request, from) =>
-    await app.fetch(request, { parts, runs, metrics, authenticator, once, abandoned, ...from });
-}
-
-/** Refuses what must not be served before any route sees it. */
-function admitted(hosts: ReadonlySet<string>): MiddlewareHandler<Env> {
-  return async (c, next) => {
-    const { authenticator, parts: { limits }, remote } = c.env;
-    const address = authenticator.address(c.req.raw.headers, remote);
-    c.set("address", address);
-    guard(c.req.raw, { limits, hosts });
-    authenticator.limit(address);
-    await next();
-  };
+  return async (request, from) => await app.fetch(request, { parts, runs, metrics, once, abandoned, ...from });
 }
 
 /** Answers every other method on the paths of the routes so far, so that nobody is asked for a token there. */

@@ -5,7 +5,6 @@ import { Connections } from "./routing/connections.ts";
 import { Listener } from "./listener.ts";
 import { TenantMetrics } from "./metrics/tenant_metrics.ts";
 import { Quotas } from "./auth/quotas.ts";
-import { usedTokens } from "./auth/used_tokens.ts";
 import { Runs } from "./stream/runs.ts";
 
 /** Clients that do not read their response are disconnected after this. */
@@ -82,7 +81,7 @@ async function endListener(listener: Listener, open: ReadonlySet<Promise<void>>)
 async function learnUse(quotas: Quotas, { conversations, now }: HttpParts): Promise<void> {
   const midnight = (): number => new Date(now()).setUTCHours(0, 0, 0, 0);
   const since = midnight();
-  const stored = usedTokens(await conversations.records.labelUse(since));
+  const stored = await conversations.records.labelUse(since);
   if (midnight() === since) quotas.learn(stored);
 }
 

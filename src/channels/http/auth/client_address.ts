@@ -1,19 +1,26 @@
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
 
-/** The client address of a request: the one that a known proxy reports, else the peer of the connection. Addresses of
- * one IPv6 network (/64) count as one, since a client usually controls all of them. */
-export function clientAddress(
-  headers: Headers,
-  { remote, proxies }: { readonly remote: string; readonly proxies: BlockList },
-): string {
-  const forwarded = (headers.get("x-forwarded-for") ?? "").split(",").map((one) => plain(one.trim()));
-  let address = plain(remote);
-  // Starts with the nearest: anything before the first unknown address may be forged.
-  for (const before of forwarded.toReversed()) {
-    if (!isIn(proxies, address) || !/^[0-9a-f.:]{2,45}$/.test(before)) break;
-    address = before;
+/** Reads the client address of a request: the one that a known proxy reports, else the peer of the connection.
+ * Addresses of one IPv6 network (/64) count as one, since a client usually controls all of them. `proxies` are addresses
+ * and networks such as `10.0.0.0/8`. */
+export function addressReader(proxies: readonly string[]): (headers: Headers, remote: string) => string {
+  const known = new BlockList();
+  for (const proxy of proxies) {
+    const [address = "", prefix] = proxy.split("/");
+    const family = isIPv6(address) ? "ipv6" : "ipv4";
+    if (prefix === undefined) known.addAddress(address, family);
+    else known.addSubnet(address, Number(prefix), family);
   }
-  return address.includes(":") ? network(address) : address;
+  return (headers, remote) => {
+    const forwarded = (headers.get("x-forwarded-for") ?? "").split(",").map((one) => plain(one.trim()));
+    let address = plain(remote);
+    // Starts with the nearest: anything before the first unknown address may be forged.
+    for (const before of forwarded.toReversed()) {
+      if (!isIn(known, address) || !/^[0-9a-f.:]{2,45}$/.test(before)) break;
+      address = before;
+    }
+    return address.includes(":") ? network(address) : address;
+  };
 }
 
 function isIn(list: BlockList, address: string): boolean {

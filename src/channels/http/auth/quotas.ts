@@ -1,19 +1,12 @@
 import type { QueryResult } from "../../../domain/query/query_result.ts";
+import type { LabelUse } from "../../../domain/records/conversation_maintenance.ts";
 import { Problem } from "../response/problem.ts";
 import type { Quota, TokenGrant } from "./token_grant.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** What the database says that a token has used today. */
-type StoredUse = Pick<TokenGrant, "name"> & Omit<TokenUse, "running">;
-
 /** What a token has used today. */
-export interface TokenUse {
-  readonly queries: number;
-  readonly costUsd: number;
-  /** Queries that are running now. */
-  readonly running: number;
-}
+export type TokenUse = Readonly<Omit<Use, "day">>;
 
 /** Call once, when the query has ended or if it never began. */
 export interface QuotaLease {
@@ -25,7 +18,13 @@ interface Use {
   day: number;
   queries: number;
   costUsd: number;
+  /** Queries that are running now. */
   running: number;
+}
+
+/** The label of a query: the API it came through and the name of the token. */
+export function callerLabel(way: "http" | "openai", { name }: Pick<TokenGrant, "name">): string {
+  return `${way}:${name}`;
 }
 
 /** Counts what each token uses and enforces its quota. */
@@ -34,15 +33,17 @@ export class Quotas {
   readonly #uses = new Map<string, Use>();
 
   /** `before`: today's usage from before this process started. */
-  constructor(now: () => number, before: readonly StoredUse[] = []) {
+  constructor(now: () => number, before: readonly LabelUse[] = []) {
     this.#now = now;
     this.learn(before);
   }
 
-  /** Takes today's usage from the database, where it is more: other nodes add to it. */
-  learn(stored: readonly StoredUse[]): void {
-    // A token has one entry for each API.
-    for (const [name, entries] of Map.groupBy(stored, ({ name }) => name)) {
+  /** Takes today's usage from the database, where it is more: other nodes add to it. Labels that `callerLabel` did not
+   * give belong to no token. */
+  learn(stored: readonly LabelUse[]): void {
+    // A token has one label for each API.
+    for (const [name, entries] of Map.groupBy(stored, ({ label }) => /^(?:http|openai):(.+)$/.exec(label)?.[1])) {
+      if (name === undefined) continue;
       const use = this.#today(name);
       const sum = (of: "queries" | "costUsd"): number => entries.reduce((all, entry) => all + entry[of], 0);
       use.queries = Math.max(use.queries, sum("queries"));

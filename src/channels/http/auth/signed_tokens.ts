@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import { errors, type JWTPayload, jwtVerify } from "jose";
 import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../../domain/records/tenant.ts";
 import type { Log } from "../../../logging/log.ts";
-import { Problem } from "../response/problem.ts";
+import { Problem, unauthorized } from "../response/problem.ts";
 import { KeySet } from "./key_set.ts";
 import type { Quota, TokenGrant, TokenScope } from "./token_grant.ts";
-import { unauthorized } from "./unauthorized.ts";
 
 /** Signatures of a public key only: with a shared secret, whoever can check a token could make one. */
 const ALGORITHMS = [

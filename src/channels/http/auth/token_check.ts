@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { unauthorized } from "../response/problem.ts";
 import type { TokenGrant, TokenSource } from "./token_grant.ts";
-import { unauthorized } from "./unauthorized.ts";
 
 /** Three parts in base64url: what a JSON Web Token looks like. */
 const SIGNED = /^[\w-]+\.[\w-]+\.[\w-]+$/;

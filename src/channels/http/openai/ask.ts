@@ -4,7 +4,7 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskTarget } from "../../../conversation/send_options.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { RequestKey } from "../../../domain/query/request_key.ts";
-import { callerLabel } from "../auth/caller_label.ts";
+import { callerLabel } from "../auth/quotas.ts";
 import type { Env } from "../request/env.ts";
 import { eventStream } from "../stream/event_stream.ts";
 import type { FollowedEvent } from "../stream/followed_event.ts";

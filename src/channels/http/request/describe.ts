@@ -2,8 +2,8 @@ import type { MiddlewareHandler } from "hono";
 import { describeRoute } from "hono-openapi";
 import { z } from "zod";
 import type { TokenScope } from "../auth/token_grant.ts";
+import { Problem } from "../response/problem.ts";
 import type { Env } from "./env.ts";
-import { requireScope } from "./require_scope.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -33,6 +33,8 @@ const ERRORS = {
   422: "The idempotency key was used with another body",
   429: "Too many requests, or the quota of the token is exhausted; Retry-After says when to try again",
 };
+/** From the narrowest. */
+const SCOPES: readonly TokenScope[] = ["read", "write", "admin"];
 /** As the media type of an answer. */
 export const EVENT_STREAM = "text/event-stream";
 const EVENTS = {
@@ -51,7 +53,12 @@ export function describeIn(
   const events = tag === "openai" ? OPENAI_EVENTS : EVENTS;
   return (operationId, summary, { scope = "read", headers = {}, errors = [], ...answers }) => {
     const enter: MiddlewareHandler<Env> = async (c, next) => {
-      if (scope !== null) requireScope(scope, c.var.caller);
+      if (scope !== null && SCOPES.indexOf(c.var.caller.scope) < SCOPES.indexOf(scope)) {
+        throw new Problem(`Cannot do this with a token of scope ${c.var.caller.scope}: scope ${scope} is required`, {
+          kind: "insufficient-scope",
+          headers: { "www-authenticate": `Bearer realm="vis", error="insufficient_scope", scope="${scope}"` },
+        });
+      }
       await next();
     };
     const answered = Object.entries<Described[number]>(answers).map(([status, content]) => [status, {

@@ -6,7 +6,6 @@ import type { Leaving } from "../routing/connections.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
 import type { Runs } from "../stream/runs.ts";
 import type { AbandonedCalls } from "./abandoned_calls.ts";
-import type { Authenticator } from "./authenticator.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 /** What all requests of a server share. */
@@ -14,7 +13,6 @@ export interface ServerParts {
   readonly parts: HttpParts;
   readonly runs: Runs;
   readonly metrics: TenantMetrics;
-  readonly authenticator: Authenticator;
   readonly once: Idempotency;
   readonly abandoned: AbandonedCalls;
 }

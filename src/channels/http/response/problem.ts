@@ -63,6 +63,12 @@ export function unfitField(path: string, message: string): Problem {
   return new Problem(message, { kind: "bad-request", errors: [{ path, message }] });
 }
 
+/** The problem for a request without a valid token. `isWrong`: it has one, which is not valid. */
+export function unauthorized(detail: string, isWrong: boolean): Problem {
+  const why = isWrong ? ', error="invalid_token"' : "";
+  return new Problem(detail, { kind: "unauthorized", headers: { "www-authenticate": `Bearer realm="vis"${why}` } });
+}
+
 const OF_FAULTS: Readonly<Record<FaultKind, ProblemKind>> = {
   usage: "bad-request",
   busy: "conflict",

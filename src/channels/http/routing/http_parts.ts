@@ -2,6 +2,7 @@ import type { Conversations } from "../../../conversation/conversations.ts";
 import type { Log } from "../../../logging/log.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts";
+import type { LabelUse } from "../../../domain/records/conversation_maintenance.ts";
 import type { UndoReport } from "../../../domain/reports/undo_report.ts";
 import type { Rate } from "../auth/rate_limit.ts";
 import type { IdleLimits, OwnConnections } from "./connections.ts";
@@ -43,8 +44,8 @@ export interface HttpParts {
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
   /** Every request that reaches a conversation must carry one of these tokens. */
   readonly tokens: TokenSource;
-  /** Usage of each token today (UTC) before this process started, by name. */
-  readonly usedToday?: readonly { readonly name: string; readonly queries: number; readonly costUsd: number }[];
+  /** Today's usage (UTC) before this process started. */
+  readonly usedToday?: readonly LabelUse[];
   /** Names, besides its own address, under which the server can be reached. */
   readonly hosts: readonly string[];
   /** Addresses and networks of reverse proxies whose X-Forwarded-For is trusted. */

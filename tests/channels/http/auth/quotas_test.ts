@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { Quotas } from "../../../../src/channels/http/auth/quotas.ts";
-import { usedTokens } from "../../../../src/channels/http/auth/used_tokens.ts";
-import { callerLabel } from "../../../../src/channels/http/auth/caller_label.ts";
+import { callerLabel, Quotas } from "../../../../src/channels/http/auth/quotas.ts";
 import type { QueryResult } from "../../../../src/domain/query/query_result.ts";
 import { NO_QUOTA } from "../_rig.ts";
 
@@ -31,12 +29,12 @@ Deno.test("Quotas a day begins anew at midnight UTC, and what runs over it is st
 Deno.test("Quotas learn what the database says, of both APIs together, where it is more than what is counted", () => {
   const a = { name: "a", quota: NO_QUOTA };
   const of = (label: string, queries: number, costUsd: number) => ({ label, queries, costUsd });
-  const quotas = new Quotas(() => 5, usedTokens([of("http:a", 2, 0.5), of("openai:a", 1, 0.25)]));
+  const quotas = new Quotas(() => 5, [of("http:a", 2, 0.5), of("openai:a", 1, 0.25)]);
   assert.deepEqual(quotas.used(a), { queries: 3, costUsd: 0.75, running: 0 });
   quotas.begin(a).end(cost(1));
-  quotas.learn(usedTokens([of("http:a", 3, 0.5), of("openai:a", 1, 0.25)]));
+  quotas.learn([of("http:a", 3, 0.5), of("openai:a", 1, 0.25)]);
   assert.deepEqual(quotas.used(a), { queries: 4, costUsd: 1.75, running: 0 }, "the last one is not stored yet");
-  quotas.learn(usedTokens([of("http:a", 9, 2)]));
+  quotas.learn([of("http:a", 9, 2)]);
   assert.deepEqual(quotas.used(a), { queries: 9, costUsd: 2, running: 0 });
 });
 
@@ -56,8 +54,7 @@ Deno.test("Quotas an end is told once, and what never began is not counted, on w
   assert.deepEqual(quotas.used({ name: "b" }), { queries: 0, costUsd: 0, running: 0 });
 });
 
-Deno.test("usedTokens() reads the labels that callerLabel() gives, and no other", () => {
-  const use = (label: string) => ({ label, queries: 1, costUsd: 2 });
+Deno.test("Quotas learn from the labels that callerLabel() gives, and no other", () => {
   const labels = [
     callerLabel("http", { name: "a:b" }),
     callerLabel("openai", { name: "c" }),
@@ -65,5 +62,9 @@ Deno.test("usedTokens() reads the labels that callerLabel() gives, and no other"
     "http:",
     "http",
   ];
-  assert.deepEqual(usedTokens(labels.map(use)).map(({ name }) => name), ["a:b", "c"]);
+  const quotas = new Quotas(() => 5, labels.map((label) => ({ label, queries: 1, costUsd: 2 })));
+  const counted = ["a:b", "c", "nightly", "http:", "http", "", "undefined"].map((name) =>
+    quotas.used({ name }).queries
+  );
+  assert.deepEqual(counted, [1, 1, 0, 0, 0, 0, 0]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { callerLabel } from "../../../../src/channels/http/auth/caller_label.ts";
+import { callerLabel } from "../../../../src/channels/http/auth/quotas.ts";
 import type { TokenGrant, TokenScope } from "../../../../src/channels/http/auth/token_grant.ts";
 import type { SharedQueries } from "../../../../src/conversation/shared_queries.ts";
 import { newQuery } from "../../../conformance/store/fixtures.ts";
@@ -31,7 +31,7 @@ function as(rig: Rig, name: string) {
   };
 }
 
-Deno.test("requireScope() each token does what its scope says, for every route that OpenAPI describes", async () => {
+Deno.test("describeIn() each token does what its scope says, for every route that OpenAPI describes", async () => {
   await using rig = await startRig([], {
     tokens: source(grant("reader", { scope: "read" }), grant("writer"), grant("owner", { scope: "admin" })),
   });
@@ -123,7 +123,7 @@ Deno.test("Quotas what was used of the day before this process counts", async ()
   const quota = { ...NO_QUOTA, queriesPerDay: 3 };
   await using rig = await startRig([final("the third")], {
     tokens: source(grant("writer", { quota }), grant("owner", { scope: "admin" })),
-    usedToday: [{ name: "writer", queries: 2, costUsd: 0.5 }, { name: "gone", queries: 9, costUsd: 9 }],
+    usedToday: [{ label: "http:writer", queries: 2, costUsd: 0.5 }, { label: "http:gone", queries: 9, costUsd: 9 }],
   });
   const at = await make(rig, "writer");
   assert.equal((await (await as(rig, "writer").post(`${at}/messages`, { request: "x" })).json()).answer, "the third");

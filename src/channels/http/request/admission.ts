@@ -1,0 +1,46 @@
+import { createMiddleware } from "hono/factory";
+import { addressReader } from "../auth/client_address.ts";
+import { RateLimiter } from "../auth/rate_limit.ts";
+import { checkToken } from "../auth/token_check.ts";
+import { Problem } from "../response/problem.ts";
+import type { HttpParts } from "../routing/http_parts.ts";
+import type { Env } from "./env.ts";
+import { guard, type GuardOptions } from "./guard.ts";
+
+type Handler = ReturnType<typeof createMiddleware<Env>>;
+
+/** Who may connect, and how often. */
+export function admission(
+  { tokens, proxies, limits, now }: Pick<HttpParts, "tokens" | "proxies" | "limits" | "now">,
+  hosts: GuardOptions["hosts"],
+): { readonly admitted: Handler; readonly authenticated: Handler } {
+  const addressOf = addressReader(proxies);
+  const perAddress = new RateLimiter(limits.perAddress, now);
+  const perToken = new RateLimiter(limits.perToken, now);
+  const wrongTokens = new RateLimiter(limits.wrongTokens, now);
+  return {
+    /** Sets `address`, and refuses what must not be served before any route sees it. */
+    admitted: createMiddleware<Env>(async (c, next) => {
+      const address = addressOf(c.req.raw.headers, c.env.remote);
+      c.set("address", address);
+      guard(c.req.raw, { limits, hosts });
+      perAddress.take(address, "address");
+      await next();
+    }),
+    /** Sets `caller`. From then on nothing in the request reaches conversations that the caller may not see. A valid
+     * token is served regardless of what others at the address have tried. */
+    authenticated: createMiddleware<Env>(async (c, next) => {
+      const given = c.req.header("authorization");
+      const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {
+        const isWrong = given !== undefined && error instanceof Problem && error.status === 401;
+        if (isWrong) wrongTokens.take(c.var.address, "address");
+        throw error;
+      });
+      perToken.take(caller.name, "token");
+      c.set("caller", caller);
+      const { parts } = c.env;
+      c.env = { ...c.env, parts: { ...parts, conversations: parts.conversations.of(caller) } };
+      await next();
+    }),
+  };
+}
