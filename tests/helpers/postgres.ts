@@ -20,6 +20,8 @@ export interface PostgresOptions {
   readonly settings?: readonly string[];
   /** Lines of pg_hba.conf, which says who may connect how. */
   readonly access?: readonly string[];
+  /** Where it listens on 127.0.0.1 too. */
+  readonly port?: number;
 }
 
 /** The folder of its programs; "" if it is not installed. */
@@ -52,6 +54,7 @@ export async function postgresTests(options: PostgresOptions = {}): Promise<Post
     });
 }
 
+const SOCKET_PORT = 5432;
 const NOBODY = 65534;
 /** The superuser. Databases belong to an ordinary role. */
 const ADMIN = "admin";
@@ -59,24 +62,34 @@ const HOUSE = ["fsync = off", "synchronous_commit = off", "full_page_writes = of
 
 /** Starts a PostgreSQL server in a temporary folder, as an ordinary user. Call it at the top of a test file, outside of
  * tests; the server ends with the file. */
-export async function startPostgres({ settings = [], access = [] }: PostgresOptions = {}): Promise<Postgres> {
+export async function startPostgres({ settings = [], access = [], port }: PostgresOptions = {}): Promise<Postgres> {
   const folder = await Deno.makeTempDir({ prefix: "vis-pg-" });
   const data = join(folder, "data");
   if (Deno.uid() === 0) await Deno.chown(folder, NOBODY, NOBODY);
   await run("initdb", ["-D", data, "-A", "trust", "-U", ADMIN, "-E", "UTF8", "--locale=C", "--no-sync"]);
   await Deno.writeTextFile(
     join(data, "postgresql.conf"),
-    [`unix_socket_directories = '${folder}'`, "listen_addresses = ''", ...HOUSE, ...settings, ""].join("\n"),
+    [
+      `unix_socket_directories = '${folder}'`,
+      `listen_addresses = '${port === undefined ? "" : "127.0.0.1"}'`,
+      `port = ${port ?? SOCKET_PORT}`,
+      ...HOUSE,
+      ...settings,
+      "",
+    ].join("\n"),
     { append: true },
   );
   if (access.length > 0) await Deno.writeTextFile(join(data, "pg_hba.conf"), `${access.join("\n")}\n`);
   const running: { child: Deno.ChildProcess | null } = { child: null };
-  const url = (name: string) => `postgres://vis@/${name}?host=${encodeURIComponent(folder)}`;
+  const socket = `host=${encodeURIComponent(folder)}${port === undefined ? "" : `&port=${port}`}`;
+  const url = (name: string) => `postgres://vis@/${name}?${socket}`;
   const sql = (text: string, to: string = url("postgres")) =>
     run("psql", [to.replace("://vis@", `://${ADMIN}@`), "-XAtqc", text]);
   const start = async (): Promise<void> => {
     running.child = spawn(data);
-    while (!(await run("pg_isready", ["-h", folder, "-q"]).then(() => true, () => false)));
+    while (
+      !(await run("pg_isready", ["-h", folder, "-p", `${port ?? SOCKET_PORT}`, "-q"]).then(() => true, () => false))
+    );
   };
   await start();
   await sql("CREATE ROLE vis LOGIN");

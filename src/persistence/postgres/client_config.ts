@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { UsageError } from "../../domain/errors.ts";
 import type { Address } from "./address.ts";
 
 const CONNECT_MS = 10_000;
@@ -14,12 +15,22 @@ export function clientConfig(
     password: password ?? "",
     ssl: tls && {
       rejectUnauthorized: tls.verified,
-      servername: host,
-      ...(tls.authority === null ? {} : { ca: readFileSync(tls.authority, "utf8") }),
+      ...(tls.authority === null ? {} : { ca: authorityIn(tls.authority) }),
     },
     connectionTimeoutMillis: CONNECT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     application_name: `vis ${Deno.pid}`,
     keepAlive: true,
   };
+}
+
+function authorityIn(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { code = "?" }: { readonly code?: unknown } = Object(error);
+    throw new UsageError(`Cannot use the database URL: its sslrootcert ${path} cannot be read (${code})`, {
+      cause: error,
+    });
+  }
 }

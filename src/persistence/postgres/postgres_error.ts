@@ -13,6 +13,16 @@ const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
   [/^XX00[12]/, "corrupt", "the server reports damaged data, restore a backup"],
 ];
 
+/** Codes and messages of the runtime and the driver about TLS; older runtimes give no code. */
+const TLS: readonly (readonly [RegExp, string])[] = [
+  [/ALTNAME|not ?valid ?for ?(any ?)?name/i, "its certificate is for another name, use the name in it as the host"],
+  [/certificate|UnknownIssuer/i, "its certificate is not trusted, name its authority with sslrootcert"],
+  [
+    /not support SSL/,
+    "it does not offer TLS, turn it on there or add sslmode=disable where nobody else reads the network",
+  ],
+];
+
 const OURS = [StoreError, UsageError, BusyError] as const;
 
 /** The error as `StoreError` with the server and what to do, or unchanged if the database did not cause it. Never repeats
@@ -26,9 +36,8 @@ export function toPostgresError(error: unknown, location: string): unknown {
   if (isLost(error)) return say("unavailable", "the server does not answer, see whether it runs and can be reached");
   const code = sqlState(error);
   if (code === "") {
-    return isCertificate(error)
-      ? say("unavailable", "its certificate is not trusted, name its authority with sslrootcert")
-      : error;
+    const words = TLS.find(([pattern]) => pattern.test(`${codeOf(error)} ${error.message}`))?.[1];
+    return words === undefined ? error : say("unavailable", words);
   }
   const rule = RULES.find(([pattern]) => pattern.test(code));
   return rule ? say(rule[1], rule[2]) : say("unavailable", `it refused an operation (${code}), the log has the reason`);
@@ -66,11 +75,6 @@ export function isAborted(error: unknown): boolean {
 function isClosed(error: Error): boolean {
   // deno-lint-ignore vis/no-message-parsing -- the driver gives a pool that ended no code
   return /pool after calling end|driver has already been destroyed/.test(error.message);
-}
-
-function isCertificate(error: Error): boolean {
-  // deno-lint-ignore vis/no-message-parsing -- the runtime gives certificates no code
-  return /certificate|UnknownIssuer|NotValidForName/i.test(error.message);
 }
 
 function codeOf(error: unknown): string {
