@@ -52,7 +52,11 @@ export class ProgramModules {
     if (!this.#values.has(name)) {
       if (!this.#defined.has(name)) this.#read(name);
       const { imports, evaluate } = this.#defined.get(name)!;
-      const given = imports.map((one) => this.#value(one.replace(/^\.\//, "")));
+      const given = imports.map((one) => {
+        const value = this.#value(one.replace(/^\.\//, ""));
+        if (value instanceof Promise) throw new Error(`Cannot load ${name}: it does not wait for ${one}, which awaits`);
+        return value;
+      });
       this.#values.set(name, evaluate(this.load, `${this.#folder}${name}`, ...given));
     }
     return this.#values.get(name);

@@ -41,6 +41,19 @@ Deno.test("ProgramModules evaluates each module once, those of the pack and thos
   });
 });
 
+Deno.test("ProgramModules waits for a module that awaits, which no other may import statically", async () => {
+  const waiting = file(script("waiting.js", "var a=await Promise.resolve(1);export{a};"));
+  const importing = file(script("importing.js", 'import{a}from"./waiting.js";export{a};'));
+  await withFolder({ "program.js": PACK, "waiting.js": waiting, "importing.js": importing }, async (url) => {
+    const modules = new ProgramModules(url);
+    await assert.rejects(
+      modules.load("./importing.js"),
+      /Cannot load importing\.js: it does not wait for \.\/waiting\.js/,
+    );
+    assert.deepEqual({ ...Object(await modules.load("./waiting.js")) }, { a: 1 });
+  });
+});
+
 Deno.test("ProgramModules reads compressed modules, and rejects where there is none", async () => {
   const later = zstdCompressSync(file(script("later.js", 'var text="–";export{text};')));
   await withFolder({ "program.js": PACK, "later.js.zst": later }, async (url) => {
