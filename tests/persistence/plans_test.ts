@@ -103,3 +103,16 @@ Deno.test("a list of conversations looks at one query of each branch", async () 
     ]),
   );
 });
+
+Deno.test("no statement binds its limit: SQLite would compile it again for each run", async () => {
+  const plans = await plansOf(async (store) => {
+    await turn(store);
+    await store.states.query("x.notes", { prefix: "note/", limit: 10 });
+    await store.states.query("x.notes", { conversationId: null, limit: 10 });
+    await store.listConversations({ limit: 2 });
+    await store.search("request", { limit: 5 });
+  });
+  const limits = [...plans.keys()].flatMap((sql) => sql.match(/limit \S+/gi) ?? []);
+  assert.ok(["2", "5", "10"].every((limit) => limits.some((text) => text.endsWith(` ${limit}`))), limits.join());
+  assert.deepEqual(limits.filter((limit) => limit.includes("?")), []);
+});

@@ -64,7 +64,7 @@ async function found(
     LEFT JOIN conversation_soul c ON c.id = b.conversation_soul_id
     WHERE ${match.where} AND ${isOwn(db)} AND ${await bound(db, match, filter)} AND ${conditions(filter)}
       AND (${lineage ? sql.join(lineage.map(shownIn), sql` OR `) : sql`true`})
-    ORDER BY ${match.order} LIMIT ${Math.floor(filter.limit)}`.execute(db);
+    ORDER BY ${match.order} LIMIT ${sql.lit(Math.floor(filter.limit))}`.execute(db);
   const content = new Content(db);
   await content.load(rows.map(({ title }) => title));
   const snippets = await snippetsOf(db, { hits: rows, query });

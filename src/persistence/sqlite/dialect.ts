@@ -1,4 +1,12 @@
-import { type Dialect, type Driver, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import {
+  type Dialect,
+  type Driver,
+  type LimitNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  ValueNode,
+} from "kysely";
 import { snakeCase } from "../schema/snake_case.ts";
 
 /** Kysely's SQLite dialect on our own driver. Queries use camel case for tables and columns, the database snake
@@ -22,6 +30,13 @@ class OwnAdapter extends SqliteAdapter {
 class SnakeCaseCompiler extends SqliteQueryCompiler {
   /** A row needs no lock: there is one writer at a time. */
   protected override visitSelectModifier(): void {}
+
+  /** Writes the number into the text. SQLite would compile the statement again each time that a limit is bound. */
+  protected override visitLimit({ limit }: LimitNode): void {
+    this.append("limit ");
+    const isNumber = ValueNode.is(limit) && typeof limit.value === "number";
+    this.visitNode(isNumber ? ValueNode.createImmediate(limit.value) : limit);
+  }
 
   protected override sanitizeIdentifier(identifier: string): string {
     return snakeCase(super.sanitizeIdentifier(identifier));

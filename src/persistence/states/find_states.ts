@@ -39,7 +39,7 @@ export async function findStates(
       SELECT conversation_id, branch, key, version, at, stored, cell, lost, ${db.wholeText("cell")} AS text FROM newest
     )
     SELECT conversation_id, branch, lost, key, version, cell AS value, at FROM whole WHERE ${sql.join(all, sql` AND `)}
-    ORDER BY stored DESC LIMIT ${limit}`.execute(db);
+    ORDER BY stored DESC LIMIT ${sql.lit(limit)}`.execute(db);
   const loose = rows.some((row) => row.lost > 0 || (row.branch !== null && row.conversationId === null));
   if (loose) throw new Damage(`queries or branches with states of ${namespace} are missing`);
   const content = new Content(db);
