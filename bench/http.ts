@@ -1,5 +1,5 @@
 import type { Figure } from "./support/figure.ts";
-import { proportionalMb, treeOf } from "./support/process_tree.ts";
+import { cpuSeconds, proportionalMb, treeOf } from "./support/process_tree.ts";
 import type { Program, Programs } from "./support/programs.ts";
 import { type Served, startServed } from "./support/served.ts";
 import { type SlowModel, startSlowModel } from "./support/slow_model.ts";
@@ -9,6 +9,8 @@ const CONVERSATIONS = 50;
 const QUERIES = 6;
 const ALONE = 30;
 const STREAMS = 200;
+/** Conversations, and rounds of queries of each: the first ones are not counted. */
+const BUSY = 8, WARM_ROUNDS = 3, COUNTED_ROUNDS = 5, ROUND = 20;
 const MB = "MB";
 const MS = "ms";
 
@@ -26,12 +28,16 @@ export async function http({ all }: Programs): Promise<readonly Figure[]> {
     await using served = await startServed(program, { baseUrl: model.baseUrl, config: CONFIG });
     const figure = figureOf(program);
     const alone = await askAlone(served);
+    const cpu = await cpuOfQueries(served);
     const firstByte = await firstBytes(served, model);
     const { cold, warm, peakMb } = await together(served);
     const streams = await idleStreams(served, model);
     const ratio = percentile(warm, .95) / percentile(alone, .95);
     return [
       figure("one conversation alone, p95", { unit: MS, samples: [percentile(alone, .95)] }),
+      figure("CPU of a query, all processes", { unit: MS, samples: cpu.all, bar: 7 }),
+      figure("CPU of a query, main process", { unit: MS, samples: cpu.main }),
+      figure("CPU of a query, sandboxes", { unit: MS, samples: cpu.children }),
       figure("first byte of a stream after the model's", { unit: MS, samples: firstByte, bar: 20 }),
       figure("50 at once, cold: all answered after", { unit: MS, samples: [cold] }),
       figure("50 at once, children live, p50", { unit: MS, samples: [percentile(warm, .5)] }),
@@ -66,6 +72,37 @@ async function askAlone(served: Served): Promise<readonly number[]> {
   const times: number[] = [];
   for (let at = 0; at < ALONE; at++) times.push(await served.ask(id, `alone-${at}`));
   return times;
+}
+
+/** Processor time of one query of two calls whose events a client follows, on a warm server that has eight at once. */
+async function cpuOfQueries(served: Served) {
+  const ids = await Promise.all(Array.from({ length: BUSY }, () => served.conversation()));
+  const counted = { all: [] as number[], main: [] as number[], children: [] as number[] };
+  for (let round = -WARM_ROUNDS; round < COUNTED_ROUNDS; round++) {
+    const before = cpuOfTree(served);
+    await Promise.all(ids.map(async (id) => {
+      for (let query = 0; query < ROUND; query++) await follow(served, { id, key: `cpu-${id}-${round}-${query}` });
+    }));
+    if (round < 0) continue;
+    const after = cpuOfTree(served), queries = BUSY * ROUND / 1000;
+    const main = (after.main - before.main) / queries, children = (after.children - before.children) / queries;
+    counted.all.push(main + children);
+    counted.main.push(main);
+    counted.children.push(children);
+  }
+  return counted;
+}
+
+function cpuOfTree({ pid }: Served): { readonly main: number; readonly children: number } {
+  const [main = pid, ...children] = treeOf(pid);
+  return { main: cpuSeconds(main), children: children.reduce((sum, child) => sum + cpuSeconds(child), 0) };
+}
+
+async function follow(served: Served, { id, key }: { readonly id: string; readonly key: string }): Promise<void> {
+  const path = `/api/v1/conversations/${id}/messages`;
+  const response = await served.post(path, { request: `Count, key=${key}` }, { accept: "text/event-stream" });
+  const text = await response.text();
+  if (!/^event: final$/m.test(text)) throw new Error(`The stream broke off: ${text.slice(-300)}`);
 }
 
 /** From the model's first content, as it is handed to its socket, to the first event that has some of it. */
