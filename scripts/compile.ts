@@ -16,7 +16,7 @@ import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
 import { namePackages } from "./name_packages.ts";
 import { packProgram } from "./executable/pack_program.ts";
 import { EXEC_ARGUMENT } from "../src/sandbox/exec/exec_policy.ts";
-import { CHILD_ARGUMENT } from "../src/sandbox/launch/program.ts";
+import { CHILD_ARGUMENT } from "../src/sandbox/launch/start_child.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
 
@@ -49,6 +49,7 @@ const entry = (more: string): string =>
 } else if (Deno.args.length === 1 && ["version", "--version", "-V"].includes(Deno.args[0])) {
   await import("./print_version.js");
 } else {
+  if (Deno.args[0] === "run") await import("./first_child.js");
   await import("./node_globals.js");
   const { ProgramModules } = await import("./program_modules.js");
   const modules = new ProgramModules(import.meta.resolve("./"));
@@ -84,7 +85,7 @@ async function bundleProgram(options: CompileOptions): Promise<string> {
 
 /** What is beside the program: files that are loaded by path, and modules that do not need the program. */
 async function addParts(folder: string): Promise<void> {
-  for (const name of ["node_globals", "print_version", "program_modules"]) {
+  for (const name of ["first_child", "node_globals", "print_version", "program_modules"]) {
     const path = join(folder, `${name}.js`);
     await step(`bundle ${name}`, ["bundle", "--quiet", "-o", path, `scripts/executable/${name}.ts`]);
     await Deno.writeTextFile(path, compacted(await Deno.readTextFile(path)));

@@ -1,6 +1,6 @@
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { EXEC_FAILED, EXEC_NO_MOUNTS, EXEC_NO_NETWORK, type ExecPolicy } from "../sandbox/exec/exec_policy.ts";
-import type { ChildProgram } from "../sandbox/launch/program.ts";
+import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { CappedOutput } from "./_capped_output.ts";
 import { PROC } from "./proc_files.ts";
 import type { Reaper } from "./_reaper.ts";

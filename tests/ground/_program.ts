@@ -59,8 +59,11 @@ const FILES: Readonly<Record<string, string>> = {
   "src/sandbox/child/prepare/sucrase.ts": "export const transform = 1;\n",
   "src/sandbox/exec/main.ts": "export const exec = 1;\n",
   "src/sandbox/exec/exec_policy.ts": 'export const EXEC_ARGUMENT = "__confined_exec";\n',
-  "src/sandbox/launch/program.ts":
-    'export const CHILD_ARGUMENT = "__sandbox_child";\nexport const CHILD_V8_FLAGS = ["--no-compilation-cache"];\n',
+  "src/sandbox/launch/program.ts": 'export const CHILD_V8_FLAGS = ["--no-compilation-cache"];\n',
+  "src/sandbox/launch/first_child.ts":
+    `export const FOLDER_PREFIX = "";\nexport const keepFirstChild = (): void => {}, endFirstChild = keepFirstChild;\n`,
+  "src/sandbox/launch/start_child.ts":
+    'export const CHILD_ARGUMENT = "__sandbox_child";\nexport const startChild = (): void => {};\n',
   "src/sandbox/child/worker/word.ts": 'export const word: string = "first";\n',
 };
 

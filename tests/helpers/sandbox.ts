@@ -2,7 +2,7 @@
 import { bundleAll, PAGE_SCRIPT, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
 import { type Grants, NO_GRANTS } from "../../src/sandbox/grants.ts";
 import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host/open_sandbox.ts";
-import { CHILD_ARGUMENT } from "../../src/sandbox/launch/program.ts";
+import { CHILD_ARGUMENT } from "../../src/sandbox/launch/start_child.ts";
 import type { BlockRun, FailedModule, HostCall, RunReport, Sandbox, SandboxLimits } from "../../src/sandbox/sandbox.ts";
 
 const ROOT = new URL("../../", import.meta.url);

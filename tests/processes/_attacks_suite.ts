@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ChildProgram } from "../../src/sandbox/launch/program.ts";
+import type { ChildProgram } from "../../src/sandbox/launch/start_child.ts";
 import type { Attack, Outcome } from "./_attack.ts";
 import { ATTACKS, REPOSITORY } from "./_attacks.ts";
 import { mayMake, type Place, place } from "./_place.ts";

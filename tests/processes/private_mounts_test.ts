@@ -1,6 +1,7 @@
 /** The file system of commands that have a network of their own. */
 import assert from "node:assert/strict";
-import { type ChildProgram, execProgram, launched } from "../../src/sandbox/launch/program.ts";
+import { execProgram, launched } from "../../src/sandbox/launch/program.ts";
+import type { ChildProgram } from "../../src/sandbox/launch/start_child.ts";
 import { mayMake, place, SECRET } from "./_place.ts";
 
 const ignore = !mayMake;

@@ -72,8 +72,8 @@ Deno.test("childProgram() says what to do where the bundles are missing", async 
   const folder = Deno.makeTempDirSync();
   try {
     for (const name of ["exec", "launch"]) Deno.mkdirSync(`${folder}/src/sandbox/${name}`, { recursive: true });
-    for (const file of ["src/sandbox/launch/program.ts", "src/sandbox/exec/exec_policy.ts"]) {
-      Deno.copyFileSync(new URL(`../../${file}`, import.meta.url), `${folder}/${file}`);
+    for (const file of ["launch/program.ts", "launch/start_child.ts", "exec/exec_policy.ts"]) {
+      Deno.copyFileSync(new URL(`../../src/sandbox/${file}`, import.meta.url), `${folder}/src/sandbox/${file}`);
     }
     const { childProgram: elsewhere } = await import(`file://${folder}/src/sandbox/launch/program.ts`);
     assert.throws(() => elsewhere({ memoryBytes: 1, allPermissions: false }), /run bin\/deno task build/);

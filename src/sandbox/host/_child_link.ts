@@ -2,7 +2,6 @@ import { abortable } from "../../domain/kit/abortable.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { cleanText } from "./clean_text.ts";
 import { ChildExit } from "./_child_exit.ts";
-import type { ChildProgram } from "../launch/program.ts";
 import { type Bytes, type Frame, frameHead, FrameReader, type Header, TOKEN_BYTES } from "../protocol.ts";
 
 /** Up to this size, one write of a copy is cheaper than two writes. */
@@ -10,13 +9,9 @@ const COPIED_BYTES = 64 << 10;
 const READ_BYTES = 256 << 10;
 const STDERR_CHARS = 16_384;
 const NOTHING: Bytes = new Uint8Array(0);
-/** Contains nothing from this process: no path, no key, no locale. A folder that cannot be created prevents a Deno
- * cache. */
-const ENVIRONMENT = { DENO_DIR: "/dev/null/deno", NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", TZ: "UTC" };
 
 export interface ChildLinkOptions {
-  readonly program: ChildProgram;
-  readonly cwd: string;
+  readonly process: Deno.ChildProcess;
   /** May throw: the child is then killed for what it sent. */
   readonly onFrame: (frame: Frame) => void;
   /** Called before each chunk is read, so that the main process can stop reading while too much is undelivered. */
@@ -40,16 +35,7 @@ export class ChildLink {
 
   constructor(options: ChildLinkOptions) {
     this.#options = options;
-    const { path, args, env } = options.program;
-    this.#process = new Deno.Command(path, {
-      args: [...args],
-      cwd: options.cwd,
-      clearEnv: true,
-      env: { ...ENVIRONMENT, ...env },
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
+    this.#process = options.process;
     this.#writer = this.#process.stdin.getWriter();
     this.#writer.closed.catch(() => {}); // `status` reports the end
     this.#ended = this.#watch();

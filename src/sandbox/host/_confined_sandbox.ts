@@ -20,7 +20,6 @@ import { imageParts } from "../child/variables/image_parts.ts";
 import type { Setup } from "../child/setup/setup.ts";
 import { encode } from "../codec/codec.ts";
 import { CodecError } from "../codec/codec_error.ts";
-import type { ChildProgram } from "../launch/program.ts";
 import { type Bytes, type Frame, FrameFields, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "../protocol.ts";
 import type {
   BlockRun,
@@ -39,8 +38,9 @@ const QUIET_BYTES = 16 << 10;
 export interface ConfinedSandboxOptions {
   readonly sandbox: SandboxOptions;
   readonly setup: Setup;
-  readonly program: ChildProgram;
-  /** Empty; this object owns it from now on. */
+  /** A child that waits for its setup. */
+  readonly process: Deno.ChildProcess;
+  /** Its folder, empty; this object owns both from now on. */
   readonly folder: WorkFolder;
 }
 
@@ -61,7 +61,7 @@ export class ConfinedSandbox implements Sandbox {
   #rests = true;
   #exit: ChildExit | null = null;
 
-  constructor({ sandbox, setup, program, folder }: ConfinedSandboxOptions) {
+  constructor({ sandbox, setup, process, folder }: ConfinedSandboxOptions) {
     this.#options = sandbox;
     this.#setup = setup;
     this.#folder = folder;
@@ -73,8 +73,7 @@ export class ConfinedSandbox implements Sandbox {
       send: (header, payload) => this.#link.send(header, payload),
     });
     this.#link = new ChildLink({
-      program,
-      cwd: folder.path,
+      process,
       onFrame: (frame) => this.#receive(frame),
       mayRead: () => this.#calls.room(),
       onEnd: (exit) => this.#onEnd(exit),

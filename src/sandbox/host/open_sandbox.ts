@@ -1,9 +1,11 @@
 import { SandboxEnded } from "../../domain/errors.ts";
 import { Semaphore } from "../../domain/kit/semaphore.ts";
 import { ConfinedSandbox, type ConfinedSandboxOptions } from "./_confined_sandbox.ts";
+import { endFirstChild, type FirstChild, takeFirstChild } from "../launch/first_child.ts";
 import { WorkFolder } from "../launch/work_folder.ts";
 import { ALL_WALLS, type Setup, type WallSwitches } from "../child/setup/setup.ts";
-import { type ChildProgram, childProgram, launched } from "../launch/program.ts";
+import { childProgram, launched } from "../launch/program.ts";
+import { type ChildProgram, startChild } from "../launch/start_child.ts";
 import { PROTOCOL_VERSION } from "../protocol.ts";
 import { resolveGrants } from "../launch/resolve_grants.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox.ts";
@@ -43,21 +45,31 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
       access,
     };
     const own = test.program ?? childProgram({ memoryBytes, allPermissions: !walls.permissions, access });
-    const program = launched(own, launcher);
     WorkFolder.sweep(test.folderRoot);
-    const folder = new WorkFolder(test.folderRoot);
-    const sandbox = spawned({ sandbox: options, setup, program, folder });
+    const child = launcher.length > 0 || test.program ? null : takeFirstChild();
+    if (child === null) endFirstChild();
+    const sandbox = new ConfinedSandbox({
+      sandbox: options,
+      setup,
+      ...child ? adopted(child) : started(launched(own, launcher), test.folderRoot),
+    });
     await sandbox.start();
     return sandbox;
   }, options.signal);
 }
 
-/** A missing program throws immediately, while the folder has no owner yet. */
-function spawned(options: ConfinedSandboxOptions): ConfinedSandbox {
+type Started = Pick<ConfinedSandboxOptions, "process" | "folder">;
+
+function adopted({ process, folder }: FirstChild): Started {
+  return { process, folder: new WorkFolder({ made: folder }) };
+}
+
+function started(program: ChildProgram, root: string | undefined): Started {
+  const folder = new WorkFolder({ root });
   try {
-    return new ConfinedSandbox(options);
+    return { process: startChild(program, folder.path), folder };
   } catch (error) {
-    options.folder.remove();
+    folder.remove(); // a missing program throws immediately, while the folder has no owner yet
     throw error;
   }
 }

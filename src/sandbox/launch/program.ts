@@ -1,9 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { ChildAccess } from "../child/setup/child_access.ts";
 import { EXEC_ARGUMENT } from "../exec/exec_policy.ts";
-
-/** Hidden first argument that makes the executable a sandbox child (src/app.ts). */
-export const CHILD_ARGUMENT = "__sandbox_child";
+import { CHILD_ARGUMENT, type ChildProgram } from "./start_child.ts";
 
 /** No compilation cache: it would hold every block forever and never match, as each has its own file name. A young heap
  * of 2 MB in each of the two threads, as in the main process. */
@@ -17,13 +15,6 @@ const HEAP_SHARE = 0.75;
 const MIB = 1 << 20;
 /** build/sandbox/, relative to src/sandbox/ and to a bundle of the program in build/compile/. */
 const FOLDERS = ["../../../build/sandbox/", "../sandbox/"];
-
-export interface ChildProgram {
-  readonly path: string;
-  readonly args: readonly string[];
-  /** Added to the child's own environment; tests of other programs. */
-  readonly env?: Readonly<Record<string, string>>;
-}
 
 export interface ChildProgramOptions {
   readonly memoryBytes: number;

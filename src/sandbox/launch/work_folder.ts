@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { ConfigError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import { Libc } from "../confine/libc.ts";
+import { FOLDER_PREFIX } from "./first_child.ts";
 
-const PREFIX = "vis-sandbox-";
 /** A folder that was just created is not locked yet. */
 const LEFTOVER_MS = 60_000;
 const FLOCK = { x86_64: 73, aarch64: 32 }[Deno.build.arch];
@@ -16,18 +16,10 @@ export class WorkFolder {
   readonly path: string;
   readonly #lock: Deno.FsFile | null;
 
-  /** `root` is the temporary folder except in tests. Throws `ConfigError` if no folder can be created. */
-  constructor(root: string = temporaryFolder()) {
-    try {
-      this.path = Deno.makeTempDirSync({ dir: root, prefix: PREFIX });
-    } catch (error) {
-      throw new ConfigError(
-        `Cannot make a folder for the sandbox in ${root}: ${
-          fileFault(error)
-        }; set TMPDIR to a folder that Vis may write`,
-        { cause: error },
-      );
-    }
+  /** `root` is the temporary folder except in tests; `made` is a folder that exists already. Throws `ConfigError` if no
+   * folder can be created. */
+  constructor({ root, made = newFolder(root) }: { readonly root?: string | undefined; readonly made?: string } = {}) {
+    this.path = made;
     this.#lock = locked(this.path);
   }
 
@@ -36,7 +28,7 @@ export class WorkFolder {
     try {
       for (const { name, isDirectory } of Deno.readDirSync(root)) {
         const path = join(root, name);
-        if (isDirectory && name.startsWith(PREFIX) && isLeftover(path)) remove(path);
+        if (isDirectory && name.startsWith(FOLDER_PREFIX) && isLeftover(path)) remove(path);
       }
     } catch { /* in a folder that cannot be listed, nothing could be removed */ }
   }
@@ -44,6 +36,17 @@ export class WorkFolder {
   remove(): void {
     remove(this.path);
     this.#lock?.close();
+  }
+}
+
+function newFolder(root: string = temporaryFolder()): string {
+  try {
+    return Deno.makeTempDirSync({ dir: root, prefix: FOLDER_PREFIX });
+  } catch (error) {
+    throw new ConfigError(
+      `Cannot make a folder for the sandbox in ${root}: ${fileFault(error)}; set TMPDIR to a folder that Vis may write`,
+      { cause: error },
+    );
   }
 }
 

@@ -36,8 +36,54 @@ async function atRest(running: Running, most: number): Promise<readonly Seen[]> 
   return descendants(running.pid).filter(runs);
 }
 
-/** What `sandbox.live` promises of the children of `vis serve`. */
+/** Processes that run in a folder of this user's temporary folder. */
+function inTemporary(user: User): readonly string[] {
+  const pids = [...Deno.readDirSync("/proc")].map(({ name }) => name).filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => {
+    try {
+      return Deno.readLinkSync(`/proc/${pid}/cwd`).startsWith(user.temporary);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Waits until the children that were killed are gone. */
+async function leavesNothing(user: User): Promise<void> {
+  const end = performance.now() + 20_000;
+  while (inTemporary(user).length > 0 && performance.now() < end) await new Promise((done) => setTimeout(done, 20));
+  assert.deepEqual(inTemporary(user), []);
+  assert.deepEqual([...Deno.readDirSync(user.temporary)].map(({ name }) => name), []);
+}
+
+/** One child for a run, and what `sandbox.live` promises of the children of `vis serve`. */
 export function childrenSuite(launcher: Launcher): void {
+  launched(launcher, "vis run has one child, and leaves neither it nor its folder behind", async () => {
+    const seen: number[] = [];
+    let pid = 0;
+    await using user = await User.make(launcher, {
+      handler: ({ index }) => {
+        if (index > 0) seen.push(descendants(pid).length);
+        return index === 0 ? replyJson("const n = 3 + 4") : final("It is 7");
+      },
+    });
+    const running = user.start(["run", "How much is it?"]);
+    pid = running.pid;
+    assert.equal((await running.ended).stdout, "It is 7\n");
+    assert.deepEqual(seen, [1]);
+    await leavesNothing(user);
+    assert.equal((await user.run(["run", "Say it again"])).stdout, "It is 7\n"); // no block
+    await leavesNothing(user);
+    assert.equal((await user.run(["run", "--no-such-flag"])).code, 2);
+    await leavesNothing(user);
+    await Deno.writeTextFile(
+      user.path("vis/config.jsonc"),
+      JSON.stringify({ sandbox: { launcher: ["/usr/bin/env"] } }),
+    );
+    assert.equal((await user.run(["run", "And again"])).stdout, "It is 7\n");
+    await leavesNothing(user);
+  });
+
   launched(
     launcher,
     "vis serve keeps no child for chat calls that run no code, and sandbox.live of the others",

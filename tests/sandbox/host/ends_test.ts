@@ -193,7 +193,7 @@ Deno.test("a start sweeps the folders of main processes that have ended, and no 
     const module = import.meta.resolve("../../../src/sandbox/launch/work_folder.ts");
     const { end } = await otherProcess(`
       import { WorkFolder } from ${JSON.stringify(module)};
-      const { path } = globalThis.made = new WorkFolder(${JSON.stringify(root)});
+      const { path } = globalThis.made = new WorkFolder({ root: ${JSON.stringify(root)} });
       Deno.utimeSync(path, ${old.getTime() / 1000}, ${old.getTime() / 1000})`);
     const names = () => Array.from(Deno.readDirSync(root), ({ name }) => name).sort();
     const [living = ""] = names().filter((name) => !folders.includes(name));
