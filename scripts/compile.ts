@@ -14,6 +14,8 @@ import { bundleAll, CACHE_MAKER, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.t
 import { compact } from "./compact.ts";
 import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
 import { namePackages } from "./name_packages.ts";
+import { type AttachedFiles, attachFiles, joinedFiles } from "./executable/attach_files.ts";
+import type { Attached } from "./executable/part_files.ts";
 import { packProgram } from "./executable/pack_program.ts";
 import { EXEC_ARGUMENT } from "../src/sandbox/exec/exec_policy.ts";
 import { CHILD_ARGUMENT } from "../src/sandbox/launch/start_child.ts";
@@ -39,10 +41,15 @@ async function step(what: string, args: readonly string[]): Promise<void> {
  * The embedded entry point. A child needs neither the program nor Node's globals, and each unnecessary module delays
  * every start. The globals must exist before any module of the program runs.
  */
-const entry = (more: string): string =>
-  `if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
+const entry = (more: string, attached: Attached | null): string =>
+  `const partFiles = async () => {
+  const { PartFiles } = await import("./part_files.js");
+  return new PartFiles(import.meta.resolve("./"), { attached: ${JSON.stringify(attached)} });
+};
+if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
+  const files = await partFiles();
   const { childMain } = await import("./child.js");
-  await childMain();
+  await childMain({ read: (name) => files.read(name), close: () => files.close() });
 } else if (Deno.args[0] === ${JSON.stringify(EXEC_ARGUMENT)}) {
   const { execMain } = await import("./exec.js");
   execMain(Deno.args);
@@ -52,14 +59,14 @@ const entry = (more: string): string =>
   if (Deno.args[0] === "run") await import("./first_child.js");
   await import("./node_globals.js");
   const { ProgramModules } = await import("./program_modules.js");
-  const modules = new ProgramModules(import.meta.resolve("./"));
+  const modules = new ProgramModules(import.meta.resolve("./"), await partFiles());
   ${more}
   await modules.load("./program.js");
 }
 `;
 
-/** Builds the JavaScript that is embedded. Returns its folder. */
-async function bundleProgram(options: CompileOptions): Promise<string> {
+/** Builds the JavaScript that is embedded. Returns its folder, and what is attached where the system allows that. */
+async function bundleProgram(options: CompileOptions): Promise<{ folder: string; attached: AttachedFiles | null }> {
   await bundleAll();
   const folder = join(ROOT, BUNDLE), own = join(ROOT, "build/rehearsal");
   for (const path of [folder, own]) await Deno.remove(path, { recursive: true }).catch(() => {});
@@ -77,15 +84,30 @@ async function bundleProgram(options: CompileOptions): Promise<string> {
   await packProgram(folder, {
     modules,
     own,
-    writeEntry: (more) => Deno.writeTextFile(join(folder, "main.js"), entry(more)),
+    writeEntry: (more) => Deno.writeTextFile(join(folder, "main.js"), entry(more, null)),
     embed: runsHere ? (output) => embed(folder, { output }) : null,
   });
-  return folder;
+  if (!(options.target ?? Deno.build.target).includes("linux")) return { folder, attached: null };
+  const attached = joinedFiles(await takeParts(folder));
+  await Deno.writeTextFile(join(folder, "main.js"), entry("", attached.place));
+  return { folder, attached };
+}
+
+/** What is read by name, once. The main process looks for sucrase.js beside its own modules. */
+async function takeParts(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {
+  const parts = new Map<string, Uint8Array>();
+  for (const { name } of [...Deno.readDirSync(folder)]) {
+    const isScript = SANDBOX_SCRIPTS.includes(name) && name !== "sucrase.js";
+    if (!isScript && !/\.(?:zst|cache)$/.test(name)) continue;
+    parts.set(name, await Deno.readFile(join(folder, name)));
+    await Deno.remove(join(folder, name));
+  }
+  return parts;
 }
 
 /** What is beside the program: files that are loaded by path, and modules that do not need the program. */
 async function addParts(folder: string): Promise<void> {
-  for (const name of ["first_child", "node_globals", "print_version", "program_modules"]) {
+  for (const name of ["first_child", "node_globals", "part_files", "print_version", "program_modules"]) {
     const path = join(folder, `${name}.js`);
     await step(`bundle ${name}`, ["bundle", "--quiet", "-o", path, `scripts/executable/${name}.ts`]);
     await Deno.writeTextFile(path, compacted(await Deno.readTextFile(path)));
@@ -183,10 +205,11 @@ export async function compile(options: CompileOptions): Promise<string> {
   await Deno.mkdir(join(ROOT, "build"), { recursive: true });
   using lock = await Deno.open(join(ROOT, "build/.compile-lock"), { create: true, write: true });
   await lock.lock(true);
-  const folder = await bundleProgram(options);
+  const { folder, attached } = await bundleProgram(options);
   const output = resolve(ROOT, options.output ?? "dist/vis");
   await Deno.mkdir(dirname(output), { recursive: true });
   await embed(folder, options);
+  if (attached) await attachFiles(output, attached);
   return output;
 }
 

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import type { PartFiles } from "./part_files.ts";
 
 const { Script } = process.getBuiltinModule("node:vm");
 const { zstdDecompressSync } = process.getBuiltinModule("node:zlib");
@@ -16,18 +17,23 @@ interface Defined {
 }
 
 const PACK = "program";
+/** A small file that is never attached. */
+const EMBEDDED = "worker.js";
 
-/** The modules of the program, as scripts beside this file. Those that a run needs are in one of them, which has a code
+/** The modules of the program, as scripts. Those that a run needs are in one of them, which has a code
  * cache; each of the others is loaded when it is imported. */
 export class ProgramModules {
   readonly #folder: string;
+  readonly #files: Pick<PartFiles, "read">;
   readonly #defined = new Map<string, Defined>();
   readonly #values = new Map<string, unknown>();
   readonly #pack: InstanceType<typeof Script>;
 
   /** `folder` is a URL that ends with a slash. */
-  constructor(folder: string) {
+  constructor(folder: string, files: Pick<PartFiles, "read">) {
     this.#folder = folder;
+    this.#files = files;
+    checkFolder(folder);
     this.#pack = this.#read(`${PACK}.js`, this.#cache());
     trimHeap();
   }
@@ -65,7 +71,7 @@ export class ProgramModules {
   /** Evaluates a script, whose URL makes it see the globals of Deno. */
   #read(file: string, cachedData: Bytes | null = null): InstanceType<typeof Script> {
     const filename = `${this.#folder}${file}`;
-    const text = contentOf(filename);
+    const text = this.#content(file);
     const script = new Script(text.toString(), { filename, ...cachedData && { cachedData } });
     text.buffer.transfer(0); // its memory is free before the next collection
     cachedData?.buffer.transfer(0);
@@ -77,26 +83,35 @@ export class ProgramModules {
 
   #cache(): Bytes | null {
     try {
-      return contentOf(`${this.#folder}${PACK}.cache`);
+      return this.#content(`${PACK}.cache`);
     } catch {
       return null; // built for another platform, on which the cache could not be created
     }
   }
-}
 
-/** Compressed once the executable is complete. */
-function contentOf(url: string): Bytes {
-  try {
-    return zstdDecompressSync(Deno.readFileSync(new URL(`${url}.zst`)), { chunkSize: 4 << 20 }) as Bytes;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) refuse(url);
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    return Buffer.from(Deno.readFileSync(new URL(url)).buffer);
+  /** Compressed once the executable is complete. */
+  #content(file: string): Bytes {
+    try {
+      const packed = this.#files.read(`${file}.zst`);
+      const content = zstdDecompressSync(packed, { chunkSize: 4 << 20 }) as Bytes;
+      packed.buffer.transfer(0);
+      return content;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      return Buffer.from(this.#files.read(file).buffer);
+    }
   }
 }
 
-/** The runtime shows what is embedded in the temporary folder, and lets no program read the system's own folders. */
-function refuse(url: string): never {
+/** Ends the program where it could not read what is embedded: the runtime shows that in the temporary folder, and lets no
+ * program read the system's own folders. */
+function checkFolder(url: string): void {
+  try {
+    Deno.readFileSync(new URL(EMBEDDED, url));
+    return;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotCapable)) return; // from source
+  }
   const folder = fileURLToPath(new URL("..", url));
   console.error(
     `vis: Cannot use the temporary folder ${folder}: it is in /dev, /proc or /sys; set TMPDIR to a folder that Vis may write`,

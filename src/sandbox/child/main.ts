@@ -14,8 +14,15 @@ import { sucraseLoader } from "./prepare/sucrase_loader.ts";
 const READ_BYTES = 256 << 10;
 const PERMISSIONS = ["run", "read", "write", "net", "env", "sys", "ffi", "import"] as const;
 
+/** Where the child reads its files, and what it does once it has read them. */
+export interface ChildFiles {
+  readonly read: (name: string) => Uint8Array<ArrayBuffer>;
+  readonly close: () => void;
+}
+
 /** Files beside this one, however it was started: in build/sandbox/ or inside the executable. */
 const beside = (name: string): URL => new URL(`./${name}`, import.meta.url);
+const BESIDE: ChildFiles = { read: (name) => Deno.readFileSync(beside(name)), close: () => {} };
 
 /** From source, the worker's file cannot be read once Landlock is in place, so its text is read earlier and started as
  * a blob. Inside an executable, blob workers do not load, but the embedded file does. Both need it in one file. */
@@ -26,13 +33,13 @@ function workerUrl(): string {
 }
 
 /** A bundle that is evaluated as a script, with the code cache that is beside it. */
-function scriptOf(name: string): ScriptSource {
-  return { text: Deno.readTextFileSync(beside(`${name}.js`)), cache: cacheOf(name) };
+function scriptOf(name: string, files: ChildFiles): ScriptSource {
+  return { text: new TextDecoder().decode(files.read(`${name}.js`)), cache: cacheOf(name, files) };
 }
 
-function cacheOf(name: string): Uint8Array<ArrayBuffer> | null {
+function cacheOf(name: string, files: ChildFiles): Uint8Array<ArrayBuffer> | null {
   try {
-    return Deno.readFileSync(beside(`${name}.cache`));
+    return files.read(`${name}.cache`);
   } catch {
     return null; // built for another platform, on which the cache could not be created
   }
@@ -43,21 +50,22 @@ function startWorker(url: string, permissions: "none" | "inherit" | Deno.Permiss
 }
 
 /** Never returns. Failures are reported on stderr, in a sentence that the main process reads. */
-export async function childMain(): Promise<void> {
+export async function childMain(files: ChildFiles = BESIDE): Promise<void> {
   try {
-    await confinedChild();
+    await confinedChild(files);
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** Reads the setup, confines, serves until stdin ends. */
-async function confinedChild(): Promise<void> {
+/** Reads its files and the setup, which may come later; confines, serves until stdin ends. */
+async function confinedChild(files: ChildFiles): Promise<void> {
+  const url = workerUrl();
+  const loadSucrase = sucraseLoader(scriptOf("sucrase", files));
+  const relayScript = scriptOf("relay", files), workerScript = scriptOf("worker_script", files);
+  files.close();
   const first = readFrameSync((into) => Deno.stdin.readSync(into));
   const { setup, constants } = readSetup(first);
-  const url = workerUrl();
-  const loadSucrase = sucraseLoader(scriptOf("sucrase"));
-  const relayScript = scriptOf("relay"), workerScript = scriptOf("worker_script");
   const { walls: { limits, landlock, seccomp }, parentPid, memoryBytes, access } = setup;
   const confinement = new Confinement({ parentPid, memoryBytes, access, limits, landlock, seccomp });
   confinement.beforeWorker();

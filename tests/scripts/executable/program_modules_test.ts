@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { zstdCompressSync } from "node:zlib";
+import { PartFiles } from "../../../scripts/executable/part_files.ts";
 import { ProgramModules } from "../../../scripts/executable/program_modules.ts";
 import { moduleScript } from "../../../scripts/executable/module_script.ts";
 
@@ -31,7 +32,7 @@ const PACK = file(
 Deno.test("ProgramModules evaluates each module once, those of the pack and those in files of their own", async () => {
   const later = file(script("later.js", 'import{a}from"./a.js";export{a as same};'));
   await withFolder({ "program.js": PACK, "later.js": later }, async (url) => {
-    const modules = new ProgramModules(url);
+    const modules = new ProgramModules(url, new PartFiles(url, { attached: null }));
     const program = Object(await modules.load("./program.js"));
     assert.deepEqual(program.a, { path: join("x", "y") });
     assert.deepEqual(modules.evaluated, ["a.js", "program.js"]);
@@ -45,7 +46,7 @@ Deno.test("ProgramModules waits for a module that awaits, which no other may imp
   const waiting = file(script("waiting.js", "var a=await Promise.resolve(1);export{a};"));
   const importing = file(script("importing.js", 'import{a}from"./waiting.js";export{a};'));
   await withFolder({ "program.js": PACK, "waiting.js": waiting, "importing.js": importing }, async (url) => {
-    const modules = new ProgramModules(url);
+    const modules = new ProgramModules(url, new PartFiles(url, { attached: null }));
     await assert.rejects(
       modules.load("./importing.js"),
       /Cannot load importing\.js: it does not wait for \.\/waiting\.js/,
@@ -57,7 +58,7 @@ Deno.test("ProgramModules waits for a module that awaits, which no other may imp
 Deno.test("ProgramModules reads compressed modules, and rejects where there is none", async () => {
   const later = zstdCompressSync(file(script("later.js", 'var text="–";export{text};')));
   await withFolder({ "program.js": PACK, "later.js.zst": later }, async (url) => {
-    const modules = new ProgramModules(url);
+    const modules = new ProgramModules(url, new PartFiles(url, { attached: null }));
     assert.deepEqual({ ...Object(await modules.load("./later.js")) }, { text: "–" });
     await assert.rejects(modules.load("./missing.js"), Deno.errors.NotFound);
   });
@@ -65,13 +66,13 @@ Deno.test("ProgramModules reads compressed modules, and rejects where there is n
 
 Deno.test("ProgramModules uses its code cache, and ignores one that does not fit", async () => {
   await withFolder({ "program.js": PACK }, async (url, path) => {
-    const first = new ProgramModules(url);
+    const first = new ProgramModules(url, new PartFiles(url, { attached: null }));
     await first.load("./program.js");
     const cache = first.codeCache();
     assert.ok(cache.length > 0);
     for (const bytes of [cache, new Uint8Array(100)]) {
       await Deno.writeFile(join(path, "program.cache"), bytes);
-      const again = Object(await new ProgramModules(url).load("./program.js"));
+      const again = Object(await new ProgramModules(url, new PartFiles(url, { attached: null })).load("./program.js"));
       assert.deepEqual(again.a, { path: join("x", "y") });
     }
   });

@@ -1,0 +1,61 @@
+/** Where files are attached to an executable: in front of what the runtime reads into memory, which is at its end. */
+export interface Attached {
+  /** The first of the attached bytes, so that another executable in the same place is noticed. */
+  readonly id: string;
+  readonly bytes: number;
+  /** Begin and length of each file, in the attached bytes. */
+  readonly files: Readonly<Record<string, readonly [at: number, bytes: number]>>;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Files of the program by name: attached to the executable, where only what is read takes memory, or else embedded in
+ * the folder of the program. An executable that is replaced meanwhile stays readable. */
+export class PartFiles {
+  readonly #folder: string;
+  readonly #files: Attached["files"];
+  readonly #executable: Deno.FsFile | null;
+  readonly #begin: number = 0;
+
+  /** `folder` is a URL that ends with a slash. `executable` is this program except in tests. */
+  constructor(
+    folder: string,
+    { attached, executable = Deno.execPath() }: { readonly attached: Attached | null; readonly executable?: string },
+  ) {
+    this.#folder = folder;
+    this.#files = attached?.files ?? {};
+    this.#executable = attached && Deno.openSync(executable);
+    if (attached === null || this.#executable === null) return;
+    // The last 8 bytes of an executable of Deno say how much at its end the runtime reads.
+    const size = this.#executable.seekSync(-8, Deno.SeekMode.End) + 8;
+    this.#begin = size - Number(new DataView(this.#bytes(8).buffer).getBigUint64(0, true)) - attached.bytes;
+    this.#executable.seekSync(this.#begin, Deno.SeekMode.Start);
+    if (new TextDecoder().decode(this.#bytes(attached.id.length)) === attached.id) return;
+    throw new Error(`Cannot read ${executable}: it was replaced while it started; start it again`);
+  }
+
+  /** Throws Deno.errors.NotFound if there is no such file. */
+  read(name: string): Bytes {
+    const place = Object.hasOwn(this.#files, name) ? this.#files[name] : undefined;
+    if (!place) return Deno.readFileSync(new URL(name, this.#folder));
+    this.#executable?.seekSync(this.#begin + place[0], Deno.SeekMode.Start);
+    return this.#bytes(place[1]);
+  }
+
+  /** Nothing that is attached can be read any more. */
+  close(): void {
+    this.#executable?.close();
+  }
+
+  #bytes(length: number): Bytes {
+    const bytes = new Uint8Array(length);
+    for (let at = 0; at < length;) {
+      const got = this.#executable?.readSync(bytes.subarray(at)) ?? 0;
+      if (got === 0) {
+        throw new Error(`Cannot read what is attached to the executable: ${length - at} bytes are missing`);
+      }
+      at += got;
+    }
+    return bytes;
+  }
+}
