@@ -11,8 +11,8 @@ const DEVICES = ["null", "zero", "full", "random", "urandom"].map((name) => `/de
 const ETC_DEPTH = 4;
 
 /** Folders of the machine with programs that every program may read and run: real paths, and only those that exist. */
-export async function systemPaths(): Promise<readonly GrantedPath[]> {
-  const found = await Promise.all([...SYSTEM, ...LINKED].map(realPath));
+export function systemPaths(): readonly GrantedPath[] {
+  const found = [...SYSTEM, ...LINKED].map(machinePath);
   return distinct([PROCESSES, ...found.filter((one) => one !== null)]);
 }
 
@@ -54,6 +54,16 @@ export async function realPath(path: string): Promise<GrantedPath | null> {
   try {
     const real = await Deno.realPath(path);
     return { path: real, folder: (await Deno.stat(real)).isDirectory };
+  } catch {
+    return null;
+  }
+}
+
+/** `realPath` for folders of the machine: the runtime would start a thread for each of them, which takes longer. */
+export function machinePath(path: string): GrantedPath | null {
+  try {
+    const real = Deno.realPathSync(path);
+    return { path: real, folder: Deno.statSync(real).isDirectory };
   } catch {
     return null;
   }

@@ -7,7 +7,7 @@ import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { ConfinedProcess, NoPrivateMounts, NoPrivateNetwork } from "./_confined_process.ts";
 import { FileGuard } from "./_file_guard.ts";
 import { landlockFault } from "./_landlock_fault.ts";
-import { deviceNodes, linksOf, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
+import { deviceNodes, linksOf, machinePath, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
 import { Reaper } from "./_reaper.ts";
 import { toolchainsOf } from "./_toolchains.ts";
@@ -184,8 +184,8 @@ export class ProcessWall {
     const named = await Promise.all(this.#options.read.map(namedPath));
     refusePrivate(named, folders);
     const toolchains = toolchainsOf(env, folders.home);
-    const read = [...withoutPrivate([...await systemPaths(), ...toolchains.read], folders), ...named];
-    const { path, leftOut } = await openPath(env["PATH"], read);
+    const read = [...withoutPrivate([...systemPaths(), ...toolchains.read], folders), ...named];
+    const { path, leftOut } = openPath(env["PATH"], read);
     return { folders, read, path, leftOut, env: toolchains.env, packages: toolchains.links };
   }
 
@@ -250,12 +250,12 @@ async function namedPath(path: string): Promise<GrantedPath> {
   );
 }
 
-async function openPath(
+function openPath(
   path: string | undefined,
   read: readonly GrantedPath[],
-): Promise<Pick<OpenFolders, "path" | "leftOut">> {
+): Pick<OpenFolders, "path" | "leftOut"> {
   const entries = [...new Set((path || PATH).split(":").filter((entry) => entry.startsWith("/")))];
-  const real = await Promise.all(entries.map(realPath));
+  const real = entries.map(machinePath);
   const open = entries.filter((_, at) => read.some((granted) => holds(granted.path, real[at]?.path ?? "")));
   // A folder that does not exist is not missed.
   const leftOut = entries.filter((entry, at) => !open.includes(entry) && real[at]);
