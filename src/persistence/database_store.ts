@@ -159,10 +159,11 @@ function queryStore({ db, all, now, isAlive: isAliveHere }: Parts): QueryStore {
   return {
     beginQuery: (query) => db.write((tx) => beginQuery(tx, { query, now: now(), isAlive: isAliveHere })),
     keyedQuery: (branchId, key) => findRequestKey(db, { branchId, key, now: now() }),
-    addSteered: (queryId, sent) => db.write((tx) => addSteered(tx, { queryId, sent, now: now() })),
+    addSteered: (queryId, sent) => db.writeRun((tx) => addSteered(tx, { queryId, sent, now: now() })),
     endQuery: async (queryId, end, last) => {
       const facts = { end, now: now() };
-      await db.write((tx) => last ? endWithIteration(tx, { ...facts, ...last }) : endQuery(tx, { ...facts, queryId }));
+      if (last) await db.writeRun((tx) => endWithIteration(tx, { ...facts, ...last }));
+      else await db.write((tx) => endQuery(tx, { ...facts, queryId }));
       db.ended(queryId);
     },
     query: (queryId) => queryById(db, queryId),

@@ -9,6 +9,15 @@ export interface RowChange {
   readonly changes: ResultRow;
 }
 
+/** A run, as it was read. */
+export interface HeldRun {
+  readonly id: string;
+  /** `Database.holderOf`. */
+  readonly holder: string | null;
+  /** `Database.versionOf`. */
+  readonly version?: string | null;
+}
+
 /** What queries are built on: a database, or a transaction in it. Everything that the databases do differently is
  * here; all other code runs on each of them. */
 export abstract class Database extends Kysely<DatabaseSchema> {
@@ -45,19 +54,32 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Runs a transaction that writes: all of `work` is stored when this resolves, nothing of it when it rejects. It may
    * run more than once, so it must not depend on what it did before. */
   abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+
+  /** The same for what a run of this process stores: the run must be read with `versionOf`. Nothing is stored if it has
+   * changed since, so that its reads need no locks. */
+  writeRun<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.write(work);
+  }
+
   /** Runs reads on one snapshot. */
   abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
   /** Makes other transactions that lock the same name wait for the end of this one. */
   abstract lock(name: string): Promise<void>;
 
   /** The node that has a run, and under which epoch, for the statement that reads the run at the beginning of each of its
-   * writes: no node takes it until the transaction ends. `id` is the column with its id. */
-  holderOf(_id: string): RawBuilder<string | null> {
+   * writes: if it is locked, no node takes it until the transaction ends. `id` is the column with its id. */
+  holderOf(_id: string, _isLocked = true): RawBuilder<string | null> {
     return sql<null>`NULL`;
   }
 
-  /** Throws `TakenOverError` if this process ran it as a node and another node has taken it. */
-  checkHolder(_run: { readonly id: string; readonly holder: string | null }): void {}
+  /** The version of the row of a run, which is read as `run`. */
+  versionOf(_run: string): RawBuilder<string | null> {
+    return sql<null>`NULL`;
+  }
+
+  /** Throws `TakenOverError` if this process ran it as a node and another node has taken it. With a version, what is
+   * stored from now on depends on it. */
+  checkHolder(_run: HeldRun): void {}
 
   /** This process has stored the end of a run. */
   ended(_queryId: string): void {}

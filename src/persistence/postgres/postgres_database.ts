@@ -1,26 +1,18 @@
 import { type QueryResult, type RawBuilder, sql } from "kysely";
 import { newId } from "../../domain/kit/id.ts";
-import { Database, type ResultRow, type RowChange } from "../database/database.ts";
+import { Database, type HeldRun, type ResultRow, type RowChange } from "../database/database.ts";
 import { OwnDriver } from "../database/own_driver.ts";
 import { postgresDialect } from "./dialect.ts";
 import { HeldRuns } from "./held_runs.ts";
-import { isAborted, isConflict, isLost, sqlState } from "./postgres_error.ts";
+import { isAborted, isConflict, isLost, isUnmarked, sqlState } from "./postgres_error.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 import type { Connection, Server } from "./server.ts";
-import { PostgresTransaction } from "./transaction.ts";
+import { PostgresTransaction, type TransactionOptions } from "./transaction.ts";
 
 type Result = QueryResult<ResultRow>;
 
 /** How often a transaction runs again because another one was in its way. */
 const MOST_TRIES = 8;
-/** A process writes one transaction after the other, so that one row is enough for it. */
-const PUT_MARK = `INSERT INTO last_write (writer, mark) VALUES ($1, $2)
-ON CONFLICT (writer) DO UPDATE SET mark = excluded.mark, written_at = excluded.written_at`;
-const READ_MARK = `INSERT INTO last_write AS w (writer, mark) VALUES ($1, '')
-ON CONFLICT (writer) DO UPDATE SET written_at = w.written_at RETURNING mark`;
-/** Those of processes that were killed go too. */
-const FORGET_MARKS = `DELETE FROM last_write
-WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
 export interface PostgresDatabaseOptions {
   readonly tenant: string | null;
@@ -75,12 +67,16 @@ export class PostgresDatabase extends Database {
 
   /** One after the other, as SQLite writes: one mark tells of the last one. */
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
-    return this.#server.inOrder(() => this.#write(work));
+    return this.#server.inOrder(() => this.#write(work, false));
   }
 
-  async #write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+  override writeRun<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.#server.inOrder(() => this.#write(work, true));
+  }
+
+  async #write<T>(work: (tx: Database) => Promise<T>, ofRun: boolean): Promise<T> {
     for (let tries = 1;; tries++) {
-      const outcome = await this.#attempt(work);
+      const outcome = await this.#attempt(work, ofRun);
       if ("result" in outcome) return outcome.result;
       if (!isLost(outcome.error) && (!isConflict(outcome.error) || tries === MOST_TRIES)) throw outcome.error;
     }
@@ -89,15 +85,15 @@ export class PostgresDatabase extends Database {
   override async read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     for (;;) {
       const connection = await this.#take();
+      const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+      const transaction = this.#transactionOn(connection, { begin, mark: null, ofRun: false });
       try {
-        const begin = this.#begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-        const transaction = new PostgresTransaction(connection, { begin, mark: null, hasTenant: true });
         const result = await work(this.#within(transaction));
         transaction.commit().catch(() => {}); // nothing depends on the end of a read
         connection.release();
         return result;
       } catch (error) {
-        await undo(connection, error);
+        await undo(connection, { transaction, error });
         if (!isLost(error) && !isAborted(error)) throw error;
       }
     }
@@ -107,12 +103,18 @@ export class PostgresDatabase extends Database {
     await this.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);
   }
 
-  override holderOf(id: string): RawBuilder<string | null> {
-    return sql<string | null>`(SELECT node_id || ' ' || epoch FROM job WHERE query_id = ${sql.raw(id)} FOR SHARE)`;
+  override holderOf(id: string, isLocked = true): RawBuilder<string | null> {
+    const lock = sql.raw(isLocked ? "FOR SHARE" : "");
+    return sql<string | null>`(SELECT node_id || ' ' || epoch FROM job WHERE query_id = ${sql.raw(id)} ${lock})`;
   }
 
-  override checkHolder(run: { readonly id: string; readonly holder: string | null }): void {
-    this.held.check(run);
+  override versionOf(run: string): RawBuilder<string | null> {
+    return sql<string | null>`CAST(${sql.raw(run)}.xmin AS text)`;
+  }
+
+  override checkHolder({ id, holder, version = null }: HeldRun): void {
+    this.held.check({ id, holder });
+    if (version !== null) this.#transaction?.expect({ id, holder, version });
   }
 
   override ended(queryId: string): void {
@@ -125,7 +127,7 @@ export class PostgresDatabase extends Database {
 
   override breaksRule(error: unknown): error is Error {
     // A row that belongs to none breaks a policy before it breaks a constraint.
-    return error instanceof Error && /^(?:23|42501$)/.test(sqlState(error));
+    return error instanceof Error && /^(?:23|42501$)/.test(sqlState(error)) && !isUnmarked(error);
   }
 
   override wholeText(cell: string): RawBuilder<string | null> {
@@ -153,31 +155,40 @@ export class PostgresDatabase extends Database {
 
   /** Runs a transaction once. If the connection is lost while it is committed, the mark that it leaves says later whether
    * it was: a server that crashed gives the numbers of transactions that it forgot to others. */
-  async #attempt<T>(work: (tx: Database) => Promise<T>): Promise<{ readonly result: T } | { readonly error: unknown }> {
+  async #attempt<T>(
+    work: (tx: Database) => Promise<T>,
+    ofRun: boolean,
+  ): Promise<{ readonly result: T } | { readonly error: unknown }> {
+    const { lastWrite } = this.#server;
     const connection = await this.#take();
-    const mark = newId();
+    const [mark, tenant] = [newId(), this.#seen];
+    const transaction = this.#transactionOn(connection, {
+      ...{ begin: "BEGIN", ofRun },
+      mark: (run) => lastWrite.put({ mark, tenant, run }),
+    });
     let done: { readonly result: T } | null = null;
     try {
-      const transaction = new PostgresTransaction(connection, {
-        begin: this.#begin("BEGIN"),
-        mark: { text: PUT_MARK, parameters: [this.#server.writer, mark] },
-        hasTenant: this.#tenant !== null,
-      });
       const result = await work(this.#within(transaction));
       done = { result };
       await transaction.commit();
+      if (transaction.isMarked) lastWrite.stored(mark);
       connection.release();
       return done;
     } catch (error) {
-      await undo(connection, error);
-      return done && isLost(error) && await this.#isCommitted(mark) ? done : { error };
+      await undo(connection, { transaction, error });
+      const isOpen = isUnmarked(error) || (done !== null && isLost(error));
+      return isOpen && await this.#newestMark() === mark && done ? done : { error };
     }
   }
 
   /** Waits for a transaction that the server has not ended yet. */
-  async #isCommitted(mark: string): Promise<boolean> {
-    const { rows: [found] } = await this.#query(READ_MARK, { parameters: [this.#server.writer] });
-    return found?.["mark"] === mark;
+  async #newestMark(): Promise<string> {
+    const { lastWrite } = this.#server;
+    const { text, parameters } = lastWrite.settle();
+    const { rows: [found] } = await this.#query(text, { parameters });
+    const mark = String(found?.["mark"]);
+    lastWrite.stored(mark);
+    return mark;
   }
 
   /** A statement outside of a transaction may run twice: what is written there is the same then. */
@@ -202,8 +213,8 @@ export class PostgresDatabase extends Database {
 
   async #forgetMarks(): Promise<void> {
     const connection = await this.#server.take(0);
-    const forgotten = connection.query(FORGET_MARKS, { parameters: [this.#server.writer] });
-    await forgotten.finally(() => connection.release());
+    const { text, parameters } = this.#server.lastWrite.forget();
+    await connection.query(text, { parameters }).finally(() => connection.release());
   }
 
   /** The value of `vis.tenant`, by which the server chooses rows. */
@@ -211,9 +222,11 @@ export class PostgresDatabase extends Database {
     return this.#tenant ?? "*";
   }
 
-  /** The beginning of a transaction, in one round trip. */
-  #begin(begin: string): string {
-    return `${begin}; SET LOCAL vis.tenant = '${this.#seen.replaceAll("'", "''")}'`;
+  #transactionOn(
+    connection: Connection,
+    options: Pick<TransactionOptions, "begin" | "mark" | "ofRun">,
+  ): PostgresTransaction {
+    return new PostgresTransaction(connection, { ...options, seen: this.#seen, hasTenant: this.#tenant !== null });
   }
 
   #within(transaction: PostgresTransaction): PostgresDatabase {
@@ -226,7 +239,10 @@ export class PostgresDatabase extends Database {
   }
 }
 
-async function undo(connection: Connection, error: unknown): Promise<void> {
-  const broken = isLost(error) || await connection.query("ROLLBACK").then(() => false, () => true);
+async function undo(
+  connection: Connection,
+  { transaction, error }: { readonly transaction: PostgresTransaction; readonly error: unknown },
+): Promise<void> {
+  const broken = isLost(error) || await transaction.rollback().then(() => false, () => true);
   connection.release(broken);
 }

@@ -64,7 +64,13 @@ export function isLost(error: unknown): boolean {
 /** Whether the same transaction may succeed when it runs again. A row that another transaction added at the same time is
  * found then. */
 export function isConflict(error: unknown): boolean {
-  return isAborted(error) || sqlState(error) === "23505";
+  return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
+}
+
+/** Whether a transaction could not leave its mark: it came late, or the run that it depends on has changed. */
+export function isUnmarked(error: unknown): boolean {
+  const { table = "" }: { readonly table?: unknown } = Object(error);
+  return sqlState(error) === "23502" && table === "last_write";
 }
 
 /** Whether the server undid what was asked, or did not wait longer, because of what others do at the same time. */

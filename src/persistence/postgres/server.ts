@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { QueryResult } from "kysely";
-import { newId } from "../../domain/kit/id.ts";
 import { Semaphore } from "../../domain/kit/semaphore.ts";
 import { columnName } from "../schema/column_name.ts";
 import type { Address } from "./address.ts";
 import { clientConfig } from "./client_config.ts";
+import { LastWrite } from "./last_write.ts";
 import { isLost } from "./postgres_error.ts";
 
 /** Connections of this process. A transaction has one; nothing waits for a second one while it has its own. */
@@ -53,8 +53,7 @@ export interface QueryOptions {
 
 /** The connections to a server. While the server is lost, whoever wants one waits for it. */
 export class Server {
-  /** Whose last transaction is remembered; other processes have other names. */
-  readonly writer = newId();
+  readonly lastWrite = new LastWrite();
   readonly #pool: Pool;
   readonly #patienceMs: number;
   readonly #names = new Map<string, string>();

@@ -1,41 +1,60 @@
 import type { QueryResult } from "kysely";
 import type { ResultRow } from "../database/database.ts";
+import type { SeenRun } from "./last_write.ts";
 import { PUT_ENTRY, searchEntries } from "./search_index.ts";
 import type { Connection, QueryOptions } from "./server.ts";
-import { canCarry, isChange, type Statement, updated, withChange, WriteBatch } from "./write_batch.ts";
+import { canCarry, isChange, isRead, type Statement, updated, withChange, WriteBatch } from "./write_batch.ts";
 
 type Result = QueryResult<ResultRow>;
 
 export interface TransactionOptions {
+  /** The statement that begins it. */
   readonly begin: string;
-  /** A change that is sent with the first statement; null for a transaction that only reads. */
-  readonly mark: Statement | null;
+  /** The value of `vis.tenant`, by which the server chooses rows. */
+  readonly seen: string;
+  /** The change that is stored with its first statement, or of a run with its first change; null for a transaction that
+   * only reads. */
+  readonly mark: ((run: SeenRun | null) => Statement) | null;
   /** Whether each row names its tenant. Otherwise the server looks it up in rows that an earlier statement stored. */
   readonly hasTenant: boolean;
+  /** Whether it is one of a run, which is as it was read if it is committed. Its reads need no locks. */
+  readonly ofRun: boolean;
 }
 
 /** A transaction on a connection. Changes that nobody waits for are sent together, before the next read or at the end,
- * and nothing that is sent is awaited before its result is needed. */
+ * and nothing that is sent is awaited before its result is needed. One statement is a transaction by itself. */
 export class PostgresTransaction {
   readonly #connection: Connection;
-  readonly #hasTenant: boolean;
+  readonly #options: TransactionOptions;
   readonly #batch = new WriteBatch();
   readonly #sent: Promise<unknown>[] = [];
-  #mark: Statement | null;
+  #isBegun = false;
+  #isMarked = false;
+  #run: SeenRun | null = null;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(connection: Connection, { begin, mark, hasTenant }: TransactionOptions) {
+  constructor(connection: Connection, options: TransactionOptions) {
     this.#connection = connection;
-    this.#hasTenant = hasTenant;
-    this.#mark = mark;
-    this.#add(connection.query(begin));
+    this.#options = options;
+  }
+
+  /** Whether its mark was sent. */
+  get isMarked(): boolean {
+    return this.#isMarked;
+  }
+
+  /** What is stored from now on depends on a run. */
+  expect(run: SeenRun): void {
+    this.#run = run;
   }
 
   /** Runs a statement after everything before it. If something before it failed, it fails for the same reason. */
   async query(text: string, { parameters = [], prepared = false }: QueryOptions): Promise<Result> {
     this.#flush();
+    const statement = { text, parameters };
+    const isAlone = this.#options.ofRun && !this.#isBegun && isRead(text);
     try {
-      return await this.#send({ text, parameters }, prepared);
+      return await (isAlone ? this.#alone(statement, prepared) : this.#send(statement, prepared));
     } catch (error) {
       throw this.#failure ? this.#failure.error : error;
     }
@@ -62,10 +81,19 @@ export class PostgresTransaction {
 
   /** Waits for all of it. Throws the error of the first statement that failed. */
   async commit(): Promise<void> {
-    this.#flush();
-    this.#add(this.#connection.query("COMMIT"));
+    if (this.#isBegun) {
+      this.#flush();
+      this.#add(this.#connection.query("COMMIT"));
+    } else {
+      const only = this.#taken();
+      if (only) this.#add(this.#alone(only, true));
+    }
     await Promise.all(this.#sent);
     if (this.#failure) throw this.#failure.error;
+  }
+
+  async rollback(): Promise<void> {
+    if (this.#isBegun) await this.#connection.query("ROLLBACK");
   }
 
   #index(table: string, cells: ResultRow): void {
@@ -75,19 +103,49 @@ export class PostgresTransaction {
   }
 
   #put(add: () => boolean): void {
-    if (this.#hasTenant && add()) return;
+    if (this.#options.hasTenant && add()) return;
     this.#flush();
     add();
   }
 
   #flush(): void {
-    const statement = this.#batch.take();
-    if (statement) this.#add(this.#send(statement, true));
+    if (this.#batch.isEmpty) return;
+    this.#begin();
+    const statement = this.#taken();
+    if (statement) this.#add(this.#query(statement, true));
+  }
+
+  /** What waits, with the mark if it is the first. */
+  #taken(): Statement | null {
+    return this.#batch.isEmpty ? null : this.#batch.take(this.#mark());
+  }
+
+  #mark(): Statement | null {
+    const { mark, ofRun } = this.#options;
+    if (this.#isMarked || mark === null) return null;
+    if (ofRun && this.#run === null) throw new Error("Cannot store a change of a run: it was not read");
+    this.#isMarked = true;
+    return mark(this.#run);
+  }
+
+  /** In one round trip. */
+  #begin(): void {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    const { begin, seen } = this.#options;
+    this.#add(this.#connection.query(`${begin}; SET LOCAL vis.tenant = '${seen.replaceAll("'", "''")}'`));
+  }
+
+  /** Runs a statement that is a transaction by itself. */
+  async #alone(statement: Statement, prepared: boolean): Promise<Result> {
+    const seen = this.#connection.see(this.#options.seen);
+    const [result] = await Promise.all([this.#query(statement, prepared), seen]);
+    return result;
   }
 
   #send(statement: Statement, prepared: boolean): Promise<Result> {
-    const mark = this.#mark;
-    this.#mark = null;
+    this.#begin();
+    const mark = this.#mark();
     if (mark && canCarry(statement.text)) return this.#query(withChange(mark, statement), prepared);
     if (mark) this.#add(this.#query(mark, true));
     return this.#query(statement, prepared);

@@ -78,11 +78,15 @@ export class WriteBatch {
     return "rows" in (this.#changes.get(table) ?? {});
   }
 
-  /** Everything that waits; null if nothing does. */
-  take(): Statement | null {
+  get isEmpty(): boolean {
+    return this.#changes.size === 0;
+  }
+
+  /** Everything that waits, with another change if there is one; null if nothing does. */
+  take(other: Statement | null): Statement | null {
     const all = [...this.#changes].map(([table, change]) => "rows" in change ? inserted(table, change) : change);
     this.#changes.clear();
-    return all.reduceRight<Statement | null>((after, before) => after ? withChange(before, after) : before, null);
+    return all.reduceRight<Statement | null>((after, before) => after ? withChange(before, after) : before, other);
   }
 }
 
@@ -91,9 +95,13 @@ export function isChange(text: string): boolean {
   return CHANGE.test(text);
 }
 
+export function isRead(text: string): boolean {
+  return /^\s*select\b/i.test(text);
+}
+
 /** Whether a change can be sent with a statement. */
 export function canCarry(text: string): boolean {
-  return isChange(text) || IS_JOINED.test(text) || /^\s*select\b/i.test(text);
+  return isChange(text) || isRead(text);
 }
 
 /** One statement for both: a change, and what may be a read, which does not see it. */

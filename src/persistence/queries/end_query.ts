@@ -43,7 +43,7 @@ export async function endQuery(
   await interruptIterations(left, { db, branchId: row.branchId, now });
 }
 
-/** Ends a running query together with its last iteration, in the transaction `db`. Throws like `endQuery`. */
+/** Ends a running query together with its last iteration, in the transaction `db` of its run. Throws like `endQuery`. */
 export async function endWithIteration(
   db: Database,
   { end, iterationId, iteration, now }: EndOfIteration & { readonly end: QueryEnd; readonly now: number },

@@ -32,7 +32,7 @@ export class Iterations {
   }
 
   begin(iteration: NewIteration): Promise<string> {
-    return this.#db.write(async (tx) => {
+    return this.#db.writeRun(async (tx) => {
       const content = new Content(tx);
       const run = await runningRun(tx, iteration.queryId);
       const row = await askedCells(content, iteration);
@@ -54,14 +54,14 @@ export class Iterations {
   }
 
   end(iterationId: string, end: IterationEnd): Promise<void> {
-    return this.#db.write(async (tx) => {
+    return this.#db.writeRun(async (tx) => {
       const { queryId, metadata: cell } = await endIteration(tx, { iterationId, end, now: this.#now() });
       await changeQueryMetadata(tx, { queryId, cell, change: () => end.totals });
     });
   }
 
   fail(iteration: Failed[0], end: Failed[1]): Promise<string> {
-    return this.#db.write(async (tx) => {
+    return this.#db.writeRun(async (tx) => {
       const content = new Content(tx);
       const { branchId, metadata: cell } = await runningRun(tx, iteration.queryId);
       const row = await askedCells(content, iteration);
@@ -87,7 +87,7 @@ export class Iterations {
   }
 }
 
-/** Ends a running iteration in the transaction `tx`. Returns its run; the caller stores the totals there. */
+/** Ends a running iteration in the transaction `tx` of its run. Returns its run; the caller stores the totals there. */
 export async function endIteration(
   tx: Database,
   { iterationId, end, now }: { readonly iterationId: string; readonly end: IterationEnd; readonly now: number },
@@ -153,17 +153,17 @@ const iterationById = namedQuery((db, { iterationId }: { readonly iterationId: s
       "b.id as branchId",
       "b.parentStateId as parentId",
     ])
-    .select(["s.metadata as queryMetadata", "s.status as queryStatus", db.holderOf("s.id").as("holder")])
+    .select(["s.metadata as queryMetadata", "s.status as queryStatus"])
+    .select([db.holderOf("s.id", false).as("holder"), db.versionOf("s").as("version")])
     .where("i.id", "=", iterationId).select(intact("iteration", "i")).select(intact("queryState", "s"))
     .select(intact("conversationState", "b"))
-    .forNoKeyUpdate(["i", "s"])
 );
 
 async function runningIteration(tx: Database, iterationId: string) {
   const [row] = await iterationById(tx, { iterationId });
   if (row) {
-    const { queryId, queryStatus, queryMetadata, holder } = row;
-    await checkFence(tx, { id: queryId, status: queryStatus, metadata: queryMetadata, holder });
+    const { queryId, queryStatus, queryMetadata, holder, version } = row;
+    await checkFence(tx, { id: queryId, status: queryStatus, metadata: queryMetadata, holder, version });
   }
   if (row?.status === "running") return row;
   throw new Error(

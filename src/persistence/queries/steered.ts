@@ -11,7 +11,7 @@ import type { QueryStore } from "../store/query_store.ts";
 
 type Sent = Parameters<QueryStore["addSteered"]>[1];
 
-/** `QueryStore.addSteered`, in the transaction `tx`. */
+/** `QueryStore.addSteered`, in the transaction `tx` of the run. */
 export async function addSteered(
   tx: Database,
   { queryId, sent: { iteration, texts }, now }: { readonly queryId: string; readonly sent: Sent; readonly now: number },

@@ -2,38 +2,35 @@ import { TakenOverError } from "../../domain/errors.ts";
 import { verifyAbsent } from "../database/absent.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
-import type { Database } from "../database/database.ts";
+import type { Database, HeldRun } from "../database/database.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson } from "../database/json.ts";
 import type { QueryMetadata } from "./query_metadata.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
-interface Row extends Pick<DatabaseSchema["queryState"], "id" | "status" | "metadata"> {
-  /** `Database.holderOf`. */
-  readonly holder: string | null;
-}
+type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
 
 /** A process that takes a branch over ends the branch's run as lost, in the transaction that takes the lease. A run's
  * row thus shows whether its process still holds the branch, and each write of a run checks it in the same transaction.
  * A node that takes a run over continues it; then its job shows who runs it. Throws `TakenOverError` for a run that this
  * process no longer has. */
-export async function checkFence(db: Database, { id, status, metadata, holder }: Row): Promise<void> {
-  db.checkHolder({ id, holder });
+export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
+  db.checkHolder(run);
   if (status === "running") return;
   const content = new Content(db);
   await content.load([metadata]);
   const { reason } = fromJson<QueryMetadata>(metadata === null ? null : content.text(metadata));
-  if (reason === "process_lost") throw new TakenOverError(id);
+  if (reason === "process_lost") throw new TakenOverError(run.id);
 }
 
 const runToWrite = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.id", "s.status", "s.metadata", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
-    .select(db.holderOf("s.id").as("holder"))
-    .select(intact("queryState", "s")).select(intact("querySoul", "q")).forNoKeyUpdate("s")
+    .select([db.holderOf("s.id", false).as("holder"), db.versionOf("s").as("version")])
+    .select(intact("queryState", "s")).select(intact("querySoul", "q"))
 );
 
-/** The run that an iteration is written for. Throws if it has ended. */
+/** The run that an iteration is written for, in `Database.writeRun`. Throws if it has ended. */
 export async function runningRun(
   tx: Database,
   queryId: string,

@@ -1,7 +1,7 @@
 /** Nodes on one database, on a real server. */
 import assert from "node:assert/strict";
 import { BusyError, StoreError, TakenOverError } from "../../../src/domain/errors.ts";
-import { checkRun } from "../../../src/persistence/runs/fence.ts";
+import { checkRun, runningRun } from "../../../src/persistence/runs/fence.ts";
 import type { ClaimedJob, NewJob } from "../../../src/persistence/store/node_store.ts";
 import { iterate, newIteration, newQuery, OWNER, queryEnd } from "../../conformance/store/fixtures.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
@@ -122,6 +122,20 @@ check("a write that was checked is stored before another node takes the run", as
   open.resolve();
   await writing;
   assert.deepEqual(ids(await two.nodes.claim(1, [])), ["q1"]);
+});
+
+check("a write whose run another node takes after it was checked is not stored", async ({ one, two, a }) => {
+  await one.nodes.accept(job("q1", a));
+  await one.nodes.claim(1, []);
+  await begin(one, "q1", a);
+  const writing = one.db.writeRun(async (tx) => {
+    await runningRun(tx, "q1");
+    await lapse(two, "one");
+    assert.deepEqual(ids(await two.nodes.claim(1, [])), ["q1"]);
+    await tx.update("queryState", { id: "q1", changes: { subtitle: "late" } });
+  });
+  await assert.rejects(writing, TakenOverError);
+  assert.deepEqual(await two.sql("SELECT subtitle FROM query_state"), [{ subtitle: null }]);
 });
 
 check("a node does not take a branch on which it still works", async ({ one, two, a }) => {

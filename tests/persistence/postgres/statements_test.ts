@@ -10,7 +10,7 @@ import { buildSandbox } from "../../helpers/sandbox.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 
 /** Of a query with two model calls in a conversation that has others. */
-const MOST = { roundTrips: 15, statements: 26 };
+const MOST = { roundTrips: 14, statements: 17 };
 
 const test = await postgresTests();
 
