@@ -15,14 +15,15 @@ import { machineSuite } from "./suites/machine_suite.ts";
 import { modulesSuite } from "./suites/modules_suite.ts";
 import { movedSuite } from "./suites/failures/moved_suite.ts";
 import { nodesSuite } from "./suites/nodes_suite.ts";
-import { outputsSuite } from "./suites/outputs_suite.ts";
 import { protocolsSuite } from "./suites/protocols_suite.ts";
 import { providersSuite } from "./suites/providers_suite.ts";
 import { replaySuite } from "./suites/replay_suite.ts";
 import { repliesSuite } from "./suites/replies_suite.ts";
+import { requestSuite } from "./suites/request_suite.ts";
 import { runOptionsSuite } from "./suites/run_options_suite.ts";
 import { runSuite } from "./suites/run_suite.ts";
 import { screenSuite } from "./suites/screen_suite.ts";
+import { serveAgainSuite } from "./suites/failures/serve_again_suite.ts";
 import { serveSuite } from "./suites/serve_suite.ts";
 import { servicesSuite } from "./suites/services_suite.ts";
 import { signalsSuite } from "./suites/failures/signals_suite.ts";
@@ -45,6 +46,8 @@ export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   commandsSuite,
   screenSuite,
   protocolsSuite,
+  requestSuite,
+  serveAgainSuite,
   runOptionsSuite,
   repliesSuite,
   streamsSuite,
@@ -64,7 +67,6 @@ export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   providersSuite,
   givenSuite,
   flagsSuite,
-  outputsSuite,
   telegramSuite,
   childrenSuite,
   replaySuite,

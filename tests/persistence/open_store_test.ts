@@ -8,8 +8,16 @@ import { withDatabasePath } from "./_temp_database.ts";
 
 const posix = Deno.build.os !== "windows";
 
-/** That opening fails with a `StoreError` of this code whose message has the path and nothing internal. */
+/** Mode and content, "" of what is no file. */
+async function contentOf(path: string): Promise<string> {
+  const { mode } = await stat(path).catch(() => ({ mode: 0 }));
+  return `${mode} ${await readFile(path, "latin1").catch(() => "")}`;
+}
+
+/** That opening fails with a `StoreError` of this code whose message has the path and nothing internal, and leaves the
+ * file as it is. */
 async function refused(path: string, code: string, message: RegExp): Promise<void> {
+  const before = await contentOf(path);
   await assert.rejects(openStore({ path, busyMs: 50 }), (error: Error & { code?: string }) => {
     assert.deepEqual([error.name, error.code], ["StoreError", code], error.message);
     assert.ok(error.message.startsWith(`Cannot use database ${path}: `), error.message);
@@ -17,6 +25,7 @@ async function refused(path: string, code: string, message: RegExp): Promise<voi
     assert.doesNotMatch(error.message, /PRAGMA|SELECT|SQLITE|ERR_|\n|\.$/);
     return true;
   });
+  assert.equal(await contentOf(path), before);
 }
 
 Deno.test("openStore() makes folder and file for the user alone", { ignore: !posix }, async () => {
@@ -72,7 +81,6 @@ Deno.test("openStore() refuses a folder, a file that is no database, and a forei
     const text = join(folder, "notes.txt");
     await writeFile(text, "dear diary, ".repeat(100));
     await refused(text, "corrupt", /the file is not a database, give another file with --db/);
-    assert.equal(await readFile(text, "utf8"), "dear diary, ".repeat(100));
     const foreign = join(folder, "bookmarks.db");
     new DatabaseSync(foreign).exec("CREATE TABLE bookmarks (url)");
     await refused(foreign, "unavailable", /belongs to another program/);
@@ -119,6 +127,7 @@ Deno.test("openStore() refuses a newer database", async () => {
 Deno.test("openStore() waits for a lock, then says who is in the way", async () => {
   await withDatabasePath(async (path) => {
     using other = new DatabaseSync(path);
+    await chmod(path, 0o600);
     other.exec("BEGIN IMMEDIATE; CREATE TABLE x (a)");
     await refused(path, "busy", /another process is writing to it/);
     const opening = openStore({ path, busyMs: 5000 });

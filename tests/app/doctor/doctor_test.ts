@@ -62,6 +62,9 @@ Deno.test("doctor() has a fix for what is missing, and no fault where Vis can be
   withPlace(async ({ home, write, check }) => {
     await write("home/config.jsonc", '{ "localServers": false }');
     const checks = await check();
+    const walls = ["realm", "permissions", "process", "kernel"].map((wall) => `wall: ${wall}`);
+    const shown = ["runtime", "configuration", "home", "sandbox", ...walls, "commands", "database", "provider"];
+    assert.deepEqual([...checks.keys()].filter((name) => shown.includes(name)), shown);
     assert.equal(checks.get("configuration")?.found, join(home, "config.jsonc"));
     assert.deepEqual([checks.get("home")?.found, checks.get("database")?.state], [home, "ok"]);
     assert.deepEqual([checks.get("provider")?.state, checks.get("extensions")?.state], ["warn", "ok"]);
@@ -110,8 +113,9 @@ Deno.test("doctor() finds keys that others can read", () =>
 Deno.test("doctor() has a fix for each fault of a database", () =>
   withPlace(async ({ write, check }) => {
     await write("home/vis.db", "no database ".repeat(100));
-    const { state, fix } = (await check()).get("database") ?? assert.fail();
+    const { state, found, fix } = (await check()).get("database") ?? assert.fail();
     assert.equal(state, "fail");
+    assert.match(found, /is not a database/);
     assert.match(fix, /vis db restore|--db/);
   }));
 
@@ -134,6 +138,12 @@ Deno.test("doctor() asks every provider that is configured, without showing a ke
       assert.doesNotMatch(JSON.stringify([...checks.values()]), /471[12]/);
       const broken = await check({ FIRST: "wrong-4712-4712-4712" });
       assert.equal(broken.get("provider")?.state, "fail");
+      assert.match(broken.get("provider")?.found ?? "", /401/);
+      assert.doesNotMatch(JSON.stringify([...broken.values()]), /471[12]/);
+      const other = await check({ FIRST: "key-4711-4711-4711", VIS_MODEL: "mock-9" });
+      const { state, found, fix } = other.get("provider") ?? assert.fail();
+      assert.deepEqual([state, fix], ["warn", "It has mock-1"]);
+      assert.match(found, /does not list this model$/);
     } finally {
       await mock.close();
     }

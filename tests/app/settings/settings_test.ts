@@ -48,8 +48,11 @@ Deno.test("readSettings() resolves links of the workspace and refuses what is no
       (await readSettings({ cwd: join(folder, "link") }, env, NO_EXTENSIONS)).workspace,
       join(folder, "real"),
     );
-    for (const name of ["file", "broken", "missing"]) {
-      await assert.rejects(readSettings({ cwd: join(folder, name) }, env, NO_EXTENSIONS), UsageError);
+    const faults = { file: "is not a folder", broken: "does not exist", missing: "does not exist" };
+    for (const [name, fault] of Object.entries(faults)) {
+      const cwd = join(folder, name);
+      const wanted = new UsageError(`Cannot use workspace: ${cwd} ${fault}`);
+      await assert.rejects(readSettings({ cwd }, env, NO_EXTENSIONS), wanted);
     }
   });
 });

@@ -25,7 +25,10 @@ Deno.test("runCli() refuses what it does not know with 2 and a hint, on stderr a
     [["help", "doctr"], /^vis: unknown command 'doctr'\n\(Did you mean doctor\?\)/],
     [["run", "--outptu", "json", "x"], /^vis: unknown option '--outptu'\n\(Did you mean --output\?\)/],
     [["run", "x", "--output", "yaml"], /^vis: .*yaml.*text, json, jsonl/],
-    [["run", "x", "--max-iterations", "0x"], /^vis: .*--max-iterations/],
+    [["run", "x", "--db"], /^vis: .*--db <path>.*argument missing/],
+    ...["0", "0x", "two"].map((
+      told,
+    ): [string[], RegExp] => [["run", `--max-iterations=${told}`, "x"], /^vis: .*--max-iterations.* of at least 1/]),
     [["version", "extra"], /^vis: too many arguments/],
     [["doctor", "--nope"], /^vis: unknown option/],
   ];
@@ -36,9 +39,21 @@ Deno.test("runCli() refuses what it does not know with 2 and a hint, on stderr a
     const where = says.source.includes("command '") ? "lists all commands" : `${args[0]} explains its usage`;
     assert.ok(io.err.endsWith(`(vis help ${where})\n`), io.err);
   }
-  const io = fakeIo({ args: ["config", "set", "--nope"] });
-  await runCli(fakeServices(), io);
-  assert.ok(io.err.endsWith("(vis help config set explains its usage)\n"), io.err);
+  const below: [string[], string][] = [
+    [["config", "set", "--nope"], "unknown option '--nope'\n(vis help config set explains its usage)"],
+    [
+      ["config", "list", "--al"],
+      "unknown option '--al'\n(Did you mean --all?)\n(vis help config list explains its usage)",
+    ],
+    [
+      ["conversations", "shwo"],
+      "unknown command 'shwo'\n(Did you mean show?)\n(vis help conversations explains its usage)",
+    ],
+  ];
+  for (const [args, says] of below) {
+    const io = fakeIo({ args });
+    assert.deepEqual([await runCli(fakeServices(), io), io.out, io.err], [2, "", `vis: ${says}\n`]);
+  }
 });
 
 Deno.test("runCli() gives every error that is no defect its code, and JSON where that was asked for", async () => {

@@ -104,6 +104,13 @@ Deno.test("help of a command that does not exist says so, with the nearest one, 
   assert.deepEqual(new Set(ran), new Set(["help"]));
 });
 
+Deno.test("help run tells its flags and the exit codes", async () => {
+  const { out } = await said("help", "run");
+  const flags = ["continue", "conversation", "model", "provider", "max-iterations", "output", "db", "cwd", "quiet"];
+  for (const flag of flags) assert.match(out, new RegExp(`--${flag}\\b`));
+  assert.match(out, /Exit codes: 0 .* 1 .* 2 .* 3 [^.]*\s130/);
+});
+
 Deno.test("help alone is that of the program, and help help its own", async () => {
   const program = (await said("help")).out;
   assert.match(program, /^Usage: vis \[options\] \[command\]\n/);

@@ -70,7 +70,7 @@ export class Running {
     let over = false;
     const note = (): void => void (over = true);
     void this.over.then(note, note);
-    const end = performance.now() + 20_000;
+    const end = performance.now() + 60_000;
     while (!await holds()) {
       if (over || performance.now() > end) {
         throw new Error(`No ${what}. stdout: ${this.stdout}\nstderr: ${this.stderr}`);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { ApprovalFolder } from "../../../src/app/session/approval_folder.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import type { Launcher } from "../_launcher.ts";
 import { noPty, Pty } from "../helpers/pty.ts";
@@ -28,8 +29,7 @@ export function approvalsSuite(launcher: Launcher): void {
     await pty.ended;
     return pty.raw;
   };
-  const rules = async (user: User): Promise<{ scope: string; conversationId: string | null }[]> =>
-    JSON.parse((await user.run(["approvals", "list", "--json"])).stdout);
+  const rules = async (user: User) => await new ApprovalFolder(user.path("vis")).all();
 
   launched(
     launcher,
@@ -45,14 +45,18 @@ export function approvalsSuite(launcher: Launcher): void {
   if (noPty) return Deno.test({ name: `${name} [${launcher.name}]`, ignore: true, fn: () => {} });
   launched(launcher, name, async (t) => {
     await together(t, {
-      "yes, once": withUser(async (user) => {
-        assert.match(await answer(user, "y"), RAN);
+      "yes, once, and no, with a reason that the model reads": withUser(async (user) => {
+        const pty = new Pty(user, ["run", "x"]);
+        await pty.until("Answer with a letter");
+        pty.type("y\r");
+        await pty.until((screen) => screen.split("Answer with a letter").length > 2);
+        pty.type("use the cache\r");
+        await pty.ended;
+        assert.match(user.mock.requests[1]?.context ?? "", /→ "ran"|= "ran"/);
+        assert.match(pty.raw, /the user said no: use the cache/);
+        assert.match(user.mock.requests[2]?.context ?? "", /the user said no: use the cache/);
         assert.deepEqual(await rules(user), []);
-      }),
-      "no, with a reason that the model reads": withUser(async (user) => {
-        assert.match(await answer(user, "use the cache"), /the user said no: use the cache/);
-        assert.match(user.mock.requests[1]?.context ?? "", /the user said no: use the cache/);
-      }),
+      }, [ASKS, ASKS, SAID]),
       "always, also where nobody can be asked, until it is removed": withUser(async (user) => {
         assert.match(await answer(user, "a"), RAN);
         const [rule] = await rules(user);
@@ -92,13 +96,13 @@ export function approvalsSuite(launcher: Launcher): void {
         await pty.until("Answer with a letter");
         Deno.kill(await pty.pid(), "SIGKILL");
         await pty.ended;
-        assert.match((await user.run(["vars", "kept"])).stdout, /1,\s+2/);
+        assert.match(await answer(user, "y", ["run", "-c", "again"]), /\[2Kran 3\r\n/);
         const { queries } = await user.queries();
-        assert.deepEqual(queries.map(({ reason, running }) => [reason, running]), [["process_lost", false]]);
-        assert.match(await answer(user, "y", ["run", "-c", "again"]), RAN);
-      }, [replyJson("const kept = [1, 2]"), ASKS, ASKS, SAID]),
+        assert.deepEqual(queries.map(({ reason }) => reason), ["process_lost", "answered"]);
+      }, [replyJson("const kept = 3"), ASKS, ASKS, final("{{said}} {{kept}}")]),
       "approvals: never": withUser(async (user) => {
-        assert.equal((await user.run(["config", "set", "approvals", "never"])).code, 0);
+        await Deno.mkdir(user.path("vis"));
+        await Deno.writeTextFile(user.path("vis/config.jsonc"), '{ "approvals": "never" }');
         const pty = new Pty(user, ["run", "x"]);
         await pty.ended;
         assert.match(pty.raw, /the setting approvals is never/);

@@ -6,7 +6,7 @@ import { launched } from "../helpers/together.ts";
 import { type Running, User } from "../helpers/user.ts";
 
 const TOKEN = "a-token-of-this-test";
-const CALLS = 150, AT_ONCE = 25, LIVE = 3;
+const CALLS = 50, AT_ONCE = 25, LIVE = 3;
 
 async function urlOf(running: Running): Promise<string> {
   await running.until("URL", () => running.stdout.includes("\n"));

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { final, replyJson } from "../../helpers/scripted_provider.ts";
-import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
+import { replyJson } from "../../helpers/scripted_provider.ts";
 import type { Launcher } from "../_launcher.ts";
-import { launched, together } from "../helpers/together.ts";
+import { launched } from "../helpers/together.ts";
 import { User } from "../helpers/user.ts";
 
 const MAKE = `
@@ -25,11 +24,6 @@ total = sum(rows)`;
 
 /** A conversation that goes on in a new process. */
 export function continueSuite(launcher: Launcher): void {
-  const withUser = (work: (user: User) => Promise<void>, model: MockOptions) => async (): Promise<void> => {
-    await using user = await User.make(launcher, model);
-    await work(user);
-  };
-
   launched(launcher, "vis run -c finds data, functions, classes and instances alive in a new process", async () => {
     await using user = await User.make(launcher, {
       reply: [
@@ -61,47 +55,34 @@ export function continueSuite(launcher: Launcher): void {
     assert.equal((await user.queries()).queries.length, 3);
   });
 
-  launched(launcher, "vis run chooses the conversation that is meant", async (t) => {
-    await together(t, {
-      "-c without an earlier one begins one": withUser(async (user) => {
-        const ran = await user.run(["run", "-c", "x"]);
-        assert.deepEqual([ran.code, ran.stdout], [0, "Yes it is\n"]);
-        assert.doesNotMatch(ran.stderr, /earlier/);
-      }, { reply: final("Yes it is") }),
-      "-c is of this workspace, whatever its path is called": withUser(async (user) => {
-        await Deno.mkdir(user.path("other"));
-        await Deno.symlink(user.workspace, user.path("link"));
-        await user.run(["run", "one"]);
-        await user.run(["run", "two", "--cwd", user.path("other")]);
-        await user.run(["run", "-c", "three", "--cwd", user.path("link")]);
-        const { queries } = await user.queries();
-        assert.deepEqual(queries.map(({ text }) => text), ["one", "three"]);
-      }, { reply: final("Yes it is") }),
-      "without -c a new one begins and knows nothing": withUser(async (user) => {
-        await user.run(["run", "one"]);
-        await user.run(["run", "two"]);
-        assert.deepEqual((await user.queries()).queries.map(({ text }) => text), ["two"]);
-        assert.doesNotMatch(user.mock.requests[1]?.context ?? "", /hidden|Yes it is/);
-      }, { reply: replyJson("const hidden = 1", { final: "Yes it is" }) }),
-      "--conversation takes an id or its beginning": withUser(async (user) => {
-        const { conversationId } = JSON.parse((await user.run(["run", "--output", "json", "one"])).stdout);
-        await user.run(["run", "two"]);
-        for (const id of [conversationId, conversationId.slice(0, 18)]) {
-          const ran = await user.run(["run", "--output", "json", "--conversation", id, "three"]);
-          assert.equal(JSON.parse(ran.stdout).conversationId, conversationId);
-        }
-        const short = await user.run(["run", "--conversation", conversationId.slice(0, 4), "x"]);
-        assert.deepEqual([short.code, short.stdout], [2, ""]);
-      }, { reply: final("Yes it is") }),
-      "a file database moves between workspaces": withUser(async (user) => {
-        const { conversationId } = JSON.parse(
-          (await user.run(["run", "--output", "json", "--db", user.path("x.db"), "one"])).stdout,
-        );
-        await Deno.mkdir(user.path("other"));
-        const args = ["run", "--db", user.path("x.db"), "--cwd", user.path("other"), "--conversation", conversationId];
-        assert.equal((await user.run([...args, "two"])).stdout, "it lives: 1\n");
-      }, { reply: [replyJson("const kept = 1", { final: "Yes it is" }), final("it lives: {{kept}}")] }),
+  launched(launcher, "vis run chooses the conversation that is meant", async () => {
+    await using user = await User.make(launcher, {
+      handler: ({ texts }) => replyJson(/one/.test(texts[1] ?? "") ? "const hidden = 1" : [], { final: "Yes it is" }),
     });
+    const other = user.path("other"), link = user.path("link");
+    await Deno.mkdir(other);
+    await Deno.symlink(user.workspace, link);
+    const ask = async (...args: readonly string[]): Promise<string> => {
+      const { code, stdout, stderr } = await user.run(["run", "--output", "json", ...args]);
+      assert.equal(code, 0, stderr);
+      return JSON.parse(stdout).conversationId;
+    };
+    const first = await ask("-c", "one"); // there is none that goes on
+    const second = await ask("two", "--cwd", other);
+    assert.notEqual(second, first);
+    // It is of this workspace, whatever its path is called.
+    assert.equal(await ask("-c", "three", "--cwd", link), first);
+    assert.match(user.mock.requests[2]?.context ?? "", /hidden/);
+    const fourth = await ask("four"); // a new one begins and knows nothing
+    assert.ok(fourth !== first && fourth !== second);
+    assert.doesNotMatch(user.mock.requests[3]?.context ?? "", /hidden|Yes it is/);
+    // The beginning of an id is enough, and a conversation moves between workspaces.
+    assert.equal(await ask("five", "--conversation", first.slice(0, 18), "--cwd", other), first);
+    assert.match(user.mock.requests[4]?.context ?? "", /hidden/);
+    const short = await user.run(["run", "--conversation", first.slice(0, 4), "x"]);
+    assert.deepEqual([short.code, short.stdout], [2, ""]);
+    const listed = await user.look((store) => store.listConversations({ limit: 10 }));
+    assert.deepEqual(listed.map(({ title }) => title).sort(), ["four", "one", "two"]);
   });
 
   launched(launcher, "vis run works in one database from several processes at once", async () => {

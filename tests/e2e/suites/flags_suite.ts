@@ -7,10 +7,10 @@ import { User } from "../helpers/user.ts";
 
 const NO_VARIABLES = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
 
-/** A provider whose model has a price and reasons. */
+/** A provider whose models have a price and reason. */
 async function configure(user: User, more: object = {}): Promise<void> {
   await Deno.mkdir(user.path("vis"), { recursive: true });
-  const models = [{ name: "mock-1", price: { input: 1000, output: 1000 }, reasoning: true }];
+  const models = ["mock-1", "mock-2"].map((name) => ({ name, price: { input: 1000, output: 1000 }, reasoning: true }));
   const providers = [{ name: "shop", preset: "openai", baseUrl: user.mock.baseUrl, keyEnv: "SHOP_KEY", models }];
   await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify({ localServers: false, providers, ...more }));
 }
@@ -23,80 +23,52 @@ export function flagsSuite(launcher: Launcher): void {
       await configure(user);
       await work(user, { ...NO_VARIABLES, SHOP_KEY: user.env["VIS_API_KEY"] ?? "" });
     };
-  launched(launcher, "vis run keeps the limits that its flags set", async (t) => {
-    const work = replyJson("1 + 1");
+  launched(launcher, "vis run does what its flags say", async (t) => {
+    const look = replyJson("typeof fs", { thinking: "is it\nthere?" });
     await together(t, {
-      "--max-cost ends a query that costs more": withUser(async (user, env) => {
-        const ran = await user.run(["run", "--max-cost", "0.01", "--output", "json", "go on"], { env });
-        const { reason, costUsd } = JSON.parse(ran.stdout);
-        assert.deepEqual([ran.code, reason], [1, "limit_cost"], ran.stderr);
-        assert.ok(costUsd > 0.01);
-      }, { reply: work }),
-      "--max-cost beyond the cost lets it end": withUser(async (user, env) => {
-        const ran = await user.run(["run", "--max-cost", "$900", "go on"], { env });
+      "--model, --reasoning and --max-cost": withUser(async (user, env) => {
+        const flags = ["--model", "mock-2", "--reasoning", "deep", "--max-cost", "$900"];
+        const ran = await user.run(["run", ...flags, "go on"], { env });
         assert.deepEqual([ran.code, ran.stdout], [0, "It is so\n"]);
         assert.match(ran.stderr, /1 step · \d+\.\d s · \d+ in \+ \d+ out tokens · \$\d+\.\d{4}\n$/);
+        const { model, reasoning_effort: effort } = user.mock.requests[0]?.body ?? {};
+        assert.deepEqual([model, effort], ["mock-2", "high"]);
       }, { reply: final("It is so") }),
       "--timeout ends a query that takes longer": withUser(async (user, env) => {
         const ran = await user.run(["run", "--timeout", "400ms", "--output", "json", "wait"], { env });
         assert.deepEqual([ran.code, JSON.parse(ran.stdout).reason], [1, "limit_time"], ran.stderr);
       }, { reply: { text: final("late"), delayMs: 20_000 } }),
-      "--max-iterations ends a query that needs more": withUser(async (user, env) => {
-        const ran = await user.run(["run", "--max-iterations", "1", "--output", "json", "x"], { env });
-        const { reason, iterations } = JSON.parse(ran.stdout);
-        assert.deepEqual([ran.code, reason, iterations], [1, "max_iterations", 2]);
-      }, { reply: work }),
-      "--reasoning is what the model is asked for": withUser(async (user, env) => {
-        for (const [level, effort] of [["quick", "low"], ["deep", "high"]] as const) {
-          const before = user.mock.requests.length;
-          assert.equal((await user.run(["run", "--reasoning", level, "x"], { env })).code, 0);
-          assert.equal(user.mock.requests[before]?.body.reasoning_effort, effort);
-        }
-        const odd = await user.run(["run", "--reasoning", "hard", "x"], { env });
-        assert.deepEqual([odd.code, odd.stdout], [2, ""]);
-        assert.match(odd.stderr, /hard.*quick, balanced, deep/);
+      "--provider refuses a name that is none": withUser(async (user, env) => {
+        const ran = await user.run(["run", "--provider", "shpo", "x"], { env });
+        assert.deepEqual([ran.code, user.mock.requests.length], [3, 0]);
+        assert.match(ran.stderr, /shpo/);
       }, { reply: final("It is so") }),
-      "--model and --provider": withUser(async (user, env) => {
-        assert.equal((await user.run(["run", "--model", "mock-2", "x"], { env })).code, 0);
-        assert.equal(user.mock.requests[0]?.body.model, "mock-2");
-        const other = await user.run(["run", "--provider", "shpo", "x"], { env });
-        assert.deepEqual([other.code, user.mock.requests.length], [3, 1]);
-        assert.match(other.stderr, /shpo/);
-      }, { reply: final("It is so") }),
-    });
-  });
-
-  launched(launcher, "vis run shows and loads what its flags say", async (t) => {
-    const look = [replyJson("typeof fs", { thinking: "is it\nthere?" }), final("{{$1}} seen")];
-    await together(t, {
-      "--no-extension leaves one out": withUser(async (user, env) => {
-        assert.equal((await user.run(["run", "--no-extension", "fs", "x"], { env })).code, 0);
-        assert.match(
-          user.mock.requests[1]?.context ?? "",
-          /Cannot call fs\.glob: fs is off; the user switches it on: /,
-        );
-        assert.doesNotMatch(user.mock.requests[0]?.texts.join("\n") ?? "", /namespace: fs/);
-      }, { reply: [replyJson("await fs.glob('*')"), final("It is so")] }),
+      "--no-extension leaves one out, and --trace shows thinking, tokens and times on stderr": withUser(
+        async (user, env) => {
+          const { code, stderr } = await user.run(["run", "--no-extension", "fs", "--trace", "x"], { env });
+          assert.equal(code, 0, stderr);
+          assert.match(
+            user.mock.requests[2]?.context ?? "",
+            /Cannot call fs\.glob: fs is off; the user switches it on: /,
+          );
+          assert.doesNotMatch(user.mock.requests[0]?.texts.join("\n") ?? "", /namespace: fs/);
+          assert.match(stderr, /^~ is it\n~ there\?$/m);
+          assert.match(stderr, /^\[1\] \d+ in \+ \d+ out tokens$/m);
+          assert.match(stderr, /^\[1\] executed after \d+ ms$/m);
+        },
+        { reply: [look, replyJson("await fs.glob('*')"), final("It is so")] },
+      ),
       "--no-extension refuses a name that is none": withUser(async (user, env) => {
         const ran = await user.run(["run", "--no-extension", "memmo", "x"], { env });
         assert.deepEqual([ran.code, ran.stdout, user.mock.requests.length], [2, "", 0]);
         assert.match(ran.stderr, /^vis: Cannot leave out memmo: unknown extension; did you mean memo\?\n$/);
       }, { reply: final("It is so") }),
-      "--trace shows thinking, tokens and times on stderr": withUser(async (user, env) => {
-        const { code, stdout, stderr } = await user.run(["run", "--trace", "x"], { env });
-        assert.equal(code, 0, stderr);
-        assert.equal(stdout.split("\n").length, 2);
-        assert.match(stderr, /^~ is it\n~ there\?$/m);
-        assert.match(stderr, /^\[1\] \d+ in \+ \d+ out tokens$/m);
-        assert.match(stderr, /^\[1\] executed after \d+ ms$/m);
-      }, { reply: [look[0] ?? "", final("seen")] }),
       "--trace is in the JSON too, and --quiet says nothing": withUser(async (user, env) => {
         const { code, stdout, stderr } = await user.run(["run", "--trace", "-q", "--json", "x"], { env });
         const { trace, answer } = JSON.parse(stdout);
         assert.deepEqual([code, stderr, answer, trace.text], [0, "", "seen", "x"]);
         assert.equal(trace.iterations[0].blocks[0].code, "typeof fs");
-        assert.equal(JSON.parse((await user.run(["run", "--json", "x"], { env })).stdout).trace, undefined);
-      }, { reply: [look[0] ?? "", final("seen"), final("again")] }),
+      }, { reply: [look, final("seen")] }),
     });
   });
 
@@ -108,8 +80,6 @@ export function flagsSuite(launcher: Launcher): void {
         await project(user, '{ "budget": { "iterations": 1 } }');
         const ran = await user.run(["run", "--json", "x"], { env });
         assert.deepEqual([ran.code, JSON.parse(ran.stdout).iterations], [1, 2]);
-        const { stdout } = await user.run(["config", "explain", "budget.iterations"], { env });
-        assert.match(stdout, /^budget\.iterations = 1\n[\s\S]*^→ project +1 .*\.vis\/config\.jsonc$/m);
       }, { reply: replyJson("1") }),
       "another one is refused before anything is asked": withUser(async (user, env) => {
         await project(user, '{ "baseUrl": "http://127.0.0.1:1/v1" }');
@@ -122,9 +92,6 @@ export function flagsSuite(launcher: Launcher): void {
       "vis config set writes what the next run uses": withUser(async (user, env) => {
         assert.equal((await user.run(["config", "set", "budget.iterations", "1"], { env })).code, 0);
         assert.equal(JSON.parse((await user.run(["run", "--json", "x"], { env })).stdout).iterations, 2);
-        const wrong = await user.run(["config", "set", "budget.iterationz", "1"], { env });
-        assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);
-        assert.match(wrong.stderr, /did you mean budget\.iterations\?\n$/);
       }, { reply: replyJson("1") }),
     });
   });

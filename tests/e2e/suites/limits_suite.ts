@@ -5,13 +5,19 @@ import type { Launcher } from "../_launcher.ts";
 import { client, urlOf } from "../helpers/server.ts";
 import { descendants, runs } from "../helpers/processes.ts";
 import { launched, together } from "../helpers/together.ts";
-import { type Ran, User } from "../helpers/user.ts";
+import { type Ran, type Running, User } from "../helpers/user.ts";
 
 const LOOKS = replyJson("1 + 1");
 const SLEEPS = "await new Promise((done) => setTimeout(done, 60_000))";
 /** The provider of the settings, whose model has a price. */
 const PRICED = { VIS_BASE_URL: "", VIS_MODEL: "" };
 const TOKEN = "a-token-of-this-test";
+
+interface Served {
+  readonly user: User;
+  readonly running: Running;
+  readonly ask: ReturnType<typeof client>;
+}
 
 /** Runs of the program with limits of the settings, by the settings; docs/limits.md says what happens at each. */
 export function limitsSuite(launcher: Launcher): void {
@@ -31,18 +37,18 @@ export function limitsSuite(launcher: Launcher): void {
       assert.equal(user.mock.requests.length, wanted.calls);
     });
   /** The second context after one reply says this. */
-  const says = (config: object, reply: string, told: RegExp | readonly RegExp[]) =>
+  const says = (config: object, reply: string, told: readonly RegExp[]) =>
     withUser(config, { reply: [reply, final("At last")] }, async (user) => {
       answered(await user.run(["run", "x"], { env: PRICED }));
       const context = user.mock.requests[1]?.context ?? "";
-      for (const one of [told].flat()) assert.match(context, one);
+      for (const one of told) assert.match(context, one);
     });
-  const serving = (config: object, model: MockOptions, work: (ask: ReturnType<typeof client>) => Promise<void>) =>
-    withUser({ server: { port: 0, ...config } }, model, async (user) => {
-      const running = user.start(["serve"], { env: { ...PRICED, VIS_TOKEN: TOKEN } });
-      await work(client(await urlOf(running), TOKEN));
+  const serving = (config: object, model: MockOptions, work: (served: Served) => Promise<void>) =>
+    withUser(config, model, async (user) => {
+      const running = user.start(["serve", "--port", "0"], { env: { ...PRICED, VIS_TOKEN: TOKEN } });
+      await work({ user, running, ask: client(await urlOf(running), TOKEN) });
       running.kill("SIGTERM");
-      await running.ended;
+      assert.equal((await running.ended).code, 0);
     });
 
   launched(launcher, "limits of the settings are kept: queries", async (t) => {
@@ -76,170 +82,177 @@ export function limitsSuite(launcher: Launcher): void {
           assert.equal(user.mock.requests.length, 4);
         },
       ),
-      "budget.depth": says({ budget: { depth: 0 } }, replyJson("await rlm.run('x')"), /at depth 1: the limit is 0/),
-      "autoForget.afterQueries": withUser(
-        { autoForget: { afterQueries: 1 } },
-        { reply: [replyJson("const gone = 1", { final: "At last" }), final("At last"), final("At last")] },
-        async (user) => {
-          answered(await user.run(["run", "x"], { env: PRICED }));
-          answered(await user.run(["run", "-c", "y"], { env: PRICED }));
-          answered(await user.run(["run", "-c", "z"], { env: PRICED }));
+      "autoForget.afterQueries and retry.patienceMs": serving(
+        { autoForget: { afterQueries: 1 }, retry: { patienceMs: 0 } },
+        {
+          reply: [
+            replyJson("const gone = 1", { final: "At last" }),
+            final("At last"),
+            final("At last"),
+            { status: 500 },
+            { status: 500 },
+            { status: 500 },
+          ],
+        },
+        async ({ ask, user }) => {
+          const { path } = await conversation(ask);
+          for (const request of ["x", "y", "z"]) {
+            assert.equal((await (await ask(path, { request })).json()).answer, "At last");
+          }
           assert.match(user.mock.requests.at(-1)?.context ?? "", /^forgotten: gone/m);
+          assert.equal((await (await ask(path, { request: "x" })).json()).reason, "provider");
+          assert.equal(user.mock.requests.length, 6);
         },
       ),
-      "retry.patienceMs": withUser({ retry: { patienceMs: 0 } }, { reply: { status: 500 } }, async (user) => {
-        assert.equal((await user.run(["run", "x"], { env: PRICED })).code, 1);
-        assert.equal(user.mock.requests.length, 3);
-      }),
     });
   });
 
   launched(launcher, "limits of the settings are kept: blocks", async (t) => {
-    const slow = (timeMs?: number): string => JSON.stringify({ code: [{ expr: SLEEPS, timeMs }] });
+    const takes = (ms: number, timeMs?: number) => ({
+      expr: `await new Promise((done) => setTimeout(done, ${ms})); 'over after ${ms}'`,
+      timeMs,
+    });
+    const bomb = "const bomb = []; for (;;) bomb.push({ a: [bomb.length], b: 'x' + bomb.length })";
     await together(t, {
-      "sandbox.memoryMiB": says(
-        { sandbox: { memoryMiB: 64 } },
-        replyJson("const bomb = []; for (;;) bomb.push({ a: [bomb.length], b: 'x' + bomb.length })"),
-        /OUT OF MEMORY/,
+      "sandbox.timeoutMinMs, sandbox.timeoutMs and sandbox.timeoutMaxMs": says(
+        { sandbox: { timeoutMinMs: 2_500, timeoutMs: 3_000, timeoutMaxMs: 3_500 } },
+        JSON.stringify({ code: [takes(50, 1), takes(60_000), takes(60_000, 600_000)] }),
+        [/'over after 50'.* → "over after 50"/, /Timeout \(3s\)/, /Timeout \(3\.5s\)/],
       ),
-      "sandbox.timeoutMs": says({ sandbox: { timeoutMs: 3_000 } }, slow(), /Timeout \(3s\)/),
-      "sandbox.timeoutMaxMs": says({ sandbox: { timeoutMaxMs: 3_000 } }, slow(600_000), /Timeout \(3s\)/),
-      "sandbox.timeoutMinMs": says(
-        { sandbox: { timeoutMinMs: 60_000 } },
-        JSON.stringify({ code: [{ expr: "await new Promise((done) => setTimeout(done, 1_000)); 'late'", timeMs: 1 }] }),
-        /'late'.* → "late"/,
+      "budget.depth and sandbox.memoryMiB": says(
+        { budget: { depth: 0 }, sandbox: { memoryMiB: 64 } },
+        JSON.stringify({ code: [{ expr: "await rlm.run('x')" }, { expr: bomb, timeMs: 120_000 }] }),
+        [/at depth 1: the limit is 0/, /OUT OF MEMORY/],
       ),
     });
   });
 
   launched(launcher, "limits of the settings are kept: what a model is sent", async (t) => {
-    const journal = (context: string): string => /<journal>([^]*)<\/journal>/.exec(context)?.[1] ?? "";
-    /** The second context, after a reply that fills it. */
-    const context = (settings: object, reply: string, check: (context: string) => void) =>
-      withUser({ context: settings }, { reply: [reply, final("At last")] }, async (user) => {
-        answered(await user.run(["run", "x"], { env: PRICED }));
-        check(user.mock.requests[1]?.context ?? "");
-      });
-    const short = (most: number) => (text: string): void => assert.ok(text.length <= most, `${text.length}: ${text}`);
-    const many = replyJson(Array.from({ length: 8 }, (_, at) => `"${at}".repeat(900)`));
+    const part = (name: string, context: string): string =>
+      new RegExp(`<${name}>([^]*)</${name}>`).exec(context)?.[1] ?? assert.fail(context);
+    const short = (most: number, text: string): void => assert.ok(text.length <= most, `${text.length}: ${text}`);
+    const variables = (count: number): string =>
+      Array.from({ length: count }, (_, at) => `const v${at} = "${"v".repeat(100 + at)}"`).join("\n");
+    const long = [
+      "'p'.repeat(5_000)",
+      "print('o'.repeat(5_000))",
+      "console.error('e'.repeat(5_000))",
+      "throw new Error('t'.repeat(5_000))",
+      variables(60),
+      ...Array.from(
+        { length: 30 },
+        (_, at) => `await Promise.resolve(); setTimeout(() => { throw new Error("n${at}".repeat(50)) })`,
+      ),
+    ];
+    const attempts = Array.from({ length: 7 }, (_, at) => replyJson(`'attempt ${at}'`));
     await together(t, {
-      "context.journalChars": context({ journalChars: 2_000 }, many, (text) => short(2_600)(journal(text))),
-      "context.previewChars": context(
-        { previewChars: 200 },
-        replyJson("'p'.repeat(5_000)"),
-        (text) => short(500)(journal(text)),
-      ),
-      "context.stdoutChars": context(
-        { stdoutChars: 200 },
-        replyJson("print('o'.repeat(5_000))"),
-        (text) => short(500)(journal(text)),
-      ),
-      "context.stderrChars": context(
-        { stderrChars: 200 },
-        replyJson("console.error('e'.repeat(5_000))"),
-        (text) => short(500)(journal(text)),
-      ),
-      "context.errorChars": context(
-        { errorChars: 200 },
-        replyJson("throw new Error('e'.repeat(5_000))"),
-        (text) => short(700)(journal(text)),
-      ),
-      "context.thinkingChars": context(
-        { thinkingChars: 200 },
-        replyJson("1", { thinking: "t".repeat(5_000) }),
-        (text) => short(400)(/<prior_thinking>([^]*)<\/prior_thinking>/.exec(text)?.[1] ?? assert.fail(text)),
-      ),
-      "context.indexChars": context(
-        { indexChars: 400 },
-        replyJson([Array.from({ length: 60 }, (_, at) => `const v${at} = "${"v".repeat(100 + at)}"`).join("\n")]),
-        (text) => short(600)(/<var_index>([^]*)<\/var_index>/.exec(text)?.[1] ?? assert.fail(text)),
-      ),
-      "context.indexRows and context.inlineChars": context(
-        { indexRows: 3, inlineChars: 30 },
-        replyJson([Array.from({ length: 20 }, (_, at) => `const v${at} = "${"v".repeat(100 + at)}"`).join("\n")]),
-        (text) => {
-          const index = /<var_index>([^]*)<\/var_index>/.exec(text)?.[1] ?? assert.fail(text);
+      "context.previewChars, context.stdoutChars, context.stderrChars, context.errorChars, context.thinkingChars, context.indexChars, context.notesChars, context.attempts and context.attemptsChars":
+        withUser(
+          {
+            budget: { iterations: 9 },
+            context: {
+              previewChars: 200,
+              stdoutChars: 200,
+              stderrChars: 200,
+              errorChars: 200,
+              thinkingChars: 200,
+              indexChars: 400,
+              notesChars: 300,
+              attempts: 2,
+              attemptsChars: 300,
+            },
+          },
+          { reply: [replyJson(long, { thinking: "h".repeat(5_000) }), ...attempts, final("At last")] },
+          async (user) => {
+            answered(await user.run(["run", "x"], { env: PRICED }));
+            const context = user.mock.requests[1]?.context ?? "";
+            const journal = part("journal", context);
+            for (const letter of ["p", "o", "e", "t"]) {
+              const shown = journal.match(new RegExp(`${letter}{20,}`, "g"))?.join("") ?? assert.fail(journal);
+              assert.ok(shown.length <= 200, `${shown.length} of ${letter}`);
+            }
+            short(400, part("prior_thinking", context));
+            short(600, part("var_index", context));
+            short(800, part("notes", context));
+            const last = part("attempts", user.mock.requests.at(-1)?.context ?? "");
+            short(400, last);
+            assert.equal(last.match(/'attempt \d'/g)?.length, 2, last);
+          },
+        ),
+      "context.journalChars, context.indexRows and context.inlineChars": withUser(
+        { context: { journalChars: 2_000, indexRows: 3, inlineChars: 30 } },
+        {
+          reply: [
+            replyJson([...Array.from({ length: 8 }, (_, at) => `"${at}".repeat(900)`), variables(20)]),
+            final("At last"),
+          ],
+        },
+        async (user) => {
+          answered(await user.run(["run", "x"], { env: PRICED }));
+          const context = user.mock.requests[1]?.context ?? "";
+          short(2_600, part("journal", context));
+          const index = part("var_index", context);
           assert.equal(index.match(/const v\d+/g)?.length, 3, index);
           assert.doesNotMatch(index, /v{100}/);
         },
-      ),
-      "context.attempts and context.attemptsChars": withUser(
-        { budget: { iterations: 9 }, context: { attempts: 2, attemptsChars: 300 } },
-        { reply: [...Array.from({ length: 7 }, (_, at) => replyJson(`'attempt ${at}'`)), final("At last")] },
-        async (user) => {
-          answered(await user.run(["run", "x"], { env: PRICED }));
-          const attempts = /<attempts>([^]*)<\/attempts>/.exec(user.mock.requests.at(-1)?.context ?? "")?.[1] ?? "";
-          short(400)(attempts);
-          assert.equal(attempts.match(/'attempt \d'/g)?.length, 2, attempts);
-        },
-      ),
-      "context.notesChars": context(
-        { notesChars: 300 },
-        replyJson(
-          Array.from(
-            { length: 30 },
-            (_, at) => `await Promise.resolve(); setTimeout(() => { throw new Error("n${at}".repeat(50)) })`,
-          ),
-        ),
-        (text) => short(800)(/<notes>([^]*)<\/notes>/.exec(text)?.[1] ?? ""),
       ),
     });
   });
 
   launched(launcher, "limits of the settings are kept: clients of vis serve", async (t) => {
     await together(t, {
-      "server.requestsPerMinute and server.burst": serving({ requestsPerMinute: 1, burst: 3 }, {}, async (ask) => {
-        const states = [];
-        for (let i = 0; i < 5; i++) states.push((await ask("/api/v1/conversations")).status);
-        assert.deepEqual(states, [200, 200, 200, 429, 429]);
-      }),
-      "server.bodyMiB": serving({ bodyMiB: 1 }, {}, async (ask) => {
-        const response = await ask("/api/v1/conversations", { request: "x".repeat(2 << 20) });
-        assert.equal(response.status, 413);
-      }),
-      "server.quota.queriesPerDay": serving(
-        { quota: { queriesPerDay: 1 } },
-        { reply: final("At last") },
-        async (ask) => {
-          assert.equal((await messaged(ask)).status, 200);
-          assert.equal((await messaged(ask)).status, 429);
+      "server.bodyMiB, sandbox.idleMs, server.quota.queriesPerDay, server.requestsPerMinute and server.burst": serving(
+        {
+          server: { requestsPerMinute: 1, burst: 8, bodyMiB: 1, quota: { queriesPerDay: 1 } },
+          sandbox: { idleMs: 500 },
         },
-      ),
-      "server.quota.costUsdPerDay": serving(
-        { quota: { costUsdPerDay: 0.01 } },
-        { reply: [final("At last"), final("At last")] },
-        async (ask) => {
-          assert.equal((await messaged(ask)).status, 200);
-          assert.equal((await messaged(ask)).status, 429);
-        },
-      ),
-      "sandbox.idleMs": withUser(
-        { server: { port: 0 }, sandbox: { idleMs: 500 } },
         { reply: replyJson("1", { final: "At last" }) },
-        async (user) => {
-          const running = user.start(["serve"], { env: { ...PRICED, VIS_TOKEN: TOKEN } });
-          assert.equal((await messaged(client(await urlOf(running), TOKEN))).status, 200);
+        async ({ ask, running }) => {
+          const large = await ask("/api/v1/conversations", { request: "x".repeat(2 << 20) });
+          assert.equal(large.status, 413);
+          assert.equal((await messaged(ask)).status, 200);
           await running.until("end of the sandbox", () => descendants(running.pid).filter(runs).length === 0);
-          running.kill("SIGTERM");
-          await running.ended;
+          await refused(await messaged(ask), /used its 1 queries for today/);
+          // One or more may have come back meanwhile, but not so many.
+          let allowed = 0;
+          while ((await ask("/api/v1/conversations")).status === 200) allowed++;
+          assert.ok(allowed >= 3 && allowed < 8, `${allowed} requests`);
+          await refused(
+            await ask("/api/v1/conversations"),
+            /^Cannot serve more requests of this address: the limit is 1 per minute/,
+          );
         },
       ),
-      "server.quota.concurrent and server.shutdownMs": serving(
-        { quota: { concurrent: 1 }, shutdownMs: 50 },
-        { reply: { fault: "no_token" } },
-        async (ask) => {
-          const first = await messaged(ask, { accept: "text/event-stream" });
-          assert.equal((await messaged(ask)).status, 429);
-          await first.body?.cancel();
+      "server.quota.concurrent and server.quota.costUsdPerDay": serving(
+        { server: { quota: { concurrent: 1, costUsdPerDay: 0.01 } } },
+        { handler: ({ texts }) => texts[1]?.includes("wait") ? { fault: "no_token" } : final("At last") },
+        async ({ ask }) => {
+          const { path } = await conversation(ask);
+          const first = await ask(path, { request: "wait" }, { accept: "text/event-stream" });
+          await refused(await messaged(ask), /already runs 1, its limit/);
+          await ask(path.replace(/messages$/, "cancel"), {});
+          await first.text();
+          assert.equal((await messaged(ask)).status, 200);
+          await refused(await messaged(ask), /spent its 0\.01 US dollars for today/);
         },
       ),
     });
   });
 }
 
-async function messaged(ask: ReturnType<typeof client>, headers: Readonly<Record<string, string>> = {}) {
+async function conversation(ask: ReturnType<typeof client>): Promise<{ readonly path: string }> {
   const { conversationId } = await (await ask("/api/v1/conversations", {})).json();
-  return await ask(`/api/v1/conversations/${conversationId}/messages`, { request: "x" }, headers);
+  return { path: `/api/v1/conversations/${conversationId}/messages` };
+}
+
+async function refused(response: Response, says: RegExp): Promise<void> {
+  assert.equal(response.status, 429);
+  assert.match((await response.json()).detail, says);
+}
+
+/** A message to a conversation of its own. */
+async function messaged(ask: ReturnType<typeof client>): Promise<Response> {
+  return await ask((await conversation(ask)).path, { request: "x" });
 }
 
 function answered({ code, stdout, stderr }: Ran): void {

@@ -22,10 +22,12 @@ export function machineSuite(launcher: Launcher): void {
     await using user = await User.make(launcher, { reply: final("Here I am") });
     await work(user);
   };
+  const says = (options: StartOptions, told: RegExp) =>
+    withUser(async (user) => refused(user, await user.run(["run", "x"], options), told));
   /** Refused as long as `options` hold, and nothing is left that stands in the way of the next start. */
-  const holds = (options: StartOptions, says: RegExp) =>
+  const holds = (options: StartOptions, told: RegExp) =>
     withUser(async (user) => {
-      refused(user, await user.run(["run", "x"], options), says);
+      refused(user, await user.run(["run", "x"], options), told);
       const next = await user.run(["run", "x"]);
       assert.deepEqual([next.code, next.stdout], [0, "Here I am\n"], next.stderr);
     });
@@ -34,35 +36,35 @@ export function machineSuite(launcher: Launcher): void {
     const limited = (limits: string): StartOptions => ({ shell: `ulimit ${limits}; exec "$@"` });
     const size = /^vis: Cannot use database .*vis\.db: a file would exceed the limit on its size \(ulimit -f\)/m;
     await together(t, {
-      "no file may be larger than nothing": holds(limited("-f 0"), size),
+      "no file may be larger than nothing": says(limited("-f 0"), size),
       "the schema is too large": holds(limited("-f 200"), size),
-      "too few open files": holds(
+      "too few open files": says(
         limited("-n 32"),
         /^vis: Cannot work with ulimit -n 32: raise it to at least 64\n$/,
       ),
       ...(launcher.name === "source"
         ? {
-          "too little address space": holds(limited("-v 8000000"), /^vis: Cannot start with ulimit -v 8000000: 4\d+ /),
+          "too little address space": says(limited("-v 8000000"), /^vis: Cannot start with ulimit -v 8000000: 4\d+ /),
         }
         : {}),
     });
   });
 
   launched(launcher, "vis run says that its temporary folder cannot be used before a reply is paid for", async (t) => {
-    const says = (why: string) =>
-      new RegExp(`Cannot make a folder for the sandbox in .*: ${why}; set TMPDIR to a folder`);
+    const why = (cause: string) =>
+      new RegExp(`Cannot make a folder for the sandbox in .*: ${cause}; set TMPDIR to a folder`);
     await together(t, {
-      "none": holds({ env: { TMPDIR: "/does/not/exist" } }, says("there is no such file or folder")),
-      "a file": holds({ env: { TMPDIR: "/etc/passwd" } }, says("a part of its path is not a folder")),
-      "one in which nothing can be made": holds(
+      "none": holds({ env: { TMPDIR: "/does/not/exist" } }, why("there is no such file or folder")),
+      "a file": says({ env: { TMPDIR: "/etc/passwd" } }, why("a part of its path is not a folder")),
+      "one in which nothing can be made": says(
         { env: { TMPDIR: "/proc/self" } },
         launcher.name === "source"
-          ? says(".+")
+          ? why(".+")
           : /^vis: Cannot use the temporary folder \/proc\/self\/: it is in .*TMPDIR/,
       ),
       "a relative one": withUser(async (user) => {
         const ran = await user.run(["run", "x"], { env: { TMPDIR: "nowhere", NO_COLOR: "1" } });
-        if (launcher.name === "source") return refused(user, ran, says("there is no such file or folder"));
+        if (launcher.name === "source") return refused(user, ran, why("there is no such file or folder"));
         // The runtime of the executable ends before any of our code.
         assert.match(ran.stderr, /Could not convert path to URL\.\s+Path: nowhere/);
       }),

@@ -121,31 +121,21 @@ export function providersSuite(launcher: Launcher): void {
     await together(t, {
       "a key file that others can read": withUser(async (user) => {
         await configure(user, {});
-        await user.run(["auth", "login", "anthropic", "--key-stdin"], { env, input: KEY });
-        await Deno.chmod(user.path("vis/auth.json"), 0o644);
+        await Deno.writeTextFile(user.path("vis/auth.json"), "{}", { mode: 0o644 });
         const { code, stderr } = await user.run(["run", "hi"], { env });
         assert.equal(code, 3);
         assert.match(stderr, /^vis: Cannot use the keys in .*auth\.json: .*chmod 600 \S+auth\.json\n$/);
       }),
-      "a misspelt setting": withUser(async (user) => {
-        await configure(user, { providers: [{ name: "zai", modles: [] }] });
-        const { code, stderr } = await user.run(["run", "hi"], { env });
-        assert.deepEqual([code, stderr.includes("providers.0.modles: unknown setting; did you mean models?")], [
-          3,
-          true,
-        ]);
-      }),
-      "no key, no name, no terminal": withUser(async (user) => {
+      "no key": withUser(async (user) => {
         await configure(user, {});
-        const noKey = await user.run(["run", "--provider", "anthropic", "hi"], { env });
-        assert.equal(noKey.code, 3);
-        assert.match(noKey.stderr, /set ANTHROPIC_API_KEY or run vis auth login anthropic\n$/);
-        const noName = await user.run(["auth", "login"], { env });
-        assert.deepEqual([noName.code, /anthropic/.test(noName.stderr)], [2, true]);
-        const noTerminal = await user.run(["auth", "login", "anthropic"], { env });
-        assert.deepEqual([noTerminal.code, /--key-stdin/.test(noTerminal.stderr)], [2, true]);
-        const unknown = await user.run(["auth", "login", "antropic", "--key-stdin"], { env, input: KEY });
-        assert.deepEqual([unknown.code, /did you mean anthropic\?/.test(unknown.stderr)], [3, true]);
+        const { code, stderr } = await user.run(["run", "--provider", "anthropic", "hi"], { env });
+        assert.equal(code, 3);
+        assert.match(stderr, /set ANTHROPIC_API_KEY or run vis auth login anthropic\n$/);
+      }),
+      "no terminal to ask for a key": withUser(async (user) => {
+        await configure(user, {});
+        const { code, stderr } = await user.run(["auth", "login", "anthropic"], { env });
+        assert.deepEqual([code, /--key-stdin/.test(stderr)], [2, true]);
       }),
     });
   });

@@ -14,28 +14,47 @@ export function repliesSuite(launcher: Launcher): void {
 
   launched(launcher, "vis run gets an answer out of a model that stumbles", async (t) => {
     await together(t, {
-      "prose": withUser(async (user) => {
-        const ran = await user.run(["run", "x"]);
-        assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"]);
-        assert.match(ran.stderr, /^\[1\] no usable reply: /m);
-        assert.match(user.mock.requests[1]?.context ?? "", /<notes>[\s\S]*no usable reply/);
-      }, { reply: ["Sure! Let me think about that for a moment.", final("At last")] }),
-      "broken JSON": withUser(async (user) => {
-        assert.equal((await user.run(["run", "x"])).stdout, "5\n");
-      }, { reply: ['{"thinking":"x","code":[{"expr":"const k = 5"', final("{{k}}")] }),
-      "JSON that cannot be mended": withUser(async (user) => {
-        assert.equal((await user.run(["run", "x"])).stdout, "At last\n");
-        assert.match(user.mock.requests[1]?.context ?? "", /<notes>[\s\S]*no usable reply/);
-      }, { reply: ['{{{"code": ][', final("At last")] }),
-      "nothing at all": withUser(async (user) => {
-        assert.equal((await user.run(["run", "x"])).stdout, "At last\n");
-      }, { reply: ["", final("At last")] }),
-      "a block that throws": withUser(async (user) => {
-        const ran = await user.run(["run", "x"]);
-        assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"]);
-        assert.match(ran.stderr, /✗ throw new TypeError[^]*\n {4}TypeError: not today/);
-        assert.match(user.mock.requests[1]?.context ?? "", /TypeError: not today/);
-      }, { reply: [replyJson("throw new TypeError('not today')"), final("At last")] }),
+      "prose, broken JSON, nothing at all, an error, a refused answer, a binary file, files outside the workspace":
+        withUser(async (user) => {
+          await user.write("picture.bin", Uint8Array.from({ length: 4096 }, (_, at) => at * 7 % 256));
+          await Deno.writeTextFile(user.path("secret.txt"), "the secret 4711");
+          await Deno.symlink(user.path("secret.txt"), `${user.workspace}/link.txt`);
+          const { code, stdout, stderr } = await user.run(["run", "--max-iterations", "9", "x"]);
+          assert.deepEqual([code, stdout], [0, "At last 5\n"], stderr);
+          const context = (step: number): string => user.mock.requests[step]?.context ?? "";
+          for (const step of [1, 3, 4]) {
+            assert.match(stderr, new RegExp(`^\\[${step}\\] no usable reply: `, "m"));
+            assert.match(context(step), /<notes>[\s\S]*no usable reply/);
+          }
+          assert.match(stderr, /✗ throw new TypeError[^]*\n {4}TypeError: not today/);
+          assert.match(context(5), /TypeError: not today/);
+          assert.match(stderr, /^\[6\] answer refused: /m);
+          assert.match(stderr, /✗ await fs\.readFile[^]*\n {4}Cannot read picture\.bin: binary/);
+          assert.match(context(7), /picture\.bin/);
+          assert.ok((user.mock.requests[7]?.bytes ?? Infinity) < 40_000);
+          assert.equal(stderr.match(/✗/g)?.length, 6, stderr);
+          for (const { texts } of user.mock.requests) {
+            assert.doesNotMatch(texts.slice(3).join(""), /the secret 4711|root:/);
+          }
+          await assert.rejects(Deno.stat(user.path("made.txt")), Deno.errors.NotFound);
+        }, {
+          reply: [
+            "Sure! Let me think about that for a moment.",
+            '{"thinking":"x","code":[{"expr":"const k = 5"',
+            '{{{"code": ][',
+            "",
+            replyJson("throw new TypeError('not today')"),
+            final("done"),
+            replyJson('await fs.readFile("picture.bin")'),
+            replyJson([
+              'await fs.readFile("../secret.txt")',
+              'await fs.readFile("/etc/passwd")',
+              'await fs.readFile("link.txt")',
+              'await fs.writeFile("../made.txt", "x")',
+            ]),
+            final("At last {{k}}"),
+          ],
+        }),
       "a block that declares names of the sandbox, and one that reads what was shown": withUser(async (user) => {
         const ran = await user.run(["run", "x"]);
         assert.equal(ran.stdout, "function f(n) { return n ? f(n - 1) : 0 }|f|3|hi|process1|undefined2\n", ran.stderr);
@@ -52,40 +71,6 @@ export function repliesSuite(launcher: Launcher): void {
           replyJson([
             "await answer([String(f), f.name, results[0], printed[0].trim(), process, typeof require + close].join('|'))",
           ]),
-        ],
-      }),
-      "a final that is refused": withUser(async (user) => {
-        const ran = await user.run(["run", "x"]);
-        assert.equal(ran.stdout, "At last\n");
-        assert.match(ran.stderr, /^\[1\] answer refused: /m);
-      }, { reply: [final("done"), final("At last")] }),
-      "a binary file that a block reads": withUser(async (user) => {
-        await user.write("picture.bin", Uint8Array.from({ length: 4096 }, (_, at) => at * 7 % 256));
-        const ran = await user.run(["run", "x"]);
-        assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"]);
-        assert.match(ran.stderr, /✗ await fs\.readFile[^]*\n {4}Cannot read picture\.bin: binary/);
-        assert.match(user.mock.requests[1]?.context ?? "", /picture\.bin/);
-        assert.ok((user.mock.requests[1]?.bytes ?? Infinity) < 40_000);
-      }, { reply: [replyJson('await fs.readFile("picture.bin")'), final("At last")] }),
-      "a file outside the workspace": withUser(async (user) => {
-        await Deno.writeTextFile(user.path("secret.txt"), "the secret 4711");
-        await Deno.symlink(user.path("secret.txt"), `${user.workspace}/link.txt`);
-        const ran = await user.run(["run", "x"]);
-        assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"]);
-        assert.equal(ran.stderr.match(/✗/g)?.length, 4, ran.stderr);
-        for (const { texts } of user.mock.requests) {
-          assert.doesNotMatch(texts.slice(3).join(""), /the secret 4711|root:/);
-        }
-        await assert.rejects(Deno.stat(user.path("made.txt")), Deno.errors.NotFound);
-      }, {
-        reply: [
-          replyJson([
-            'await fs.readFile("../secret.txt")',
-            'await fs.readFile("/etc/passwd")',
-            'await fs.readFile("link.txt")',
-            'await fs.writeFile("../made.txt", "x")',
-          ]),
-          final("At last"),
         ],
       }),
     });
@@ -127,13 +112,6 @@ export function repliesSuite(launcher: Launcher): void {
           /^vis: Stopped at the step limit; this is the best answer so far\. .*--max-iterations/m,
         );
       }, { reply: [replyJson("const got = 1"), final("Got to {{got}}")] }),
-      "it never says anything usable": withUser(async (user) => {
-        const ran = await user.run(["run", "x"]);
-        assert.deepEqual([ran.code, ran.stdout], [1, ""]);
-        assert.match(ran.stderr, /^vis: The model mock-1 replied 3 times in a row with plain text/m);
-        assert.match(ran.stderr, /^vis: The model mock-1 replied 3 times in a row [^]*\n3 steps · /m);
-        assert.equal(user.mock.requests.length, 3);
-      }, { handler: ({ index }) => `I will not, ${index} times` }),
       "its blocks never end": withUser(async (user) => {
         await Deno.mkdir(user.path("vis"));
         const config = { sandbox: { timeoutMs: 400, timeoutMinMs: 100, timeoutMaxMs: 400 } };

@@ -1,14 +1,21 @@
 import assert from "node:assert/strict";
-import type { MockOptions, MockReply } from "../../helpers/wires/openai_mock.ts";
+import type { MockFault, MockOptions, MockReply } from "../../helpers/wires/openai_mock.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import type { Launcher } from "../_launcher.ts";
 import { client, urlOf } from "../helpers/server.ts";
 import { launched, together } from "../helpers/together.ts";
-import { type Ran, User } from "../helpers/user.ts";
+import { User } from "../helpers/user.ts";
 
 const SHOWN = replyJson("const a = 1", { thinking: "Half of it is counted, I think. ".repeat(4) });
 /** Nothing of an answer is shown before it was accepted. */
 const HIDDEN = final("Seven and ".repeat(30));
+/** What is said of a reply that breaks off in this way once half of it was shown. */
+const BROKEN: Readonly<Partial<Record<MockFault, string>>> = {
+  cut: "the connection ended in the middle",
+  ends_early: "the connection ended in the middle",
+  garbage_chunk: "it is not what the chat completions API sends",
+  error_chunk: "Overloaded",
+};
 const MANY = "word ".repeat(2_500_000);
 /** A server with one conversation takes about 150 MB; twice the largest reply comes on top. */
 const MOST_MIB = 450;
@@ -28,10 +35,6 @@ async function peakOf(pid: number): Promise<number> {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) / 1024;
 }
 
-function answered({ code, stdout, stderr }: Ran): void {
-  assert.deepEqual([code, stdout], [0, "At last\n"], stderr);
-}
-
 /** Streams of a service that break, or do not end. */
 export function streamsSuite(launcher: Launcher): void {
   const withUser = (work: (user: User) => Promise<void>, model: MockOptions) => async (): Promise<void> => {
@@ -40,34 +43,40 @@ export function streamsSuite(launcher: Launcher): void {
   };
 
   launched(launcher, "vis run survives replies that break off", async (t) => {
-    const broken = (fault: MockReply["fault"] & string, says: RegExp) =>
-      withUser(async (user) => {
-        const ran = await user.run(["run", "x"]);
-        answered(ran);
-        assert.match(ran.stderr, says);
-        assert.match(user.mock.requests[1]?.context ?? "", /<notes>[\s\S]*no usable reply[\s\S]*Half of it is counted/);
-        const { queries } = await user.queries();
-        const [first] = await user.look((store) => store.iterations(queries[0]?.queryId ?? ""));
-        assert.deepEqual([first?.status, SHOWN.startsWith(first?.response || "-")], ["error", true]);
-      }, { reply: [{ text: SHOWN, fault }, final("At last")] });
     await together(t, {
-      "a reset": broken("cut", /^\[1\] no usable reply: .*the connection ended in the middle/m),
-      "an early end": broken("ends_early", /^\[1\] no usable reply: .*the connection ended in the middle/m),
-      "bad JSON": broken("garbage_chunk", /^\[1\] no usable reply: .*it is not what the chat completions API sends/m),
-      "an error event": broken("error_chunk", /^\[1\] no usable reply: .*Overloaded/m),
-      "a reset of which nothing was shown": withUser(async (user) => {
-        const ran = await user.run(["run", "x"]);
-        answered(ran);
-        assert.match(ran.stderr, /^\[1\] retrying in 1 s \(try 2\): Cannot read the whole reply/m);
-        assert.match(ran.stderr, /^1 step /m);
-        assert.equal(user.mock.requests[0]?.context, user.mock.requests[1]?.context);
-      }, { reply: [{ text: HIDDEN, fault: "cut" }, final("At last")] }),
-      "a connection that stays open after the end": withUser(async (user) => {
-        const begun = performance.now();
-        answered(await user.run(["run", "x"]));
-        // As long as the services' silence is borne, it would take a minute and more.
-        assert.ok(performance.now() - begun < 45_000);
-      }, { reply: [{ text: final("At last"), fault: "stays_open" }] }),
+      "by a reset, early, with bad JSON, an error or at the length limit, or stay open after their end": withUser(
+        async (user) => {
+          const begun = performance.now();
+          const ran = await user.run(["run", "--max-iterations", "9", "x"]);
+          assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"], ran.stderr);
+          // As long as the services' silence is borne, it would take a minute and more.
+          assert.ok(performance.now() - begun < 45_000);
+          const told = Object.values(BROKEN);
+          told.forEach((says, at) => {
+            assert.match(ran.stderr, new RegExp(`^\\[${at + 1}\\] no usable reply: .*${says}`, "m"));
+            assert.match(
+              user.mock.requests[at + 1]?.context ?? "",
+              /<notes>[\s\S]*no usable reply[\s\S]*Half of it is counted/,
+            );
+          });
+          assert.match(ran.stderr, /^\[5\] retrying in 1 s \(try 2\): Cannot read the whole reply/m);
+          assert.equal(user.mock.requests[4]?.context, user.mock.requests[5]?.context);
+          assert.match(ran.stderr, /^\[5\] no usable reply: The length limit of the model mock-1 cut the reply\. /m);
+          assert.match(ran.stderr, /^6 steps /m);
+          const { queries } = await user.queries();
+          const stored = await user.look((store) => store.iterations(queries[0]?.queryId ?? ""));
+          assert.deepEqual(stored.map(({ status }) => status), [...Array(5).fill("error"), "done"]);
+          for (const { response } of stored.slice(0, 4)) assert.ok(SHOWN.startsWith(response || "-"), response);
+        },
+        {
+          reply: [
+            ...Object.keys(BROKEN).map((fault) => ({ text: SHOWN, fault: fault as MockFault })),
+            { text: HIDDEN, fault: "cut" },
+            { text: '{"thinking":"all', finish: "length" },
+            { text: final("At last"), fault: "stays_open" },
+          ],
+        },
+      ),
       "a model that does not begin within its limit: it is asked once, and the limit is named": async () => {
         await using user = await User.make(launcher, { reply: { fault: "no_token" } });
         const models = [{ name: "mock-1" }];
@@ -79,11 +88,6 @@ export function streamsSuite(launcher: Launcher): void {
         assert.match(ran.stdout + ran.stderr, /no first word came for 1 s; firstTokenMs of its entry in providers/);
         assert.equal(user.mock.requests.length, 1);
       },
-      "a reply that the length limit cut": withUser(async (user) => {
-        const ran = await user.run(["run", "x"]);
-        answered(ran);
-        assert.match(ran.stderr, /^\[1\] no usable reply: The length limit of the model mock-1 cut the reply\. /m);
-      }, { reply: [{ text: '{"thinking":"all', finish: "length" }, final("At last")] }),
     });
   });
 

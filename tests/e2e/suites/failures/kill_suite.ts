@@ -16,10 +16,9 @@ const CHAINS: Readonly<Record<string, readonly Kill[]>> = {
     ...even.map((step): Kill => ({ step, at: "half", below: step % 4 === 0 })),
     { step: 7, at: "child request" } as const,
   ].toSorted((a, b) => a.step - b.step),
-  // The block is sent, runs, is stored: a kill comes somewhere in that.
-  "soon after replies": STEPS.map((_, at): Kill => ({ step: at + 1, at: { afterMs: [0, 4, 9, 16][at % 4] ?? 0 } })),
-  "later after replies, the sandbox too": STEPS.map((_, at): Kill => (
-    { step: at + 1, at: { afterMs: [25, 40, 60][at % 3] ?? 0 }, below: at % 2 === 0 }
+  // The block is sent, runs, is stored: a kill comes somewhere in that, or later.
+  "after replies, half of them the sandbox too": STEPS.map((_, at): Kill => (
+    { step: at + 1, at: { afterMs: [0, 25, 4, 40, 9, 60, 16][at % 7] ?? 0 }, below: at % 2 === 1 }
   )),
 };
 

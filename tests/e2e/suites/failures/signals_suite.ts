@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { MockOptions } from "../../../helpers/wires/openai_mock.ts";
+import type { MockOptions, MockReply } from "../../../helpers/wires/openai_mock.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { ENDLESS, inBlock } from "../../_endless.ts";
 import type { Launcher } from "../../_launcher.ts";
@@ -10,7 +10,9 @@ import { type Running, User } from "../../helpers/user.ts";
 
 const SIGNALS: readonly Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 /** More than a pipe holds. */
-const LARGE = Array.from({ length: 20_000 }, (_, at) => `line ${at}`).join("\n");
+const LINES = Array.from({ length: 20_000 }, (_, at) => `line ${at}`).join("\n");
+const LARGE: MockReply = { text: final(LINES), chunk: 4_000 };
+const LARGE_THINKING: MockReply = { text: replyJson(ENDLESS, { thinking: LINES }), chunk: 4_000 };
 
 /** What a query of the newest conversation came to, "" while there is none. */
 async function endOf(user: User): Promise<string> {
@@ -56,11 +58,10 @@ export function signalsSuite(launcher: Launcher): void {
       await endAll(below);
       assert.equal(await endOf(user), reason);
     };
-    const large = replyJson(ENDLESS, { thinking: LARGE });
     await together(t, {
-      "an answer": withUser(stuck([], "1", "answered"), { reply: final(LARGE) }),
-      "events": withUser(stuck(["--output", "jsonl"], "1", "cancelled"), { reply: large }),
-      "progress": withUser(stuck(["--trace"], "2", "cancelled"), { reply: large }),
+      "an answer": withUser(stuck([], "1", "answered"), { reply: LARGE }),
+      "events": withUser(stuck(["--output", "jsonl"], "1", "cancelled"), { reply: LARGE_THINKING }),
+      "progress": withUser(stuck(["--trace"], "2", "cancelled"), { reply: LARGE_THINKING }),
     });
   });
 
@@ -73,8 +74,8 @@ export function signalsSuite(launcher: Launcher): void {
       assert.doesNotMatch(ran.stderr, /^vis: Cannot/m);
     };
     await together(t, {
-      "an answer": withUser(closed([]), { reply: final(LARGE) }),
-      "events": withUser(closed(["--output", "jsonl"]), { reply: replyJson(ENDLESS, { thinking: LARGE }) }),
+      "an answer": withUser(closed([]), { reply: LARGE }),
+      "events": withUser(closed(["--output", "jsonl"]), { reply: LARGE_THINKING }),
       "a disk that takes nothing": withUser(async (user) => {
         const ran = await user.run(["run", "x"], { shell: 'exec "$@" > /dev/full' });
         assert.equal(ran.code, 1);
@@ -90,13 +91,6 @@ export function signalsSuite(launcher: Launcher): void {
     async (t) => {
       const steps: Record<string, () => Promise<void>> = {};
       for (const signal of SIGNALS) {
-        steps[`${signal} while the model thinks`] = withUser(async (user) => {
-          const running = user.start(["run", "x"]);
-          await running.until("request", () => user.mock.requests.length === 1);
-          running.kill(signal);
-          assert.equal((await running.ended).code, 130);
-          assert.equal(await endOf(user), "cancelled");
-        }, { reply: { fault: "no_token" } });
         steps[`${signal} twice in a block`] = withUser(async (user) => {
           const running = user.start(["run", "x"]);
           const below = await inBlock(user, running);
@@ -106,12 +100,18 @@ export function signalsSuite(launcher: Launcher): void {
           assert.deepEqual(await survivors(below), []);
           // A terminal that is gone sends SIGHUP more than once, so that one never cuts what is being stored.
           if (signal === "SIGHUP") assert.equal(await endOf(user), "cancelled");
-          assert.equal((await user.run(["run", "-c", "x"])).stdout, "Here I am\n");
+          if (signal !== "SIGINT") return;
+          const next = await user.run(["run", "-c", "x"]);
+          assert.equal(next.stdout, "Here I am\n", next.stderr);
+          assert.deepEqual((await user.queries()).queries.map(({ status }) => status), ["interrupted", "done"]);
         }, { reply: [replyJson(ENDLESS), final("Here I am")] });
-        steps[`${signal} at the end of a query`] = atTheEnd(launcher, [signal]);
-        steps[`${signal} twice at the end of a query`] = atTheEnd(launcher, [signal, signal]);
       }
-      await together(t, steps);
+      await together(t, {
+        ...steps,
+        "SIGTERM at the end of a query": atTheEnd(launcher, ["SIGTERM"]),
+        "SIGINT twice at the end of a query": atTheEnd(launcher, ["SIGINT", "SIGINT"]),
+        "SIGHUP twice at the end of a query": atTheEnd(launcher, ["SIGHUP", "SIGHUP"]),
+      });
     },
   );
 

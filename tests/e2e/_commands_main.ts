@@ -1,0 +1,32 @@
+/** The program with one command after another in the same process: each line of the socket that the argument names has
+ * the arguments of one, as JSON. A line with its exit code ends what it wrote to stdout and to stderr. */
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
+import { described, live, realm, settings, shipped } from "../../extensions/index.ts";
+import { main } from "../../src/app.ts";
+import { END } from "./helpers/commands.ts";
+
+class Ended extends Error {
+  constructor(readonly code: number) {
+    super(`Ended with ${code}`);
+  }
+}
+
+async function codeOf(args: readonly string[]): Promise<number> {
+  try {
+    await main(args, { shipped, described, live, realm, settings });
+    return 0;
+  } catch (error) {
+    if (error instanceof Ended) return error.code;
+    throw error;
+  }
+}
+
+Deno.exit = (code = 0) => {
+  throw new Ended(code);
+};
+const encoder = new TextEncoder();
+for await (const line of createInterface({ input: connect(Deno.args[0] ?? "") })) {
+  const end = encoder.encode(`${END}${await codeOf(JSON.parse(line))}\n`);
+  for (const stream of [Deno.stdout, Deno.stderr]) stream.writeSync(end);
+}

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
+import type { Launcher } from "../_launcher.ts";
+import { launched, together } from "../helpers/together.ts";
+import { type Ran, User } from "../helpers/user.ts";
+
+function answered(ran: Ran, stdout: string): void {
+  assert.deepEqual([ran.code, ran.stdout], [0, stdout], ran.stderr);
+}
+
+/** Where the request of `vis run` comes from. */
+export function requestSuite(launcher: Launcher): void {
+  const withUser = (work: (user: User) => Promise<void>, model?: MockOptions) => async (): Promise<void> => {
+    await using user = await User.make(launcher, model);
+    await work(user);
+  };
+
+  launched(launcher, "vis run reads the request from words and stdin", async (t) => {
+    const asked = (user: User): string => user.mock.requests.at(-1)?.texts[1] ?? "";
+    await together(t, {
+      "words": withUser(async (user) => {
+        answered(await user.run(["run", "two", "words --and", "'more'"]), "Yes it is\n");
+        assert.match(asked(user), /two words --and 'more'/);
+        answered(await user.run(["run", "--", "--not-a-flag"]), "Yes it is\n");
+        assert.match(asked(user), /--not-a-flag/);
+      }, { reply: final("Yes it is") }),
+      "stdin alone": withUser(async (user) => {
+        answered(await user.run(["run"], { input: "\ufeffWhat time is it?\n" }), "Yes it is\n");
+        assert.match(asked(user), /What time is it\?/);
+        assert.ok(!asked(user).includes("\ufeff"));
+      }, { reply: final("Yes it is") }),
+      "1 MB": withUser(async (user) => {
+        const input = `start ${"ż".repeat(500_000)} end`;
+        answered(await user.run(["run", "How long?"], { input }), `${input.length + "How long?\n\n".length}\n`);
+        assert.ok(user.mock.requests.every(({ bytes }) => bytes < 100_000));
+        assert.equal((await user.queries()).queries[0]?.text.length, input.length + 11);
+      }, { reply: replyJson("const size = $query.length", { final: "{{size}}" }) }),
+      "too much": withUser(async (user) => {
+        for (const length of [5 << 20, 17 << 20]) {
+          const ran = await user.run(["run", "How long?"], { input: "x".repeat(length) });
+          assert.deepEqual([ran.code, ran.stdout], [2, ""]);
+          assert.match(ran.stderr, /^vis: Cannot (run a request of|read stdin)/m);
+        }
+        assert.equal(user.mock.requests.length, 0);
+      }),
+    });
+  });
+}
