@@ -24,7 +24,7 @@ export function runSuite(launcher: Launcher): void {
     assert.match(ran.stdout, /^3 in .*a\.txt.*c\.txt.*\n$/);
     assert.match(
       ran.stderr,
-      /^vis · 127\.0\.0\.1-\d+ mock-1 · conversation [0-9a-f-]{13}\n\[1\] count them\n {4}✓ searched for TODO · 3 matches \d+ ms\n/,
+      /^vis · 127\.0\.0\.1-\d+ mock-1 · conversation [0-9a-f-]{13}\n\[1\] count them\n {4}✓ searched for TODO · 3 matches \d+(?:\.\d)? m?s\n/,
     );
     assert.match(ran.stderr, /\n2 steps · \d+\.\d s · \d+ in \+ \d+ out tokens · price unknown\n$/);
     assert.match(user.mock.requests[1]?.context ?? "", /<journal>[\s\S]*grep[\s\S]*<\/journal>/);
