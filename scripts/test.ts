@@ -1,13 +1,15 @@
 /** `deno task test [paths or flags of deno test]`: builds what the tests need, runs them, and ends with one line of
  * counts. Exits with 1 if a test failed, the run broke off or there were no tests. */
+import { join, relative, resolve } from "node:path";
 import { bundleAll } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";
 import { ROOT } from "./_project.ts";
+import { groupModule, groupTests, testFiles } from "./testing/test_groups.ts";
 import { type Counts, parseSummary, summaryLine } from "./test_summary.ts";
 
 const TAIL_CHARS = 16_384;
 /** Files at a time. One more than there are processors: a file that waits leaves none of them idle. */
-const JOBS = Deno.env.get("DENO_JOBS") ?? String(navigator.hardwareConcurrency + 1);
+const JOBS = Number(Deno.env.get("DENO_JOBS") ?? navigator.hardwareConcurrency + 1);
 
 async function writeAll(bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await Deno.stdout.write(bytes.subarray(at));
@@ -19,7 +21,7 @@ async function runTests(args: readonly string[]): Promise<Counts> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", "--no-check", "--no-prompt", "--parallel", `--v8-flags=${V8_FLAGS.join(",")}`, ...args],
     cwd: ROOT,
-    env: { DENO_JOBS: JOBS },
+    env: { DENO_JOBS: String(JOBS) },
     stdin: "null",
     stdout: "piped",
     stderr: "inherit",
@@ -37,18 +39,44 @@ async function runTests(args: readonly string[]): Promise<Counts> {
   return { passed, skipped, failed: code === 0 && counts ? failed : Math.max(1, failed) };
 }
 
+/** The place of an argument in the checkout; null if it is neither a file nor a folder. */
+async function pathOf(arg: string): Promise<string | null> {
+  const path = relative(ROOT, resolve(arg));
+  return await Deno.stat(join(ROOT, path)).then(() => path, () => null);
+}
+
+/** Runs the tests of the arguments that are files or folders, or all; the other arguments are those of `deno test`. */
+async function runGroups(args: readonly string[]): Promise<Counts> {
+  const paths = await Promise.all(args.map(pathOf));
+  const options = args.filter((_, at) => paths[at] === null);
+  const files = await testFiles(ROOT, paths.filter((path) => path !== null));
+  if (files.length === 0) throw new Error("No test found");
+  const folder = await Deno.makeTempDir({ prefix: "vis-tests-" });
+  try {
+    const modules = groupTests(files, JOBS).map(async (group, at) => {
+      const [first, ...others] = group;
+      if (first !== undefined && others.length === 0) return first;
+      const module = join(folder, `${at + 1}.ts`);
+      await Deno.writeTextFile(module, groupModule(ROOT, group));
+      return module;
+    });
+    return await runTests([...options, ...await Promise.all(modules)]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
 /** Builds and runs; a failed build or a run without tests counts as a failure. */
 export async function testAll(args: readonly string[]): Promise<Counts> {
   try {
     await bundleAll();
+    const counts = await runGroups(args);
+    if (counts.passed + counts.failed > 0) return counts;
+    throw new Error("No test ran");
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     return { passed: 0, failed: 1, skipped: 0 };
   }
-  const counts = await runTests(args);
-  if (counts.passed + counts.failed > 0) return counts;
-  console.error("No test ran");
-  return { ...counts, failed: 1 };
 }
 
 if (import.meta.main) {

@@ -83,7 +83,7 @@ export class Program implements AsyncDisposable {
     const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis program-" }));
     const path = `${dirname(Deno.execPath())}:/usr/bin:/bin`;
     const program = new Program(root, { PATH: path, HOME: root, DENO_DIR: await denoDir(), NO_COLOR: "1" });
-    for (const folder of ["bin", "scripts", "scripts/executable"]) {
+    for (const folder of ["bin", "scripts", "scripts/executable", "scripts/testing"]) {
       for await (const { name, isFile } of Deno.readDir(join(ROOT, folder))) {
         if (!isFile) continue;
         await program.write(`${folder}/${name}`, await Deno.readTextFile(join(ROOT, folder, name)));

@@ -1,0 +1,77 @@
+/** Which files of tests share an isolate. Before its first test each isolate of `deno test` costs 0.3 s of processor
+ * time and 80 MB, since Deno prepares an array of ten million elements for benchmarks; then it compiles the modules that
+ * it loads, which are the same for neighbours. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** Files that take long, and folders of such files. They begin first, in this order. */
+const LONG: readonly string[] = [
+  "tests/e2e/compiled_test.ts",
+  "tests/faults/kill_anywhere_test.ts",
+  "tests/e2e/page",
+  "tests/faults/families_test.ts",
+  "tests/e2e/hostile_compiled_test.ts",
+  "tests/sandbox/attacks",
+  "tests/e2e",
+  "tests/faults",
+];
+/** Folders whose files leave an isolate as they found it: neighbours share one. Each other file has its own. */
+const SHARED: readonly string[] = [
+  "tests/channels/cli",
+  "tests/channels/tui",
+  "tests/conversation",
+  "tests/domain",
+  "tests/environment",
+  "tests/ground",
+  "tests/nudges",
+  "tests/prompt",
+  "tests/query",
+  "tests/scripts",
+];
+/** Files in an isolate. */
+const AT_MOST = 16;
+
+function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+async function filesAt(root: string, path: string): Promise<string[]> {
+  const place = join(root, path);
+  if ((await Deno.stat(place)).isFile) return [path];
+  const entries = await Array.fromAsync(Deno.readDir(place));
+  const found = await Promise.all(entries.map(({ name, isDirectory }) => {
+    if (isDirectory) return filesAt(root, join(path, name));
+    return /_test\.tsx?$/.test(name) ? [join(path, name)] : [];
+  }));
+  return found.flat();
+}
+
+/** Files of tests at and below paths in `root`, sorted; those of `tests` if there are no paths. */
+export async function testFiles(root: string, paths: readonly string[]): Promise<string[]> {
+  const found = await Promise.all((paths.length > 0 ? paths : ["tests"]).map((path) => filesAt(root, path)));
+  return [...new Set(found.flat())].sort();
+}
+
+/** Divides files among isolates. Those that have one each come first; of the others there are `parts` groups at least,
+ * where they are enough. */
+export function groupTests(files: readonly string[], parts: number): string[][] {
+  const rank = (file: string): number => [...LONG, "tests"].findIndex((long) => isBelow(file, long));
+  const shared = files.filter((file) => SHARED.some((folder) => isBelow(file, folder)));
+  const alone = files.filter((file) => !shared.includes(file)).sort((a, b) => rank(a) - rank(b));
+  const groups = alone.map((file) => [file]);
+  const size = Math.min(AT_MOST, Math.ceil(shared.length / parts));
+  for (let at = 0; at < shared.length; at += size) groups.push(shared.slice(at, at + size));
+  return groups;
+}
+
+/** A module that loads files of tests, one after another. One that cannot be loaded is a test that failed. */
+export function groupModule(root: string, files: readonly string[]): string {
+  const loads = files.map((file) =>
+    `  [${JSON.stringify(file)}, () => import(${JSON.stringify(pathToFileURL(join(root, file)).href)})],\n`
+  );
+  return `const FILES = [\n${loads.join("")}];
+for (const [file, load] of FILES) {
+  await load().catch((error) => Deno.test(file + " is loaded", () => Promise.reject(error)));
+}
+`;
+}

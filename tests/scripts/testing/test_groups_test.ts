@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { groupTests, testFiles } from "../../../scripts/testing/test_groups.ts";
+import { ROOT } from "../../../scripts/_project.ts";
+
+const MANY = Array.from({ length: 100 }, (_, at) => `tests/query/${at}_test.ts`);
+
+Deno.test("testFiles() finds the tests at and below paths, each once", async () => {
+  const all = await testFiles(ROOT, []);
+  const own = "tests/scripts/testing/test_groups_test.ts";
+  assert.ok(all.includes(own) && all.includes("tests/ground/test_task_test.ts"));
+  assert.ok(all.every((file) => file.endsWith("_test.ts")));
+  const site = "tests/scripts/site/docs_test.ts";
+  assert.deepEqual(await testFiles(ROOT, [own, join("tests", "scripts", "site"), own]), [site, own]);
+});
+
+Deno.test("groupTests() has each file once, those that take long first and by themselves", async () => {
+  const files = await testFiles(ROOT, []);
+  const groups = groupTests(files, 3);
+  assert.deepEqual(groups.flat().toSorted(), files);
+  const isLong = (file: string) => /^tests\/(e2e|faults|sandbox\/attacks)\//.test(file);
+  const long = groups.slice(0, files.filter(isLong).length);
+  assert.ok(long.every((group) => group.length === 1 && group.every(isLong)), long.join(" "));
+  assert.ok(groups.some((group) => group.length === 16 && group.includes("tests/domain/kit/semaphore_test.ts")));
+});
+
+Deno.test("groupTests() divides few files among as many isolates as are wanted", () => {
+  const sizes = (count: number, parts: number) => groupTests(MANY.slice(0, count), parts).map(({ length }) => length);
+  assert.deepEqual(sizes(100, 3), [16, 16, 16, 16, 16, 16, 4]);
+  assert.deepEqual([sizes(8, 3), sizes(2, 3), sizes(1, 3), sizes(0, 3)], [[3, 3, 2], [1, 1], [1], []]);
+});
