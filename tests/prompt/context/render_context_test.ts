@@ -194,10 +194,11 @@ Deno.test("renderContext() bounds every other section too", () => {
     index: huge,
     nudges: Array.from({ length: 300 }, () => `[system_nudge] ${huge}`),
   });
+  const text = renderContext(hostile);
+  // The first time the parts of each text were joined, which the test made.
   const begun = cpuMs();
   renderContext(hostile);
   assert.ok(cpuMs() - begun < 500);
-  const text = renderContext(hostile);
   const section = (tag: string) => text.split(`<${tag}>\n`)[1]?.split(`\n</${tag}>`)[0] ?? "";
   assert.ok(section("notes").length <= 3_000 && section("notes").includes("- short"));
   assert.ok(section("prior_thinking").length <= 4_000);
