@@ -59,8 +59,7 @@ export function createApp(
       return await answer(c.req.raw);
     });
   }
-  refuseOtherMethods(app);
-  app.use(authenticated);
+  for (const path of ["/metrics", "/api/*", "/v1/*"]) app.use(path, authenticated);
   app.route("/", metricsRoute);
   app.route("/api/v1", server);
   app.route("/api/v1/conversations", conversations);
@@ -73,14 +72,6 @@ export function createApp(
   app.onError((error, c) => failed(c, error));
   const [once, abandoned] = [new Idempotency(), new AbandonedCalls()];
   return async (request, from) => await app.fetch(request, { parts, runs, metrics, once, abandoned, ...from });
-}
-
-/** Answers every other method on the paths of the routes so far, so that nobody is asked for a token there. */
-function refuseOtherMethods(app: Hono<Env>): void {
-  const routes = app.routes.filter(({ method }) => method !== "ALL");
-  for (const [path, found] of Map.groupBy(routes, (route) => route.path)) {
-    app.all(path, (c) => onMethodNotAllowed(c, [...new Set(found.map(({ method }) => method))]));
-  }
 }
 
 function onMethodNotAllowed(c: Context, methods: readonly string[]): Response {

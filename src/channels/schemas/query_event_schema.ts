@@ -19,6 +19,14 @@ function event<T extends string, S extends z.ZodRawShape>(type: T, body: S) {
   return z.object({ type: z.literal(type), ...body, ...envelope });
 }
 
+export const ApprovalQuestionSchema = z.object({
+  id: z.string().describe("For the answer"),
+  extension: z.string().describe("Namespace of the extension that asks"),
+  what: z.string().describe("What would be done, as a phrase: run npm ci with network"),
+  why: z.string(),
+  scope: z.string().describe("What a lasting answer allows, as a phrase: network for commands"),
+});
+
 /** One event of a query, as the data of a server-sent event and a line of `vis run --output jsonl`. */
 export const QueryEventSchema = z.discriminatedUnion("type", [
   event("started", { conversationId: z.string(), request: z.string(), model: z.string() }),
@@ -42,13 +50,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     outcome: z.string().optional().describe("How it turned out, in a few words: 12 passed"),
     diffs: z.array(z.string()).optional().describe("File changes, a unified diff each"),
   }),
-  event("approval_requested", {
-    id: z.string().describe("For the answer"),
-    extension: z.string().describe("Namespace of the extension that asks"),
-    what: z.string().describe("What would be done, as a phrase: run npm ci with network"),
-    why: z.string(),
-    scope: z.string().describe("What a lasting answer allows, as a phrase: network for commands"),
-  }),
+  event("approval_requested", ApprovalQuestionSchema.shape),
   event("approval_answered", {
     id: z.string(),
     decision: z.enum(DECISIONS),

@@ -1,16 +1,13 @@
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { z } from "zod";
 import { exported } from "../../../conversation/exported.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { findQuery, inConversation } from "../request/in_conversation.ts";
 import { validJson, validQuery } from "../request/valid.ts";
-import { entityTag } from "../response/entity_tag.ts";
 import { Problem } from "../response/problem.ts";
 import { withAnswerTrees } from "./answer_trees.ts";
-import { conversationDetail } from "./conversation_detail.ts";
-import { ifMatch } from "./if_match.ts";
-import { cursorText, readCursor } from "./list_cursor.ts";
+import { ifMatch, taggedDetail } from "./conversation_detail.ts";
 import * as schema from "./schemas.ts";
 
 /** The default of the schema: the first request becomes the title. */
@@ -30,11 +27,10 @@ conversations.get(
   validQuery(schema.PageQuery),
   async (c) => {
     const { limit, cursor } = c.req.valid("query");
-    const after = cursor === undefined ? undefined : readCursor(cursor);
-    const found = await c.env.parts.conversations.list({ limit: limit + 1, after });
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return c.json(schema.ConversationListSchema.parse({ items: page, next: last ? cursorText(last.place) : null }));
+    const found = await c.env.parts.conversations.list({ limit: limit + 1, after: cursor });
+    const items = found.slice(0, limit);
+    const next = found.length > limit ? String(items.at(-1)?.place) : null;
+    return c.json(schema.ConversationListSchema.parse({ items, next }));
   },
 );
 
@@ -63,7 +59,10 @@ conversations.get(
   "/:id",
   describe("getConversation", "Get a conversation and its branches", { 200: schema.ConversationDetailSchema }),
   inConversation,
-  async (c) => tagged(c, await conversationDetail(c.var.conversation, c.env.parts)),
+  async (c) => {
+    const { detail, etag } = await taggedDetail(c, c.var.conversation);
+    return c.json(detail, 200, { etag });
+  },
 );
 
 conversations.patch(
@@ -79,7 +78,8 @@ conversations.patch(
   async (c) => {
     const { conversation } = c.var;
     const title = await c.env.parts.conversations.records.rename(conversation, c.req.valid("json").title);
-    return tagged(c, await conversationDetail({ ...conversation, title }, c.env.parts));
+    const { detail, etag } = await taggedDetail(c, { ...conversation, title });
+    return c.json(detail, 200, { etag });
   },
 );
 
@@ -159,8 +159,3 @@ conversations.get(
     });
   },
 );
-
-/** With the tag that If-Match is compared with. */
-function tagged<T extends object>(c: Context<Env>, detail: T) {
-  return c.json(detail, 200, { etag: entityTag(JSON.stringify(detail)) });
-}

@@ -76,12 +76,11 @@ messages.post(
     const work = async (requestKey: RequestKey | undefined): Promise<StartedQuery> => {
       await findQuery(c, queryId);
       const more = { requestKey, label: callerLabel("http", caller), ...chosen(choices) };
-      const begun = await c.env.runs.begin(
+      return await c.env.runs.begin(
         (options, approve) =>
           c.env.parts.conversations.retry(queryId, { ...options, ...more, approve: asking(approvals, approve) }),
         { caller, leaving: leavingOf(c) },
       );
-      return { queryId: begun.queryId };
     };
     const sent = await c.env.once.once(c.req.header("idempotency-key") ?? null, { ...onceFor(c, "retry"), work });
     return await answer(c, { queryId: sent?.queryId ?? "" });
@@ -182,12 +181,11 @@ async function begin(
   await conversations.check({ ...given, request: body.request });
   if (body.whenBusy === "steer" && await conversations.steer(conversation, body.request)) return null;
   const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
-  const begun = await c.env.runs.begin(
+  return await c.env.runs.begin(
     (options, approve) =>
       conversations.ask(conversation, body.request, { ...options, ...more, approve: asking(body.approvals, approve) }),
     { caller, leaving: body.cancelOnDisconnect === false ? null : leavingOf(c) },
   );
-  return { queryId: begun.queryId };
 }
 
 /** When to cancel the query of a client that waits for its result only. With a key the client can request the result

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DECISIONS } from "../../../domain/query/approval.ts";
 import { ExtensionSchema } from "../../../domain/reports/extension_report.ts";
+import { ApprovalQuestionSchema } from "../../schemas/query_event_schema.ts";
 import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
 
 /** Shapes of the API as OpenAPI shows them. Requests are strict; responses may gain fields. */
@@ -41,13 +42,12 @@ export const ConversationListSchema = z.object({
 
 export const ConversationDetailSchema = ConversationSchema.extend({
   running: z.string().nullable().describe("The running query, in this server or in another process"),
-  branches: z.array(z.object({
-    branchId: z.string(),
-    parentBranchId: z.string().nullable(),
-    title: z.string(),
-    queries: z.number().int(),
-    createdAt: time,
-  })),
+  branches: z.array(
+    ConversationSchema.pick({ branchId: true, title: true, createdAt: true }).extend({
+      parentBranchId: z.string().nullable(),
+      queries: z.number().int(),
+    }),
+  ),
 });
 
 const AnswerTreeSchema = z.array(z.object({ kind: z.string() }).loose()).nullable().describe(
@@ -82,7 +82,10 @@ export const ModelListSchema = z.object({
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().max(200).optional().describe("The value of next from the previous page"),
+  // A position: conversations that are added or move to the front between two pages do not shift it.
+  cursor: z.string().regex(/^\d{1,15}$/, "It must be the value of next from a previous page").transform(Number)
+    .optional()
+    .describe("The value of next from the previous page"),
 });
 
 export const NewConversationBody = z.strictObject({
@@ -118,17 +121,6 @@ export const QueriesQuery = z.object({
   ),
 });
 
-export const GraphSchema = z.object({
-  nodes: z.array(z.object({
-    name: z.string(),
-    kind: z.string(),
-    scope: z.enum(["live", "forgotten", "system"]),
-    versions: z.number().int(),
-    shape: z.string(),
-  })),
-  edges: z.array(z.object({ name: z.string(), reads: z.string() })),
-}).describe("Variables, and for each the variables that were read to compute it");
-
 export const DiffQuery = z.object({
   from: z.coerce.number().int().min(1),
   to: z.coerce.number().int().min(1),
@@ -162,15 +154,7 @@ const approvals = z.enum(["ask", "never"]).default("never").describe(
 
 export const RetryBody = z.strictObject({ queryId: id, ...choices, approvals });
 
-export const ApprovalListSchema = listOf(
-  z.object({
-    id: z.string(),
-    extension: z.string().describe("Namespace of the extension that asks"),
-    what: z.string().describe("What would be done, as a phrase: run npm ci with network"),
-    why: z.string(),
-    scope: z.string().describe("What a lasting answer allows, as a phrase: network for commands"),
-  }),
-);
+export const ApprovalListSchema = listOf(ApprovalQuestionSchema);
 
 export const ApprovalBody = z.strictObject({
   decision: z.enum(DECISIONS).describe("Allow it once, for the conversation or for the workspace, or not at all"),
@@ -267,15 +251,18 @@ export const VariableSchema = z.object({
   createdAt: time,
 });
 
-export const VersionSchema = z.object({
+export const GraphSchema = z.object({
+  nodes: z.array(
+    VariableSchema.pick({ name: true, kind: true, scope: true, versions: true }).extend({ shape: z.string() }),
+  ),
+  edges: z.array(z.object({ name: z.string(), reads: z.string() })),
+}).describe("Variables, and for each the variables that were read to compute it");
+
+export const VersionSchema = VariableSchema.pick({ kind: true, reason: true, code: true, createdAt: true }).extend({
   version: z.number().int(),
-  kind: z.string(),
   shape: z.string(),
-  reason: z.string(),
   value: z.string().nullable().describe("As text, at most the first 20000 characters; null if it is too large"),
   chars: z.number().int().nullable().describe("Length of the whole value"),
-  code: z.string(),
-  createdAt: time,
 });
 
 export const VersionListSchema = z.object({ name: z.string(), items: z.array(VersionSchema) });

@@ -1,45 +1,80 @@
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
+import type { z } from "zod";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import type { AskTarget } from "../../../conversation/send_options.ts";
+import type { AskOptions, AskTarget } from "../../../conversation/send_options.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { RequestKey } from "../../../domain/query/request_key.ts";
 import { callerLabel } from "../auth/quotas.ts";
 import type { Env } from "../request/env.ts";
+import { findConversation } from "../request/in_conversation.ts";
 import { eventStream } from "../stream/event_stream.ts";
 import type { FollowedEvent } from "../stream/followed_event.ts";
 import { FollowedQuery } from "../stream/followed_query.ts";
 import type { Begun } from "../stream/run.ts";
-import { CONVERSATION_HEADER } from "./conversation.ts";
-import { openAiFailure } from "./failure.ts";
-import type { OpenAiInput } from "./input.ts";
+import { openAiFailure } from "./error.ts";
+import { type OpenAiInput, openAiInput, type OpenAiRequest } from "./input.ts";
+import { ignoredParameters, type OpenAiBody, refuseTools } from "./parameters.ts";
+
+/** Names the conversation, in requests and in responses. */
+const CONVERSATION_HEADER = "x-vis-conversation";
+
+/** Request headers of the calls that run a query. */
+export const OPENAI_HEADERS = {
+  "X-Vis-Conversation": "The conversation to continue; a new one by default",
+  "Idempotency-Key": "Requests with the same key and body run once, also if the client disconnects; kept for a day",
+};
 
 interface OpenAiAsked {
+  readonly body: z.infer<typeof OpenAiBody>;
+  /** The parameters of the API. */
+  readonly known: Readonly<Record<string, unknown>>;
   readonly target: AskTarget;
-  readonly request: string;
-  readonly given: OpenAiInput;
-  readonly stream: boolean;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly given: OpenAiRequest;
+  /** What the response repeats of its request. */
+  readonly askedAs?: AskOptions["askedAs"];
   /** Server-sent events, for a client that streams. */
   readonly events: (events: AsyncIterable<FollowedEvent>, begun: Begun) => AsyncGenerator<string>;
   /** The body, once the query has an answer. */
   readonly whole: (result: QueryResult, begun: Begun) => object | Promise<object>;
 }
 
+interface Asking extends Pick<OpenAiAsked, "target"> {
+  readonly request: string;
+  readonly given: OpenAiInput;
+}
+
+/** The conversation that a client wants to continue, or a new one. */
+export async function openAiTarget(
+  c: Context<Env>,
+  { metadata, conversation }: {
+    readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
+    readonly conversation?: string | null | undefined;
+  },
+): Promise<AskTarget> {
+  const { conversations, workspace } = c.env.parts;
+  const id = c.req.header(CONVERSATION_HEADER) || metadata?.["conversation"] || conversation;
+  return id ? await findConversation(conversations, String(id)) : { channel: "openai", workspace };
+}
+
 /** Runs a query for a client of OpenAI's API. Without an idempotency key the query ends when the call does. Throws
  * `Problem` for a query without an answer. */
 export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Response> {
   const { parts, abandoned, noticeLeft } = c.env;
-  await parts.conversations.check({ ...asked.given, request: asked.request }); // before the quota of the token
+  const { body, known, target, askedAs } = asked;
+  refuseTools(body);
+  const { request, given } = openAiInput(asked.given, "channel" in target);
+  await parts.conversations.check({ ...given, request }); // before the quota of the token
+  const asking = { target, request, given: { ...given, askedAs } };
   const key = c.req.header("idempotency-key");
   if (key === undefined && Number(c.req.header("x-stainless-retry-count") ?? 0) > 0) {
     await noticeLeft(); // the repetition may come before the first client is missed
     abandoned.refuse(callOf(c));
   }
-  const { queryId } = key === undefined ? await begin(c, asked) : await once(c, { asked, key });
+  const { queryId } = key === undefined ? await begin(c, asking) : await once(c, { asking, key });
   const query = await FollowedQuery.find(queryId, c.env);
   const begun = { queryId, branchId: await query.branchId() };
-  const headers = { ...asked.headers, [CONVERSATION_HEADER]: begun.branchId };
+  const headers = { ...ignoredParameters(body, known), [CONVERSATION_HEADER]: begun.branchId };
   const left = (): void => {
     query.leave();
     if (key !== undefined) return;
@@ -47,7 +82,7 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
     query.run?.cancel();
   };
   const { heartbeatMs } = parts.limits;
-  if (asked.stream) return eventStream(asked.events(query.events(), begun), { headers, heartbeatMs, left });
+  if (body.stream) return eventStream(asked.events(query.events(), begun), { headers, heartbeatMs, left });
   const result = await query.result();
   const failure = openAiFailure(result);
   if (failure) throw failure;
@@ -57,7 +92,7 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
 /** Begins a query that is cancelled if its client leaves, unless a key lets the client get the answer later. */
 async function begin(
   c: Context<Env>,
-  { target, request, given }: Pick<OpenAiAsked, "target" | "request" | "given">,
+  { target, request, given }: Asking,
   requestKey?: RequestKey,
 ): Promise<Begun> {
   const { parts, runs, leaving, abandoned } = c.env;
@@ -82,17 +117,17 @@ function digestOf(values: readonly string[]): string {
 /** The query that a key began, in any process, or one that begins now. */
 async function once(
   c: Context<Env>,
-  { asked, key }: { readonly asked: OpenAiAsked; readonly key: string },
+  { asking, key }: { readonly asking: Asking; readonly key: string },
 ): Promise<{ readonly queryId: string }> {
   const { conversations } = c.env.parts;
-  const conversation = await conversationOf(c, { asked, key });
-  const target = "branchId" in asked.target || "queryId" in asked.target ? asked.target : conversation;
+  const conversation = await conversationOf(c, { asking, key });
+  const target = "channel" in asking.target ? conversation : asking.target;
   const sent = await c.env.once.once(key, {
     conversation,
     what: `openai ${c.var.caller.name}`,
     body: `${c.req.path}\n${c.var.bodyText}`,
     stored: (name) => conversations.records.keyedQuery(conversation, name),
-    work: (requestKey) => begin(c, { ...asked, target }, requestKey),
+    work: (requestKey) => begin(c, { ...asking, target }, requestKey),
   });
   return { queryId: sent?.queryId ?? "" };
 }
@@ -100,7 +135,7 @@ async function once(
 /** The conversation in which a key is looked up. A key without one has a conversation of its own. */
 async function conversationOf(
   c: Context<Env>,
-  { asked: { target, request }, key }: { readonly asked: OpenAiAsked; readonly key: string },
+  { asking: { target, request }, key }: { readonly asking: Asking; readonly key: string },
 ): Promise<Conversation> {
   const { conversations } = c.env.parts;
   if ("branchId" in target) return target;

@@ -3,17 +3,32 @@ import { z } from "zod";
 import { describeIn, EVENT_STREAM } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { validJson } from "../request/valid.ts";
-import { unfitField } from "../response/problem.ts";
 import { ChatCompletionSchema } from "./answers.ts";
-import { openAiAsk } from "./ask.ts";
+import { OPENAI_HEADERS, openAiAsk, openAiTarget } from "./ask.ts";
 import { completion, completionChunks } from "./chat_reply.ts";
-import { ChatCompletionBody, type ChatCompletionRequest } from "./chat_request.ts";
-import { namedConversation, OPENAI_HEADERS, openAiTarget } from "./conversation.ts";
-import { openAiInput } from "./input.ts";
+import { MessageSchema } from "./input.ts";
 import { servedModel, servedModels, ServedModelSchema } from "./models.ts";
-import { ignoredParameters, refuseTools } from "./parameters.ts";
+import { OpenAiBody } from "./parameters.ts";
 
 const describe = describeIn("openai");
+
+const ResponseFormat = z.union([
+  z.object({ type: z.enum(["text", "json_object"]) }),
+  z.object({ type: z.literal("json_schema"), json_schema: z.object({ schema: z.unknown().optional() }) })
+    .transform(({ type, json_schema: { schema } }) => ({ type, schema })),
+]);
+
+/** Chat completions as clients send them. */
+const ChatCompletionBody = OpenAiBody.extend({
+  model: z.string(),
+  messages: z.array(MessageSchema).min(1),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  response_format: ResponseFormat.nullish(),
+  n: z.literal(1, "It must be 1: there is one answer").nullish(),
+  functions: z.array(z.unknown()).nullish(),
+  function_call: z.unknown().optional(),
+  audio: z.null("Answers are text").optional(),
+});
 
 /** The agent as a model for clients that use OpenAI's chat completions. */
 export const chat = new Hono<Env>();
@@ -45,27 +60,13 @@ chat.post(
     const body = c.req.valid("json");
     const { parts } = c.env;
     servedModel(parts, body.model);
-    const id = namedConversation(c, body);
-    const wanted = { isNew: id === null, schema: checkChat(body), field: "messages" };
     const facts = { model: body.model, at: parts.now() };
     const includeUsage = body.stream_options?.include_usage === true;
     return await openAiAsk(c, {
-      ...openAiInput(body.messages, wanted),
-      target: await openAiTarget(id, parts),
-      stream: body.stream === true,
-      headers: ignoredParameters(body, ChatCompletionBody.shape),
+      ...{ body, known: ChatCompletionBody.shape, target: await openAiTarget(c, body) },
+      given: { messages: body.messages, field: "messages", format: body.response_format },
       events: (events, { queryId }) => completionChunks(events, { facts: { ...facts, queryId }, includeUsage }),
       whole: (result, { queryId }) => completion(result, { ...facts, queryId }),
     });
   },
 );
-
-/** The JSON Schema that the answer of a chat completion must satisfy; undefined for none. Throws `Problem` for options
- * of the protocol that are not supported here. */
-function checkChat({ n, audio, response_format: format, ...body }: ChatCompletionRequest): unknown {
-  refuseTools(body);
-  if ((n ?? 1) !== 1) throw unfitField("n", `Cannot return ${n} choices: n must be 1`);
-  if (audio !== undefined && audio !== null) throw unfitField("audio", "Cannot return audio: answers are text");
-  if (!format || format.type === "text") return undefined;
-  return (format.type === "json_schema" ? format.json_schema.schema : null) ?? { type: "object" };
-}

@@ -1,4 +1,6 @@
-import type { Problem, ProblemKind } from "../response/problem.ts";
+import { hasAnswer, type QueryReason, type QueryResult } from "../../../domain/query/query_result.ts";
+import { shownAnswer } from "../../../domain/query/shown_answer.ts";
+import { Problem, type ProblemKind } from "../response/problem.ts";
 
 const TYPES: Partial<Record<ProblemKind, string>> = {
   unauthorized: "authentication_error",
@@ -18,6 +20,17 @@ const CODES: Partial<Record<ProblemKind, string>> = {
   "rate-limited": "rate_limit_exceeded",
   quota: "insufficient_quota",
 };
+
+const OF_THE_MODEL: readonly QueryReason[] = ["provider", "answer_schema", "unusable_replies", "unsupported_answer"];
+
+/** The problem to report for a query without an answer, or with one that is not stored; null otherwise. */
+export function openAiFailure(result: Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer">): Problem | null {
+  const { reason } = result;
+  if (hasAnswer(result) && reason !== "unstored") return null;
+  return new Problem(shownAnswer(result), {
+    kind: OF_THE_MODEL.includes(reason) ? "provider" : "unavailable",
+  });
+}
 
 /** The error object in OpenAI's format. */
 export function openAiErrorBody(

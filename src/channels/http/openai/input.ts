@@ -1,9 +1,37 @@
+import { z } from "zod";
 import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Image } from "../../../domain/images/image.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
 import { inputSource } from "../request/input_source.ts";
 import { unfitField } from "../response/problem.ts";
-import type { OpenAiMessage } from "./messages.ts";
+
+const text = z.object({ type: z.enum(["text", "input_text", "output_text"]), text: z.string() });
+const refusal = z.object({ type: z.literal("refusal"), refusal: z.string() });
+const image = z.union([
+  z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) }),
+  z.object({ type: z.literal("input_image"), image_url: z.string() }),
+]);
+
+/** A message as clients of OpenAI's APIs send it: chat completions and responses name the same parts differently. */
+export const MessageSchema = z.object({
+  type: z.literal("message").optional(),
+  role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]),
+  content: z.union([z.string(), z.array(z.union([text, image, refusal]))]).nullish(),
+  name: z.string().optional(),
+  tool_calls: z.array(z.unknown()).nullish(),
+  tool_call_id: z.string().nullish(),
+});
+
+export type OpenAiMessage = z.infer<typeof MessageSchema>;
+
+/** What a client sends to the agent, of either API. */
+export interface OpenAiRequest {
+  readonly messages: readonly OpenAiMessage[];
+  /** The path of the messages in the body. */
+  readonly field: "messages" | "input";
+  /** Of the answer; text if there is none. */
+  readonly format: { readonly type: string; readonly schema?: unknown } | null | undefined;
+}
 
 export type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
@@ -12,10 +40,10 @@ const SEE_IMAGES = "See the attached images.";
 
 /** Turns a client's messages into input for the agent. The last user message is the request; without one, the last
  * message is. In a new conversation the others become the variable `messages`; in an existing one they are already
- * known. Throws `Problem` if there is nothing to request; `field` is the path of the messages in the body. */
+ * known. Throws `Problem` if there is nothing to request. */
 export function openAiInput(
-  messages: readonly OpenAiMessage[],
-  { isNew, schema, field }: { readonly isNew: boolean; readonly schema: unknown; readonly field: string },
+  { messages, field, format }: OpenAiRequest,
+  isNew: boolean,
 ): { readonly request: string; readonly given: OpenAiInput } {
   const asked = messages.findLast(({ role }) => role === "user") ?? messages.at(-1);
   const images = asked ? imagesOf(asked) : [];
@@ -29,7 +57,7 @@ export function openAiInput(
     request,
     given: {
       images,
-      responseSchema: schema,
+      responseSchema: !format || format.type === "text" ? undefined : format.schema ?? { type: "object" },
       instructions,
       variables: isNew && said.length > 0 ? { messages: inputSource("messages", said.map(plain)) } : undefined,
     },

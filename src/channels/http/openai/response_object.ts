@@ -1,7 +1,7 @@
 import type OpenAI from "openai";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { Usage } from "../../../domain/query/usage.ts";
-import { openAiFailure } from "./failure.ts";
+import { openAiFailure } from "./error.ts";
 
 type Message = OpenAI.Responses.ResponseOutputMessage & { readonly content: [OpenAI.Responses.ResponseOutputText] };
 

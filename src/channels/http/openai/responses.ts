@@ -11,13 +11,10 @@ import type { HttpParts } from "../routing/http_parts.ts";
 import type { Begun } from "../stream/run.ts";
 import { resultOf } from "../../../conversation/stored_events.ts";
 import { ResponseSchema } from "./answers.ts";
-import { openAiAsk } from "./ask.ts";
-import { namedConversation, OPENAI_HEADERS, openAiTarget } from "./conversation.ts";
-import { openAiInput } from "./input.ts";
+import { OPENAI_HEADERS, openAiAsk, openAiTarget } from "./ask.ts";
+import type { OpenAiMessage } from "./input.ts";
 import { servedModel } from "./models.ts";
-import { ignoredParameters } from "./parameters.ts";
 import { responseEvents } from "./response_events.ts";
-import { responseMessages } from "./response_messages.ts";
 import { responseObject } from "./response_object.ts";
 import { ResponseBody, type ResponseRequest } from "./responses_request.ts";
 
@@ -48,18 +45,12 @@ responses.post(
     const body = c.req.valid("json");
     const { parts } = c.env;
     const { id: model } = servedModel(parts, body.model ?? undefined);
-    const { messages, schema } = await responseMessages(body, (id) => answerOf(parts, id));
-    const isNew = named(c, body) === null && !body.previous_response_id;
     const askedAs = { ...askedOf(body), model };
     const at = parts.now();
     const facts = ({ queryId, branchId }: Begun) => ({ ...askedAs, at, queryId, conversationId: branchId });
-    const { request, given } = openAiInput(messages, { isNew, schema, field: "input" });
     return await openAiAsk(c, {
-      request,
-      given: { ...given, askedAs },
-      target: await targetOf(c, body),
-      stream: body.stream === true,
-      headers: ignoredParameters(body, ResponseBody.shape),
+      ...{ body, known: ResponseBody.shape, target: await targetOf(c, body), askedAs },
+      given: { messages: await messagesOf(parts, body), field: "input", format: body.text?.format },
       events: (events, begun) => responseEvents(events, facts(begun)),
       whole: async (result, begun) =>
         responseObject(facts(begun), { result, thinking: await thinkingOf(parts, begun.queryId) }).response,
@@ -91,17 +82,23 @@ function askedOf(
   return { instructions: instructions ?? null, previousId: previousId ?? null, metadata: metadata ?? {}, format };
 }
 
-function named(c: Context<Env>, body: ResponseRequest): string | null {
-  const { conversation } = body;
-  const id = typeof conversation === "string" ? conversation : conversation?.id;
-  return namedConversation(c, body) ?? (id || null);
+/** References to items of earlier responses become their texts. */
+async function messagesOf(parts: HttpParts, { input, instructions }: ResponseRequest) {
+  const messages: OpenAiMessage[] = instructions ? [{ role: "developer", content: instructions }] : [];
+  for (const item of typeof input === "string" ? [{ role: "user" as const, content: input }] : input) {
+    if ("role" in item) messages.push(item);
+    else if ("id" in item && !item.id.startsWith("rs_")) {
+      messages.push({ role: "assistant", content: await answerOf(parts, item.id) });
+    }
+  }
+  return messages;
 }
 
 /** The branch that ends with the previous response, a branch that begins at it, or the named conversation. */
 async function targetOf(c: Context<Env>, body: ResponseRequest): Promise<AskTarget> {
   const { parts } = c.env;
   const { previous_response_id: previous } = body;
-  if (!previous) return await openAiTarget(named(c, body), parts);
+  if (!previous) return await openAiTarget(c, body);
   const { branch, query } = await findResponse(parts, previous);
   const last = (await parts.conversations.queries(branch)).at(-1);
   return last?.queryId === query.queryId ? branch : { queryId: query.queryId, position: null };

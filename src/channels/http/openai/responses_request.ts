@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { MessageSchema } from "./messages.ts";
+import { MessageSchema } from "./input.ts";
+import { OpenAiBody } from "./parameters.ts";
 
 /** Thinking of earlier responses that clients send back: the answer does not depend on it. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
@@ -13,23 +14,19 @@ const Format = z.union([
 ]);
 
 /** Responses as OpenAI's clients request them. */
-export const ResponseBody = z.object({
+export const ResponseBody = OpenAiBody.extend({
   model: z.string().nullish(),
   input: z.union([z.string(), z.array(z.union([MessageSchema, Reasoning, Reference])).min(1)]),
   instructions: z.string().nullish().describe("For this query only"),
-  stream: z.boolean().nullish(),
   text: z.object({ format: Format.nullish() }).nullish(),
   previous_response_id: z.string().nullish().describe(
     "The response to continue from; in a new branch if other responses already follow it",
   ),
-  conversation: z.union([z.string(), z.object({ id: z.string() })]).nullish().describe(
+  conversation: z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish().describe(
     "The conversation to continue",
   ),
-  metadata: z.record(z.string(), z.unknown()).nullish().describe("conversation: id of the conversation to continue"),
-  tools: z.array(z.unknown()).nullish(),
-  tool_choice: z.unknown().optional(),
-  background: z.boolean().nullish(),
-  prompt: z.unknown().optional(),
-}).loose();
+  background: z.literal(false, "Wait for the response, or stream it").nullish(),
+  prompt: z.null("Stored prompts are not supported").optional(),
+});
 
 export type ResponseRequest = z.infer<typeof ResponseBody>;
