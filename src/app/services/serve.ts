@@ -59,7 +59,7 @@ export async function serve(
       extensions: { list: () => extensionsOf(request, { settings, parts }) },
       workspaces: await realFolders(config.workspaces),
       budget: settings.config.budget,
-      undo: undoOf(request, { settings, parts }),
+      ...undoOf(request, { settings, parts }),
       log: createLog("http"),
       ...(telemetry ? { within: telemetry.within } : {}),
       ready: readyOf(settings, conversations),
@@ -112,13 +112,16 @@ function readyOf(settings: Settings, { records }: Session["conversations"]): Ret
   });
 }
 
-/** Null if nothing may be written into the workspace. */
+/** Absent if nothing may be written into the workspace. */
 function undoOf(
   { locked }: ServeRequest,
   { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
-): NonNullable<HttpParts["undo"]> | null {
-  if (locked?.writable === false) return null;
-  return (where, options) => runUndo(new AppExtensionAdmin({ ...settings, ...where }, parts), options);
+): Pick<HttpParts, "undo"> {
+  if (locked?.writable === false) return {};
+  return {
+    undo: ({ conversationId: conversation, workspace, tenant }, options) =>
+      runUndo(new AppExtensionAdmin({ ...settings, workspace, tenant }, parts), { conversation, ...options }),
+  };
 }
 
 /** Throws `ConfigError` for a folder that does not exist. */

@@ -58,7 +58,7 @@ async function withSigned(source: TokenSource, { jwt, quota }: Config["server"])
   if (audience === null) {
     throw new ConfigError("Cannot accept tokens of server.jwt.issuer: set server.jwt.audience, which they must name");
   }
-  const { SignedTokens } = await import("../../channels/http/auth/signed_tokens.ts");
-  const tokens = new SignedTokens({ ...jwt, issuer, audience, quota, now: Date.now, log: createLog("http") });
-  return { grants: () => source.grants(), signed: (token) => tokens.grant(token) };
+  const { signedTokens } = await import("../../channels/http/auth/signed_tokens.ts");
+  const signed = signedTokens({ ...jwt, issuer, audience, quota, now: Date.now, log: createLog("http") });
+  return { grants: () => source.grants(), signed };
 }

@@ -1,4 +1,5 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { except } from "hono/combine";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { matchedRoutes } from "hono/route";
@@ -59,7 +60,8 @@ export function createApp(
       return await answer(c.req.raw);
     });
   }
-  for (const path of ["/metrics", "/api/*", "/v1/*"]) app.use(path, authenticated);
+  const open = app.routes.filter(({ method }) => method !== "ALL").map(({ path }) => path);
+  app.use(except(open, authenticated));
   app.route("/", metricsRoute);
   app.route("/api/v1", server);
   app.route("/api/v1/conversations", conversations);

@@ -1,6 +1,5 @@
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { BusyError } from "../../../domain/errors.ts";
-import type { UndoReport } from "../../../domain/reports/undo_report.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { inConversation } from "../request/in_conversation.ts";
@@ -21,7 +20,8 @@ undo.get(
   }),
   inConversation,
   async (c) => {
-    const { error = null, changes = [], files = [] } = await run(c, { dryRun: true }) ?? { error: NONE };
+    const { error = null, changes = [], files = [] } = await c.env.parts.undo?.(c.var.conversation, { dryRun: true }) ??
+      { error: NONE };
     return c.json(schema.UndoPreviewSchema.parse({ changes, files, fault: error }));
   },
 );
@@ -36,19 +36,15 @@ undo.post(
   validJson(schema.UndoBody),
   inConversation,
   async (c) => {
-    const { conversationId } = c.var.conversation;
+    const { conversation } = c.var;
+    const { conversationId } = conversation;
     const running = await c.env.parts.conversations.records.running(conversationId);
     if (running !== null) throw new BusyError(`Conversation is busy: ${conversationId}`);
     const { changes: wanted } = c.req.valid("json");
-    const report = await run(c, { changes: wanted.join(",") });
-    if (report === null) throw new Problem(NONE, { kind: "not-found" });
+    const report = await c.env.parts.undo?.(conversation, { changes: wanted.join(",") });
+    if (!report) throw new Problem(NONE, { kind: "not-found" });
     const { error, changes = [], files = [] } = report;
     if (error !== undefined) throw new Problem(error, { kind: "changed", status: 409 });
     return c.json(schema.UndoSchema.parse({ changes, files }));
   },
 );
-
-async function run(c: Context<Env>, options: Readonly<Record<string, string | boolean>>): Promise<UndoReport | null> {
-  const { conversationId, workspace, tenant } = c.var.conversation;
-  return await c.env.parts.undo?.({ workspace, tenant }, { conversation: conversationId, ...options }) ?? null;
-}

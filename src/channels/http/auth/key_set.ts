@@ -28,85 +28,68 @@ export interface KeySetOptions {
   readonly log: Log;
 }
 
-/** The public keys of an issuer of tokens (RFC 7517), read when a token needs one. Keys that were added are found at
- * once; one that was removed counts for ten more minutes. However many tokens name unknown keys, and whether or not the
- * issuer answers, it is asked at most every ten seconds. */
-export class KeySet {
-  readonly #options: KeySetOptions;
-  #kept: { readonly find: JWTVerifyGetKey; readonly at: number } | null = null;
-  #triedAt: number | null = null;
-  #reading: Promise<void> | null = null;
-
-  constructor(options: KeySetOptions) {
-    this.#options = options;
-  }
-
-  /** The key of a token. Throws `Problem` (503) if no keys are known. */
-  readonly find: JWTVerifyGetKey = async (header, token) => {
-    if (!this.#held(HELD_MS)) await this.#read();
-    else if (!this.#held(FRESH_MS)) void this.#read();
-    try {
-      return await this.#keys()(header, token);
-    } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-    }
-    await this.#read();
-    return await this.#keys()(header, token);
-  };
-
-  #keys(): JWTVerifyGetKey {
-    const kept = this.#held(HELD_MS);
-    if (kept) return kept;
+/** Finds the public key of a token in the set of its issuer (RFC 7517), which is read when a token needs one. Keys that
+ * were added are found at once; one that was removed counts for ten more minutes. However many tokens name unknown keys,
+ * and whether or not the issuer answers, it is asked at most every ten seconds. Throws `Problem` (503) if no keys are
+ * known. */
+export function keySet(options: KeySetOptions): JWTVerifyGetKey {
+  const { issuer, now, log } = options;
+  let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };
+  let triedAt = -PAUSE_MS;
+  let reading: Promise<void> | null = null;
+  const isWithin = (ms: number, at: number): boolean => now() >= at && now() < at + ms;
+  const held = (ms: number): JWTVerifyGetKey | null => isWithin(ms, kept.at) ? kept.find : null;
+  const found: JWTVerifyGetKey = (header, token) => {
+    const find = held(HELD_MS);
+    if (find) return find(header, token);
     throw new Problem("Cannot check this token: the keys of its issuer cannot be read now", { kind: "unavailable" });
-  }
-
-  #held(ms: number): JWTVerifyGetKey | null {
-    return this.#kept && this.#isWithin(ms, this.#kept.at) ? this.#kept.find : null;
-  }
-
-  #isWithin(ms: number, at: number): boolean {
-    const now = this.#options.now();
-    return now >= at && now < at + ms;
-  }
-
-  /** Never rejects. */
-  async #read(): Promise<void> {
-    if (!this.#reading && this.#triedAt !== null && this.#isWithin(PAUSE_MS, this.#triedAt)) return;
-    this.#triedAt = this.#options.now();
-    this.#reading ??= this.#readNow().finally(() => this.#reading = null);
-    await this.#reading;
-  }
-
-  async #readNow(): Promise<void> {
-    const { issuer, jwks, now, log } = this.#options;
+  };
+  const readNow = async (): Promise<void> => {
     try {
-      const { keys } = Keys.parse(await this.#json(jwks ?? await this.#discovered(issuer)));
+      const { keys } = Keys.parse(await readJson(options.jwks ?? await discovered(issuer)));
       // A secret key in a public document is a mistake of the issuer.
       const open = keys.filter(({ kty }) => kty !== "oct");
-      this.#kept = { find: createLocalJWKSet({ keys: open }), at: now() };
+      kept = { find: createLocalJWKSet({ keys: open }), at: now() };
       log.info("token_keys_read", { issuer, keys: open.length });
     } catch (error) {
       log.error("token_keys_not_read", { issuer, error: messageOf(error) });
     }
-  }
-
-  async #discovered(issuer: string): Promise<string> {
-    const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-    const found = Discovery.parse(await this.#json(url));
-    if (found.issuer !== issuer) throw new Error(`Cannot use ${url}: it is of the issuer ${found.issuer}`);
-    return found.jwks_uri;
-  }
-
-  async #json(url: string): Promise<unknown> {
-    if (!isSecureUrl(url)) throw new Error(`Cannot read ${url}: it must begin with https`);
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
-    if (!response.ok || response.body === null) {
-      await response.body?.cancel();
-      throw new Error(`Cannot read ${url}: its status is ${response.status}`);
+  };
+  const read = async (): Promise<void> => {
+    if (!reading && isWithin(PAUSE_MS, triedAt)) return;
+    triedAt = now();
+    reading ??= readNow().finally(() => reading = null);
+    await reading;
+  };
+  return async (header, token) => {
+    if (!held(HELD_MS)) await read();
+    else if (!held(FRESH_MS)) void read();
+    try {
+      return await found(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
     }
-    const tooLarge = () => new Error(`Cannot read ${url}: it has more than ${MAX_BYTES} bytes`);
-    const bytes = await readBounded(response.body, { maxBytes: MAX_BYTES, tooLarge, signal });
-    return readForeignJson(new TextDecoder().decode(bytes));
+    await read();
+    return await found(header, token);
+  };
+}
+
+async function discovered(issuer: string): Promise<string> {
+  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const found = Discovery.parse(await readJson(url));
+  if (found.issuer !== issuer) throw new Error(`Cannot use ${url}: it is of the issuer ${found.issuer}`);
+  return found.jwks_uri;
+}
+
+async function readJson(url: string): Promise<unknown> {
+  if (!isSecureUrl(url)) throw new Error(`Cannot read ${url}: it must begin with https`);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel();
+    throw new Error(`Cannot read ${url}: its status is ${response.status}`);
   }
+  const tooLarge = () => new Error(`Cannot read ${url}: it has more than ${MAX_BYTES} bytes`);
+  const bytes = await readBounded(response.body, { maxBytes: MAX_BYTES, tooLarge, signal });
+  return readForeignJson(new TextDecoder().decode(bytes));
 }

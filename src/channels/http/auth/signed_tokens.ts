@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { errors, type JWTPayload, jwtVerify } from "jose";
 import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../../domain/records/tenant.ts";
-import type { Log } from "../../../logging/log.ts";
 import { Problem, unauthorized } from "../response/problem.ts";
-import { KeySet } from "./key_set.ts";
+import { keySet, type KeySetOptions } from "./key_set.ts";
 import type { Quota, TokenGrant, TokenScope } from "./token_grant.ts";
 
 /** Signatures of a public key only: with a shared secret, whoever can check a token could make one. */
@@ -17,33 +16,31 @@ const SKEW_SECONDS = 60;
 const SCOPES: readonly TokenScope[] = ["admin", "write", "read"];
 const SUBJECT = /^[^\p{Cc}]{1,255}$/u;
 
-export interface SignedTokensOptions {
-  readonly issuer: string;
+export interface SignedTokensOptions extends KeySetOptions {
   readonly audience: string;
-  readonly jwks: string | null;
   /** The claim with the scopes: `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
   readonly scopeClaim: string;
   /** The claim with the tenant, which every token must then have; null if all are the default one's. */
   readonly tenantClaim: string | null;
   readonly quota: Quota;
-  readonly now: () => number;
-  readonly log: Log;
 }
 
-/** Checks JSON Web Tokens of one issuer (RFC 9068), whose public keys it reads. */
-export class SignedTokens {
-  readonly #options: SignedTokensOptions;
-  readonly #keys: KeySet;
-
-  constructor(options: SignedTokensOptions) {
-    this.#options = options;
-    this.#keys = new KeySet(options);
-  }
-
-  /** Throws `Problem`: 401 for a token that does not count, 403 without a scope, 503 if the keys cannot be read. */
-  async grant(token: string): Promise<TokenGrant> {
-    const { scopeClaim, tenantClaim, quota } = this.#options;
-    const claims = await this.#claims(token);
+/** Checks JSON Web Tokens of one issuer (RFC 9068), whose public keys it reads. Throws `Problem`: 401 for a token that
+ * does not count, 403 without a scope, 503 if the keys cannot be read. */
+export function signedTokens(
+  { audience, scopeClaim, tenantClaim, quota, ...options }: SignedTokensOptions,
+): (token: string) => Promise<TokenGrant> {
+  const { issuer, now } = options;
+  const keys = keySet(options);
+  return async (token) => {
+    const { payload: claims } = await jwtVerify(token, keys, {
+      ...{ issuer, audience, algorithms: ALGORITHMS, requiredClaims: ["exp", "sub"] },
+      ...{ clockTolerance: SKEW_SECONDS, currentDate: new Date(now()) },
+    }).catch((error: unknown) => {
+      throw error instanceof errors.JOSEError
+        ? unauthorized(`Cannot accept this token: ${faultOf(error)}`, true)
+        : error;
+    });
     const { sub = "", exp = 0 } = claims;
     if (!SUBJECT.test(sub)) throw unauthorized("Cannot accept this token: its claim sub cannot be used", true);
     const digest = createHash("sha256").update(token).digest();
@@ -52,21 +49,7 @@ export class SignedTokens {
     const scope = scopeOf(claims[scopeClaim], scopeClaim);
     const tenant = tenantOf(claims, tenantClaim);
     return { name, digest, scope, tenant, all: scope === "admin", expiresAt: exp * 1000, quota };
-  }
-
-  async #claims(token: string): Promise<JWTPayload> {
-    const { issuer, audience, now } = this.#options;
-    try {
-      const { payload } = await jwtVerify(token, this.#keys.find, {
-        ...{ issuer, audience, algorithms: ALGORITHMS, requiredClaims: ["exp", "sub"] },
-        ...{ clockTolerance: SKEW_SECONDS, currentDate: new Date(now()) },
-      });
-      return payload;
-    } catch (error) {
-      if (error instanceof errors.JOSEError) throw unauthorized(`Cannot accept this token: ${faultOf(error)}`, true);
-      throw error;
-    }
-  }
+  };
 }
 
 function scopeOf(claim: unknown, name: string): TokenScope {

@@ -1,6 +1,6 @@
 import { createMiddleware } from "hono/factory";
 import { addressReader } from "../auth/client_address.ts";
-import { RateLimiter } from "../auth/rate_limit.ts";
+import { rateLimiter } from "../auth/rate_limit.ts";
 import { checkToken } from "../auth/token_check.ts";
 import { Problem } from "../response/problem.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
@@ -15,16 +15,16 @@ export function admission(
   hosts: GuardOptions["hosts"],
 ): { readonly admitted: Handler; readonly authenticated: Handler } {
   const addressOf = addressReader(proxies);
-  const perAddress = new RateLimiter(limits.perAddress, now);
-  const perToken = new RateLimiter(limits.perToken, now);
-  const wrongTokens = new RateLimiter(limits.wrongTokens, now);
+  const perAddress = rateLimiter(limits.perAddress, { what: "address", now });
+  const perToken = rateLimiter(limits.perToken, { what: "token", now });
+  const wrongTokens = rateLimiter(limits.wrongTokens, { what: "address", now });
   return {
     /** Sets `address`, and refuses what must not be served before any route sees it. */
     admitted: createMiddleware<Env>(async (c, next) => {
       const address = addressOf(c.req.raw.headers, c.env.remote);
       c.set("address", address);
       guard(c.req.raw, { limits, hosts });
-      perAddress.take(address, "address");
+      perAddress(address);
       await next();
     }),
     /** Sets `caller`. From then on nothing in the request reaches conversations that the caller may not see. A valid
@@ -33,10 +33,10 @@ export function admission(
       const given = c.req.header("authorization");
       const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {
         const isWrong = given !== undefined && error instanceof Problem && error.status === 401;
-        if (isWrong) wrongTokens.take(c.var.address, "address");
+        if (isWrong) wrongTokens(c.var.address);
         throw error;
       });
-      perToken.take(caller.name, "token");
+      perToken(caller.name);
       c.set("caller", caller);
       const { parts } = c.env;
       c.env = { ...c.env, parts: { ...parts, conversations: parts.conversations.of(caller) } };

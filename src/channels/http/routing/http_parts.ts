@@ -1,4 +1,4 @@
-import type { Conversations } from "../../../conversation/conversations.ts";
+import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
 import type { Log } from "../../../logging/log.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts";
@@ -7,8 +7,6 @@ import type { UndoReport } from "../../../domain/reports/undo_report.ts";
 import type { Rate } from "../auth/rate_limit.ts";
 import type { IdleLimits, OwnConnections } from "./connections.ts";
 import type { TokenSource } from "../auth/token_grant.ts";
-
-type UndoOptions = Readonly<Record<string, string | boolean>>;
 
 /** Dependencies of the HTTP channel. The caller that provides them closes them, after the server. */
 export interface HttpParts {
@@ -26,13 +24,11 @@ export interface HttpParts {
   readonly admin: Pick<ProviderAdmin, "models">;
   /** Lists extensions. */
   readonly extensions: Pick<ExtensionAdmin, "list">;
-  /** Undoes a tenant's file changes in a workspace; null if the server may not. */
-  readonly undo?:
-    | ((
-      where: { readonly workspace: string; readonly tenant: string },
-      options: UndoOptions,
-    ) => Promise<UndoReport | null>)
-    | null;
+  /** Undoes file changes of a conversation, whose ids are separated by commas; absent if the server may not. */
+  readonly undo?: (
+    conversation: Conversation,
+    options: { readonly dryRun?: boolean; readonly changes?: string },
+  ) => Promise<UndoReport | null>;
   readonly log: Log;
   readonly now: () => number;
   /** Wraps the work of every request; the work reports its route with parameter names instead of values. */

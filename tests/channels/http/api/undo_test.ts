@@ -11,9 +11,9 @@ function recorded(): { readonly undo: NonNullable<HttpParts["undo"]>; readonly a
   const state = { undone: false };
   return {
     asked,
-    undo: ({ workspace }, { conversation: _, ...options }) => {
+    undo: ({ workspace }, options) => {
       asked.push({ workspace, ...options });
-      if (options["dryRun"]) {
+      if (options.dryRun) {
         return Promise.resolve(state.undone ? { error: "Nothing to undo" } : { changes: [CHANGE], files: FILES });
       }
       const report = state.undone ? { changes: [], files: [] } : { changes: [CHANGE], files: FILES };

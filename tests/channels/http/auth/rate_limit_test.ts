@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { RateLimiter } from "../../../../src/channels/http/auth/rate_limit.ts";
+import { rateLimiter } from "../../../../src/channels/http/auth/rate_limit.ts";
 
-Deno.test("RateLimit take() fills up with time, to its burst and no further, and a clock that goes back gives nothing", () => {
+Deno.test("rateLimiter() fills up with time, to its burst and no further, and a clock that goes back gives nothing", () => {
   const clock = { now: 1_000_000 };
-  const limit = new RateLimiter({ perMinute: 60, burst: 2 }, () => clock.now);
+  const limit = rateLimiter({ perMinute: 60, burst: 2 }, { what: "token", now: () => clock.now });
   const takes = (): boolean => {
     try {
-      limit.take("a", "token");
+      limit("a");
       return true;
     } catch {
       return false;
@@ -21,12 +21,12 @@ Deno.test("RateLimit take() fills up with time, to its burst and no further, and
   assert.equal(takes(), false);
 });
 
-Deno.test("RateLimit keeps a bounded number of keys, and does not forget one that is empty for those that are full", () => {
+Deno.test("rateLimiter() keeps a bounded number of keys, and does not forget one that is empty for those that are full", () => {
   const clock = { now: 0 };
-  const limit = new RateLimiter({ perMinute: 60, burst: 1 }, () => clock.now);
-  for (let at = 0; at < 9_999; at++) limit.take(`old ${at}`, "address");
+  const limit = rateLimiter({ perMinute: 60, burst: 1 }, { what: "address", now: () => clock.now });
+  for (let at = 0; at < 9_999; at++) limit(`old ${at}`);
   clock.now += 60_000;
-  limit.take("busy", "address");
-  for (let at = 0; at < 9_000; at++) limit.take(`new ${at}`, "address");
-  assert.throws(() => limit.take("busy", "address"), { status: 429 });
+  limit("busy");
+  for (let at = 0; at < 9_000; at++) limit(`new ${at}`);
+  assert.throws(() => limit("busy"), { status: 429 });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { SignJWT, UnsecuredJWT } from "jose";
-import { SignedTokens, type SignedTokensOptions } from "../../../../src/channels/http/auth/signed_tokens.ts";
+import { signedTokens, type SignedTokensOptions } from "../../../../src/channels/http/auth/signed_tokens.ts";
 import { Problem } from "../../../../src/channels/http/response/problem.ts";
 import { createLog } from "../../../../src/logging/log.ts";
 import { NO_QUOTA, startRig } from "../_rig.ts";
@@ -9,8 +9,8 @@ import { AUDIENCE, type Claims, type Issuer, startIssuer } from "./_issuer.ts";
 
 const NOW = 2_000_000_000;
 
-function tokensOf(issuer: Issuer, more: Partial<SignedTokensOptions> = {}): SignedTokens {
-  return new SignedTokens({
+function tokensOf(issuer: Issuer, more: Partial<SignedTokensOptions> = {}): ReturnType<typeof signedTokens> {
+  return signedTokens({
     ...{ issuer: issuer.url, audience: AUDIENCE, jwks: null, scopeClaim: "scope", tenantClaim: null, quota: NO_QUOTA },
     ...{ now: () => NOW * 1000, log: createLog("test"), ...more },
   });
@@ -27,43 +27,43 @@ async function refused(work: Promise<unknown>, status: number, why: RegExp): Pro
   });
 }
 
-Deno.test("SignedTokens grant() takes name, scope and expiry from the claims", async () => {
+Deno.test("signedTokens() takes name, scope and expiry from the claims", async () => {
   await using issuer = startIssuer(NOW);
   const key = await issuer.add("one");
   const tokens = tokensOf(issuer);
-  const { name, scope, expiresAt } = await tokens.grant(await key.sign());
+  const { name, scope, expiresAt } = await tokens(await key.sign());
   assert.deepEqual({ name, scope, expiresAt }, { name: "jwt:ana", scope: "write", expiresAt: (NOW + 600) * 1000 });
   assert.deepEqual(issuer.asked, ["/.well-known/openid-configuration", "/keys"]);
-  const scoped = async (given: unknown) => (await tokens.grant(await key.sign({ scope: given }))).scope;
+  const scoped = async (given: unknown) => (await tokens(await key.sign({ scope: given }))).scope;
   assert.equal(await scoped("vis:read vis:admin"), "admin");
   assert.equal(await scoped(["vis:read"]), "read");
   for (const none of ["", "admin", "write", "vis:write2", "xvis:write", [], 7, null, { "vis:admin": true }]) {
-    await refused(key.sign({ scope: none }).then((token) => tokens.grant(token)), 403, /claim scope has none of/);
+    await refused(key.sign({ scope: none }).then((token) => tokens(token)), 403, /claim scope has none of/);
   }
   const roles = tokensOf(issuer, { scopeClaim: "roles", jwks: `${issuer.url}/keys` });
-  assert.equal((await roles.grant(await key.sign({ roles: ["vis:read"] }))).scope, "read");
+  assert.equal((await roles(await key.sign({ roles: ["vis:read"] }))).scope, "read");
 });
 
-Deno.test("SignedTokens grant() every algorithm of a public key", async () => {
+Deno.test("signedTokens() every algorithm of a public key", async () => {
   await using issuer = startIssuer(NOW);
   for (const alg of ["RS256", "PS384", "ES256", "ES512", "EdDSA"]) {
     const key = await issuer.add(alg, alg);
-    assert.equal((await tokensOf(issuer).grant(await key.sign())).name, "jwt:ana", alg);
+    assert.equal((await tokensOf(issuer)(await key.sign())).name, "jwt:ana", alg);
   }
 });
 
-Deno.test("SignedTokens grant() clocks may differ by a minute, and no more", async () => {
+Deno.test("signedTokens() clocks may differ by a minute, and no more", async () => {
   await using issuer = startIssuer(NOW);
   const key = await issuer.add("one");
   const tokens = tokensOf(issuer);
-  const given = async (claims: Claims) => await tokens.grant(await key.sign(claims));
+  const given = async (claims: Claims) => await tokens(await key.sign(claims));
   await given({ exp: NOW - 59 });
   await given({ nbf: NOW + 60 });
   await refused(given({ exp: NOW - 60 }), 401, /it has expired/);
   await refused(given({ nbf: NOW + 61 }), 401, /it is not valid yet/);
 });
 
-Deno.test("SignedTokens grant() refuses what is meant for others, lacks a claim or is signed by others", async () => {
+Deno.test("signedTokens() refuses what is meant for others, lacks a claim or is signed by others", async () => {
   await using issuer = startIssuer(NOW);
   await using other = startIssuer(NOW);
   const key = await issuer.add("one");
@@ -82,43 +82,43 @@ Deno.test("SignedTokens grant() refuses what is meant for others, lacks a claim 
     [{ sub: "a\nb" }, /claim sub/],
     [{ sub: "x".repeat(256) }, /claim sub/],
   ];
-  for (const [claims, why] of cases) await refused(key.sign(claims).then((one) => tokens.grant(one)), 401, why);
-  await refused(tokens.grant(await foreign.sign({ iss: issuer.url })), 401, /was not signed by its issuer/);
+  for (const [claims, why] of cases) await refused(key.sign(claims).then((one) => tokens(one)), 401, why);
+  await refused(tokens(await foreign.sign({ iss: issuer.url })), 401, /was not signed by its issuer/);
   const [head, body, signature] = (await key.sign()).split(".");
   const wider = Buffer.from(JSON.stringify({
     ...JSON.parse(Buffer.from(body ?? "", "base64url").toString()),
     scope: "vis:admin",
   })).toString("base64url");
-  await refused(tokens.grant(`${head}.${wider}.${signature}`), 401, /was not signed by its issuer/);
+  await refused(tokens(`${head}.${wider}.${signature}`), 401, /was not signed by its issuer/);
 });
 
-Deno.test("SignedTokens grant() refuses no signature and one by a public key as the secret", async () => {
+Deno.test("signedTokens() refuses no signature and one by a public key as the secret", async () => {
   await using issuer = startIssuer(NOW);
   const key = await issuer.add("one", "RS256");
   const claims = { iss: issuer.url, aud: AUDIENCE, sub: "ana", exp: NOW + 600, scope: "vis:admin" };
   const tokens = tokensOf(issuer);
-  await refused(tokens.grant(new UnsecuredJWT(claims).encode()), 401, /not signed with a public key/);
+  await refused(tokens(new UnsecuredJWT(claims).encode()), 401, /not signed with a public key/);
   for (const secret of [key.pem, JSON.stringify(issuer.keys[0])]) {
     const token = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "one" })
       .sign(new TextEncoder().encode(secret));
-    await refused(tokens.grant(token), 401, /not signed with a public key/);
+    await refused(tokens(token), 401, /not signed with a public key/);
   }
   // A secret in the document of keys, an address of keys in the token, and a part that must be understood.
   issuer.keys.push({ kty: "oct", kid: "secret", k: "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3JldA", alg: "HS256" });
   const shared = new TextEncoder().encode("secret-secret-secret-secret-secret");
   const token = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "secret" }).sign(shared);
-  await refused(tokensOf(issuer).grant(token), 401, /not signed with a public key/);
+  await refused(tokensOf(issuer)(token), 401, /not signed with a public key/);
   const head = Buffer.from(JSON.stringify({ alg: "RS256", kid: "one", crit: ["x"], x: 1 })).toString("base64url");
   const [, body, signature] = (await key.sign()).split(".");
-  await refused(tokens.grant(`${head}.${body}.${signature}`), 401, /was not signed by its issuer/);
+  await refused(tokens(`${head}.${body}.${signature}`), 401, /was not signed by its issuer/);
 });
 
-Deno.test("SignedTokens grant() is tried for a token of three parts that no list has", async () => {
+Deno.test("signedTokens() is tried for a token of three parts that no list has", async () => {
   await using issuer = startIssuer(Math.floor(Date.now() / 1000));
   const key = await issuer.add("one");
   const signed = tokensOf(issuer, { now: Date.now });
   await using rig = await startRig([], {
-    tokens: { grants: () => Promise.resolve([]), signed: (token) => signed.grant(token) },
+    tokens: { grants: () => Promise.resolve([]), signed },
     limits: { headerBytes: 32_768 },
   });
   const get = async (token: string, path = "/api/v1") => {
@@ -144,13 +144,13 @@ Deno.test("SignedTokens grant() is tried for a token of three parts that no list
   assert.equal(issuer.asked.length, 2, "none of these reached the issuer");
 });
 
-Deno.test("SignedTokens take the tenant from a claim if one is named, and then from nothing else", async () => {
+Deno.test("signedTokens() take the tenant from a claim if one is named, and then from nothing else", async () => {
   await using issuer = startIssuer(NOW);
   const key = await issuer.add("one");
   const tokens = tokensOf(issuer, { tenantClaim: "org" });
-  assert.equal((await tokens.grant(await key.sign({ org: "ana-team" }))).tenant, "ana-team");
+  assert.equal((await tokens(await key.sign({ org: "ana-team" }))).tenant, "ana-team");
   for (const org of [undefined, "", "*", "../ana", "a b", ["ana"], 7, "a".repeat(65)]) {
-    await refused(key.sign({ scope: "vis:admin", org }).then((token) => tokens.grant(token)), 403, /claim org/);
+    await refused(key.sign({ scope: "vis:admin", org }).then((token) => tokens(token)), 403, /claim org/);
   }
-  assert.equal((await tokensOf(issuer).grant(await key.sign({ org: "ana-team" }))).tenant, "default");
+  assert.equal((await tokensOf(issuer)(await key.sign({ org: "ana-team" }))).tenant, "default");
 });
