@@ -209,12 +209,7 @@ function optionsOf({ images = [], context, responseSchema, plan, ...choices }: M
   } satisfies Partial<AskOptions>;
 }
 
-function chosen(
-  { maxIterations, model, maxCostUsd, timeoutMs }: Pick<
-    Message,
-    "maxIterations" | "model" | "maxCostUsd" | "timeoutMs"
-  >,
-) {
+function chosen({ maxIterations, model, maxCostUsd, timeoutMs }: z.infer<typeof schema.ChoicesSchema>) {
   const limits = { costUsd: maxCostUsd ?? null, wallMs: timeoutMs ?? null };
   return { maxIterations, model, limits } satisfies Partial<AskOptions>;
 }

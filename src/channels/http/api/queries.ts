@@ -1,13 +1,11 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import type { ShownVersion } from "../../../conversation/records.ts";
-import { UsageError } from "../../../domain/errors.ts";
 import { readable } from "../../../domain/text/readable.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
-import { inConversation, inQuery } from "../request/in_conversation.ts";
+import { existing, inConversation, inQuery } from "../request/in_conversation.ts";
 import { validQuery } from "../request/valid.ts";
-import { Problem } from "../response/problem.ts";
 import * as schema from "./schemas.ts";
 
 const VALUE_CHARS = 20_000;
@@ -45,9 +43,12 @@ queries.get(
     const iteration = c.req.param("iteration");
     const number = Number(/^\d{1,6}$/.exec(iteration)?.[0] ?? 0);
     const { queryId } = c.var.query;
-    const messages = number < 1 ? null : await c.env.parts.conversations.sentMessages(queryId, number - 1);
-    if (messages) return c.json({ messages });
-    throw new Problem(`Cannot find iteration: ${iteration.slice(0, 20)}`, { kind: "not-found" });
+    const { conversations } = c.env.parts;
+    const messages = await existing(
+      `iteration: ${iteration.slice(0, 20)}`,
+      async () => number < 1 ? null : await conversations.sentMessages(queryId, number - 1),
+    );
+    return c.json({ messages });
   },
 );
 
@@ -71,7 +72,7 @@ queries.get(
     const name = c.req.param("name");
     const { newest } = c.req.valid("query");
     const { records } = c.env.parts.conversations;
-    const versions = await found(name, () => records.versions(c.var.conversation, { name, newest }));
+    const versions = await existing(variableOf(name), () => records.versions(c.var.conversation, { name, newest }));
     return c.json({ name, items: versions.map(shownVersion) });
   },
 );
@@ -91,18 +92,14 @@ queries.get(
     const name = c.req.param("name");
     const { from, to } = c.req.valid("query");
     const { records } = c.env.parts.conversations;
-    return c.json({ diff: await found(name, () => records.diff(c.var.conversation, { name, from, to })) });
+    return c.json({
+      diff: await existing(variableOf(name), () => records.diff(c.var.conversation, { name, from, to })),
+    });
   },
 );
 
-/** A missing record is a 404, not a bad request. */
-async function found<T>(name: string, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new Problem(`Cannot find variable or version: ${name.slice(0, 100)}`, { kind: "not-found" });
-  }
+function variableOf(name: string): string {
+  return `variable or version: ${name.slice(0, 100)}`;
 }
 
 queries.get(

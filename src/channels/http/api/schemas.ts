@@ -135,7 +135,7 @@ export const ForkBody = z.strictObject({
 });
 
 /** Choices for one query. */
-const choices = {
+export const ChoicesSchema = z.object({
   maxIterations: z.number().int().min(1).max(1_000_000).optional().describe(
     "Iterations the query may use before it must ask for more",
   ),
@@ -146,13 +146,13 @@ const choices = {
   timeoutMs: z.number().int().min(1).optional().describe(
     "Milliseconds that it may take; at most the server's own limit",
   ),
-};
+});
 
 const approvals = z.enum(["ask", "never"]).default("never").describe(
   "What happens when an extension needs more than it was granted: ask, and wait for an answer from a client, or refuse",
 );
 
-export const RetryBody = z.strictObject({ queryId: id, ...choices, approvals });
+export const RetryBody = z.strictObject({ queryId: id, ...ChoicesSchema.shape, approvals });
 
 export const ApprovalListSchema = listOf(ApprovalQuestionSchema);
 
@@ -166,7 +166,7 @@ export const MessageBody = z.strictObject({
   images: z.array(z.string()).max(20).optional().describe("http, https or base64 data URLs"),
   context: z.unknown().optional().describe("Text or JSON that becomes the variable context"),
   responseSchema: z.unknown().optional().describe("A JSON Schema that the answer must satisfy"),
-  ...choices,
+  ...ChoicesSchema.shape,
   plan: z.boolean().optional().describe(
     "Only make a plan: calls that could change something are refused, and the answer says what would be done",
   ),

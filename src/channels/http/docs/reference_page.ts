@@ -80,7 +80,7 @@ function article(place: Place): Markup {
     <span class="scope">${scope ?? "no token"}</span>
     <h3 id="name-${operationId}"><span class="method">${method}</span> <code>${path}</code></h3>
     <p>${summary}</p>
-    ${parameters.length > 0 ? parameterTable(parameters) : ""}
+    ${parameters.map(parameter)}
     ${requestBody ? schemas("Body", requestBody.content) : ""}
     ${Object.entries(responses).map(([status, { description, content }]) =>
       html`<p><code>${status}</code> ${description}</p>${content ? schemas("Schema", content) : ""}`
@@ -89,32 +89,12 @@ function article(place: Place): Markup {
   `;
 }
 
-function parameterTable(parameters: readonly z.infer<typeof Parameter>[]): Markup {
+function parameter({ name, in: place, required, description, schema }: z.infer<typeof Parameter>): Markup {
   return html`
-    <div class="wide">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">In</th>
-            <th scope="col">Description</th>
-          </tr>
-        </thead>
-        <tbody>${parameters.map(parameterRow)}</tbody>
-      </table>
-    </div>
-  `;
-}
-
-function parameterRow({ name, in: place, required, description, schema }: z.infer<typeof Parameter>): Markup {
-  const { description: inSchema, ...rest } = schema;
-  const what = description ?? (typeof inSchema === "string" ? inSchema : "");
-  return html`
-    <tr>
-      <td><code>${name}</code>${required ? "" : " (optional)"}</td>
-      <td>${place}</td>
-      <td>${what} <code>${JSON.stringify(rest)}</code></td>
-    </tr>
+    <p>
+      <code>${name}</code> in ${place}${required ? "" : ", optional"}<br>
+      ${description ?? ""} <code>${JSON.stringify(schema)}</code>
+    </p>
   `;
 }
 

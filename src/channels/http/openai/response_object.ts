@@ -1,4 +1,5 @@
 import type OpenAI from "openai";
+import { z } from "zod";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { Usage } from "../../../domain/query/usage.ts";
 import { openAiFailure } from "./error.ts";
@@ -8,18 +9,22 @@ type Message = OpenAI.Responses.ResponseOutputMessage & { readonly content: [Ope
 type Given = "text" | "usage" | "metadata" | "store";
 type OpenAiResponse = Omit<OpenAI.Responses.Response, "output_text" | Given> & Readonly<Record<Given, unknown>>;
 
+/** What a response repeats of its request; queries of other APIs have none of it. */
+export const AskedSchema = z.object({
+  model: z.string().catch("vis"),
+  instructions: z.string().nullable().catch(null),
+  previousId: z.string().nullable().catch(null),
+  metadata: z.record(z.string(), z.unknown()).catch({}),
+  /** Null for text. */
+  format: z.record(z.string(), z.unknown()).nullable().catch(null),
+});
+
 /** Fields that all states of one response share. */
-export interface ResponseFacts {
+export interface ResponseFacts extends z.infer<typeof AskedSchema> {
   readonly queryId: string;
   readonly conversationId: string;
-  readonly model: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  readonly instructions: string | null;
-  readonly previousId: string | null;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  /** As requested; null for text. */
-  readonly format: object | null;
 }
 
 interface ResponseParts {

@@ -5,6 +5,7 @@ import type { AskTarget } from "../../../conversation/send_options.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import { describeIn, EVENT_STREAM } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
+import { existing } from "../request/in_conversation.ts";
 import { validJson, validQuery } from "../request/valid.ts";
 import { Problem, unfitField } from "../response/problem.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
@@ -15,19 +16,10 @@ import { OPENAI_HEADERS, openAiAsk, openAiTarget } from "./ask.ts";
 import type { OpenAiMessage } from "./input.ts";
 import { servedModel } from "./models.ts";
 import { responseEvents } from "./response_events.ts";
-import { responseObject } from "./response_object.ts";
+import { AskedSchema, responseObject } from "./response_object.ts";
 import { ResponseBody, type ResponseRequest } from "./responses_request.ts";
 
 const describe = describeIn("openai");
-
-/** What a response repeats of its request; queries of other APIs have none of it. */
-const AskedSchema = z.object({
-  model: z.string().catch("vis"),
-  instructions: z.string().nullable().catch(null),
-  previousId: z.string().nullable().catch(null),
-  metadata: z.record(z.string(), z.unknown()).catch({}),
-  format: z.record(z.string(), z.unknown()).nullable().catch(null),
-});
 
 /** The agent as a model for clients that use OpenAI's Responses API. */
 export const responses = new Hono<Env>();
@@ -108,9 +100,8 @@ async function findResponse(
   { conversations }: Pick<HttpParts, "conversations">,
   id: string,
 ): Promise<{ readonly branch: Conversation; readonly query: StoredQuery }> {
-  const query = await findAs("resp", { conversations, id });
-  if (query) return { branch: await conversations.byId(query.branchId), query };
-  throw new Problem(`Cannot find response: ${id.slice(0, 100)}`, { kind: "not-found" });
+  const query = await existing(`response: ${id.slice(0, 100)}`, () => findAs("resp", { conversations, id }));
+  return { branch: await conversations.byId(query.branchId), query };
 }
 
 /** The text of an earlier response's message. */

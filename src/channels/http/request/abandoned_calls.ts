@@ -8,22 +8,16 @@ const KEPT_CALLS = 1000;
  * own, which would run the same request once more each time. */
 export class AbandonedCalls {
   readonly #at = new BoundedMap<string, number>(KEPT_CALLS);
-  readonly #now: () => number;
-
-  /** `now` must be monotonic. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
 
   /** `call` identifies the caller and what it requests. */
   add(call: string): void {
-    this.#at.set(call, this.#now());
+    this.#at.set(call, performance.now());
   }
 
   /** Throws `Problem` if such a call is made again. */
   refuse(call: string): void {
     const at = this.#at.get(call);
-    if (at === undefined || at < this.#now() - KEPT_MS) return;
+    if (at === undefined || at < performance.now() - KEPT_MS) return;
     throw new Problem(
       "Cannot repeat the request: your client stopped waiting for it, and it was cancelled. Give the client a longer " +
         "timeout, or send an Idempotency-Key: then the request continues, and repeating it returns the answer",

@@ -6,23 +6,27 @@ import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import { Problem } from "../response/problem.ts";
 import type { Env } from "./env.ts";
 
+/** What `read` finds. Throws `Problem` (404) if that is nothing: `what` cannot be found. */
+export async function existing<T>(what: string, read: () => Promise<T | null | undefined>): Promise<T> {
+  const found = await read().catch((error: unknown) => {
+    if (!(error instanceof UsageError)) throw error;
+  });
+  if (found !== null && found !== undefined) return found;
+  throw new Problem(`Cannot find ${what}`, { kind: "not-found" });
+}
+
 /** Throws `Problem` (404) if no conversation has that id. */
 export async function findConversation(conversations: Conversations, id = ""): Promise<Conversation> {
-  const missing = () => new Problem(`Cannot find conversation: ${id.slice(0, 100)}`, { kind: "not-found" });
-  if (!/^[0-9a-f-]{8,36}$/.test(id)) throw missing();
-  try {
-    return await conversations.byId(id);
-  } catch (error) {
-    throw error instanceof UsageError ? missing() : error;
-  }
+  const isId = /^[0-9a-f-]{8,36}$/.test(id);
+  return await existing(`conversation: ${id.slice(0, 100)}`, async () => isId ? await conversations.byId(id) : null);
 }
 
 /** Finds a query of the request's conversation by its full id. Throws `Problem` (404) if there is none. */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
-  const queries = await c.env.parts.conversations.queries(c.var.conversation);
-  const found = queries.find((query) => query.queryId === queryId);
-  if (found) return found;
-  throw new Problem(`Cannot find query: ${queryId.slice(0, 100)}`, { kind: "not-found" });
+  return await existing(`query: ${queryId.slice(0, 100)}`, async () => {
+    const queries = await c.env.parts.conversations.queries(c.var.conversation);
+    return queries.find((query) => query.queryId === queryId);
+  });
 }
 
 /** Sets `conversation` to the one of the path. */

@@ -82,9 +82,9 @@ export class FollowedQuery {
   /** The events after the last one that the client has, until the end or until it leaves. */
   async *events(lastId = ""): AsyncGenerator<FollowedEvent> {
     const { queryId, parts: { conversations, model }, shared } = this.#found;
-    const run = this.run ?? (shared && followed(shared));
+    const run = this.run ?? shared;
     const after = Number(/^\d{1,12}$/.exec(lastId)?.[0] ?? 0);
-    if (run && after + 1 >= run.oldest && after <= run.newest) return yield* run.events(after);
+    if (run && after + 1 >= run.oldest && after <= run.newest) return yield* numbered(run, after);
     // Read before the rows, so that no event is missed between the two.
     const next = run?.oldest ?? 0;
     let seen = Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0);
@@ -121,28 +121,23 @@ async function lastOf(run: SharedRun): Promise<QueryResult> {
   throw new Cancelled("Cancelled");
 }
 
-/** A run on another node, as one of this process. */
-function followed({ oldest, newest, running, events }: SharedRun): Pick<LiveRun, keyof SharedRun & keyof LiveRun> {
-  return {
-    ...{ oldest, newest, running },
-    events: async function* (after = 0) {
-      let last = after;
-      for await (const { number, event } of events(after)) {
-        yield { id: String(number), event, omitted: omittedBetween(last, number) };
-        last = number;
-      }
-    },
-  };
+/** The run's events after a number. */
+async function* numbered(run: Pick<SharedRun, "events">, after: number): AsyncGenerator<FollowedEvent> {
+  let last = after;
+  for await (const { number, event } of run.events(after)) {
+    yield { id: String(number), event, omitted: omittedBetween(last, number) };
+    last = number;
+  }
 }
 
 /** The run's events for iterations that no row covered. */
 async function* restOf(
-  run: Pick<LiveRun, "events">,
+  run: Pick<SharedRun, "events">,
   { after, stored }: { readonly after: number; readonly stored: number },
 ): AsyncGenerator<FollowedEvent> {
-  for await (const { id, event } of run.events(after)) {
+  for await (const { number, event } of run.events(after)) {
     if (event.iteration !== null && event.iteration <= stored) continue;
     if (event.type === "started" && !isChild(event)) continue;
-    yield { id, event, omitted: 0 };
+    yield { id: String(number), event, omitted: 0 };
   }
 }

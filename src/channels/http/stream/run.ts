@@ -2,9 +2,7 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Approve } from "../../../domain/query/approval.ts";
 import type { Emit, QueryEvent } from "../../../domain/query/query_event.ts";
-import { omittedBetween } from "../../../domain/query/event_number.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
-import type { FollowedEvent } from "./followed_event.ts";
 import { WaitingQuestions } from "./waiting_questions.ts";
 
 /** Number of events of a running query that are kept for clients. */
@@ -94,12 +92,11 @@ export class LiveRun {
   }
 
   /** The events after this number until the end, as soon as each happens. */
-  async *events(after = 0): AsyncGenerator<FollowedEvent> {
+  async *events(after = 0): AsyncGenerator<Numbered> {
     for (let last = after;;) {
       const found = this.#after(last);
       if (found) {
-        const omitted = omittedBetween(last, found.number);
-        yield { id: String(found.number), event: found.event, omitted };
+        yield found;
         last = found.number;
       } else if (this.#over) return;
       else await this.#change.promise;

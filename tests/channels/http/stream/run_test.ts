@@ -25,7 +25,7 @@ Deno.test("Run keeps its newest events, and half a million characters of their t
   for (let at = 0; at < 5; at++) send(piece(200_000));
   assert.deepEqual([run.oldest, run.newest], [1_204, 1_205]);
   send(piece(900_000));
-  assert.deepEqual([run.oldest, (await run.events().next()).value?.id], [1_206, "1206"]);
+  assert.deepEqual([run.oldest, (await run.events().next()).value?.number], [1_206, 1_206]);
 });
 
 Deno.test("Run keeps little once it has ended and another begins", async () => {
