@@ -13,39 +13,25 @@ import { queries } from "./api/queries.ts";
 import { server } from "./api/server.ts";
 import { undo } from "./api/undo.ts";
 import { documents } from "./docs/documents.ts";
-import type { TenantMetrics } from "./metrics/tenant_metrics.ts";
 import { chat } from "./openai/chat.ts";
 import { openAiErrorBody, openAiHeaders } from "./openai/error.ts";
 import { responses } from "./openai/responses.ts";
 import { pageFiles } from "./page_file.ts";
-import { AbandonedCalls } from "./request/abandoned_calls.ts";
 import { admission } from "./request/admission.ts";
-import type { Env, HttpConnection } from "./request/env.ts";
-import { Idempotency } from "./request/idempotency.ts";
+import type { Env } from "./request/env.ts";
 import { Problem, problemOf } from "./response/problem.ts";
 import { SECURE_HEADERS } from "./response/secure_headers.ts";
 import { tagged } from "./response/tagged.ts";
 import type { HttpParts } from "./routing/http_parts.ts";
 import { EVENT_STREAM_TYPE } from "./stream/event_stream.ts";
-import type { Runs } from "./stream/runs.ts";
-
-export interface AppParts {
-  readonly parts: HttpParts;
-  readonly runs: Runs;
-  readonly metrics: TenantMetrics;
-  /** Lower-case host names that the server accepts. */
-  readonly hosts: ReadonlySet<string>;
-}
 
 /** Other methods would let callers choose labels of metrics. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
 const CONVERSATION = "/api/v1/conversations/:id";
 
-/** Handles everything between a request and its response. Never rejects. */
-export function createApp(
-  { parts, runs, hosts, metrics }: AppParts,
-): (request: Request, from: HttpConnection) => Promise<Response> {
+/** Handles everything between a request and its response. `hosts` are the names that it accepts, in lower case. */
+export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<Env> {
   const app = new Hono<Env>();
   const { admitted, authenticated } = admission(parts, hosts);
   app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS, admitted);
@@ -72,8 +58,7 @@ export function createApp(
   app.route("/v1", responses);
   app.notFound((c) => failed(c, new Problem("Cannot find this path", { kind: "not-found" })));
   app.onError((error, c) => failed(c, error));
-  const [once, abandoned] = [new Idempotency(), new AbandonedCalls()];
-  return async (request, from) => await app.fetch(request, { parts, runs, metrics, once, abandoned, ...from });
+  return app;
 }
 
 function onMethodNotAllowed(c: Context, methods: readonly string[]): Response {

@@ -5,6 +5,8 @@ import { Connections } from "./routing/connections.ts";
 import { Listener } from "./listener.ts";
 import { TenantMetrics } from "./metrics/tenant_metrics.ts";
 import { Quotas } from "./auth/quotas.ts";
+import { AbandonedCalls } from "./request/abandoned_calls.ts";
+import { Idempotency } from "./request/idempotency.ts";
 import { Runs } from "./stream/runs.ts";
 
 /** Clients that do not read their response are disconnected after this. */
@@ -29,7 +31,8 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   /** Requests whose response is not complete. */
   const open = new Set<Promise<void>>();
   const { within = (_request, work) => work(() => {}) } = parts;
-  const answer = createApp({ parts, runs, hosts, metrics });
+  const app = createApp(parts, hosts);
+  const common = { parts, runs, metrics, once: new Idempotency(), abandoned: new AbandonedCalls() };
   const listener = new Listener({
     ...at,
     failed: (why) => parts.log.error("connections_dropped", { why }),
@@ -41,13 +44,14 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
         answered();
       });
       open.add(done);
-      const from = {
+      const env = {
+        ...common,
         remote,
         sent: done,
         leaving: connections.leaving(request, client),
         noticeLeft: () => connections.look(),
       };
-      return await within(request, (routed) => answer(request, { ...from, routed }));
+      return await within(request, async (routed) => await app.fetch(request, { ...env, routed }));
     },
   });
   const { port } = listener;

@@ -1,3 +1,4 @@
+import { abortable } from "./abortable.ts";
 import { ByteBuffer } from "./byte_buffer.ts";
 
 interface Bounds {
@@ -13,11 +14,17 @@ export async function readBounded(
   { maxBytes, tooLarge, signal }: Bounds,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const whole = new ByteBuffer();
-  // The signal of `fetch` does not end the body once its Response is garbage-collected.
-  const source = signal ? stream.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal }) : stream;
-  for await (const part of source) {
-    if (whole.length + part.length > maxBytes) throw tooLarge();
-    whole.push(part);
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      // The signal of `fetch` does not end the body once its Response is garbage-collected.
+      const { done, value } = await abortable(reader.read(), signal);
+      if (done) return whole.bytes;
+      if (whole.length + value.length > maxBytes) throw tooLarge();
+      whole.push(value);
+    }
+  } catch (error) {
+    void reader.cancel().catch(() => {});
+    throw error;
   }
-  return whole.bytes;
 }

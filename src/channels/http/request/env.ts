@@ -8,31 +8,25 @@ import type { Runs } from "../stream/runs.ts";
 import type { AbandonedCalls } from "./abandoned_calls.ts";
 import type { Idempotency } from "./idempotency.ts";
 
-/** What all requests of a server share. */
-export interface ServerParts {
-  readonly parts: HttpParts;
-  readonly runs: Runs;
-  readonly metrics: TenantMetrics;
-  readonly once: Idempotency;
-  readonly abandoned: AbandonedCalls;
-}
-
-/** Where a request came from, and the callback that receives its route. */
-export interface HttpConnection {
-  /** The peer's address. */
-  readonly remote: string;
-  readonly routed: (route: string) => void;
-  /** Resolves when the response is sent, or its client gone. */
-  readonly sent: Promise<void>;
-  /** Reports a client that leaves before the response. */
-  readonly leaving: Leaving;
-  /** Reports the clients that have left by now, without waiting for the next regular look. */
-  readonly noticeLeft: () => Promise<void>;
-}
-
 /** The environment of every Hono app here. */
 export interface Env {
-  Bindings: ServerParts & HttpConnection;
+  Bindings: {
+    readonly parts: HttpParts;
+    readonly runs: Runs;
+    readonly metrics: TenantMetrics;
+    readonly once: Idempotency;
+    readonly abandoned: AbandonedCalls;
+    /** The peer's address. */
+    readonly remote: string;
+    /** Receives the route of the request. */
+    readonly routed: (route: string) => void;
+    /** Resolves when the response is sent, or its client gone. */
+    readonly sent: Promise<void>;
+    /** Reports a client that leaves before the response. */
+    readonly leaving: Leaving;
+    /** Reports the clients that have left by now, without waiting for the next regular look. */
+    readonly noticeLeft: () => Promise<void>;
+  };
   Variables: {
     requestId: string;
     /** The client's address, as known proxies report it. */

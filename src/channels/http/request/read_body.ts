@@ -1,5 +1,4 @@
-import { abortable } from "../../../domain/kit/abortable.ts";
-import { ByteBuffer } from "../../../domain/kit/byte_buffer.ts";
+import { readBounded } from "../../../domain/kit/read_bounded.ts";
 import { bodyTooLarge } from "./guard.ts";
 import type { HttpLimits } from "../routing/http_parts.ts";
 import { Problem } from "../response/problem.ts";
@@ -35,20 +34,13 @@ async function readAll(
   body: ReadableStream<Uint8Array>,
   { bodyBytes, bodyMs }: Pick<HttpLimits, "bodyBytes" | "bodyMs">,
 ): Promise<Uint8Array> {
-  const reader = body.getReader();
   const late = new AbortController();
   const tooLate = new Problem("Cannot read the body: it took too long to arrive", { kind: "timeout", headers: CLOSE });
   const timer = setTimeout(() => late.abort(tooLate), bodyMs);
-  const whole = new ByteBuffer();
   try {
-    for (;;) {
-      const { done, value } = await abortable(reader.read(), late.signal);
-      if (done) return whole.bytes;
-      if (whole.length + value.length > bodyBytes) throw bodyTooLarge(bodyBytes);
-      whole.push(value);
-    }
+    const tooLarge = () => bodyTooLarge(bodyBytes);
+    return await readBounded(body, { maxBytes: bodyBytes, tooLarge, signal: late.signal });
   } catch (error) {
-    void reader.cancel().catch(() => {});
     if (error instanceof Problem) throw error;
     throw new Problem("Cannot read the body: the connection ended early", { kind: "bad-request" });
   } finally {
