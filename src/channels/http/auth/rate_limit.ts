@@ -10,8 +10,8 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** A token bucket for each key, such as an address, which is a `what`. The function takes one token from the bucket of a
- * key; it throws `Problem` (429) with the seconds to wait if that is empty. */
+/** Token buckets by key; `what` says of what, such as an address. The function takes one token from the bucket of a key;
+ * it throws `Problem` (429) with the seconds to wait if that is empty. */
 export function rateLimiter(
   { perMinute, burst }: Rate,
   { what, now }: { readonly what: string; readonly now: () => number },
