@@ -19,7 +19,7 @@ inBrowser(
     assert.ok(await page.locator("#cancel").isVisible());
     first.open();
     await page.locator(".answer", { hasText: "It is 41" }).waitFor();
-    assert.ok(await page.locator("#cancel").isHidden());
+    await page.locator("#cancel").waitFor({ state: "hidden" });
   },
 );
 
