@@ -4,6 +4,7 @@ import type { ModelEvent, Provider } from "../../src/providers/provider.ts";
 import type { MockCounts, MockReply } from "../helpers/wires/wire_mock.ts";
 import { collect, endOf, request, textOf } from "./provider_calls.ts";
 import { type Failing, LONG } from "./provider_failures.ts";
+import { until } from "../helpers/until.ts";
 
 /** A provider and the service behind it, for one test. */
 export interface ProviderRig {
@@ -263,8 +264,8 @@ function leavingSuite(test: Test): void {
 }
 
 /** Resolves once a request has reached the service. */
-async function reached({ asked }: ProviderRig): Promise<void> {
-  while (asked().length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+function reached({ asked }: ProviderRig): Promise<void> {
+  return until(() => asked().length > 0);
 }
 
 /** Makes so much garbage that the runtime collects it, without its flag for that. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { SandboxEnded } from "../../src/domain/errors.ts";
-import { isAlive, type TestSandbox, testSandbox, type TestSandboxOptions, until } from "../helpers/sandbox.ts";
+import { isAlive, type TestSandbox, testSandbox, type TestSandboxOptions } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
 
 /** How the child is carried. */
 export interface Carrier {
@@ -26,7 +27,7 @@ export function family(root: number): number[] {
 }
 
 async function allGone(pids: readonly number[]): Promise<void> {
-  assert.equal(await until(() => pids.every((pid) => !isAlive(pid))), true, "a process is left");
+  await until(() => pids.every((pid) => !isAlive(pid)));
 }
 
 /** What every way of carrying a child must pass. */
@@ -75,7 +76,7 @@ export function sandboxSuite({ name, launcher, missing = "" }: Carrier): void {
     const first = await open();
     const { saved } = await first.run("const list = [1, 2]; const size = () => list.length; class A { x = 3 }");
     Deno.kill(first.sandbox.pid, "SIGKILL");
-    assert.equal(await until(() => first.sandbox.ended), true);
+    await until(() => first.sandbox.ended);
     await using second = await open();
     await second.sandbox.restore(saved);
     assert.equal(await second.show("size() + new A().x"), "5");

@@ -5,14 +5,9 @@ import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { until } from "../helpers/until.ts";
 
 const NEVER = new AbortController().signal;
-
-async function until(holds: () => boolean): Promise<void> {
-  const end = performance.now() + 60_000;
-  while (!holds() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 2));
-  assert.ok(holds());
-}
 
 Deno.test("Conversations.ask() queues queries of one conversation in order", async () => {
   await using engine = await startEngine([

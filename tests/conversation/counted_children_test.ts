@@ -7,7 +7,8 @@ import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { FakeSandbox } from "../environment/_fakes.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
-import { buildSandbox, isAlive, until } from "../helpers/sandbox.ts";
+import { buildSandbox, isAlive } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
 import { final, replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
 
 const COMPUTE = replyJson("const n = 3 + 4", { final: "It is seven" });
@@ -83,7 +84,7 @@ Deno.test("a query that is cancelled while its child starts leaves none, and the
   await using engine = await enginesOf(starts, [{ text: COMPUTE, delayMs: 60_000 }, COMPUTE]);
   const controller = new AbortController();
   const asked = ask(engine, engine.branch, controller.signal);
-  assert.ok(await until(() => engine.provider.requests.length > 0));
+  await until(() => engine.provider.requests.length > 0);
   controller.abort();
   starts.release();
   await asked;
@@ -98,7 +99,7 @@ Deno.test("a conversation that is closed while its child starts leaves none", as
   starts.held = true;
   await using engine = await enginesOf(starts, [COMPUTE]);
   const asked = engine.ask("x");
-  assert.ok(await until(() => engine.events.some(({ type }) => type === "block_started")));
+  await until(() => engine.events.some(({ type }) => type === "block_started"));
   const closing = engine.conversations.close(engine.branch.branchId);
   starts.release();
   await closing;
@@ -133,7 +134,7 @@ Deno.test("where running queries have all the children that may live, another on
   assert.equal(starts.living, 1);
   const controller = new AbortController();
   const waiting = ask(engine, first, controller.signal);
-  assert.ok(await until(() => engine.provider.requests.length === 2));
+  await until(() => engine.provider.requests.length === 2);
   assert.equal(await ask(engine, chat), "no code");
   assert.equal(starts.asked, 1, "no child for it");
   assert.equal(await ask(engine, code), "It is seven");
@@ -175,7 +176,7 @@ Deno.test("children that live, whatever queries do: never more than sandbox.live
   }));
   const living = (): number => children.filter(({ pid }) => isAlive(pid)).length;
   // Those that have run no block are ended while the next query may begin.
-  assert.ok(await until(() => living() <= 2), `${living()} of ${children.length} live`);
+  await until(() => living() <= 2, () => `${living()} of ${children.length} live`);
   assert.ok(children.length > 2);
   await engine.conversations.closeAll();
   assert.ok(!children.some(({ pid }) => isAlive(pid)));

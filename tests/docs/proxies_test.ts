@@ -4,6 +4,7 @@ import { connect, type TLSSocket } from "node:tls";
 import type { Rig } from "../channels/http/_rig.ts";
 import { startRig, TOKEN } from "../channels/http/_rig.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { until } from "../helpers/until.ts";
 
 const folder = new URL("../../docs/deploy/", import.meta.url);
 const read = (name: string): string => Deno.readTextFileSync(new URL(name, folder));
@@ -87,15 +88,8 @@ async function ask(place: Place, head: string, { body = "", until = "\0" } = {})
   return { socket, text: await promise };
 }
 
-async function started(place: Place): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    try {
-      return void (await open(place)).destroy();
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-  }
-  assert.fail("the proxy did not start");
+function started(place: Place): Promise<void> {
+  return until(() => open(place).then((socket) => void socket.destroy()).then(() => true, () => false));
 }
 
 async function check(place: Place): Promise<void> {
@@ -113,12 +107,8 @@ async function check(place: Place): Promise<void> {
   const stream = await ask(place, post, { body, until: "event: started" });
   assert.match(stream.text, /event: started/, "an event is passed on while the query runs");
   stream.socket.destroy();
-  for (let tries = 0;; tries++) {
-    const [query] = (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items;
-    if (query.reason === "cancelled") break;
-    assert.ok(tries < 200, "a client that leaves is noticed");
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
+  const reason = async () => (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items[0].reason;
+  await until(async () => await reason() === "cancelled", () => "a client that leaves is noticed");
   const slow = await open(place);
   const { promise, resolve } = Promise.withResolvers<void>();
   slow.on("close", () => resolve()).on("error", () => {}).resume();

@@ -6,9 +6,11 @@ import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { until } from "../helpers/until.ts";
 
 const DEADLINE_MS = 1000;
-const SHORT = { deadlines: { defaultMs: DEADLINE_MS, minMs: 100, maxMs: 60_000 }, budget: 20 } as const;
+const PATIENCE_MS = 60_000;
+const SHORT = { deadlines: { defaultMs: DEADLINE_MS, minMs: 100, maxMs: PATIENCE_MS }, budget: 20 } as const;
 const SMALL = { memoryBytes: 128 << 20 } as const;
 const linux = Deno.build.os === "linux";
 
@@ -72,8 +74,8 @@ Deno.test("block time: waiting for what has a time limit of its own takes none o
       symbols: [fn("wait", wait, { ...facts, untimed })],
     });
   const { engine, results } = await live([
-    ["await one.wait(400) + await two.wait(200)", 150],
-    ["await other.wait(400)", 150],
+    ["await one.wait(700) + await two.wait(700)", DEADLINE_MS],
+    ["await other.wait(5_000)", DEADLINE_MS],
   ], { extensions: [named("one", true), named("two", true), named("other")] });
   await using _closed = engine;
   assert.deepEqual(results.map(({ outcome }) => outcome), ["value", "timeout"]);
@@ -112,7 +114,7 @@ for (const [what, bomb] of Object.entries(BOMBS)) {
   }, async () => {
     const { engine, children, results } = await live([
       "const kept = { n: [1, 2] }; class Point { x = 3 }; const point = new Point()",
-      [`kept.n.push(3);\n${bomb}`, 30_000],
+      [`kept.n.push(3);\n${bomb}`, PATIENCE_MS],
       "[kept.n.join(), point.x, point instanceof Point, typeof bomb].join('|')",
     ], { limits: SMALL });
     await using _closed = engine;
@@ -181,11 +183,11 @@ function counting() {
 Deno.test("host calls: 64 at a time, and large ones as the memory for arguments allows; the rest waits and is answered", async () => {
   const { seen, extension } = counting();
   const { engine, results } = await live([
-    ["(await Promise.all(Array.from({ length: 300 }, () => limits.take(1)))).length", 20_000],
+    ["(await Promise.all(Array.from({ length: 300 }, () => limits.take(1)))).length", PATIENCE_MS],
     [
       "const sent = Array.from({ length: 5 }, () => new Uint8Array(40 * 2 ** 20)); let sum = 0\n" +
       "for (const n of await Promise.all(sent.map((data) => limits.take(data)))) sum += n\nsum / 2 ** 20",
-      30_000,
+      PATIENCE_MS,
     ],
     "1 + 1",
   ], { extensions: [extension] });
@@ -198,8 +200,8 @@ Deno.test("host calls: 64 at a time, and large ones as the memory for arguments 
 Deno.test("an argument or a result over 64 MiB: an error that names the size, and the child lives", async () => {
   const { extension } = counting();
   const { engine, children, results } = await live([
-    ["const kept = 1; await limits.take(new Uint8Array(65 * 2 ** 20))", 20_000],
-    ["await limits.give(65 * 2 ** 20)", 20_000],
+    ["const kept = 1; await limits.take(new Uint8Array(65 * 2 ** 20))", PATIENCE_MS],
+    ["await limits.give(65 * 2 ** 20)", PATIENCE_MS],
     "kept",
   ], { extensions: [extension] });
   await using _closed = engine;
@@ -269,8 +271,7 @@ Deno.test("child idle: stopped when no query runs, restored on next use; what co
   ]);
   assert.deepEqual(due.map(({ ms, cancelled }) => [ms, cancelled]), [[600_000, false]]);
   due[0]?.f();
-  for (let i = 0; i < 200 && !children[0]?.ended; i++) await new Promise((done) => setTimeout(done, 5));
-  assert.equal(children[0]?.ended, true);
+  await until(() => children[0]?.ended === true);
   const before = engine.provider.requests.length;
   await ask([replyJson("rows.push(3)"), replyJson("const n = rows.length", { final: "{{n}}" })]);
   assert.equal(children.length, 2);

@@ -5,7 +5,8 @@ import { StoreError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
 import { startEngine } from "../helpers/engine.ts";
-import { buildSandbox, until } from "../helpers/sandbox.ts";
+import { buildSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { inPlace } from "./_place.ts";
 
@@ -46,7 +47,7 @@ Deno.test("a host call of the first block has no effect before its iteration has
       extensions: [fs],
     });
     const asked = engine.ask("write");
-    assert.ok(await until(() => engine.events.some(({ type }) => type === "host_call")));
+    await until(() => engine.events.some(({ type }) => type === "host_call"));
     await new Promise((resolve) => setTimeout(resolve, 30));
     assert.deepEqual(await files(workspace), []);
     gate.resolve();

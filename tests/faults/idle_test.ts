@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startEngine } from "../helpers/engine.ts";
-import { buildSandbox, until } from "../helpers/sandbox.ts";
+import { buildSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
 Deno.test("a sandbox that was idle for sandbox.idleMs is stopped, and is back with its variables and named losses", async () => {
@@ -32,7 +33,7 @@ Deno.test("a sandbox that was idle for sandbox.idleMs is stopped, and is back wi
   await engine.ask("one");
   assert.equal(waiting.length, 1);
   for (const idle of waiting.splice(0)) idle();
-  assert.ok(await until(() => children[0]?.ended ?? false));
+  await until(() => children[0]?.ended ?? false);
   assert.equal((await engine.ask("two")).answer, "2,undefined");
   assert.equal(children.length, 2);
   assert.match(engine.context(1), /hold.*lost|lost[\s\S]*hold/, "the index names what is lost");

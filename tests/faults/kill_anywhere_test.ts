@@ -7,7 +7,7 @@ import type { KillPoint } from "../helpers/kill_point.ts";
 import { type Picture, pictureOf } from "../helpers/conversation_picture.ts";
 import { inPlace, type Place } from "./_place.ts";
 
-const MAIN = fileURLToPath(new URL("../helpers/killable_main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("./killable_main.ts", import.meta.url));
 const ALL = Array.from({ length: 12 }, (_, at) => at + 1);
 const ODD = ALL.filter((step) => step % 2 === 1);
 const EVEN = ALL.filter((step) => step % 2 === 0);

@@ -123,12 +123,3 @@ export function heldBytes(): number {
   const { heapUsed, external } = Deno.memoryUsage();
   return heapUsed + external;
 }
-
-/** Waits until `holds` returns true, at most `ms`. */
-export async function until(holds: () => boolean, ms = 30_000): Promise<boolean> {
-  for (const end = performance.now() + ms; performance.now() < end;) {
-    if (holds()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return holds();
-}

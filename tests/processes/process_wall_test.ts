@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execProgram } from "../../src/sandbox/launch/program.ts";
 import { heldBytes } from "../helpers/sandbox.ts";
 import { missing, place, SECRET } from "./_place.ts";
+import { until } from "../helpers/until.ts";
 
 const ignore = missing !== "";
 const sh = (command: string): string[] => ["/bin/sh", "-c", command];
@@ -197,10 +198,6 @@ Deno.test("ProcessWall.spawn() puts guarded files back while a program goes on",
       stop: stop.signal,
       onOutput: (_output, bytes) => void (printed += new TextDecoder().decode(bytes)),
     });
-    const until = async (holds: () => boolean): Promise<void> => {
-      const end = performance.now() + 60_000;
-      while (!holds() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
-    };
     await until(() => read("workspace/planted") !== null);
     const planted = ["new", "../.git/hooks/post-commit", "../.git/modules/a/config"].map((path) =>
       `workspace/.vis/${path}`

@@ -4,6 +4,7 @@ import { serve } from "../../../src/app/services/serve.ts";
 import type { RunningServer } from "../../../src/channels/channel.ts";
 import { webhookSecret } from "../../../src/channels/telegram/api/webhook_secret.ts";
 import { FakeBotApi, TOKEN } from "../../channels/telegram/_fake_bot_api.ts";
+import { until } from "../../helpers/until.ts";
 
 const VERSION = { vis: "1", deno: "2", v8: "1", compiled: false, target: "t" };
 const ADDRESS = "https://vis.example.org/bot/hook";
@@ -53,19 +54,14 @@ async function post(server: RunningServer, body: unknown, secret = webhookSecret
   return response.status;
 }
 
-async function until(api: FakeBotApi, text: string): Promise<void> {
-  for (let left = 500; !api.shown().some((one) => one.startsWith(text)); left--) {
-    assert.ok(left > 0, JSON.stringify(api.shown()));
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+function shows(api: FakeBotApi, text: string): Promise<void> {
+  return until(() => api.shown().some((one) => one.startsWith(text)), () => JSON.stringify(api.shown()));
 }
 
 Deno.test("vis serve answers the bot's webhook, each update once in whatever order they come, over a restart too", () =>
   withPlace(async ({ api, start }) => {
     const first = await start();
-    for (let left = 300; api.callsOf("setWebhook").length === 0 && left > 0; left--) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await until(() => api.callsOf("setWebhook").length > 0);
     const set = api.callsOf("setWebhook")[0]?.payload;
     assert.deepEqual([set?.["url"], set?.["secret_token"], set?.["max_connections"]], [
       ADDRESS,
@@ -76,13 +72,13 @@ Deno.test("vis serve answers the bot's webhook, each update once in whatever ord
     assert.equal(await post(first, update(50, "/help")), 200);
     assert.equal(await post(first, update(49, "/usage")), 200);
     assert.equal(await post(first, update(50, "/help")), 200);
-    await until(api, "Write what you need");
-    await until(api, "0 requests");
+    await shows(api, "Write what you need");
+    await shows(api, "0 requests");
     await first.close();
     const second = await start();
     assert.equal(await post(second, update(49, "/usage")), 200);
     assert.equal(await post(second, update(51, "/model")), 200);
-    await until(api, "This chat uses");
+    await shows(api, "This chat uses");
     assert.equal(api.messages.length, 3);
     assert.equal(api.callsOf("getUpdates").length, 0);
     await second.close();

@@ -6,6 +6,7 @@ import { telegram } from "../../../src/app/services/telegram.ts";
 import { telegramToken } from "../../../src/app/services/telegram_token.ts";
 import { FakeBotApi, TOKEN } from "../../channels/telegram/_fake_bot_api.ts";
 import { NO_EXTENSIONS } from "../_settings.ts";
+import { until } from "../../helpers/until.ts";
 
 interface Place {
   readonly folder: string;
@@ -81,10 +82,7 @@ Deno.test("telegram() in the locked profile answers behind every wall, and lets 
       assert.ok(bot.notes.includes("1 allowed"));
       api.say("/model policies");
       api.say("Define a function that formats cents as euros, and show 123456 cents with it.");
-      for (let left = 500; !api.shown().some((text) => text.includes("€1,234.56")); left--) {
-        assert.ok(left > 0, JSON.stringify(api.shown()));
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
+      await until(() => api.shown().some((text) => text.includes("€1,234.56")), () => JSON.stringify(api.shown()));
       assert.ok(api.shown().includes("⚠️ Cannot change the model: the operator of this bot has fixed it"));
     } finally {
       await bot.close();

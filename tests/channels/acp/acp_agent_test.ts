@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type ContentBlock, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { type Editor, FOLDER, textOf, withEditor } from "./_editor.ts";
+import { until } from "../../helpers/until.ts";
 
 const of = methods.agent;
 const text = (value: string) => ({ type: "text" as const, text: value });
@@ -79,7 +80,7 @@ Deno.test("cancelling ends the prompt; another one goes on in the same session",
     async ({ context, engine, updates }) => {
       const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });
       const running = context.request(of.session.prompt, { sessionId, prompt: [text("a")] });
-      while (!updates.some(({ sessionUpdate }) => sessionUpdate === "tool_call")) await pause();
+      await until(() => updates.some(({ sessionUpdate }) => sessionUpdate === "tool_call"));
       await assert.rejects(context.request(of.session.prompt, { sessionId, prompt: [text("b")] }), /busy/i);
       await context.notify(of.session.cancel, { sessionId });
       assert.deepEqual(await running, { stopReason: "cancelled" });
@@ -169,7 +170,3 @@ Deno.test("servers that an editor offers are those of the extension mcp, one ope
     const sse = [{ ...remote, type: "sse" as const }];
     await assert.rejects(context.request(of.session.new, { cwd: FOLDER, mcpServers: sse }), /stdio and HTTP, not sse/);
   }));
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -3,6 +3,7 @@ import { final } from "../../helpers/scripted_provider.ts";
 import { openAiClient } from "./openai/_client.ts";
 import { held as connection } from "./_raw.ts";
 import { onCall, type Rig, startRig, TOKEN } from "./_rig.ts";
+import { until } from "../../helpers/until.ts";
 
 const endless = { text: final("never"), delayMs: 60_000 };
 const user = { role: "user" as const, content: "x" };
@@ -13,17 +14,16 @@ function held(text: string) {
   return { reply: { text: final(text), after }, release };
 }
 
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
 
 /** The reasons for which all queries ended, once none runs. */
 async function ended({ engine: { store } }: Rig): Promise<readonly string[]> {
-  for (;;) {
+  const queries = async () => {
     const found = await store.listConversations({ limit: 10 });
-    const queries = (await Promise.all(found.map(({ branchId }) => store.queries(branchId)))).flat();
-    if (queries.every(({ running }) => !running)) return queries.map(({ reason }) => reason ?? "running");
-    await pause();
-  }
+    return (await Promise.all(found.map(({ branchId }) => store.queries(branchId)))).flat();
+  };
+  await until(async () => (await queries()).every(({ running }) => !running));
+  return (await queries()).map(({ reason }) => reason ?? "running");
 }
 
 /** What a client does at its time limit, as soon as the model is asked for its first call. */
@@ -33,7 +33,7 @@ function firstTimesOut({ engine: { provider } }: Rig): typeof fetch {
     if (calls++ > 0) return await fetch(input, init);
     const late = new AbortController();
     const answer = fetch(input, { ...init, signal: late.signal });
-    while (provider.requests.length === 0) await pause();
+    await until(() => provider.requests.length > 0);
     late.abort();
     return await answer;
   };
@@ -54,7 +54,7 @@ async function leave(
     body: JSON.stringify(body),
     signal: gone.signal,
   });
-  while (requests.length === before) await pause();
+  await until(() => requests.length > before);
   gone.abort();
   await assert.rejects(asked.then((response) => response.text()), { name: "AbortError" });
 }
@@ -64,7 +64,7 @@ async function missed(rig: Rig): Promise<void> {
   const id = await rig.conversation();
   await leave(rig, messages(id), { body: { request: "y" } });
   const [query] = await rig.engine.store.queries(id);
-  while ((await rig.engine.store.query(query?.queryId ?? ""))?.running) await pause();
+  await until(async () => !(await rig.engine.store.query(query?.queryId ?? ""))?.running);
 }
 
 Deno.test("messages: a client that leaves the wait for a result cancels its query", async () => {
@@ -104,7 +104,7 @@ Deno.test("messages: a client that leaves while it waits for another's query beg
   await using rig = await startRig([reply, endless]);
   const id = await rig.conversation();
   const first = rig.post(messages(id), { request: "first", cancelOnDisconnect: false });
-  while (rig.engine.provider.requests.length === 0) await pause();
+  await until(() => rig.engine.provider.requests.length > 0);
   const gone = new AbortController();
   const come = Promise.withResolvers<void>();
   onCall(rig, "ask", () => come.resolve());
@@ -121,7 +121,7 @@ Deno.test("messages: a client that leaves while it waits for another's query beg
   assert.equal((await (await first).json()).answer, "first");
   const answered = () =>
     rig.logged.filter(({ event, data }) => event === "request" && Object(data).path === messages(id)).length;
-  while (answered() < 2) await pause();
+  await until(() => answered() >= 2);
   assert.equal(rig.engine.provider.requests.length, 2);
 });
 
@@ -151,7 +151,7 @@ Deno.test("openai: a repetition is refused though the server has not missed the 
     `Content-Length: ${body.length}`,
   ];
   const socket = await connection(rig.url, [...lines, "", body].join("\r\n"));
-  while (rig.engine.provider.requests.length === 0) await pause();
+  await until(() => rig.engine.provider.requests.length > 0);
   await new Promise((resolve) => socket.once("close", resolve).destroy());
   const again = await rig.post("/v1/chat/completions", body, { "x-stainless-retry-count": "1" });
   assert.equal(again.status, 409);
@@ -163,7 +163,7 @@ Deno.test("openai client: a call that is aborted cancels its query", async () =>
   await using rig = await startRig([endless]);
   const gone = new AbortController();
   const asked = openAiClient(rig).chat.completions.create({ model: "vis", messages: [user] }, { signal: gone.signal });
-  while (rig.engine.provider.requests.length === 0) await pause();
+  await until(() => rig.engine.provider.requests.length > 0);
   gone.abort();
   await assert.rejects(asked);
   assert.deepEqual(await ended(rig), ["cancelled"]);

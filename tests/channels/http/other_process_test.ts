@@ -6,6 +6,7 @@ import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_pro
 import { withDatabase } from "../../helpers/with_database.ts";
 import { gated } from "../../e2e/page/_gate.ts";
 import { allEvents, type Rig, SSE, startRig } from "./_rig.ts";
+import { until } from "../../helpers/until.ts";
 
 const KEY = { "idempotency-key": "k" };
 const REST = { ...KEY, "x-vis-resume": "true" };
@@ -46,12 +47,6 @@ class Servers {
 
 const withServers = (work: (servers: Servers) => Promise<void>) => () =>
   withDatabase((path) => work(new Servers(path)));
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 60_000;
-  while (!await holds() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 2));
-  assert.ok(await holds());
-}
 
 const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
 const iterationsOf = async (rig: Rig, id: string): Promise<number> =>

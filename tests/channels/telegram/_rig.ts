@@ -5,6 +5,7 @@ import type { RunningBot, Session } from "../../../src/channels/channel.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { FakeBotApi, TOKEN } from "./_fake_bot_api.ts";
+import { until } from "../../helpers/until.ts";
 
 const SPEED = 50;
 
@@ -67,19 +68,14 @@ export async function withBot(
       ...extra,
     });
   let bot = await open();
-  const until: Rig["until"] = async (holds, what = "") => {
-    for (let left = 3_000; !holds(); left--) {
-      if (left === 0) throw new Error(`It never came to that: ${what} ${JSON.stringify(api.shown())}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  };
+  const shown: Rig["until"] = (holds, what = "") => until(holds, () => `${what} ${JSON.stringify(api.shown())}`);
   const restart: Rig["restart"] = async (extra) => {
     await bot.close();
     bot = await open(extra);
     return bot;
   };
   try {
-    await work({ api, engine, bot, notes, until, restart });
+    await work({ api, engine, bot, notes, until: shown, restart });
   } finally {
     await bot.close();
   }

@@ -7,6 +7,7 @@ import { settledWithin } from "../../../src/domain/kit/settled_within.ts";
 import { collectGarbage } from "../../helpers/wires/collect_garbage.ts";
 import { ROOT } from "../../../scripts/_project.ts";
 import { ownServer, withServers } from "./_place.ts";
+import { until } from "../../helpers/until.ts";
 
 /** A line of an event stream that says nothing. */
 const COMMENT = new TextEncoder().encode(":\n\n");
@@ -69,9 +70,7 @@ Deno.test("mcp: a server over streamable HTTP gets its headers, answers, and is 
       assert.ok(server.requests.every((one) => one.headers.get("authorization") === "Bearer very-secret-key"));
       await close();
     });
-    for (let at = 0; at < 50 && !server.requests.some(({ method }) => method === "DELETE"); at++) {
-      await new Promise((done) => setTimeout(done, 10));
-    }
+    await until(() => server.requests.some(({ method }) => method === "DELETE"));
     assert.equal(server.requests.filter(({ method }) => method === "DELETE").length, 1);
   } finally {
     await server.close();

@@ -4,7 +4,7 @@ import { BlockOutput } from "../../../src/sandbox/host/_block_output.ts";
 import { CallRegistry } from "../../../src/sandbox/host/_call_registry.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { wireId } from "../../../src/sandbox/protocol.ts";
-import { until } from "../../helpers/sandbox.ts";
+import { until } from "../../helpers/until.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
@@ -40,7 +40,7 @@ Deno.test("ActiveRun counts no time in which the child waits for a call with its
     assert.deepEqual(signals.map(({ aborted }) => aborted), [false, false]);
     assert.ok(calls.untimedMs >= 250);
     resolve();
-    assert.equal(await until(() => signals[1]?.aborted === true), true);
+    await until(() => signals[1]?.aborted === true);
     const before = calls.untimedMs;
     await pause(20);
     assert.equal(calls.untimedMs, before);
@@ -70,7 +70,7 @@ Deno.test("ActiveRun kills the child of a run that overstays, unless its foreign
   try {
     runs[1]?.reports("settled");
     runs[2]?.reports("paused");
-    assert.equal(await until(() => killed.length === 2), true);
+    await until(() => killed.length === 2);
     assert.deepEqual(killed, ["stuck", "paused without a call"]);
   } finally {
     for (const run of runs) run.end();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { sseEvents } from "../../../helpers/wires/sse_events.ts";
 import { allEvents, onCall, type Rig, SSE, startRig } from "../_rig.ts";
+import { until } from "../../../helpers/until.ts";
 
 const endless = { text: final("never"), delayMs: 60_000 };
 
@@ -134,11 +135,8 @@ Deno.test("messages: leaving a stream lets the query go on, or cancels it where 
   await leave(one, {});
   await leave(other, { cancelOnDisconnect: true });
   const ended = async (id: string) => {
-    for (;;) {
-      const [query] = await queries(rig, id);
-      if (!query.running) return query.reason;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(async () => !(await queries(rig, id))[0].running);
+    return (await queries(rig, id))[0].reason;
   };
   assert.equal(await ended(other), "cancelled");
   left.resolve();
@@ -158,7 +156,7 @@ Deno.test("messages: leaving the wait for a result cancels the query where that 
   assert.match(left.headers.get("content-type") ?? "", /^application\/json/);
   controller.abort();
   await assert.rejects(left.text());
-  while ((await queries(rig, one))[0].running) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(async () => !(await queries(rig, one))[0].running);
   assert.equal((await queries(rig, one))[0].reason, "cancelled");
   const stayed = await rig.post(messages(other), { request: "x", cancelOnDisconnect: true });
   assert.equal((await stayed.json()).answer, "whole");
@@ -252,11 +250,7 @@ Deno.test("eventStream() a client that does not read holds nothing up and gets t
   await using rig = await startRig([{ text: replyJson([code, code, code]), chunk: 1 }, final("It is here")]);
   const id = await rig.conversation();
   const slow = await rig.post(messages(id), { request: "x" }, SSE);
-  for (;;) {
-    const [query] = await queries(rig, id);
-    if (query && !query.running) break;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await until(async () => (await queries(rig, id))[0]?.running === false);
   const events = await allEvents(slow);
   assert.equal(events.at(-1)?.event, "final", JSON.stringify(events.at(-1)));
   assert.ok(events.length < 20_000, "what is kept for it is bounded");

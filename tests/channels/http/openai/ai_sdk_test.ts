@@ -3,6 +3,7 @@ import { generateText, jsonSchema, Output, streamText, tool } from "ai";
 import assert from "node:assert/strict";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { type Rig, startRig, TOKEN } from "../_rig.ts";
+import { until } from "../../../helpers/until.ts";
 
 function provider(rig: Rig, apiKey = TOKEN) {
   return createOpenAICompatible({
@@ -84,8 +85,8 @@ Deno.test("AI SDK: aborting a stream cancels its query", async () => {
     if (!first) return null;
     return (await (await rig.ask(`/api/v1/conversations/${first.conversationId}/queries`)).json()).items[0];
   };
-  while (!(await found())?.running) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(async () => (await found())?.running);
   controller.abort();
-  while ((await found()).running) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(async () => !(await found()).running);
   assert.equal((await found()).reason, "cancelled");
 });

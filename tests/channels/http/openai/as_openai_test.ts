@@ -5,6 +5,7 @@ import OpenAI from "openai";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { onCall, type Rig, startRig, TOKEN } from "../_rig.ts";
 import { openAiClient } from "./_client.ts";
+import { until } from "../../../helpers/until.ts";
 
 const user = (content: string) => ({ role: "user" as const, content });
 const PNG = `data:image/png;base64,${btoa("\x89PNG\r\n\x1a\nrest")}`;
@@ -70,7 +71,7 @@ Deno.test("openai client: a repetition of a call with a key attaches to its runn
   const headers = { "idempotency-key": "a" };
   const impatient = new AbortController();
   const lost = patient.chat.completions.create(body, { headers, signal: impatient.signal });
-  while (rig.engine.provider.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => rig.engine.provider.requests.length > 0);
   impatient.abort();
   await assert.rejects(lost, OpenAI.APIUserAbortError);
   onCall(rig, "check", () => repeated.resolve());

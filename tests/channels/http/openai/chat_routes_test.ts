@@ -4,6 +4,7 @@ import { ProviderError } from "../../../../src/domain/errors.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { openAiClient } from "./_client.ts";
 import { startRig } from "../_rig.ts";
+import { until } from "../../../helpers/until.ts";
 
 const user = (content: string) => ({ role: "user" as const, content });
 
@@ -89,11 +90,10 @@ Deno.test("openai client: leaving a stream cancels the query", async () => {
   }).withResponse();
   const id = response.headers.get("x-vis-conversation");
   stream.controller.abort();
-  for (;;) {
+  await until(async () => {
     const { items } = await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json();
-    if (items[0]?.reason === "cancelled" && !items[0].running) break;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+    return items[0]?.reason === "cancelled" && !items[0].running;
+  });
 });
 
 Deno.test("openai client: a schema is kept to", async () => {

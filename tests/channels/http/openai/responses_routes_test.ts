@@ -4,6 +4,7 @@ import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { withDatabase } from "../../../helpers/with_database.ts";
 import { openAiClient } from "./_client.ts";
 import { startRig } from "../_rig.ts";
+import { until } from "../../../helpers/until.ts";
 
 Deno.test("openai client: a response with usage and thinking, that is found again", async () => {
   await using rig = await startRig([replyJson("1 + 1", { thinking: "Adding them" }), final("It is 2")]);
@@ -205,9 +206,8 @@ Deno.test("openai client: leaving the stream of a response cancels its query", a
     .withResponse();
   const id = response.headers.get("x-vis-conversation");
   stream.controller.abort();
-  for (;;) {
+  await until(async () => {
     const { items } = await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json();
-    if (items[0]?.reason === "cancelled" && !items[0].running) break;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+    return items[0]?.reason === "cancelled" && !items[0].running;
+  });
 });

@@ -6,6 +6,7 @@ import type { SharedQueries } from "../../../../src/conversation/shared_queries.
 import { newQuery } from "../../../conformance/store/fixtures.ts";
 import { final } from "../../../helpers/scripted_provider.ts";
 import { NO_QUOTA, type Rig, SSE, startRig } from "../_rig.ts";
+import { until } from "../../../helpers/until.ts";
 
 const endless = { text: final("never"), delayMs: 60_000 };
 
@@ -158,7 +159,7 @@ Deno.test("Quotas what a token used of the day on other nodes counts", async () 
   await store.beginQuery(newQuery(branch.branchId, "of another node", { runLabel }));
   const used = async (): Promise<number> =>
     (await (await as(rig, "owner").ask("/api/v1/tokens")).json()).items[0].today.queries;
-  while (await used() === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  await until(async () => await used() > 0);
   assert.equal((await as(rig, "writer").post(`${at}/messages`, { request: "x" })).status, 429);
 });
 

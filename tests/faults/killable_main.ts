@@ -11,9 +11,9 @@ import type { ModelEvent, ModelRequest, Provider } from "../../src/providers/pro
 import { UNKNOWN_MODEL } from "../../src/providers/provider.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { startEngine } from "./engine.ts";
-import type { KillPoint } from "./kill_point.ts";
-import { CALL, contextSource, replyBelow, replyOf, REQUESTS, stepOf, STEPS } from "./kill_script.ts";
+import { startEngine } from "../helpers/engine.ts";
+import type { KillPoint } from "../helpers/kill_point.ts";
+import { CALL, contextSource, replyBelow, replyOf, REQUESTS, stepOf, STEPS } from "../helpers/kill_script.ts";
 
 const [path = "", workspace = "", given = ""] = Deno.args;
 const point: KillPoint | null = given === "" ? null : JSON.parse(given);
