@@ -4,7 +4,7 @@ import { join, relative, resolve } from "node:path";
 import { bundleAll } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";
 import { ROOT } from "./_project.ts";
-import { groupModule, groupTests, testFiles } from "./testing/test_groups.ts";
+import { groupModule, groupName, groupTests, testFiles } from "./testing/test_groups.ts";
 import { type Counts, parseSummary, summaryLine } from "./test_summary.ts";
 
 const TAIL_CHARS = 16_384;
@@ -53,10 +53,9 @@ async function runGroups(args: readonly string[]): Promise<Counts> {
   if (files.length === 0) throw new Error("No test found");
   const folder = await Deno.makeTempDir({ prefix: "vis-tests-" });
   try {
-    const modules = groupTests(files, JOBS).map(async (group, at) => {
-      const [first, ...others] = group;
-      if (first !== undefined && others.length === 0) return first;
-      const module = join(folder, `${at + 1}.ts`);
+    // `deno test` begins files of one folder in the order in which they are given, and deeper folders before others.
+    const modules = groupTests(files, JOBS).map(async (group) => {
+      const module = join(folder, groupName(group));
       await Deno.writeTextFile(module, groupModule(ROOT, group));
       return module;
     });

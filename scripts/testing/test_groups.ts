@@ -1,7 +1,7 @@
 /** Which files of tests share an isolate. Before its first test each isolate of `deno test` costs 0.3 s of processor
  * time and 80 MB, since Deno prepares an array of ten million elements for benchmarks; then it compiles the modules that
  * it loads, which are the same for neighbours. */
-import { join } from "node:path";
+import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** Files that take long, and folders of such files. They begin first, in this order. */
@@ -62,6 +62,12 @@ export function groupTests(files: readonly string[], parts: number): string[][] 
   const size = Math.min(AT_MOST, Math.ceil(shared.length / parts));
   for (let at = 0; at < shared.length; at += size) groups.push(shared.slice(at, at + size));
   return groups;
+}
+
+/** The name of the module of a group: that of its first file, and how many more it has. */
+export function groupName([first = "", ...others]: readonly string[]): string {
+  const name = first.replaceAll(SEPARATOR, ".");
+  return others.length === 0 ? name : `${name.replace(/\.tsx?$/, "")}+${others.length}.ts`;
 }
 
 /** A module that loads files of tests, one after another. One that cannot be loaded is a test that failed. */

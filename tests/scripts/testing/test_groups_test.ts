@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { groupTests, testFiles } from "../../../scripts/testing/test_groups.ts";
+import { groupName, groupTests, testFiles } from "../../../scripts/testing/test_groups.ts";
 import { ROOT } from "../../../scripts/_project.ts";
 
 const MANY = Array.from({ length: 100 }, (_, at) => `tests/query/${at}_test.ts`);
@@ -28,4 +28,11 @@ Deno.test("groupTests() divides few files among as many isolates as are wanted",
   const sizes = (count: number, parts: number) => groupTests(MANY.slice(0, count), parts).map(({ length }) => length);
   assert.deepEqual(sizes(100, 3), [16, 16, 16, 16, 16, 16, 4]);
   assert.deepEqual([sizes(8, 3), sizes(2, 3), sizes(1, 3), sizes(0, 3)], [[3, 3, 2], [1, 1], [1], []]);
+});
+
+Deno.test("groupName() names the first file, and is another one for each group", async () => {
+  assert.equal(groupName(["tests/e2e/page/page_test.ts"]), "tests.e2e.page.page_test.ts");
+  assert.equal(groupName(["tests/query/a_test.ts", "tests/query/b_test.ts"]), "tests.query.a_test+1.ts");
+  const names = groupTests(await testFiles(ROOT, []), 3).map(groupName);
+  assert.equal(new Set(names).size, names.length);
 });
