@@ -22,7 +22,7 @@ inBrowser("breaks no word of a table, which scrolls by itself", {
   context: PHONE,
 }, async ({ page }) => {
   await ask(page, "How big are they?");
-  await page.locator(".done > footer").waitFor();
+  await page.locator(".answer td").first().waitFor(); // the parser of Markdown is loaded when it is needed
   const lines = await inPage<readonly number[]>(
     page,
     `[...document.querySelectorAll("td:not(:last-child)")].map((cell) => {
