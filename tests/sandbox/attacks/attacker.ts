@@ -21,6 +21,8 @@ export interface AttackerOptions {
 const HEAD = "const got = (x) => { host(x) }; const import_ = globalThis.__import ?? ((x) => import_.no);\n";
 /** A nested worker's code range alone is 512 MiB: it is to meet a wall, not the memory limit. */
 const LARGE = 1 << 30, SMALL = 128 << 20;
+/** For attacks that work without walls, and end: on a busy machine a worker takes seconds to start. */
+const PATIENCE_MS = 30_000;
 /** More than the deadline, for stopping what can hardly be stopped. */
 const LATE_MS = 2500;
 // deno-lint-ignore no-control-regex
@@ -40,9 +42,10 @@ export class Attacker {
   async run(attack: Attack): Promise<Attempt> {
     const { targets } = this.#options;
     const box = await this.#child(attack);
+    const deadlineMs = Math.max(attack.deadlineMs, attack.control ? PATIENCE_MS : 0);
     const begun = performance.now();
-    const report = await box.run(`${HEAD}${attack.code}`, { deadlineMs: attack.deadlineMs });
-    const late = performance.now() - begun > attack.deadlineMs + LATE_MS;
+    const report = await box.run(`${HEAD}${attack.code}`, { deadlineMs });
+    const late = performance.now() - begun > deadlineMs + LATE_MS;
     if (!box.sandbox.ended) {
       await box.run("if (typeof leak !== 'undefined') host(String(leak?.readTextFileSync?.(T.secret)))");
     }
