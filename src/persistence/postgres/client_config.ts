@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { UsageError } from "../../domain/errors.ts";
+import { fileCode } from "../../domain/text/file_fault.ts";
 import type { Address } from "./address.ts";
 
 const CONNECT_MS = 10_000;
@@ -28,8 +29,7 @@ function authorityIn(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const { code = "?" }: { readonly code?: unknown } = Object(error);
-    throw new UsageError(`Cannot use the database URL: its sslrootcert ${path} cannot be read (${code})`, {
+    throw new UsageError(`Cannot use the database URL: its sslrootcert ${path} cannot be read (${fileCode(error)})`, {
       cause: error,
     });
   }
