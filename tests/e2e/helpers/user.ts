@@ -26,6 +26,11 @@ export interface StartOptions {
 }
 
 export const KEY = "sk-test-not-to-be-shown";
+/** What a run that answered leaves: its answer alone on stdout, and exit code 0. */
+export function answered(ran: Ran, stdout: string): void {
+  assert.deepEqual([ran.code, ran.stdout], [0, stdout], ran.stderr);
+}
+
 const STACK = /^\s+at .*(?::\d+|<anonymous>|native)|file:\/\/\//m;
 
 /** What every run must hold, however it went: no stack, no escape sequence, no key, no word of a defect. */
@@ -198,4 +203,14 @@ async function feed(
   const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
   await writer.write(bytes).catch(() => {});
   await writer.close().catch(() => {});
+}
+
+/** Makes the work of a step, which gets a user of its own. */
+export function usersOf(
+  launcher: Launcher,
+): (work: (user: User) => Promise<void>, model?: MockOptions) => () => Promise<void> {
+  return (work, model) => async () => {
+    await using user = await User.make(launcher, model);
+    await work(user);
+  };
 }

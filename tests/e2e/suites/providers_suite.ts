@@ -4,7 +4,7 @@ import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import type { Launcher } from "../_launcher.ts";
 import { descendants } from "../helpers/processes.ts";
 import { launched, together } from "../helpers/together.ts";
-import { KEY, type Ran, User } from "../helpers/user.ts";
+import { answered, KEY, User, usersOf } from "../helpers/user.ts";
 
 const NO_VARIABLES = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
 
@@ -22,10 +22,6 @@ async function checkSecret(user: User): Promise<void> {
     if (name === "auth.json") assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
     else assert.ok(!text.includes(KEY), name);
   }
-}
-
-function answered(ran: Ran, stdout: string): void {
-  assert.deepEqual([ran.code, ran.stdout], [0, stdout], ran.stderr);
 }
 
 /** Providers of the configuration, their keys, and the commands about them. */
@@ -113,10 +109,7 @@ export function providersSuite(launcher: Launcher): void {
   });
 
   launched(launcher, "vis refuses providers and keys that it cannot use, and says the fix", async (t) => {
-    const withUser = (work: (user: User) => Promise<void>) => async (): Promise<void> => {
-      await using user = await User.make(launcher, { reply: final("x") });
-      await work(user);
-    };
+    const withUser = (work: (user: User) => Promise<void>) => usersOf(launcher)(work, { reply: final("x") });
     const env = NO_VARIABLES;
     await together(t, {
       "a key file that others can read": withUser(async (user) => {

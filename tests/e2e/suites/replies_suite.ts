@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
-import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
 import type { Launcher } from "../_launcher.ts";
 import { launched, together } from "../helpers/together.ts";
-import { User } from "../helpers/user.ts";
+import { usersOf } from "../helpers/user.ts";
 
 /** Models that answer badly, or never. */
 export function repliesSuite(launcher: Launcher): void {
-  const withUser = (work: (user: User) => Promise<void>, model: MockOptions) => async (): Promise<void> => {
-    await using user = await User.make(launcher, model);
-    await work(user);
-  };
+  const withUser = usersOf(launcher);
 
   launched(launcher, "vis run gets an answer out of a model that stumbles", async (t) => {
     await together(t, {

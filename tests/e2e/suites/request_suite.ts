@@ -1,20 +1,12 @@
 import assert from "node:assert/strict";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
-import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
 import type { Launcher } from "../_launcher.ts";
 import { launched, together } from "../helpers/together.ts";
-import { type Ran, User } from "../helpers/user.ts";
-
-function answered(ran: Ran, stdout: string): void {
-  assert.deepEqual([ran.code, ran.stdout], [0, stdout], ran.stderr);
-}
+import { answered, type User, usersOf } from "../helpers/user.ts";
 
 /** Where the request of `vis run` comes from. */
 export function requestSuite(launcher: Launcher): void {
-  const withUser = (work: (user: User) => Promise<void>, model?: MockOptions) => async (): Promise<void> => {
-    await using user = await User.make(launcher, model);
-    await work(user);
-  };
+  const withUser = usersOf(launcher);
 
   launched(launcher, "vis run reads the request from words and stdin", async (t) => {
     const asked = (user: User): string => user.mock.requests.at(-1)?.texts[1] ?? "";

@@ -1,25 +1,17 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
-import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
 import type { Launcher } from "../_launcher.ts";
 import { checkEvents } from "../helpers/events.ts";
 import { launched, together } from "../helpers/together.ts";
-import { KEY, type Ran, User } from "../helpers/user.ts";
+import { answered, KEY, usersOf } from "../helpers/user.ts";
 
 /** A block that prints, over several lines. */
 const SAYS = 'console.log("said aloud")\nconst list = [1,\n  2]\nlist.length';
 
-function answered(ran: Ran, stdout: string): void {
-  assert.deepEqual([ran.code, ran.stdout], [0, stdout], ran.stderr);
-}
-
 /** What flags, variables and the configuration file make of a query. */
 export function runOptionsSuite(launcher: Launcher): void {
-  const withUser = (work: (user: User) => Promise<void>, model?: MockOptions) => async (): Promise<void> => {
-    await using user = await User.make(launcher, model);
-    await work(user);
-  };
+  const withUser = usersOf(launcher);
 
   launched(launcher, "vis run writes what --output asks for", async (t) => {
     const reply = [replyJson("const n = 6 * 7", { thinking: "compute" }), final("It is {{n}}")];

@@ -7,7 +7,7 @@ import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import type { Launcher } from "../_launcher.ts";
 import { noPty, Pty } from "../helpers/pty.ts";
 import { launched, together } from "../helpers/together.ts";
-import { User } from "../helpers/user.ts";
+import { User, usersOf } from "../helpers/user.ts";
 
 const NO_PROVIDER: Readonly<Record<string, string>> = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
 const WALLS = ["realm", "permissions", "process", "kernel"];
@@ -15,10 +15,7 @@ const WALLS = ["realm", "permissions", "process", "kernel"];
 /** That the program starts as a command, on a terminal and for other programs, finds all its parts and sets its walls:
  * what may differ between an executable and the sources. What it then does has suites of its own. */
 export function startsSuite(launcher: Launcher): void {
-  const withUser = (work: (user: User) => Promise<void>) => async (): Promise<void> => {
-    await using user = await User.make(launcher);
-    await work(user);
-  };
+  const withUser = usersOf(launcher);
 
   launched(launcher, "vis says what it is, and which walls stand", async (t) => {
     await together(t, {
