@@ -1,4 +1,4 @@
-import { type Dialect, Kysely, type RawBuilder, sql } from "kysely";
+import { type Dialect, Kysely, type RawBuilder, sql, type SqlBool } from "kysely";
 import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
@@ -92,8 +92,8 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   abstract wholeText(cell: string): RawBuilder<string | null>;
   /** The text at a key of the JSON in a cell, which may be in `content`; NULL if there is none. */
   abstract jsonText(cell: string, key: string): RawBuilder<string | null>;
-  /** The texts of a JSON list, as a subquery. */
-  abstract listed(json: string): RawBuilder<string>;
+  /** Whether the text of a column is in a JSON list. */
+  abstract isListed(column: string, json: string): RawBuilder<SqlBool>;
   /** Stores pending writes and closes the connection. */
   abstract close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { type QueryResult, type RawBuilder, sql } from "kysely";
+import { type QueryResult, type RawBuilder, sql, type SqlBool } from "kysely";
 import { newId } from "../../domain/kit/id.ts";
 import { Database, type HeldRun, type ResultRow, type RowChange } from "../database/database.ts";
 import { OwnDriver } from "../database/own_driver.ts";
@@ -138,8 +138,8 @@ export class PostgresDatabase extends Database {
     return sql<string | null>`(json_of(${sql.raw(cell)}) ->> ${sql.lit(key)})`;
   }
 
-  override listed(json: string): RawBuilder<string> {
-    return sql<string>`(SELECT jsonb_array_elements_text(CAST(${json} AS jsonb)))`;
+  override isListed(column: string, json: string): RawBuilder<SqlBool> {
+    return sql<SqlBool>`${sql.ref(column)} = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(${json} AS jsonb))))`;
   }
 
   /** From now on nothing waits for a lost server any more. */

@@ -25,7 +25,7 @@ interface Rows {
 const MOST_BYTES = 64 * 1024;
 const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
-const IS_JOINED = /^WITH c\d+ AS /;
+const WITH = /^\s*with\s+(?!recursive\b)/i;
 
 /** The table that the rows of another one must belong to by a policy of the server, which does not see rows of its own
  * statement. */
@@ -96,7 +96,7 @@ export function isChange(text: string): boolean {
 }
 
 export function isRead(text: string): boolean {
-  return /^\s*select\b/i.test(text);
+  return /^\s*select\b/i.test(text) || WITH.test(text);
 }
 
 /** Whether a change can be sent with a statement. */
@@ -110,7 +110,7 @@ export function withChange(change: Statement, { text, parameters }: Statement): 
   const moved = change.text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + from}`);
   const named = `c${from} AS (${moved})`;
   return {
-    text: IS_JOINED.test(text) ? `WITH ${named}, ${text.slice("WITH ".length)}` : `WITH ${named} ${text}`,
+    text: WITH.test(text) ? text.replace(WITH, () => `WITH ${named}, `) : `WITH ${named} ${text}`,
     parameters: [...parameters, ...change.parameters],
   };
 }

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { Database, type ResultRow, type RowChange } from "../database/database.ts";
 import { OwnDriver } from "../database/own_driver.ts";
 import { breaksRule } from "./error_kinds.ts";
@@ -92,8 +92,8 @@ export class SqliteDatabase extends Database {
     return sql<string | null>`json_extract(${this.wholeText(cell)}, ${`$.${key}`})`;
   }
 
-  override listed(json: string): RawBuilder<string> {
-    return sql<string>`(SELECT value FROM json_each(${json}))`;
+  override isListed(column: string, json: string): RawBuilder<SqlBool> {
+    return sql<SqlBool>`${sql.ref(column)} IN (SELECT value FROM json_each(${json}))`;
   }
 
   get #outer(): Transactions {

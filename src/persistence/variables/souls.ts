@@ -31,16 +31,15 @@ export interface VariableRow {
 /** The variables of a branch with these names, a JSON array, and the newest row of each: whether it is shown, and
  * whether the scope was ever changed. */
 const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: string; readonly names: string }) =>
-  db.selectFrom("expressionSoul as v")
-    .leftJoin("expressionState as e", (join) =>
-      join.onRef("e.expressionSoulId", "=", "v.id").on((on) =>
-        on(
-          "e.version",
-          "=",
-          on.selectFrom("expressionState as n").select((n) => n.fn.max("n.version").as("newest"))
-            .whereRef("n.expressionSoulId", "=", "v.id"),
-        )
-      ))
+  // In a condition, PostgreSQL would use no index for the subquery, because policies come before it.
+  db.with((table) => table("v").materialized(), (named) =>
+    named.selectFrom("expressionSoul as o").select(["o.id", "o.name", "o.metadata", "o.conversationStateId"])
+      .select((one) =>
+        one.selectFrom("expressionState as n").select("n.id").whereRef("n.expressionSoulId", "=", "o.id")
+          .orderBy("n.version", "desc").limit(1).as("newestId")
+      )
+      .where("o.conversationStateId", "=", branchId).where(db.isListed("o.name", names)))
+    .selectFrom("v").leftJoin("expressionState as e", "e.id", "v.newestId")
     .leftJoin("iteration as i", "i.id", "e.iterationId").leftJoin("queryState as s", "s.id", "i.queryStateId")
     .leftJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["v.id", "v.name", "v.metadata", "e.version as newest", "e.result", "e.checksum"])
@@ -48,8 +47,6 @@ const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: s
       sql<SqlBool>`s.version = q.runs - 1 OR q.conversation_state_id <> v.conversation_state_id`.as("isShown"),
       sql<SqlBool>`EXISTS (SELECT 1 FROM scope_change k WHERE k.expression_soul_id = v.id)`.as("isScoped"),
     ])
-    .where("v.conversationStateId", "=", branchId)
-    .where("v.name", "in", db.listed(names))
 );
 
 interface BranchMoment {
