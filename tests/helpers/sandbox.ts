@@ -74,7 +74,7 @@ export class TestSandbox implements AsyncDisposable {
       this.#iteration = options.iteration;
       this.#index = 0;
     }
-    return this.sandbox.run({ code, iteration: this.#iteration, index: this.#index++, deadlineMs: 2000, ...options });
+    return this.sandbox.run({ code, iteration: this.#iteration, index: this.#index++, deadlineMs: 20_000, ...options });
   }
 
   /** The preview of a block's value. Throws for an error, a timeout or an end. */

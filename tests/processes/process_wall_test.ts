@@ -85,13 +85,13 @@ Deno.test("ProcessWall.spawn() keeps begin and end of a flood", { ignore }, asyn
 /** It grows by itself, but never beyond what the machine can bear where the wall should let it through. */
 Deno.test("ProcessWall.spawn() bounds how many processes a program has", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
-    const many = "i=0; while [ $i -lt 3000 ]; do sleep 20.7 & i=$((i+1)); done; wait";
-    const result = await wall.spawn(workspace, sh(many), { timeoutMs: 20_000 });
+    const many = "i=0; while [ $i -lt 3000 ]; do sleep 907.4 & i=$((i+1)); done; wait";
+    const result = await wall.spawn(workspace, sh(many), { timeoutMs: 600_000 });
     assert.ok(
       !result.timedOut && (result.signal === "SIGKILL" || result.code !== 0 || result.notes.length > 0),
       JSON.stringify(result),
     );
-    const left = await new Deno.Command("/bin/sh", { args: ["-c", "ps -e -o args= | grep -c '^sleep 20.7$'"] })
+    const left = await new Deno.Command("/bin/sh", { args: ["-c", "ps -e -o args= | grep -c '^sleep 907.4$'"] })
       .output();
     assert.equal(new TextDecoder().decode(left.stdout).trim(), "0");
   });

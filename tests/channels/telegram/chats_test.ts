@@ -175,7 +175,7 @@ Deno.test("the end of the program lets a query finish; one that takes too long g
     [
       replyJson("await new Promise((r) => setTimeout(r, 300)); const a = 1"),
       answer("it came to its end"),
-      replyJson("await new Promise((r) => setTimeout(r, 9_000))"),
+      replyJson("await new Promise((r) => setTimeout(r, 60_000))"),
       answer("gone on"),
     ],
     async ({ engine, until, restart }) => {
@@ -198,7 +198,7 @@ Deno.test("what a query was told meanwhile it is told again where a restart has 
   withBot(
     [
       replyJson("await new Promise((r) => setTimeout(r, 150)); const a = 1"),
-      replyJson("await new Promise((r) => setTimeout(r, 9_000)); const b = 1"),
+      replyJson("await new Promise((r) => setTimeout(r, 60_000)); const b = 1"),
       replyJson("await new Promise((r) => setTimeout(r, 400)); const a = 1"),
       answer("oui, en bref"),
     ],
@@ -222,7 +222,7 @@ Deno.test("what a query was told meanwhile it is told again where a restart has 
 
 Deno.test("a message that begins a process's end thrice is not begun a fourth time", () =>
   withBot(
-    Array.from({ length: 5 }, () => replyJson("await new Promise((r) => setTimeout(r, 9_000))")),
+    Array.from({ length: 5 }, () => replyJson("await new Promise((r) => setTimeout(r, 60_000))")),
     async ({ api, engine, until, restart }) => {
       api.say("again and again");
       for (let n = 1; n <= 3; n++) {
