@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { OwnStore } from "@vis/extension";
 
 export type NoteScope = "project" | "user";
@@ -23,7 +24,7 @@ export interface NotePlace {
 export async function readNotes(place: NotePlace, scope: NoteScope): Promise<readonly Note[]> {
   const { home, store } = place;
   if (!store) return [];
-  if (typeof home === "string" && isThere(`${home}/memo`)) {
+  if (typeof home === "string" && existsSync(`${home}/memo`)) {
     const { takeOver } = await import("./take_over.ts");
     await takeOver({ ...place, home, store }, scope);
   }
@@ -75,16 +76,6 @@ export function storedIn(scope: NoteScope): "workspace" | "global" {
 
 function queryOf(scope: NoteScope) {
   return scope === "project" ? { scope: "workspace" } as const : { conversationId: null };
-}
-
-/** Called for each query. Synchronous, so it wakes no thread of the runtime. */
-function isThere(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Made from the text, so that processes that keep the same text at the same time make one note. */

@@ -1,4 +1,4 @@
-import { isThere } from "./is_there.ts";
+import { existsSync } from "node:fs";
 import { readProjectFile } from "./project_file.ts";
 
 export interface Skill {
@@ -24,7 +24,7 @@ export async function findSkills(
 }
 
 async function skillsIn(root: string): Promise<readonly Skill[]> {
-  if (!isThere(root)) return [];
+  if (!existsSync(root)) return []; // usually, and Deno.readDir would make an error
   const names: string[] = [];
   try {
     for await (const { name, isDirectory } of Deno.readDir(root)) if (isDirectory) names.push(name);

@@ -1,4 +1,4 @@
-import { isThere } from "./is_there.ts";
+import { existsSync } from "node:fs";
 
 /** Text of a file below a folder, cut to `maxChars`; null if it is missing, or if its links lead outside, since a
  * repository may come from anyone. */
@@ -6,7 +6,7 @@ export async function readProjectFile(
   root: string,
   { path, maxChars }: { readonly path: string; readonly maxChars: number },
 ): Promise<{ readonly text: string; readonly cut: boolean } | null> {
-  if (!isThere(`${root}/${path}`)) return null;
+  if (!existsSync(`${root}/${path}`)) return null;
   try {
     const top = await Deno.realPath(root);
     const real = await Deno.realPath(`${top}/${path}`);
