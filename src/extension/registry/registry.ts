@@ -5,15 +5,14 @@ import { invokeSymbol } from "./hooks.ts";
 import { unknownFunction } from "./_unknown_function.ts";
 import { grouped } from "./grouped.ts";
 import { installOrder } from "./install_order.ts";
-import { onlyReads } from "./only_reads.ts";
 import { ownNudge } from "./own_nudge.ts";
+import { type OwnPart, ownPart } from "./own_part.ts";
 import { joinParts, type Part } from "./join_parts.ts";
 import { type OwnCall, type OwnKeys, ownView } from "./own_view.ts";
 import type { OffPart } from "./off_part.ts";
-import { promptBlock, symbolDoc } from "./prompt_block.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { scriptsOf } from "../realm_scripts.ts";
-import type { EnvironmentView, Extension, FunctionSymbol, NudgeContext, ReplyExample } from "../spec.ts";
+import type { EnvironmentView, Extension, NudgeContext, ReplyExample } from "../spec.ts";
 import { type NormalExtension, validateExtension } from "../validate_extension.ts";
 
 /** What the active extensions contribute to one query. */
@@ -73,11 +72,6 @@ interface ViewOf {
   readonly env: EnvironmentView;
   readonly own: OwnKeys | undefined;
   readonly call?: OwnCall;
-}
-
-interface Active {
-  readonly extension: NormalExtension;
-  readonly block: string;
 }
 
 /** All extensions of the process. Which of them a query sees is decided when it starts. */
@@ -215,7 +209,7 @@ export class ExtensionRegistry {
     return known ?? extension;
   }
 
-  async #ask(extension: NormalExtension, env: EnvironmentView): Promise<Active | null> {
+  async #ask(extension: NormalExtension, env: EnvironmentView): Promise<OwnPart | null> {
     const { namespace } = extension;
     try {
       if (!(await extension.activate(env))) return null;
@@ -224,61 +218,31 @@ export class ExtensionRegistry {
       return null;
     }
     try {
-      return { extension, block: promptBlock(extension, await extension.prompt(env)) };
+      return ownPart(extension, await extension.prompt(env));
     } catch (error) {
       this.#failed(namespace, { phase: "prompt", error });
-      return { extension, block: promptBlock(extension, "") };
+      return ownPart(extension, "");
     }
   }
 
-  #collect(active: readonly Active[], own: OwnKeys | undefined): ActiveExtensions {
-    const functions = new Map<string, { readonly extension: NormalExtension; readonly symbol: FunctionSymbol }>();
-    for (const { extension } of active) {
-      for (const [name, symbol] of symbolsOf(extension)) {
-        if (symbol.kind === "function") functions.set(name, { extension, symbol });
-      }
-    }
-    const parts = active.map((one) => this.#partOf(one, own));
-    const joined = joinParts(parts, async (name, args, { env, signal, told }) => {
-      const found = functions.get(name);
-      if (!found) throw unknownFunction(name, [...functions.keys()]);
-      const view = this.#view(found.extension, { env, own, call: { signal, untimed: found.symbol.untimed ?? false } });
-      return await invokeSymbol({ ...found, env: view, args, log: this.#log, now: this.#now, told });
+  #collect(active: readonly OwnPart[], own: OwnKeys | undefined): ActiveExtensions {
+    const joined = joinParts(active.map((part) => this.#withNudge(part, own)), async (name, args, options) => {
+      const part = active.find(({ symbols }) => symbols.has(name));
+      const symbol = part?.symbols.get(name);
+      if (symbol?.kind !== "function" || !part) throw unknownFunction(name, active.flatMap((one) => one.functions));
+      const { env, signal, told } = options;
+      const { extension } = part;
+      const view = this.#view(extension, { env, own, call: { signal, untimed: symbol.untimed ?? false } });
+      return await invokeSymbol({ extension, symbol, env: view, args, log: this.#log, now: this.#now, told });
     });
-    return { ...joined, blocks: grouped(active).map(({ block }) => block).filter((block) => block !== "") };
+    return { ...joined, blocks: grouped(active).flatMap(({ blocks }) => blocks) };
   }
 
-  #partOf({ extension, block }: Active, own: OwnKeys | undefined): Part {
-    const { namespace, version, alias: { alias }, allow, globals = [], example, nudge } = extension;
-    const symbols = symbolsOf(extension);
+  #withNudge(part: OwnPart, own: OwnKeys | undefined): Part {
+    const { extension } = part;
     const view = (env: EnvironmentView): EnvironmentView => this.#view(extension, { env, own });
-    return {
-      list: [{ namespace, version }],
-      functions: symbols.flatMap(([name, { kind }]) => kind === "function" ? [name] : []),
-      actions: Object.fromEntries(
-        symbols.flatMap(([name, one]) => one.kind === "function" && one.action ? [[name, one.action]] : []),
-      ),
-      untimed: symbols.flatMap(([name, one]) => one.kind === "function" && one.untimed ? [name] : []),
-      reads: symbols.flatMap(([name, one]) => one.kind === "function" && onlyReads(one, extension) ? [name] : []),
-      constants: Object.fromEntries(symbols.flatMap(([name, one]) => one.kind === "value" ? [[name, one.value]] : [])),
-      grants: { net: [], read: [], write: [], env: [], ...allow },
-      globals,
-      modules: scriptsOf(extension),
-      blocks: [block],
-      example,
-      nudges: nudge ? [ownNudge(extension, { log: this.#log, view })] : [],
-      doc: (wanted) => {
-        if (wanted === alias || Object.hasOwn(extension.modules ?? {}, wanted)) return `${extension.doc}\n${block}`;
-        const found = symbols.find(([name]) => name === wanted);
-        return found ? symbolDoc(alias, found[1]) : null;
-      },
-    };
+    return { ...part, nudges: extension.nudge ? [ownNudge(extension, { log: this.#log, view })] : [] };
   }
-}
-
-/** By their names in the realm. */
-function symbolsOf({ alias: { alias }, symbols }: NormalExtension) {
-  return symbols.map((symbol) => [`${alias}.${symbol.name}`, symbol] as const);
 }
 
 /** Aliases and modules share one namespace in the realm. */
