@@ -1,7 +1,5 @@
-import { settledWithin } from "../../../domain/kit/settled_within.ts";
-
-/** A response body of strings. They are read only as fast as the client reads; `alive` is sent after a period of
- * silence. If the client leaves, `texts` ends and `left` is called. */
+/** A response body of strings. They are read only as fast as the client reads, and once it has read all of them, `alive`
+ * is sent in this interval. If the client leaves, `texts` ends and `left` is called. */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {
@@ -11,17 +9,22 @@ export function textStream(
   },
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let next: Promise<IteratorResult<string>> | null = null;
+  let beat: ReturnType<typeof setInterval> | undefined;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      next ??= texts.next();
-      if (!await settledWithin(next, heartbeatMs)) return controller.enqueue(encoder.encode(alive));
-      const step = await next;
-      next = null;
-      if (step.done) controller.close();
-      else controller.enqueue(encoder.encode(step.value));
+      beat ??= setInterval(() => {
+        if (controller.desiredSize === 0) controller.enqueue(encoder.encode(alive));
+      }, heartbeatMs);
+      const step = await texts.next().catch((error: unknown) => {
+        clearInterval(beat);
+        throw error;
+      });
+      if (!step.done) return controller.enqueue(encoder.encode(step.value));
+      clearInterval(beat);
+      controller.close();
     },
     cancel() {
+      clearInterval(beat);
       left?.();
       void texts.return(undefined).catch(() => {});
     },
