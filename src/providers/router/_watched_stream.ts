@@ -58,8 +58,6 @@ class Watch {
   #started = false;
   /** When the caller is told next that the reply has not begun. */
   #noticeMs = FIRST_NOTICE_MS;
-  /** Ends the sleep of the guard. */
-  #alarm = new AbortController();
 
   constructor(provider: string, { signal: caller, model }: ModelRequest, patience: Patience) {
     this.#provider = provider;
@@ -91,33 +89,29 @@ class Watch {
 
   heard(event: ModelEvent): void {
     this.#since = this.#patience.clock.now();
-    if (event.type === "end" || this.#started) return;
-    this.#started = true;
-    // The guard sleeps until the limit for the first token; the limit is different now.
-    const alarm = this.#alarm;
-    this.#alarm = new AbortController();
-    alarm.abort(ENDED);
+    if (event.type !== "end") this.#started = true;
   }
 
   stop(): void {
     this.#caller.removeEventListener("abort", this.#cancel);
     this.#abort.abort(ENDED);
-    this.#alarm.abort(ENDED);
   }
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** One timer at a time, regardless of the number of events. */
+  /** One timer at a time, regardless of the number of events: it never sleeps longer than the limit that the first of
+   * them sets. */
   async #guard(): Promise<void> {
-    const { clock, replyMs } = this.#patience;
+    const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {
       const silent = this.#since + this.#limitMs - clock.now();
       const whole = this.#begun + replyMs - clock.now();
       if (silent <= 0) return this.#end(this.#stalled());
       if (whole <= 0) return this.#end(this.#endless());
-      await clock.sleep(Math.min(silent, whole, this.#untilNotice()), this.#alarm.signal).catch((error: unknown) => {
-        if (!(error instanceof Cancelled)) throw error;
-      });
+      await clock.sleep(Math.min(silent, whole, silenceMs, this.#untilNotice()), this.signal)
+        .catch((error: unknown) => {
+          if (!(error instanceof Cancelled)) throw error;
+        });
     }
   }
 
@@ -135,7 +129,6 @@ class Watch {
 
   #end(error: Error): void {
     this.#abort.abort(error);
-    this.#alarm.abort(ENDED);
   }
 
   #stalled(): ProviderError {
