@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { buildSandbox } from "../helpers/sandbox.ts";
 import type { KillPoint } from "../helpers/kill_point.ts";
 import { type Picture, pictureOf } from "../helpers/conversation_picture.ts";
+import { type CachedScript, cachedScript } from "./_cached_script.ts";
 import { inPlace, type Place } from "./_place.ts";
 
 const MAIN = fileURLToPath(new URL("./killable_main.ts", import.meta.url));
@@ -119,24 +120,28 @@ const CHAINS: readonly Chain[] = [
 ];
 
 /** One process, until it ends or is killed. */
-async function played({ path, workspace }: Place, point: KillPoint | null): Promise<Deno.CommandOutput> {
-  const args = ["run", "-A", "--no-check", "--quiet", MAIN, path, workspace, point ? JSON.stringify(point) : ""];
+async function played(
+  program: CachedScript,
+  { path, workspace }: Place,
+  point: KillPoint | null,
+): Promise<Deno.CommandOutput> {
+  const args = [...program.args, path, workspace, point ? JSON.stringify(point) : ""];
   return await new Deno.Command(Deno.execPath(), { args, stdin: "null", stdout: "piped", stderr: "piped" }).output();
 }
 
-async function endsWell(place: Place): Promise<void> {
-  const { code, signal, stderr } = await played(place, null);
+async function endsWell(program: CachedScript, place: Place): Promise<void> {
+  const { code, signal, stderr } = await played(program, place, null);
   assert.deepEqual([code, signal], [0, null], new TextDecoder().decode(stderr));
 }
 
-async function killedAlong(chain: Chain, whole: Picture): Promise<void> {
+async function killedAlong(program: CachedScript, chain: Chain, whole: Picture): Promise<void> {
   await inPlace(async (place) => {
     for (const point of chain.points) {
-      const { signal, stderr } = await played(place, point);
+      const { signal, stderr } = await played(program, place, point);
       const what = `${JSON.stringify(point)}: ${new TextDecoder().decode(stderr)}`;
       assert.equal(signal, "SIGKILL", what);
     }
-    await endsWell(place);
+    await endsWell(program, place);
     const { picture, cuts } = await pictureOf(place);
     assert.deepEqual(picture, whole);
     assert.equal(cuts.kept, chain.kept, "replies that were paid for and kept");
@@ -145,11 +150,12 @@ async function killedAlong(chain: Chain, whole: Picture): Promise<void> {
 
 Deno.test("a conversation killed anywhere goes on as if it had not been", async (t) => {
   await buildSandbox();
+  await using program = await cachedScript(MAIN);
   const points = CHAINS.flatMap((chain) => chain.points);
   assert.ok(points.length >= 60, `${points.length} kill points`);
   let whole: Picture | null = null;
   await inPlace(async (place) => {
-    await endsWell(place);
+    await endsWell(program, place);
     const { picture, cuts } = await pictureOf(place);
     assert.deepEqual(cuts, { kept: 0, queries: 0 });
     assert.deepEqual(picture.outcomes, OUTCOMES);
@@ -166,7 +172,7 @@ Deno.test("a conversation killed anywhere goes on as if it had not been", async 
         name: `${next.points.length} times: ${next.name}`,
         fn: async () => {
           assert.ok(whole);
-          await killedAlong(next, whole);
+          await killedAlong(program, next, whole);
         },
         ...options,
       });
