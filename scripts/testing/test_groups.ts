@@ -1,4 +1,4 @@
-/** Which files of tests share an isolate. Before its first test each isolate of `deno test` costs 0.3 s of processor
+/** Which files of tests share an isolate. Before its first test each isolate of `deno test` costs up to 0.3 s of processor
  * time and 80 MB, since Deno prepares an array of ten million elements for benchmarks; then it compiles the modules that
  * it loads, which are the same for neighbours. */
 import { join, sep as SEPARATOR } from "node:path";
@@ -15,18 +15,17 @@ const LONG: readonly string[] = [
   "tests/e2e",
   "tests/faults",
 ];
-/** Folders whose files leave an isolate as they found it: neighbours share one. Each other file has its own. */
-const SHARED: readonly string[] = [
-  "tests/channels/cli",
-  "tests/channels/tui",
-  "tests/conversation",
-  "tests/domain",
-  "tests/environment",
-  "tests/ground",
-  "tests/nudges",
-  "tests/prompt",
-  "tests/query",
-  "tests/scripts",
+/** Files and folders of files that change the isolate or measure it: each file has its own. The other files leave theirs
+ * as they found it, and neighbours share one. */
+const ALONE: readonly string[] = [
+  ...LONG,
+  "tests/processes/process_wall_test.ts",
+  "tests/sandbox/child/prepare",
+  "tests/sandbox/child/rewrite",
+  "tests/sandbox/child/variables",
+  "tests/sandbox/codec/decode_test.ts",
+  "tests/sandbox/host/fuzz_test.ts",
+  "tests/sandbox/modules/realm_module_test.ts",
 ];
 /** Files in an isolate. */
 const AT_MOST = 16;
@@ -55,8 +54,8 @@ export async function testFiles(root: string, paths: readonly string[]): Promise
 /** Divides files among isolates. Those that have one each come first; of the others there are `parts` groups at least,
  * where they are enough. */
 export function groupTests(files: readonly string[], parts: number): string[][] {
-  const rank = (file: string): number => [...LONG, "tests"].findIndex((long) => isBelow(file, long));
-  const shared = files.filter((file) => SHARED.some((folder) => isBelow(file, folder)));
+  const rank = (file: string): number => [...ALONE, "tests"].findIndex((place) => isBelow(file, place));
+  const shared = files.filter((file) => rank(file) === ALONE.length);
   const alone = files.filter((file) => !shared.includes(file)).sort((a, b) => rank(a) - rank(b));
   const groups = alone.map((file) => [file]);
   const size = Math.min(AT_MOST, Math.ceil(shared.length / parts));

@@ -80,13 +80,18 @@ function stringsOf(source: string): string {
   );
 }
 
+function lineAt(text: string, index: number): string {
+  const end = text.indexOf("\n", index);
+  return text.slice(text.lastIndexOf("\n", index) + 1, end < 0 ? text.length : end);
+}
+
 Deno.test("what people read uses the words that people search for", async () => {
   const all = await texts();
   assert.ok(all.size > 500, "the texts are found");
   const found = [...all].flatMap(([path, text]) =>
     Object.entries(PHRASES).flatMap(([phrase, better]) =>
-      [...text.matchAll(new RegExp(`.*${phrase}.*`, "gi"))].map(([line]) =>
-        `${path}: ${line.trim().slice(0, 150)} (${better})`
+      [...text.matchAll(new RegExp(phrase, "gi"))].map(({ index }) =>
+        `${path}: ${lineAt(text, index).trim().slice(0, 150)} (${better})`
       )
     )
   );

@@ -39,10 +39,18 @@ export type PostgresTest = (
   sanitizers?: Pick<Deno.TestDefinition, "sanitizeOps" | "sanitizeResources">,
 ) => void;
 
-/** Starts a server for the tests of a file, which are ignored with the reason where there is none. Call it at the top of
- * the file. */
-export async function postgresTests(options: PostgresOptions = {}): Promise<PostgresTest> {
-  const postgres = noPostgres === "" ? await startPostgres(options) : null;
+let usual: Promise<Postgres> | null = null;
+
+/** The server of all files that want no options and share an isolate; null where there is none. Call it at the top of a
+ * file. */
+export async function usualPostgres(): Promise<Postgres | null> {
+  return noPostgres === "" ? await (usual ??= startPostgres()) : null;
+}
+
+/** Defines the tests of a file on a server, by itself if it has options. They are ignored with the reason where there is
+ * none. Call it at the top of the file. */
+export async function postgresTests(options?: PostgresOptions): Promise<PostgresTest> {
+  const postgres = options && noPostgres === "" ? await startPostgres(options) : await usualPostgres();
   return (name, fn, sanitizers = {}) =>
     Deno.test({
       ...sanitizers,
@@ -58,7 +66,7 @@ const SOCKET_PORT = 5432;
 const NOBODY = 65534;
 /** The superuser. Databases belong to an ordinary role. */
 const ADMIN = "admin";
-const HOUSE = ["fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 60"];
+const HOUSE = ["fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 200"];
 
 /** Starts a PostgreSQL server in a temporary folder, as an ordinary user. Call it at the top of a test file, outside of
  * tests; the server ends with the file. */

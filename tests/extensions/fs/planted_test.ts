@@ -15,42 +15,44 @@ function planted(workspace: Workspace): string {
 const mark = (workspace: Workspace): string => join(workspace.outside, "ran");
 
 /** All folders of the workspace, itself included. */
-async function folders(workspace: Workspace, path = "."): Promise<string[]> {
+function folders(workspace: Workspace, path = "."): string[] {
   const found = [path];
-  for await (const { name, isDirectory } of Deno.readDir(join(workspace.root, path))) {
-    if (isDirectory) found.push(...await folders(workspace, path === "." ? name : `${path}/${name}`));
+  for (const { name, isDirectory } of Deno.readDirSync(join(workspace.root, path))) {
+    if (isDirectory) found.push(...folders(workspace, path === "." ? name : `${path}/${name}`));
   }
   return found;
 }
 
 /** Whether the command of `planted` runs where somebody calls git in any folder. */
 async function isRun(workspace: Workspace): Promise<boolean> {
-  for (const folder of await folders(workspace)) {
-    await new Deno.Command("git", {
-      args: ["status"],
-      cwd: join(workspace.root, folder),
-      env: { HOME: workspace.outside, GIT_CONFIG_NOSYSTEM: "1", GIT_CEILING_DIRECTORIES: join(workspace.root, "..") },
-      stdout: "null",
-      stderr: "null",
-    }).output();
-  }
-  return await Deno.lstat(mark(workspace)).then(() => true, () => false);
+  const { success } = await new Deno.Command("sh", {
+    args: ["-c", 'for folder; do git -C "$folder" status; done; true', "sh", ...folders(workspace)],
+    cwd: workspace.root,
+    env: { HOME: workspace.outside, GIT_CONFIG_NOSYSTEM: "1", GIT_CEILING_DIRECTORIES: join(workspace.root, "..") },
+    stdout: "null",
+    stderr: "null",
+  }).output();
+  assert.ok(success);
+  return exists(mark(workspace));
 }
 
-async function has(workspace: Workspace, path: string): Promise<boolean> {
-  return await Deno.lstat(join(workspace.root, path)).then(() => true, () => false);
+function exists(path: string): boolean {
+  try {
+    return Deno.lstatSync(path) !== null;
+  } catch {
+    return false;
+  }
 }
+
+const has = (workspace: Workspace, path: string): boolean => exists(join(workspace.root, path));
 
 /** The folders that git could take for a repository. */
-async function repositories(workspace: Workspace): Promise<string[]> {
-  const found: string[] = [];
-  for (const folder of await folders(workspace)) {
-    const [head, common, objects, refs] = await Promise.all(
-      ["HEAD", "commondir", "objects", "refs"].map((name) => has(workspace, `${folder}/${name}`)),
-    );
-    if (head && (common || (objects && refs))) found.push(folder);
-  }
-  return found;
+function repositories(workspace: Workspace): string[] {
+  return folders(workspace).filter((folder) => {
+    const [head, common, objects, refs] = ["HEAD", "commondir", "objects", "refs"]
+      .map((name) => has(workspace, `${folder}/${name}`));
+    return head && (common || (objects && refs));
+  });
 }
 
 Deno.test("a planted repository runs its command, unless fs makes it", async () => {
@@ -79,9 +81,9 @@ Deno.test("fs refuses whatever would complete a repository, and leaves nothing o
     await using workspace = await Workspace.with();
     await workspace.call("writeFile", "lib/config", planted(workspace));
     for (const path of order.slice(0, 2)) await workspace.call("writeFile", path, "ref: refs/heads/main\n");
-    const before = await state(workspace);
+    const before = state(workspace);
     assert.match(await workspace.refusal("writeFile", order[2], "ref: refs/heads/main\n"), REFUSED);
-    assert.deepEqual(await state(workspace), before, order.join());
+    assert.deepEqual(state(workspace), before, order.join());
     assert.equal(await isRun(workspace), false);
   }
 });
@@ -91,21 +93,21 @@ Deno.test("fs refuses it by move, patch, undo and at the top of the workspace to
   await workspace.call("move", "h", "a/HEAD");
   assert.match(await workspace.refusal("move", "b", "a/refs"), REFUSED);
   assert.match(await workspace.refusal("move", "b/x", "a/refs/x"), REFUSED);
-  assert.deepEqual((await folders(workspace)).sort(), [".", "a", "a/objects", "b"]);
+  assert.deepEqual(folders(workspace).sort(), [".", "a", "a/objects", "b"]);
   await workspace.call("move", "b", "a/kept");
   assert.match(await workspace.refusal("move", "a/kept", "a/commondir"), REFUSED);
   const created = (path: string): string => `--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+x\n`;
   const whole = ["p/HEAD", "p/config", "p/objects/x", "p/refs/x"].map(created).join("");
   assert.match(await workspace.refusal("patch", whole), REFUSED);
-  assert.equal(await has(workspace, "p"), false);
+  assert.equal(has(workspace, "p"), false);
   await workspace.call("remove", "a/HEAD");
   await workspace.call("writeFile", "a/refs/x", "");
   assert.match(await workspace.refusal("undo", { steps: 2, force: true }), /./);
-  assert.deepEqual(await repositories(workspace), []);
+  assert.deepEqual(repositories(workspace), []);
   for (const path of ["HEAD", "objects/x"]) await workspace.call("writeFile", path, "ref: refs/heads/main\n");
   assert.match(await workspace.refusal("writeFile", "refs/x", "x"), REFUSED);
   assert.match(await workspace.refusal("writeFile", "commondir", "a"), REFUSED);
-  assert.equal(await has(workspace, "refs"), false);
+  assert.equal(has(workspace, "refs"), false);
 });
 
 Deno.test("fs leaves the settings of a workspace alone that is a repository's own folder", async () => {
@@ -180,12 +182,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Every path with its contents. */
-async function state(workspace: Workspace, path = "."): Promise<string[]> {
+function state(workspace: Workspace, path = "."): string[] {
   const found: string[] = [];
-  for await (const { name, isDirectory, isSymlink } of Deno.readDir(join(workspace.root, path))) {
+  for (const { name, isDirectory, isSymlink } of Deno.readDirSync(join(workspace.root, path))) {
     const inner = `${path}/${name}`, at = join(workspace.root, inner);
-    if (isDirectory) found.push(`${inner}/`, ...await state(workspace, inner));
-    else found.push(`${inner} ${isSymlink ? await Deno.readLink(at) : await Deno.readTextFile(at)}`);
+    if (isDirectory) found.push(`${inner}/`, ...state(workspace, inner));
+    else found.push(`${inner} ${isSymlink ? Deno.readLinkSync(at) : Deno.readTextFileSync(at)}`);
   }
   return found.sort();
 }
@@ -203,14 +205,14 @@ Deno.test("fs makes no repository in any order of changes, and a refused change 
       const settings = planted(workspace);
       await Deno.writeTextFile(join(workspace.root, "lib/config"), settings);
       for (const [name, ...args] of steps) {
-        const before = await state(workspace);
+        const before = state(workspace);
         try {
           await workspace.call(name, ...args.map((one) => one === "SETTINGS" ? settings : one));
         } catch (error) {
           refused += REFUSED.test(String(error)) ? 1 : 0;
-          assert.deepEqual(await state(workspace), before, `${name} ${JSON.stringify(args)}: ${error}`);
+          assert.deepEqual(state(workspace), before, `${name} ${JSON.stringify(args)}: ${error}`);
         }
-        assert.deepEqual(await repositories(workspace), [], `${name} ${JSON.stringify(args)}`);
+        assert.deepEqual(repositories(workspace), [], `${name} ${JSON.stringify(args)}`);
       }
       assert.equal(await isRun(workspace), false);
     }),

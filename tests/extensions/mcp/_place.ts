@@ -8,6 +8,7 @@ import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { ProcessWall } from "../../../src/processes/process_wall.ts";
 import { memoryOwnStore } from "./_memory_own_store.ts";
 import { ROOT } from "../../../scripts/_project.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 import { type LogEntry, recordingLog, VIEW } from "../../extension/_sample.ts";
 
 /** Why no program can run here, "" where one can. */
@@ -33,7 +34,14 @@ export async function withServers(
   servers: Readonly<Record<string, object>>,
   run: (place: Place) => Promise<void>,
 ): Promise<void> {
-  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-mcp-test-" }));
+  await withFolder((root) => withServersIn(root, servers, run));
+}
+
+async function withServersIn(
+  root: string,
+  servers: Readonly<Record<string, object>>,
+  run: (place: Place) => Promise<void>,
+): Promise<void> {
   const at = (name: string): string => join(root, name);
   for (const name of ["workspace", "user/.vis", "temporary"]) await Deno.mkdir(at(name), { recursive: true });
   const wall = new ProcessWall({
@@ -80,7 +88,6 @@ export async function withServers(
     });
   } finally {
     await programs.close();
-    await Deno.remove(root, { recursive: true });
   }
 }
 

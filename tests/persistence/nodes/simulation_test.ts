@@ -7,7 +7,7 @@ import { Random } from "../../faults/world/random.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
 import { lapse, revive, type TestNode, testNode } from "./_cluster.ts";
 
-const test = await postgresTests({ settings: ["max_connections = 200"] });
+const test = await postgresTests();
 
 const WRITES = 3, TURNS = 20_000;
 const FEW = { nodes: 6, branches: 8, requests: 30 };

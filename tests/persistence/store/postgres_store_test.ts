@@ -4,7 +4,7 @@ import { Owners } from "../../../src/persistence/owners.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { storeSuite } from "../../conformance/store/suite.ts";
 import { attack, secrets, whole } from "../../conformance/store/tenants.ts";
-import { noPostgres, startPostgres } from "../../helpers/postgres.ts";
+import { noPostgres, usualPostgres } from "../../helpers/postgres.ts";
 
 /** Costs much less than another database. Without triggers the order of the tables does not matter. */
 const EMPTY = `SET session_replication_role = replica; DO $$
@@ -15,7 +15,7 @@ const EMPTY = `SET session_replication_role = replica; DO $$
     END LOOP;
   END $$`;
 
-const postgres = noPostgres === "" ? await startPostgres() : null;
+const postgres = await usualPostgres();
 
 if (postgres === null) Deno.test({ name: `the store in PostgreSQL: ${noPostgres}`, ignore: true, fn: () => {} });
 else {

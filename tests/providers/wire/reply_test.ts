@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { ReplyBuilder } from "../../../src/providers/wire/reply.ts";
 
-Deno.test("Reply keeps halves of characters back until they are whole", () => {
+/** It arrives until the test ends: replies that arrive at the same time share their limit. */
+function arriving(): ReplyBuilder & Disposable {
   const reply = new ReplyBuilder("m");
+  return Object.assign(reply, { [Symbol.dispose]: () => reply.close() });
+}
+
+Deno.test("Reply keeps halves of characters back until they are whole", () => {
+  using reply = arriving();
   for (const half of "a😀b") for (const unit of half.split("")) reply.text(unit);
   reply.reasoning("\ud83d");
   reply.text("c");
@@ -18,7 +24,7 @@ Deno.test("Reply keeps halves of characters back until they are whole", () => {
 });
 
 Deno.test("Reply takes nothing for text that is no text", () => {
-  const reply = new ReplyBuilder("m");
+  using reply = arriving();
   for (const odd of [undefined, null, 5, {}, [], ""]) {
     reply.text(odd);
     reply.reasoning(odd);
@@ -29,19 +35,19 @@ Deno.test("Reply takes nothing for text that is no text", () => {
 });
 
 Deno.test("Reply replaces counts by later ones and keeps what they leave out", () => {
-  const reply = new ReplyBuilder("m");
+  using reply = arriving();
   reply.count({ input: 5, output: 1, cached: 9, reasoning: "many", cacheWrite: undefined });
   reply.count({ output: 7, input: null, cached: NaN });
   assert.deepEqual(reply.usage, { input: 5, output: 7, cached: 5, reasoning: 0, calls: 1 });
 });
 
 Deno.test("Reply remembers the end of its text for messages, or why it was declined", () => {
-  const reply = new ReplyBuilder("m");
+  using reply = arriving();
   reply.text("x".repeat(600));
   reply.text("end");
   reply.decline("SAFETY");
   assert.deepEqual([reply.tail.length, reply.tail.endsWith("xend"), reply.finish], [500, true, "content-filter"]);
-  const early = new ReplyBuilder("m");
+  using early = arriving();
   early.decline("SAFETY");
   assert.equal(early.tail, "SAFETY");
 });

@@ -22,6 +22,7 @@ Deno.test("groupTests() has each file once, those that take long first and by th
   const long = groups.slice(0, files.filter(isLong).length);
   assert.ok(long.every((group) => group.length === 1 && group.every(isLong)), long.join(" "));
   assert.ok(groups.some((group) => group.length === 16 && group.includes("tests/domain/kit/semaphore_test.ts")));
+  assert.ok(groups.some((group) => group.length === 1 && group.includes("tests/sandbox/codec/decode_test.ts")));
 });
 
 Deno.test("groupTests() divides few files among as many isolates as are wanted", () => {
