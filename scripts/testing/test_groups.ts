@@ -15,10 +15,11 @@ const LONG: readonly string[] = [
   "tests/e2e",
   "tests/faults",
 ];
-/** Files and folders of files that change the isolate or measure it: each file has its own. The other files leave theirs
- * as they found it, and neighbours share one. */
+/** Files and folders of files that change the isolate, measure it or leave something running: each file has its own. The
+ * other files leave theirs as they found it, and neighbours share one. */
 const ALONE: readonly string[] = [
   ...LONG,
+  "tests/conversation/nodes",
   "tests/processes/process_wall_test.ts",
   "tests/sandbox/child/prepare",
   "tests/sandbox/child/rewrite",

@@ -5,6 +5,7 @@ import type { ApprovalQuestion } from "../../../src/domain/query/approval.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { until } from "../../helpers/until.ts";
 import { startNode, type TestNode } from "./_nodes.ts";
 
 const test = await postgresTests();
@@ -48,14 +49,17 @@ check("a question is shown and answered on any node; the first answer counts", a
   const { id } = await asked.promise;
   await using two = await start("two", []);
   const { shared } = two.engine.conversations;
-  const listed = await shared?.questions(branch.conversationId);
-  assert.deepEqual(listed?.map((question) => [question.id, question.what]), [[id, "open doors"]]);
+  const questions = async () => await shared?.questions(branch.conversationId) ?? [];
+  // They are stored while the query goes on.
+  await until(async () => (await questions()).length === 1);
+  const listed = await questions();
+  assert.deepEqual(listed.map((question) => [question.id, question.what]), [[id, "open doors"]]);
   const no = { decision: "no", reason: "it is late" } as const;
   assert.equal(await shared?.answer(branch.conversationId, "another", no), false);
   assert.equal(await shared?.answer(branch.conversationId, id, no), true);
   assert.equal(await shared?.answer(branch.conversationId, id, { ...no, decision: "once" }), false);
   assert.match((await result).answer, /it is late/);
-  assert.deepEqual(await shared?.questions(branch.conversationId), []);
+  await until(async () => (await questions()).length === 0);
 });
 
 check("what a lost node has spent and the iterations that it used count for the one that continues", async (rig) => {
