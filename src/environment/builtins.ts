@@ -28,7 +28,7 @@ interface Builtin {
 const BUILTINS: Readonly<Record<string, Builtin>> = {
   requestMoreIterations: {
     signature: "requestMoreIterations(n: number): Promise<{granted: number, budget: number}>",
-    run: (call, _source, scope) => scope.requestMore(count(call, "requestMoreIterations")),
+    run: (call, _source, scope) => scope.requestMore(count(call)),
   },
   answer: {
     signature: 'answer(value, options?: {type?: "text"|"markdown", confidence?: "high"|"medium"|"low"}): Promise<void>',
@@ -40,15 +40,15 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   },
   varHistory: {
     signature: "varHistory(name: string): Promise<Array<{version, value, code, createdAt}>>",
-    run: (call, source) => source.varHistory(text(call, 0)),
+    run: (call, source) => source.varHistory(text(call)),
   },
   varDiff: {
     signature: "varDiff(name: string, version1: number, version2: number): Promise<string>",
-    run: (call, source) => source.varDiff(text(call, 0), { from: integer(call, 1), to: integer(call, 2) }),
+    run: (call, source) => source.varDiff(text(call), { from: integer(call, 1), to: integer(call, 2) }),
   },
   restoreVar: {
     signature: "restoreVar(name: string, version?: number): Promise<{name, version}>",
-    run: (call, source) => source.restoreVar(text(call, 0), call.args[1] === undefined ? null : integer(call, 1)),
+    run: (call, source) => source.restoreVar(text(call), call.args[1] === undefined ? null : integer(call, 1)),
   },
   forget: {
     signature: "forget(...names: string[]): Promise<{forgotten: string[]}>",
@@ -61,7 +61,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   },
   conversationCode: {
     signature: "conversationCode(queryId?: string): Promise<Array<{iteration, code, ok, preview}>>",
-    run: (call, source) => source.conversationCode(call.args[0] === undefined ? null : text(call, 0)),
+    run: (call, source) => source.conversationCode(call.args[0] === undefined ? null : text(call)),
   },
   doc: { signature: "doc(f): Promise<string>", run: doc },
 };
@@ -102,7 +102,7 @@ function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void
 }
 
 function doc(call: HostCall, source: BuiltinSource): string {
-  const asked = text(call, 0);
+  const asked = text(call);
   const builtin = Object.hasOwn(BUILTINS, asked) ? BUILTINS[asked]?.signature : undefined;
   const { functions, off } = source.extensions();
   const found = builtin ?? (Object.hasOwn(REALM_DOCS, asked) ? REALM_DOCS[asked] : undefined) ?? source.doc(asked) ??
@@ -127,18 +127,18 @@ function moduleDoc(
   return functions.some((name) => name.startsWith(`${head}.`)) ? null : source.doc(head);
 }
 
-function refused(symbol: string, message: string, hint?: string): HostCallError {
-  return new HostCallError(message, { namespace: "vis", symbol, ...(hint ? { hint } : {}) });
+function refused(symbol: string, message: string): HostCallError {
+  return new HostCallError(message, { namespace: "vis", symbol });
 }
 
 function signatureOf(call: HostCall): string {
   return BUILTINS[call.name]?.signature ?? call.name;
 }
 
-function text(call: HostCall, at: number): string {
-  const value = call.args[at];
+function text(call: HostCall): string {
+  const [value] = call.args;
   if (typeof value === "string" && value.length > 0) return value;
-  throw refused(call.name, `Cannot call ${call.name}: argument ${at + 1} must be a name, usage: ${signatureOf(call)}`);
+  throw refused(call.name, `Cannot call ${call.name}: argument 1 must be a name, usage: ${signatureOf(call)}`);
 }
 
 function name(value: unknown): string {
@@ -155,8 +155,8 @@ function integer(call: HostCall, at: number): number {
   );
 }
 
-function count(call: HostCall, symbol: string): number {
+function count(call: HostCall): number {
   const n = integer(call, 0);
   if (n >= 1) return n;
-  throw refused(symbol, `Cannot request ${n} iterations: ask for at least 1`);
+  throw refused(call.name, `Cannot request ${n} iterations: ask for at least 1`);
 }

@@ -8,12 +8,11 @@ import type { PathSnapshot } from "../checkpoints/snapshot.ts";
 /** Maximum size that one change may remove or move, so that it can be undone. */
 export const MAX_KEPT = 64 * 1024 * 1024;
 
-/** What is at a path that contains no link. Throws RangeError for more than `most` bytes, and for anything but a file,
- * a folder or a link. */
+/** What is at a path that contains no link. Throws RangeError for more than `MAX_KEPT` bytes, and for anything but a
+ * file, a folder or a link. */
 export async function takeSnapshot(
   context: Pick<FsContext, "tree" | "signal">,
   path: string,
-  { most = MAX_KEPT }: { readonly most?: number } = {},
 ): Promise<PathSnapshot> {
   const facts = look(context, path);
   if (facts === null) return null;
@@ -23,7 +22,7 @@ export async function takeSnapshot(
   if (facts.kind === "other") throw new RangeError(`Cannot change ${path}: it is not a regular file`);
   await new Pace(context.signal).rest();
   using file = context.tree.open(path);
-  const bytes = await readWhole(file, { size: file.facts.size, most, signal: context.signal });
+  const bytes = await readWhole(file, { size: file.facts.size, most: MAX_KEPT, signal: context.signal });
   if (bytes !== null) return { kind: "file", bytes, mode, owner: { uid, gid } };
   throw new RangeError(`Cannot change ${path}: ${sizeText(facts.size)} is too large to be undone`);
 }

@@ -53,8 +53,8 @@ export class Checkpoints {
   }
 
   /** An id greater than all earlier ones of this process. */
-  newId(now = Date.now()): string {
-    this.#last = Math.max(now, this.#last + 1);
+  newId(): string {
+    this.#last = Math.max(Date.now(), this.#last + 1);
     return `${this.#last.toString(36).padStart(9, "0")}-${crypto.randomUUID().slice(0, 8)}`;
   }
 

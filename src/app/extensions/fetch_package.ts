@@ -30,13 +30,13 @@ export async function fetchPackage(ref: string, env: EnvironmentVariables): Prom
 
 /** The registry that this user's npm is configured with. */
 async function askNpm(): Promise<string> {
-  const address = await npmSetting("registry").catch(() => "");
+  const address = await registryOfNpm().catch(() => "");
   if (URL.canParse(address)) return address;
   throw new UsageError("Cannot find a registry: npm does not name one; set npm_config_registry to its address");
 }
 
-async function npmSetting(name: string): Promise<string> {
-  const npm = new Deno.Command("npm", { args: ["config", "get", name], stdin: "null", stderr: "null" });
+async function registryOfNpm(): Promise<string> {
+  const npm = new Deno.Command("npm", { args: ["config", "get", "registry"], stdin: "null", stderr: "null" });
   return new TextDecoder().decode((await npm.output()).stdout).trim();
 }
 

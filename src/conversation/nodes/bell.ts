@@ -1,6 +1,9 @@
 import { REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { ENDED } from "../../domain/kit/ended.ts";
 
+/** What a notification missed is found after this. */
+const LOOK_MS = 1_000;
+
 /** Wakes those who wait for news of a query. */
 export class Bell {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
@@ -22,10 +25,10 @@ export class Bell {
   }
 }
 
-/** Waits for a ring, at most this long and until the signal aborts. */
-export async function ringWithin(ring: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+/** Waits for a ring until one should look without it, and until the signal aborts. */
+export async function ringOrLook(ring: Promise<void>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
-  const timer = REAL_CLOCK.sleep(ms, AbortSignal.any([over.signal, signal])).catch(() => {});
+  const timer = REAL_CLOCK.sleep(LOOK_MS, AbortSignal.any([over.signal, signal])).catch(() => {});
   await Promise.race([ring, timer]);
   over.abort(ENDED);
 }

@@ -3,11 +3,9 @@ import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import type { NodeStore } from "../../persistence/store/node_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import { endEvent } from "../stored_events.ts";
-import { type Bell, ringWithin } from "./bell.ts";
+import { type Bell, ringOrLook } from "./bell.ts";
 import type { LocalEvents, NumberedQueryEvent } from "./local_events.ts";
 
-/** What a notification missed is found after this. */
-const LOOK_MS = 1_000;
 /** The last event comes soon after its query is stored as ended, unless its node was lost in between. */
 const LOOKS_AFTER_END = 2;
 
@@ -60,7 +58,7 @@ async function* eventsAfter(
         if (end) return yield end;
       }
       looks++;
-      await ringWithin(ring, LOOK_MS, signal);
+      await ringOrLook(ring, signal);
     }
   }
 }

@@ -7,14 +7,13 @@ import type { QueryResult } from "../../domain/query/query_result.ts";
 import type { NodeCommand, NodeNews } from "../../persistence/store/node_store.ts";
 import type { AskOptions } from "../send_options.ts";
 import type { SharedQueries, SharedRun } from "../shared_queries.ts";
-import { Bell, ringWithin } from "./bell.ts";
+import { Bell, ringOrLook } from "./bell.ts";
 import { followQuery } from "./follow_query.ts";
 import { encodeRequest } from "./job_request.ts";
 import { NodeRuns, type NodeRunsParts } from "./node_runs.ts";
 import { Publisher } from "./publisher.ts";
 
 const BEAT_MS = 1_000;
-const LOOK_MS = 1_000;
 const TRIM_MS = 60_000;
 const KEPT_MS = 15 * 60_000;
 
@@ -197,7 +196,7 @@ export class Node implements SharedQueries {
         if (outcome === null) await nodes.settle({ id, queryId: command.queryId }, false);
         return outcome ?? false;
       }
-      await ringWithin(ring, LOOK_MS, signal);
+      await ringOrLook(ring, signal);
     }
   }
 

@@ -58,8 +58,6 @@ export interface FunctionCallOptions {
 
 export interface RegistryOptions extends SettingSources {
   readonly log: Log;
-  /** Milliseconds, monotonic; for the log. */
-  readonly now?: () => number;
   /** Vis's own folder. */
   readonly home?: string | null;
   /** Namespace to its section of the configuration. */
@@ -78,7 +76,6 @@ interface ViewOf {
 export class ExtensionRegistry {
   readonly #extensions = new Map<string, NormalExtension>();
   readonly #log: Log;
-  readonly #now: () => number;
   readonly #options: RegistryOptions;
   /** Extensions that environments registered for themselves, by environment id. */
   readonly #own = new Map<string, Map<string, NormalExtension>>();
@@ -89,7 +86,6 @@ export class ExtensionRegistry {
   constructor(options: RegistryOptions) {
     this.#log = options.log;
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Adds an extension, or replaces the one with its namespace; queries that start later see it. Throws TypeError if
@@ -233,7 +229,15 @@ export class ExtensionRegistry {
       const { env, signal, told } = options;
       const { extension } = part;
       const view = this.#view(extension, { env, own, call: { signal, untimed: symbol.untimed ?? false } });
-      return await invokeSymbol({ extension, symbol, env: view, args, log: this.#log, now: this.#now, told });
+      return await invokeSymbol({
+        extension,
+        symbol,
+        env: view,
+        args,
+        log: this.#log,
+        now: () => performance.now(),
+        told,
+      });
     });
     return { ...joined, blocks: grouped(active).flatMap(({ blocks }) => blocks) };
   }

@@ -20,7 +20,6 @@ interface Asked {
 
 /** Conversations, newest first, or the matches for the typed words. Enter opens one. */
 export class ConversationList extends BasePanel {
-  readonly #now: () => number;
   readonly #found: ConversationSearch;
   #everywhere = false;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "words of requests, code or answers" });
@@ -30,14 +29,13 @@ export class ConversationList extends BasePanel {
       const shown = this.parts.branch();
       const one = "place" in item || "snippet" in item;
       const here = one ? shown?.conversationId === item.conversationId : shown?.branchId === item.branchId;
-      return itemLines(item, { ...place, here, everywhere: this.#everywhere, now: this.#now() });
+      return itemLines(item, { ...place, here, everywhere: this.#everywhere, now: Date.now() });
     },
   });
   #asked: Asked | null = null;
 
-  constructor(parts: PanelParts, { now = Date.now }: { readonly now?: () => number } = {}) {
+  constructor(parts: PanelParts) {
     super(parts);
-    this.#now = now;
     this.#found = new ConversationSearch(parts);
     this.#more();
   }
