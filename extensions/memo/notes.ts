@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { OwnStore } from "@vis/extension";
+import type { EnvironmentView } from "@vis/extension";
 
 export type NoteScope = "project" | "user";
 export interface Note {
@@ -14,11 +14,7 @@ const MAX_NOTES = 200;
 const PREFIX = "note/";
 
 /** What an environment and the context of a command have in common. */
-export interface NotePlace {
-  readonly home?: string | null;
-  readonly workspace: string;
-  readonly store?: OwnStore;
-}
+export type NotePlace = Pick<EnvironmentView, "home" | "workspace" | "store">;
 
 /** Notes of a scope, oldest first. Rejects if a file of an earlier version cannot be read. */
 export async function readNotes(place: NotePlace, scope: NoteScope): Promise<readonly Note[]> {

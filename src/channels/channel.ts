@@ -1,3 +1,4 @@
+import type { ConfigFlags } from "../config/load.ts";
 import type { Conversations } from "../conversation/conversations.ts";
 import type { ApprovalAdmin } from "../domain/query/approval.ts";
 import type { Playback } from "../domain/records/playback.ts";
@@ -19,20 +20,11 @@ import type { VersionFacts } from "../domain/reports/version_facts.ts";
 import type { ReplayPlace, ReplayRequest } from "../domain/records/replay_place.ts";
 
 /** Options that a channel sets; everything else comes from the configuration. */
-export interface OpenRequest {
+export interface OpenRequest extends ConfigFlags {
   readonly db?: string | undefined;
   readonly cwd?: string | undefined;
-  readonly model?: string | undefined;
-  readonly provider?: string | undefined;
-  readonly maxIterations?: number | undefined;
-  /** Cost limit of a query in US dollars. */
-  readonly maxCostUsd?: number | undefined;
-  /** Time limit of a query. */
-  readonly timeoutMs?: number | undefined;
   /** Overrides the effort that the model chooses for each iteration. */
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
-  /** Extensions to leave out, in addition to those that the configuration denies. */
-  readonly noExtension?: readonly string[] | undefined;
   /** Folders of additional extensions; one that cannot be loaded is an error. */
   readonly extension?: readonly string[] | undefined;
   /** Requires every wall, and allows no commands, no project settings and only listed extensions. `writable`:

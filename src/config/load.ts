@@ -21,8 +21,11 @@ export interface ConfigFlags {
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
   readonly maxIterations?: number | undefined;
+  /** Cost limit of a query in US dollars. */
   readonly maxCostUsd?: number | undefined;
+  /** Time limit of a query. */
   readonly timeoutMs?: number | undefined;
+  /** Extensions to leave out, in addition to those that the configuration denies. */
   readonly noExtension?: readonly string[] | undefined;
 }
 

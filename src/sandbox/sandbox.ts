@@ -50,7 +50,7 @@ export interface SandboxOptions {
   readonly modules?: Readonly<Record<string, string>>;
   /** Called when a module threw or was stopped, so that its name is missing; `ended`: it ended the child. */
   readonly onModuleFailed?: (module: FailedModule) => void;
-  /** Base of relative paths in grants. */
+  /** Base of relative paths in grants; if absent, they are refused. */
   readonly workspace?: string;
   /** Values of the variables that `grants.env` may name. */
   readonly environment?: Readonly<Record<string, string | undefined>>;

@@ -1,12 +1,8 @@
 import { sha256Of } from "../tree/text_bytes.ts";
-import type { Facts } from "../tree/tree.ts";
+import type { Facts, NewFile } from "../tree/tree.ts";
 
-export interface FileSnapshot {
+export interface FileSnapshot extends NewFile {
   readonly kind: "file";
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Null for the default mode of a new file. */
-  readonly mode: number | null;
-  readonly owner: { readonly uid: number; readonly gid: number } | null;
 }
 
 /** What is at a path; null if nothing is. For a folder, only that it exists. */

@@ -1,5 +1,5 @@
 import type { EnvironmentView } from "@vis/extension";
-import type { Checkpoints } from "../checkpoints/checkpoints.ts";
+import type { Checkpoint, Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { FolderGuard } from "./folder_guard.ts";
 import type { ReadLedger } from "./read_ledger.ts";
 import type { Tree } from "../tree/tree.ts";
@@ -20,8 +20,4 @@ export interface FsContext {
   readonly signal: AbortSignal | undefined;
 }
 
-export interface ChangeSource {
-  readonly conversationId: string;
-  readonly queryId: string | null;
-  readonly iterationId: string | null;
-}
+export type ChangeSource = Pick<Checkpoint, "conversationId" | "queryId" | "iterationId">;

@@ -1,4 +1,4 @@
-import type { Conversation as Branch, Conversations } from "../../conversation/conversations.ts";
+import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import { stoppedText } from "../../domain/query/reason_text.ts";
 import { addUsage } from "../../domain/query/usage.ts";
@@ -7,7 +7,7 @@ import { NOTHING_SPENT, type SessionSpend } from "./chat.ts";
 import { endLine } from "./entries/end_line.ts";
 import type { TranscriptEntry } from "./entries/entry.ts";
 import { LineEntry } from "./entries/line_entry.ts";
-import { OlderEntry } from "./entries/older_entry.ts";
+import { OlderEntry, type OlderParts } from "./entries/older_entry.ts";
 import { RequestEntry } from "./entries/request_entry.ts";
 import type { DisplayOptions } from "./entries/shown.ts";
 
@@ -23,11 +23,7 @@ export interface OpenedBranch {
  * viewed. Rejects with `StoreError`. */
 export async function openBranch(
   branch: Branch,
-  parts: {
-    readonly conversations: Conversations;
-    readonly shown: () => DisplayOptions;
-    readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;
-  },
+  parts: OlderParts,
 ): Promise<OpenedBranch> {
   const { conversations, shown } = parts;
   const [queries, turns] = await Promise.all([conversations.queries(branch), conversations.records.turns(branch)]);

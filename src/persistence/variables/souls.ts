@@ -49,7 +49,7 @@ const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: s
     ])
 );
 
-interface BranchMoment {
+export interface BranchMoment {
   readonly branchId: string;
   /** The branch that this one was forked from. Undefined if that is not known. */
   readonly parentId?: string | null | undefined;

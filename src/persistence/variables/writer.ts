@@ -5,17 +5,13 @@ import { insertRow } from "../database/insert_row.ts";
 import { toJson } from "../database/json.ts";
 import { type Moment, writeScopes } from "./scope_changes.ts";
 import type { IterationEnd, StoredBlock } from "../store/iteration_store.ts";
-import { type VariableRow, VariableSouls } from "./souls.ts";
+import { type BranchMoment, type VariableRow, VariableSouls } from "./souls.ts";
 import { systemCells, variableCells } from "./row.ts";
 
 type Cells = Awaited<ReturnType<typeof variableCells>>;
 
-export interface WriterFacts {
-  readonly branchId: string;
-  /** The branch that this one was forked from. Undefined if that is not known. */
-  readonly parentId?: string | null | undefined;
+export interface WriterFacts extends BranchMoment {
   readonly iterationId: string;
-  readonly now: number;
 }
 
 /** Writes the variable versions of one iteration and the edges between variables, in the transaction of `content`. */

@@ -3,16 +3,9 @@ import { parseNetGrant } from "../../domain/grants/net_grant.ts";
 import { REALM_GLOBALS } from "../../domain/grants/realm_globals.ts";
 import type { ChildAccess } from "../child/setup/child_access.ts";
 import type { GrantedPath } from "../confine/access.ts";
-import type { Grants } from "../grants.ts";
+import type { SandboxOptions } from "../sandbox.ts";
 
-export interface GrantOptions {
-  readonly grants: Grants;
-  readonly globals?: readonly string[];
-  /** Base of relative paths; if absent, they are refused. */
-  readonly workspace?: string;
-  /** Values of the variables that `grants.env` may name. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-}
+type GrantOptions = Pick<SandboxOptions, "grants" | "globals" | "workspace" | "environment">;
 
 /** These show other processes and the machine itself. */
 const MACHINE = ["/proc", "/sys", "/dev"];

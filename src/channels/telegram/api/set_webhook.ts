@@ -1,7 +1,6 @@
 import { aborted } from "../../../domain/kit/abortable.ts";
 import { backoff } from "./backoff.ts";
-import type { BotApi } from "./bot_api.ts";
-import type { BotClock } from "./bot_clock.ts";
+import type { PollerOptions } from "./poll_updates.ts";
 import { TelegramError } from "./telegram_error.ts";
 import { UPDATE_KINDS } from "./update_kinds.ts";
 
@@ -16,12 +15,7 @@ export interface Webhook {
  * Telegram refuses the address. The webhook stays when the bot ends, so that Telegram keeps updates meanwhile. */
 export async function setWebhook(
   { url, secret }: Webhook,
-  { api, clock, signal, note }: {
-    readonly api: BotApi;
-    readonly clock: BotClock;
-    readonly signal: AbortSignal;
-    readonly note: (text: string) => void;
-  },
+  { api, clock, signal, note }: Pick<PollerOptions, "api" | "clock" | "signal" | "note">,
 ): Promise<void> {
   for (let failures = 1; !signal.aborted; failures++) {
     try {

@@ -9,7 +9,7 @@ import { storedStep } from "./stored_step.ts";
 /** Iterations read at once. */
 const PAGE = 40;
 
-interface OlderParts {
+export interface OlderParts {
   readonly conversations: Conversations;
   readonly shown: () => DisplayOptions;
   readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;

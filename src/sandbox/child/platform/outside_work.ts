@@ -2,6 +2,7 @@ import { captured } from "../intrinsics/captured.ts";
 import { type ErrorFacts, setErrorFacts } from "../intrinsics/set_error_facts.ts";
 import { look } from "../intrinsics/look.ts";
 import type { RunContext } from "../run/context.ts";
+import type { TimersOptions } from "../run/timers.ts";
 
 const MAX_WORK = 64;
 /** Deno's own; a block never gets one, so its methods are the original ones. */
@@ -12,13 +13,7 @@ interface Work {
   readonly stop: (why: string) => void;
 }
 
-export interface OutsideWorkOptions {
-  /** Enters foreign code: settling a promise runs the code that awaits it. */
-  readonly soon: (task: () => void) => void;
-  /** Leaves foreign code first. */
-  readonly afterwards: (task: () => void) => void;
-  readonly current: () => RunContext | null;
-}
+type OutsideWorkOptions = Pick<TimersOptions, "soon" | "afterwards" | "current">;
 
 export interface OutsideTask {
   /** For errors: "read /a/b". */

@@ -16,7 +16,7 @@ import { alignLines, composeMaps, IDENTITY, mapOffset, offsetOf, type PositionMa
 import { withStringEnums } from "./string_enums.ts";
 import { withoutTypeAliases } from "./type_aliases.ts";
 import type { ParsedText } from "../rewrite/declarations.ts";
-import { DECLARATIONS_ONLY, unfoldNamespaces } from "../rewrite/namespaces.ts";
+import { DECLARATIONS_ONLY, unfoldNamespaces, type Unparsed } from "../rewrite/namespaces.ts";
 
 /** Strips types; sucrase's `transform`. */
 export type StripTypes = (
@@ -35,13 +35,6 @@ export interface Parsed extends ParsedText {
   readonly map: PositionMap;
   /** Whether types were stripped: then it is fine if nothing is left to run. */
   readonly stripped: boolean;
-}
-
-export interface Unparsed {
-  readonly ok: false;
-  readonly message: string;
-  /** In the text that was parsed. */
-  readonly offset: number;
 }
 
 const OPTIONS: Options = {

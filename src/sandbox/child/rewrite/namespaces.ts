@@ -16,9 +16,10 @@ export interface Unfolded {
   readonly exports: ReadonlyMap<string, readonly string[]>;
 }
 
-export interface NotUnfolded {
+export interface Unparsed {
   readonly ok: false;
   readonly message: string;
+  /** In the text that was parsed. */
   readonly offset: number;
 }
 
@@ -45,7 +46,7 @@ const PLACE = "A namespace stands at the top level of a block or directly in ano
 export function unfoldNamespaces(
   program: Program,
   { js, paths }: { readonly js: string; readonly paths: Paths },
-): Unfolded | NotUnfolded {
+): Unfolded | Unparsed {
   const unfolding = new Unfolding(js, paths);
   const misplaced = unfolding.misplaced(program);
   if (misplaced) return { ok: false, message: PLACE, offset: misplaced.start };

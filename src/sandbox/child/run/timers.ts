@@ -11,7 +11,7 @@ interface Timer {
 }
 
 export interface TimersOptions {
-  /** Enters foreign code. */
+  /** Enters foreign code: settling a promise runs the code that awaits it. */
   readonly soon: (task: () => void) => void;
   /** Leaves foreign code first. */
   readonly afterwards: (task: () => void) => void;
