@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { QueryEventSchema } from "../../src/channels/schemas/query_event_schema.ts";
+import { QueryEventSchema } from "../../src/domain/query/query_schemas.ts";
 
 Deno.test("docs/http.md names every event of a query", async () => {
   const text = await Deno.readTextFile(new URL("../../docs/http.md", import.meta.url));

@@ -1,60 +1,12 @@
-/** How a block ended. `none`: it ran, and its last statement has no value. */
-export type BlockOutcome =
-  | "value"
-  | "none"
-  | "error"
-  | "refused"
-  | "timeout"
-  | "killed"
-  | "memory"
-  | "cancelled";
-
-/** An error of a block. Positions refer to the text that the model wrote (1-based, null if unknown). */
-export interface BlockError {
-  readonly name: string;
-  readonly message: string;
-  readonly line: number | null;
-  readonly column: number | null;
-  /** The line of the block with a caret under the column; "" if the position is unknown. */
-  readonly excerpt: string;
-  /** Only frames inside the block. */
-  readonly stack: string;
-}
-
-export interface BlockCall {
-  readonly name: string;
-  readonly ms: number;
-  readonly ok: boolean;
-}
+import type { z } from "zod";
+import type { Frozen } from "../reports/frozen.ts";
+import type { BlockResultSchema } from "./query_schemas.ts";
 
 /** The outcome of one block. Always the same shape; how it ended is a field. */
-export interface BlockResult {
-  readonly ok: boolean;
-  readonly outcome: BlockOutcome;
-  /** Bounded text of the value; "" if there is none. */
-  readonly preview: string;
-  /** "string", "Array", "function", a class name …; "" if there is no value. */
-  readonly type: string;
-  /** Characters of a string, items of a collection, keys of an object, bytes of a buffer. */
-  readonly size: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Characters of output that were counted but not kept. */
-  readonly dropped: number;
-  readonly error: BlockError | null;
-  readonly defined: readonly string[];
-  /** Variables whose bytes changed although they were not defined again. */
-  readonly touched: readonly string[];
-  /** Variables that hold a promise that has not settled. */
-  readonly pending: readonly string[];
-  /** Variables that became unavailable when this block ended (a killed child, a value that cannot be kept). */
-  readonly lost: readonly string[];
-  readonly ms: number;
-  readonly timedOut: boolean;
-  /** What was repaired in the text before it ran, or null. */
-  readonly repaired: string | null;
-  readonly calls: readonly BlockCall[];
-}
+export type BlockResult = Frozen<z.infer<typeof BlockResultSchema>>;
+export type BlockOutcome = BlockResult["outcome"];
+export type BlockError = NonNullable<BlockResult["error"]>;
+export type BlockCall = BlockResult["calls"][number];
 
 const BASE: BlockResult = {
   ok: false,

@@ -1,7 +1,6 @@
-import type { JsonValue } from "../text/json_value.ts";
-import type { Usage } from "./usage.ts";
-
-export type QueryStatus = "done" | "error" | "interrupted";
+import type { z } from "zod";
+import type { Frozen } from "../reports/frozen.ts";
+import type { QueryResultSchema } from "./query_schemas.ts";
 
 /** Why a query ended; docs/architecture.md maps each to its status. */
 export const QUERY_REASONS = [
@@ -23,33 +22,13 @@ export const QUERY_REASONS = [
 ] as const;
 export type QueryReason = typeof QUERY_REASONS[number];
 
-export type AnswerType = "text" | "markdown";
-export type Confidence = "high" | "medium" | "low";
-
-/** What is stored about how a query ended. `answer` is never empty. */
-export interface QueryEnd {
-  readonly status: QueryStatus;
-  readonly reason: QueryReason;
-  readonly answer: string;
-  readonly answerType: AnswerType;
-  readonly confidence: Confidence;
-  readonly iterations: number;
-  readonly usage: Usage;
-  /** Null if the model's price is unknown. */
-  readonly costUsd: number | null;
-  readonly ms: number;
-  readonly notes: readonly string[];
-  /** `answer` only says why there is none; otherwise absent. */
-  readonly noAnswer?: true;
-}
-
 /** The result of a query, however it ended. */
-export interface QueryResult extends QueryEnd {
-  readonly queryId: string;
-  readonly conversationId: string;
-  /** The answer as data, if the caller gave a JSON Schema and the answer satisfies it; otherwise absent. */
-  readonly value?: JsonValue;
-}
+export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
+/** What is stored about how a query ended. */
+export type QueryEnd = Omit<QueryResult, "queryId" | "conversationId" | "value">;
+export type QueryStatus = QueryResult["status"];
+export type AnswerType = QueryResult["answerType"];
+export type Confidence = QueryResult["confidence"];
 
 const STATUS: Readonly<Record<QueryReason, QueryStatus>> = {
   answered: "done",

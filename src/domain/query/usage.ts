@@ -1,15 +1,9 @@
-/** Tokens of one or more model calls, as counted by the provider; null if it did not report them. */
-export interface Usage {
-  readonly input: number;
-  readonly output: number;
-  /** The part of `input` that was read from a prefix cache. */
-  readonly cached: number;
-  /** The part of `input` that was written to the cache, if the provider counts and charges that separately. */
-  readonly cacheWrite?: number;
-  /** The part of `output` that was native reasoning. */
-  readonly reasoning: number;
-  readonly calls: number;
-}
+import type { z } from "zod";
+import type { Frozen } from "../reports/frozen.ts";
+import type { UsageSchema } from "./query_schemas.ts";
+
+/** Tokens of one or more model calls. */
+export type Usage = Frozen<z.infer<typeof UsageSchema>>;
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, reasoning: 0, calls: 0 };
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { BlockResultSchema } from "../../schemas/block_result_schema.ts";
-import { QueryEventSchema } from "../../schemas/query_event_schema.ts";
-import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
+import { BlockResultSchema } from "../../../domain/query/query_schemas.ts";
+import { QueryEventSchema } from "../../../domain/query/query_schemas.ts";
+import { QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 
 const count = z.number().int().min(0);
 const time = z.number().int().describe("Milliseconds since the epoch");

@@ -6,7 +6,7 @@ import { readImage } from "../../../domain/images/read_image.ts";
 import type { Approve } from "../../../domain/query/approval.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { RequestKey } from "../../../domain/query/request_key.ts";
-import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
+import { QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 import { callerLabel } from "../auth/quotas.ts";
 import { describeIn, EVENT_STREAM } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { DECISIONS } from "../../../domain/query/approval.ts";
 import { ExtensionSchema } from "../../../domain/reports/extension_report.ts";
-import { ApprovalQuestionSchema } from "../../schemas/query_event_schema.ts";
-import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
+import { ApprovalQuestionSchema } from "../../../domain/query/query_schemas.ts";
+import { QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 
 /** Shapes of the API as OpenAPI shows them. Requests are strict; responses may gain fields. */
 

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { generateSpecs } from "hono-openapi";
 import { z } from "zod";
-import { QueryEventSchema } from "../../schemas/query_event_schema.ts";
+import { QueryEventSchema } from "../../../domain/query/query_schemas.ts";
 import { ProblemSchema } from "../api/schemas.ts";
 import { schemaOf } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";

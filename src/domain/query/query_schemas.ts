@@ -1,0 +1,156 @@
+import { z } from "zod";
+import type { JsonValue } from "../text/json_value.ts";
+import { DECISIONS } from "./approval.ts";
+import { OUTCOMES } from "./query_event.ts";
+import { QUERY_REASONS } from "./query_result.ts";
+
+/** Queries, their events and results as they are stored and sent: the types, JSON Schemas and descriptions of the API
+ * and of `vis help --schema` follow from these. Only types are imported from here at the start of the program. */
+
+const count = z.number().int().min(0);
+const whole = z.number().int();
+const block = whole.describe("Index in the iteration, 0-based");
+const position = whole.nullable().describe("1-based; null if unknown");
+
+export const UsageSchema = z.object({
+  input: count,
+  output: count,
+  cached: count.describe("Part of input that was read from a prefix cache"),
+  /** If the provider counts and charges it separately. */
+  cacheWrite: count.optional().describe("Part of input that was written to a cache"),
+  reasoning: count.describe("Part of output that was reasoning"),
+  calls: count,
+}).describe("Tokens as counted by the provider");
+
+export const QueryResultSchema = z.object({
+  status: z.enum(["done", "error", "interrupted"]),
+  reason: z.enum(QUERY_REASONS).describe("Why it ended"),
+  answer: z.string().describe("The answer, or why there is none; never empty"),
+  answerType: z.enum(["text", "markdown"]),
+  confidence: z.enum(["high", "medium", "low"]),
+  queryId: z.string(),
+  conversationId: z.string(),
+  iterations: z.number().int().min(0),
+  usage: UsageSchema,
+  costUsd: z.number().nullable().describe("Null if the price of the model is unknown"),
+  ms: z.number(),
+  notes: z.array(z.string()),
+  noAnswer: z.literal(true).optional().describe("Present if `answer` only says why there is none"),
+  value: (z.unknown() as z.ZodType<JsonValue>).optional().describe("The answer as data, if a schema was given"),
+}).describe("Result of a query");
+
+export const BlockResultSchema = z.object({
+  ok: z.boolean(),
+  /** `none`: it ran, and its last statement has no value. */
+  outcome: z.enum(["value", "none", "error", "refused", "timeout", "killed", "memory", "cancelled"]),
+  /** "" if there is no value, as in `type`. */
+  preview: z.string().describe("The value as text, of bounded length"),
+  /** "string", "Array", "function", a class name … */
+  type: z.string(),
+  /** Characters of a string, items of a collection, keys of an object, bytes of a buffer. */
+  size: z.number().nullable(),
+  stdout: z.string(),
+  stderr: z.string(),
+  dropped: count.describe("Number of characters of output that were dropped"),
+  /** Positions refer to the text that the model wrote. */
+  error: z.object({
+    name: z.string(),
+    message: z.string(),
+    line: position,
+    column: position,
+    /** The line of the block with a caret under the column; "" if the position is unknown. */
+    excerpt: z.string(),
+    /** Only frames inside the block. */
+    stack: z.string(),
+  }).nullable(),
+  defined: z.array(z.string()),
+  /** Variables whose bytes changed although they were not defined again. */
+  touched: z.array(z.string()),
+  /** Variables that hold a promise that has not settled. */
+  pending: z.array(z.string()),
+  /** Variables that became unavailable when this block ended (a killed child, a value that cannot be kept). */
+  lost: z.array(z.string()),
+  ms: z.number(),
+  timedOut: z.boolean(),
+  /** What was repaired in the text before it ran. */
+  repaired: z.string().nullable(),
+  calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: z.boolean() })),
+}).describe("Result of a block");
+
+const envelope = {
+  seq: whole.describe("1-based, without gaps within a query"),
+  at: whole.describe("Milliseconds since the epoch"),
+  queryId: z.string(),
+  /** Its events are interleaved with the parent's. */
+  parentQueryId: z.string().optional().describe("For a child query: the query whose block started it"),
+  iteration: whole.nullable().describe("1-based; null outside an iteration"),
+};
+
+function event<T extends string, S extends z.ZodRawShape>(type: T, body: S) {
+  return z.object({ type: z.literal(type), ...body, ...envelope });
+}
+
+export const ApprovalQuestionSchema = z.object({
+  id: z.string().describe("For the answer"),
+  extension: z.string().describe("Namespace of the extension that asks"),
+  what: z.string().describe("What would be done, as a phrase: run npm ci with network"),
+  why: z.string(),
+  scope: z.string().describe("What a lasting answer allows, as a phrase: network for commands"),
+});
+
+/** One event of a query, as the data of a server-sent event and a line of `vis run --output jsonl`. */
+export const QueryEventSchema = z.discriminatedUnion("type", [
+  event("started", { conversationId: z.string(), request: z.string(), model: z.string() }),
+  /** Before everything else of an iteration. A stream that is rebuilt from stored iterations has none. */
+  event("iteration_started", {
+    used: whole.describe("Iterations that count against the budget, this one included"),
+    budget: whole.describe("Iterations the query may use before it must ask for more"),
+  }),
+  event("steered", { text: z.string() }).describe("A message of the user that this iteration shows to the model"),
+  event("thinking", { delta: z.string() }),
+  event("code", { block, delta: z.string() }),
+  event("block_started", { block, code: z.string() }),
+  event("block_finished", { block, result: BlockResultSchema }),
+  event("host_call", {
+    block,
+    name: z.string(),
+    phase: z.enum(["start", "end"]),
+    action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
+      .describe("What the call does, in words: reading, read, files, src/app.ts"),
+    ms: z.number().optional(),
+    ok: z.boolean().optional(),
+    outcome: z.string().optional().describe("How it turned out, in a few words: 12 passed"),
+    diffs: z.array(z.string()).optional().describe("File changes, a unified diff each"),
+  }),
+  /** A call waits; `approval_answered` with the same id follows unless the query ends first. */
+  event("approval_requested", ApprovalQuestionSchema.shape),
+  event("approval_answered", {
+    id: z.string(),
+    decision: z.enum(DECISIONS),
+    reason: z.string().describe("Why not, in the user's words"),
+  }),
+  event("nudge", { lines: z.array(z.string()) }),
+  /** None of the reply was shown. */
+  event("retrying", {
+    reason: z.string().describe("Why there was no reply from the model"),
+    waitMs: z.number().describe("Time until the next attempt"),
+    attempt: z.number().int().describe("Number of the next attempt, 1-based"),
+  }),
+  /** Sent after 15 s, and each time when the wait has doubled. */
+  event("waiting", {
+    model: z.string().describe("The model that has not begun to reply"),
+    waitedMs: z.number().describe("How long the call has waited"),
+    limitMs: z.number().describe("When the call is given up"),
+  }),
+  event("usage", { usage: UsageSchema }),
+  event("iteration_finished", {
+    outcome: z.enum(OUTCOMES),
+    reason: z.string().nullable(),
+    ms: z.number(),
+  }),
+  /** Only for the answer that counts: a refused one is not sent. */
+  event("answer_delta", { delta: z.string() }),
+  event("final", { result: QueryResultSchema }),
+  event("failed", { result: QueryResultSchema }),
+  event("cancelled", { result: QueryResultSchema }),
+]).describe("Exactly one final, failed or cancelled event ends a query");
