@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: fe0e0df5484a43190184dcb6c9b83cd1a2120ceb1fe11fb557bec0e3969e2163
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f96824df9d2eb0fc80a29aa0beb811f5f1ce8858c9928e26acad55b4f5229264
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */

@@ -1,33 +1,12 @@
 /** One server in the user's configuration, with variables filled in. */
+import type { z } from "zod";
 import { ServerError } from "./server_error.ts";
+import type { Http, Stdio } from "./settings.ts";
+
 export type ServerConfig = StdioConfig | HttpConfig;
 
-interface Common {
-  readonly disabled: boolean;
-  /** Whether its tools that are marked as destructive run without a question. */
-  readonly destructive?: boolean;
-  /** Limit of one call. */
-  readonly timeoutMs: number;
-  /** Limit of the start and the first exchange. */
-  readonly startMs: number;
-}
-
-export interface StdioConfig extends Common {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
-  readonly network: boolean;
-  /** Absolute paths that it may read in addition to the workspace. */
-  readonly read: readonly string[];
-  /** Paths that it may change, relative to the workspace or absolute. */
-  readonly write: readonly string[];
-}
-
-export interface HttpConfig extends Common {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
+export type StdioConfig = Readonly<z.infer<typeof Stdio>>;
+export type HttpConfig = Readonly<z.infer<typeof Http>>;
 
 /** Placeholder for the path of the workspace, in arguments and variables of a program. */
 export const WORKSPACE = "${workspace}";

@@ -12,7 +12,7 @@ const limits = {
   ),
 };
 const values = z.record(z.string(), z.string()).default({}).meta({ secrets: true });
-const Stdio = z.strictObject({
+export const Stdio = z.strictObject({
   command: text.describe("Program, found on the path of commands or absolute"),
   args: z.array(z.string()).default([]).describe("Its arguments; ${workspace} stands for the workspace's path"),
   env: values.describe("Variables beside the few of every program"),
@@ -24,7 +24,7 @@ const Stdio = z.strictObject({
   write: z.array(text).default([]).describe("Paths that it may change, relative to the workspace"),
   ...limits,
 });
-const Http = z.strictObject({
+export const Http = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).describe("Address of a server over streamable HTTP"),
   headers: values.describe("Headers of each request"),
   ...limits,

@@ -12,7 +12,7 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch } from "../../src/persistence/store/conversation_store.ts";
 import type { ProcessOwner } from "../../src/persistence/store/query_store.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
-import { DEFAULT_CAPS } from "../../src/prompt/context/context_parts.ts";
+import { DEFAULT_CAPS } from "./no_context.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { type ModelRoute, Router, type RouterOptions } from "../../src/providers/router/router.ts";
 import type { QuerySettings } from "../../src/query/query_parts.ts";

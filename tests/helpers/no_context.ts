@@ -1,4 +1,7 @@
-import { type ContextParts, DEFAULT_CAPS } from "../../src/prompt/context/context_parts.ts";
+import { ConfigSchema } from "../../src/config/schema.ts";
+import type { ContextCaps, ContextParts } from "../../src/prompt/context/context_parts.ts";
+
+export const DEFAULT_CAPS: ContextCaps = ConfigSchema.parse({}).context;
 
 /** The parts of an empty context: the first of four iterations. */
 export const NO_CONTEXT: ContextParts = {

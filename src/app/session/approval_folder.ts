@@ -3,18 +3,12 @@ import { join } from "node:path";
 import { z } from "zod";
 import { ConfigError } from "../../domain/errors.ts";
 import type { ApprovalRule, ApprovalRules, KeptRule } from "../../domain/query/approval.ts";
+import { KeptRuleSchema } from "../../domain/query/query_schemas.ts";
 import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { replaceFile } from "../../domain/kit/replace_file.ts";
 
-const Shape = z.object({
-  tenant: z.string().default(DEFAULT_TENANT),
-  workspace: z.string(),
-  conversationId: z.string().nullable(),
-  extension: z.string(),
-  scope: z.string(),
-  at: z.string(),
-});
+const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 
 /** Lasting answers of the user as files of one folder, a file for each: processes that add and remove at the same time
  * cannot lose one. */

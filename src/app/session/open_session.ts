@@ -7,7 +7,6 @@ import type { ApprovalRules } from "../../domain/query/approval.ts";
 import { Playback } from "../../domain/records/playback.ts";
 import { createLog } from "../../logging/log.ts";
 import type { Store } from "../../persistence/store/store.ts";
-import { DEFAULT_CAPS } from "../../prompt/context/context_parts.ts";
 import { Router } from "../../providers/router/router.ts";
 import { openSandbox } from "../../sandbox/host/open_sandbox.ts";
 import type { Sandbox, SandboxLimits, SandboxOptions } from "../../sandbox/sandbox.ts";
@@ -208,7 +207,7 @@ function querySettings({ config, workspace }: Settings) {
     depth,
     approvals: config.approvals,
     deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
-    caps: { ...DEFAULT_CAPS, ...config.context },
+    caps: config.context,
     autoForgetAfter: config.autoForget.afterQueries,
     titleModel: config.title.model,
     instructions: "",

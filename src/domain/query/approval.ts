@@ -1,3 +1,7 @@
+import type { z } from "zod";
+import type { Frozen } from "../reports/frozen.ts";
+import type { KeptRuleSchema } from "./query_schemas.ts";
+
 /** What a call asks the user to allow, because its grant does not cover it. */
 export interface ApprovalRequest {
   /** What would be done, as a phrase after "Allow Vis to": "run npm ci with network". */
@@ -35,22 +39,9 @@ export interface Approval {
   readonly reason: string;
 }
 
-export interface ApprovalRule {
-  readonly tenant: string;
-  /** Real path. */
-  readonly workspace: string;
-  /** The conversation to which it is limited, or null. */
-  readonly conversationId: string | null;
-  readonly extension: string;
-  readonly scope: string;
-}
-
 /** A rule with the id that commands use, and when it was made. */
-export interface KeptRule extends ApprovalRule {
-  readonly id: string;
-  /** ISO 8601 */
-  readonly at: string;
-}
+export type KeptRule = Frozen<z.infer<typeof KeptRuleSchema>>;
+export type ApprovalRule = Omit<KeptRule, "id" | "at">;
 
 /** Administration of lasting answers. */
 export interface ApprovalAdmin {

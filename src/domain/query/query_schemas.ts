@@ -4,7 +4,7 @@ import { DECISIONS } from "./approval.ts";
 import { OUTCOMES } from "./query_event.ts";
 import { QUERY_REASONS } from "./query_result.ts";
 
-/** Queries, their events and results as they are stored and sent: the types, JSON Schemas and descriptions of the API
+/** Queries, their events, results and approvals as they are stored and sent: the types, JSON Schemas and descriptions of the API
  * and of `vis help --schema` follow from these. Only types are imported from here at the start of the program. */
 
 const count = z.number().int().min(0);
@@ -96,6 +96,17 @@ export const ApprovalQuestionSchema = z.object({
   what: z.string().describe("What would be done, as a phrase: run npm ci with network"),
   why: z.string(),
   scope: z.string().describe("What a lasting answer allows, as a phrase: network for commands"),
+});
+
+export const KeptRuleSchema = z.object({
+  id: z.string(),
+  tenant: z.string().describe("Whose conversations it concerns"),
+  /** Real path. */
+  workspace: z.string(),
+  conversationId: z.string().nullable().describe("The conversation to which it is limited"),
+  extension: z.string().describe("Namespace"),
+  scope: z.string().describe("What is allowed, as a phrase"),
+  at: z.string().describe("ISO 8601"),
 });
 
 /** One event of a query, as the data of a server-sent event and a line of `vis run --output jsonl`. */

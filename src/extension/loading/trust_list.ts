@@ -2,18 +2,18 @@ import { z } from "zod";
 import { dirname } from "node:path";
 import { replaceFile } from "../../domain/kit/replace_file.ts";
 
-export interface Trusted {
-  /** Real path of the folder. */
-  readonly path: string;
-  readonly hash: string;
-  readonly namespaces: readonly string[];
-  /** ISO 8601 */
-  readonly at: string;
-}
-
 const Shape = z.object({
-  trusted: z.array(z.object({ path: z.string(), hash: z.string(), namespaces: z.array(z.string()), at: z.string() })),
+  trusted: z.array(z.object({
+    /** Real path of the folder. */
+    path: z.string(),
+    hash: z.string(),
+    namespaces: z.array(z.string()).readonly(),
+    /** ISO 8601 */
+    at: z.string(),
+  })),
 });
+
+export type Trusted = Readonly<z.infer<typeof Shape>["trusted"][number]>;
 
 /** Project folders whose extensions the user allowed to load, each with the hash that was shown. */
 export class TrustList {

@@ -3,7 +3,6 @@ import type { z } from "zod";
 import type { BlockResult } from "../../domain/query/block_result.ts";
 import type { BlockDiff } from "../../domain/calls/host_call.ts";
 import type { ModelTrace } from "../../domain/query/model_trace.ts";
-import type { QueryReason } from "../../domain/query/query_result.ts";
 import type { Usage } from "../../domain/query/usage.ts";
 import type { MarkdownBlock } from "../../markdown/tree.ts";
 import type { SearchHitSchema } from "../../channels/schemas/search_hit_schema.ts";
@@ -25,17 +24,12 @@ export type ApiMessage = z.infer<typeof schema.MessagesSchema>["messages"][numbe
 export type ApiVersion = z.infer<typeof schema.VersionSchema>;
 export type Variable = z.infer<typeof schema.VariableSchema> & { readonly summary: { readonly shape?: string } };
 
+type QueryRow = z.infer<typeof schema.QuerySchema>;
+type Ending = "status" | "reason" | "answer" | "answerType" | "confidence" | "iterations" | "costUsd" | "ms";
+
 /** How a query ended, from its row or from its last event. */
-export interface TurnEnd {
-  readonly status: string;
-  readonly reason: QueryReason | null;
-  readonly answer: string;
-  readonly answerType: string;
-  readonly confidence: string;
-  readonly iterations: number;
+export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output">;
-  readonly costUsd: number | null;
-  readonly ms: number;
   readonly notes: readonly string[];
   /** The answer if it is in Markdown; absent until it was fetched. */
   readonly answerTree?: readonly MarkdownBlock[] | null;

@@ -1,3 +1,4 @@
+import type { Config } from "../../config/schema.ts";
 import type { BlockResult } from "../../domain/query/block_result.ts";
 import type { VariableHead } from "../../persistence/store/variable_store.ts";
 
@@ -10,35 +11,7 @@ export interface JournalEntry {
 }
 
 /** The caps of one context message, in characters, rows or lines. See protocol.md for the defaults. */
-export interface ContextCaps {
-  readonly journalChars: number;
-  readonly previewChars: number;
-  readonly stdoutChars: number;
-  readonly stderrChars: number;
-  readonly errorChars: number;
-  readonly thinkingChars: number;
-  readonly attempts: number;
-  readonly attemptsChars: number;
-  readonly indexRows: number;
-  readonly indexChars: number;
-  readonly inlineChars: number;
-  readonly notesChars: number;
-}
-
-export const DEFAULT_CAPS: ContextCaps = {
-  journalChars: 24_000,
-  previewChars: 24_000,
-  stdoutChars: 24_000,
-  stderrChars: 24_000,
-  errorChars: 2_000,
-  thinkingChars: 4_000,
-  attempts: 12,
-  attemptsChars: 1_500,
-  indexRows: 150,
-  indexChars: 12_000,
-  inlineChars: 120,
-  notesChars: 3_000,
-};
+export type ContextCaps = Readonly<Config["context"]>;
 
 /** Everything that goes into the context message of one iteration. */
 export interface ContextParts {

@@ -7,6 +7,7 @@ import { memoryOwnStore } from "./_memory_own_store.ts";
 const config: HttpConfig = {
   url: "https://a.example/mcp",
   headers: { k: "very-secret" },
+  destructive: false,
   disabled: false,
   timeoutMs: 1,
   startMs: 1,

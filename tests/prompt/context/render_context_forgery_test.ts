@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type ContextParts, DEFAULT_CAPS } from "../../../src/prompt/context/context_parts.ts";
+import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
+import type { ContextParts } from "../../../src/prompt/context/context_parts.ts";
 import { renderContext } from "../../../src/prompt/context/render_context.ts";
 import { preview } from "../../../src/sandbox/child/view/preview.ts";
 import { entry, failedEntry, parts } from "../_parts.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_CAPS } from "../../../src/prompt/context/context_parts.ts";
+import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
 import { renderContext } from "../../../src/prompt/context/render_context.ts";
 import { entry, failedEntry, parts } from "../_parts.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";

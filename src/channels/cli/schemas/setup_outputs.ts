@@ -6,6 +6,7 @@ import {
 } from "../../../domain/reports/extension_report.ts";
 import { KeyReportSchema, ModelsReportSchema, ProvidersReportSchema } from "../../../domain/reports/provider_report.ts";
 import { ConfigTrustSchema, SettingChangeSchema, SettingFactsSchema } from "../../../domain/reports/setting_facts.ts";
+import { KeptRuleSchema } from "../../../domain/query/query_schemas.ts";
 import { VersionFactsSchema } from "../../../domain/reports/version_facts.ts";
 
 const count = z.number().int().min(0);
@@ -19,22 +20,12 @@ const server = z.object({
 const folder = z.object({ folder: z.string() });
 
 /** Output of commands about the setup of this machine. */
-const approval = z.object({
-  id: z.string(),
-  tenant: z.string().describe("Whose conversations it concerns"),
-  workspace: z.string(),
-  conversationId: z.string().nullable().describe("The conversation to which it is limited"),
-  extension: z.string().describe("Namespace"),
-  scope: z.string().describe("What is allowed, as a phrase"),
-  at: z.string().describe("ISO 8601"),
-});
-
 export const setupOutputs = {
   "mcp add": server.extend({ name: z.string() }),
   "mcp list": z.record(z.string(), server).describe("Servers by name"),
   "mcp remove": z.object({ name: z.string(), path: z.string().describe("The settings file") }),
-  "approvals list": z.array(approval),
-  "approvals remove": z.array(approval),
+  "approvals list": z.array(KeptRuleSchema),
+  "approvals remove": z.array(KeptRuleSchema),
   "providers": ProvidersReportSchema,
   "models": z.array(ModelsReportSchema),
   "auth status": z.array(KeyReportSchema),

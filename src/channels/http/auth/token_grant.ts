@@ -1,14 +1,11 @@
+import type { Config } from "../../../config/schema.ts";
+
 /** The scopes of a token: `write` includes `read`, `admin` includes both. */
 export type TokenScope = "read" | "write" | "admin";
 
-/** Limits of one token; null for no limit. A day begins at midnight UTC. */
-export interface Quota {
-  readonly queriesPerDay: number | null;
-  /** US dollars by the providers' prices. A running query may exceed it; no new one begins after that. */
-  readonly costUsdPerDay: number | null;
-  /** Queries that may run at the same time. */
-  readonly concurrent: number | null;
-}
+/** Limits of one token; null for no limit. A day begins at midnight UTC. A running query may exceed what a day may cost,
+ * by the prices of the providers; no new one begins after that. */
+export type Quota = Readonly<Config["server"]["quota"]>;
 
 /** One token of the server, without its secret. */
 export interface TokenGrant {
