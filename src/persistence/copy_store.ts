@@ -18,7 +18,6 @@ const BUSY_MS = 10_000;
 export interface CopyStoreOptions extends DatabaseCopyRequest {
   /** The password of the PostgreSQL database. */
   readonly password?: string | undefined;
-  readonly now?: () => number;
 }
 
 interface Side {
@@ -62,7 +61,7 @@ async function opened(side: Promise<Side>): Promise<Side & AsyncDisposable> {
 }
 
 async function openServer(
-  { password, now = Date.now }: CopyStoreOptions,
+  { password }: CopyStoreOptions,
   url: string,
   unfinished = false,
 ): Promise<Side> {
@@ -70,34 +69,37 @@ async function openServer(
     import("./postgres/open_postgres.ts"),
     import("./postgres/postgres_error.ts"),
   ]);
-  const { db, location } = await openPostgres(url, { now, password, startMs: BUSY_MS, unfinished, tenant: null });
+  const { db, location } = await openPostgres(url, {
+    now: Date.now,
+    password,
+    startMs: BUSY_MS,
+    unfinished,
+    tenant: null,
+  });
   return { db, location, toStoreError: toPostgresError };
 }
 
-async function openSource({ from, now }: CopyStoreOptions): Promise<Side> {
+async function openSource({ from }: CopyStoreOptions): Promise<Side> {
   return await converted({ location: from, toStoreError }, async () => {
     (await openExisting(from, "copy")).db.close();
-    return await openFile(from, { location: from, now });
+    return await openFile(from, from);
   });
 }
 
 /** A file appears under its name when it is complete. */
-async function openTarget({ to, now }: CopyStoreOptions): Promise<Side> {
+async function openTarget({ to }: CopyStoreOptions): Promise<Side> {
   if (await stat(to).then(() => true, () => false)) {
     throw new UsageError(`Cannot copy to ${to}: it already exists, choose another path`);
   }
   const partial = `${to}.unfinished`;
   return await converted({ location: to, toStoreError }, async () => ({
-    ...await openFile(partial, { location: to, now }),
+    ...await openFile(partial, to),
     finish: () => rename(partial, to),
   }));
 }
 
-async function openFile(
-  path: string,
-  { location, now = Date.now }: { readonly location: string; readonly now?: (() => number) | undefined },
-): Promise<Side> {
-  const { db } = await openDatabase(path, now);
+async function openFile(path: string, location: string): Promise<Side> {
+  const { db } = await openDatabase(path, Date.now);
   const connection = new SqliteConnection(db);
   const transactions = new Transactions(connection, { busyMs: BUSY_MS });
   return { db: new SqliteDatabase(connection, { transactions, tenant: null }), location, toStoreError };

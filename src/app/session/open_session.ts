@@ -11,7 +11,7 @@ import { Router } from "../../providers/router/router.ts";
 import { openSandbox } from "../../sandbox/host/open_sandbox.ts";
 import type { Sandbox, SandboxLimits, SandboxOptions } from "../../sandbox/sandbox.ts";
 import { missingWalls } from "../../sandbox/missing_walls.ts";
-import { tryWorkFolder } from "../../sandbox/launch/try_work_folder.ts";
+import { WorkFolder } from "../../sandbox/launch/work_folder.ts";
 import { buildRouter } from "../providers/build_router.ts";
 import { openLoggedStore } from "./open_logged_store.ts";
 import { checkLeftOut } from "../extensions/check_left_out.ts";
@@ -74,7 +74,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       router,
       log: createLog("conversation"),
       openSandbox: (options) => startSandbox({ ...options, environment: env }, where),
-      trySandbox: tryWorkFolder,
+      trySandbox: () => new WorkFolder().remove(),
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
       ...await hooksOf(settings, commands),
       ...{ oneRequest: request.oneRequest ?? false, now: Date.now, owner: own.owner, children: { live, idleMs } },

@@ -2,20 +2,22 @@ import { UsageError } from "../../domain/errors.ts";
 import type { InstalledRelease } from "../../domain/reports/update_facts.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 
+const IS_WINDOWS = Deno.build.os === "windows";
+
 /** Replaces an executable at once, after the new one has told its version. The one from before is kept with `.old` at
  * the end of its name. After an error everything is as it was. Throws `UsageError`. */
 export async function replaceProgram(
   link: string,
   bytes: Uint8Array,
-  { version, os = Deno.build.os }: { readonly version: string; readonly os?: typeof Deno.build.os },
+  { version }: { readonly version: string },
 ): Promise<InstalledRelease> {
   const path = await Deno.realPath(link);
-  const fresh = `${path}.${crypto.randomUUID()}${os === "windows" ? ".exe" : ""}`;
+  const fresh = `${path}.${crypto.randomUUID()}${IS_WINDOWS ? ".exe" : ""}`;
   try {
     await write(fresh, bytes);
     await tryOut(fresh, version);
     const kept = `${path}.old`;
-    await swap({ path, fresh, kept, os });
+    await swap({ path, fresh, kept });
     return { path, kept };
   } catch (error) {
     await Deno.remove(fresh).catch(() => {});
@@ -41,20 +43,15 @@ async function tryOut(path: string, version: string): Promise<void> {
 
 /** Windows does not replace a program that runs, but it renames it. */
 async function swap(
-  { path, fresh, kept, os }: {
-    readonly path: string;
-    readonly fresh: string;
-    readonly kept: string;
-    readonly os: string;
-  },
+  { path, fresh, kept }: { readonly path: string; readonly fresh: string; readonly kept: string },
 ): Promise<void> {
   const aside = `${fresh}.old`;
-  if (os === "windows") await Deno.rename(path, aside);
+  if (IS_WINDOWS) await Deno.rename(path, aside);
   else await Deno.link(path, aside).catch(() => Deno.copyFile(path, aside));
   try {
     await Deno.rename(fresh, path);
   } catch (error) {
-    await (os === "windows" ? Deno.rename(aside, path) : Deno.remove(aside));
+    await (IS_WINDOWS ? Deno.rename(aside, path) : Deno.remove(aside));
     throw error;
   }
   await Deno.rename(aside, kept);

@@ -5,7 +5,6 @@ import type { VersionFacts } from "../../domain/reports/version_facts.ts";
 import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
 import { readTar } from "../../extension/loading/read_tar.ts";
 import type { Config } from "../../config/schema.ts";
-import { changesBetween } from "./changes_between.ts";
 import { compareVersions } from "./compare_versions.ts";
 import { installedBy } from "./installed_by.ts";
 import { ReleaseIndex } from "./release_index.ts";
@@ -15,6 +14,7 @@ import { VerifyingKey } from "./verifying_key.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BYTES = { index: 4 * MIB, signature: 4096, archive: 256 * MIB, program: 512 * MIB };
+const HEADING = /^## \[?v?(\d+\.\d+\.\d+[\w.-]*)/;
 
 export interface UpdateParts {
   readonly version: VersionFacts;
@@ -109,4 +109,15 @@ async function programFrom(
     : (await readTar(bytes, { maxBytes: MAX_BYTES.program })).get("vis");
   if (!program) throw new UsageError(`Cannot use ${name}: it has no executable`);
   return program;
+}
+
+/** The sections of a CHANGELOG about versions after `after`, up to `upTo`. */
+function changesBetween(
+  changelog: string,
+  { after, upTo }: { readonly after: string; readonly upTo: string },
+): string {
+  return changelog.split(/^(?=## )/m).filter((section) => {
+    const version = HEADING.exec(section)?.[1];
+    return version !== undefined && compareVersions(version, after) > 0 && compareVersions(version, upTo) <= 0;
+  }).join("").trim();
 }

@@ -9,7 +9,6 @@ import { importExtension, type ImportOptions } from "./import_folder.ts";
 import { installOrder } from "../registry/install_order.ts";
 import { realmScripts } from "../realm_scripts.ts";
 import { isWanted, type Wants } from "./is_wanted.ts";
-import { readOnlyPart } from "./read_only_part.ts";
 import type { Extension } from "../spec.ts";
 import type { TrustList } from "./trust_list.ts";
 import { type NormalExtension, validateExtension } from "../validate_extension.ts";
@@ -95,6 +94,14 @@ function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   if (options.locked?.writable !== false) return [one];
   const extension = readOnlyPart(one.extension) ?? (one.folder ? one.extension : null);
   return extension ? [{ ...one, extension }] : [];
+}
+
+/** Returns the part of an extension that a read-only workspace gets, or null if it has no `readOnly`. */
+function readOnlyPart(extension: NormalExtension): NormalExtension | null {
+  const { readOnly, symbols } = extension;
+  if (readOnly === undefined || readOnly === true) return readOnly ? extension : null;
+  const { prompt } = readOnly;
+  return { ...extension, prompt: () => prompt, symbols: symbols.filter(({ name }) => readOnly.symbols.includes(name)) };
 }
 
 /** The first one wins, except that a folder named by the user replaces it. */

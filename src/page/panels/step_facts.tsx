@@ -2,7 +2,6 @@ import { durationText } from "../../domain/text/duration_text.ts";
 import type { JSX } from "preact";
 import type { BlockCall } from "../../domain/query/block_result.ts";
 import type { ModelTrace } from "../../domain/query/model_trace.ts";
-import { FactList } from "../parts/fact_list.tsx";
 import { plural } from "../text/plural.ts";
 import type { Iteration, StepMetadata } from "../store/api_types.ts";
 
@@ -92,4 +91,16 @@ function grantFacts({ grants }: StepMetadata): Readonly<Record<string, string>> 
 
 function valueText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** A titled list of names and what they are. */
+function FactList(
+  { title, rows }: { readonly title: string; readonly rows: Readonly<Record<string, string>> },
+): JSX.Element {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <dl>{Object.entries(rows).map(([name, text]) => [<dt>{name}</dt>, <dd>{text}</dd>])}</dl>
+    </section>
+  );
 }

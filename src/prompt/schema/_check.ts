@@ -2,6 +2,7 @@ import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 import { UsageError } from "../../domain/errors.ts";
 import { clip } from "../../domain/text/clip.ts";
 import { percentDecoded } from "../../domain/text/percent_decoded.ts";
+import { isJsonObject } from "./_values.ts";
 
 /** One schema of a document: an object with keywords, or a boolean. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
@@ -31,7 +32,7 @@ const BEYOND = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$re
 /** Reads a JSON Schema: draft-07, or draft 2020-12 or 2019-09 without the keywords that depend on the results of
  * others. Throws `UsageError` that names the location and the problem. */
 export function checkSchema(document: unknown): CheckedSchema {
-  if (typeof document !== "boolean" && !isObject(document)) {
+  if (typeof document !== "boolean" && !isJsonObject(document)) {
     throw new UsageError("Cannot use the schema: it must be a JSON object, or true or false");
   }
   const size = JSON.stringify(document).length;
@@ -51,8 +52,8 @@ class Walk {
 
   constructor(root: JsonSchema) {
     this.#root = root;
-    const draft = isObject(root) && root["$schema"] !== undefined ? DRAFTS.exec(String(root["$schema"])) : null;
-    if (isObject(root) && root["$schema"] !== undefined && !draft) {
+    const draft = isJsonObject(root) && root["$schema"] !== undefined ? DRAFTS.exec(String(root["$schema"])) : null;
+    if (isJsonObject(root) && root["$schema"] !== undefined && !draft) {
       throw fault("$schema names no draft that is known (2020-12, 2019-09, draft-07)", "#");
     }
     this.#refAlone = draft?.[2] !== undefined;
@@ -77,7 +78,7 @@ class Walk {
   #schema(value: unknown, at: { readonly path: string; readonly depth: number }): void {
     const { path, depth } = at;
     if (typeof value === "boolean") return;
-    if (!isObject(value)) throw fault("a schema must be an object, or true or false", path);
+    if (!isJsonObject(value)) throw fault("a schema must be an object, or true or false", path);
     if (depth > MAX_DEPTH) throw fault("it is nested too deep", path);
     if (this.#seen.has(value)) return;
     this.#seen.add(value);
@@ -95,7 +96,7 @@ class Walk {
     const { items, dependencies } = value;
     if (Array.isArray(items)) items.forEach((one, i) => below(one, `${path}/items/${i}`));
     else if (items !== undefined) below(items, `${path}/items`);
-    for (const [name, one] of Object.entries(isObject(dependencies) ? dependencies : {})) {
+    for (const [name, one] of Object.entries(isJsonObject(dependencies) ? dependencies : {})) {
       if (!Array.isArray(one)) below(one, `${path}/dependencies/${name}`);
     }
   }
@@ -162,7 +163,7 @@ class Walk {
   }
 
   #find({ ref, path }: { readonly ref: string; readonly path: string }): JsonSchema {
-    const id = isObject(this.#root) ? this.#root["$id"] : undefined;
+    const id = isJsonObject(this.#root) ? this.#root["$id"] : undefined;
     const own = typeof id === "string" && ref.startsWith(id.replace(/#$/, ""))
       ? ref.slice(id.replace(/#$/, "").length)
       : ref;
@@ -179,7 +180,7 @@ class Walk {
       if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
       at = Object.getOwnPropertyDescriptor(at, key)?.value;
     }
-    return typeof at === "boolean" || isObject(at) ? at : undefined;
+    return typeof at === "boolean" || isJsonObject(at) ? at : undefined;
   }
 }
 
@@ -189,12 +190,8 @@ function objectAt(
 ): Readonly<Record<string, unknown>> {
   const value = schema[key];
   if (value === undefined) return {};
-  if (!isObject(value)) throw fault(`${key} must be an object`, path);
+  if (!isJsonObject(value)) throw fault(`${key} must be an object`, path);
   return value;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isCount(value: unknown): boolean {

@@ -2,7 +2,6 @@ import { ProviderError } from "../../domain/errors.ts";
 import type { ModelTrace } from "../../domain/query/model_trace.ts";
 import type { Usage } from "../../domain/query/usage.ts";
 import type { Log } from "../../logging/log.ts";
-import type { BreakerLimits } from "./_breaker.ts";
 import { type CallPatience, ModelCall } from "./_call.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { estimateTokens, fittingRoutes } from "./_fitting_routes.ts";
@@ -45,8 +44,6 @@ export interface RouterOptions {
   readonly silenceMs?: number;
   /** For a whole reply (default 60 min). */
   readonly replyMs?: number;
-  /** Default: 5 consecutive failures, 60 s. */
-  readonly breaker?: BreakerLimits;
 }
 
 export interface RouterRequest {
@@ -125,6 +122,8 @@ type Round = { readonly reply: Served } | {
 const NO_LOG: Pick<Log, "warn"> = { warn: () => {} };
 const LONGEST_RATE_WAIT_MS = 120_000;
 
+const BREAKER = { failures: 5, openMs: 60_000 };
+
 /** Calls the routes in order until one answers. Each provider has its own breaker and rate window. */
 export class Router {
   readonly #routes: readonly [ModelRoute, ...ModelRoute[]];
@@ -147,10 +146,9 @@ export class Router {
     this.#patience = { clock: this.#clock, firstTokenMs, silenceMs, replyMs, log };
     this.#patienceMs = options.patienceMs ?? 300_000;
     this.#notes = options.notes ?? [];
-    const breaker = options.breaker ?? { failures: 5, openMs: 60_000 };
     for (const { provider: { name } } of this.#routes) {
       const limit = options.limits?.[name] ?? null;
-      this.#gates.set(name, new ProviderGuard(name, { clock: this.#clock, breaker, limit }));
+      this.#gates.set(name, new ProviderGuard(name, { clock: this.#clock, breaker: BREAKER, limit }));
     }
   }
 
