@@ -1,19 +1,13 @@
-import { abortable } from "../../domain/kit/abortable.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
 import type { ClaimedJob, NodeStore } from "../../persistence/store/node_store.ts";
+import { WaitingQuestions } from "../waiting_questions.ts";
 
 type Job = Pick<ClaimedJob, "queryId" | "epoch">;
-
-interface Waiting {
-  readonly queryId: string;
-  readonly question: ApprovalQuestion;
-  answer(given: ApprovalAnswer): void;
-}
 
 /** Questions of the queries that run here, which clients of any node answer. */
 export class NodeQuestions {
   readonly #store: Pick<NodeStore, "setQuestions">;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #ofQueries = new Map<string, WaitingQuestions>();
   /** One after the other, so that the newest list stays. */
   #shown: Promise<void> = Promise.resolve();
 
@@ -22,29 +16,26 @@ export class NodeQuestions {
   }
 
   async ask(job: Job, question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>();
-    this.#waiting.set(question.id, { queryId: job.queryId, question, answer: resolve });
+    const waiting = this.#ofQueries.get(job.queryId) ?? new WaitingQuestions();
+    this.#ofQueries.set(job.queryId, waiting);
+    const answer = waiting.approve(question, signal);
     this.#show(job);
     try {
-      return await abortable(promise, signal);
+      return await answer;
     } finally {
-      this.#waiting.delete(question.id);
       this.#show(job);
+      if (waiting.all.length === 0) this.#ofQueries.delete(job.queryId);
     }
   }
 
   /** False if no such question of the query waits: the first answer counts. */
   answer(queryId: string, id: string, given: ApprovalAnswer): boolean {
-    const waiting = this.#waiting.get(id);
-    if (waiting?.queryId !== queryId) return false;
-    this.#waiting.delete(id);
-    waiting.answer(given);
-    return true;
+    return this.#ofQueries.get(queryId)?.answer(id, given) ?? false;
   }
 
   #show(job: Job): void {
-    const questions = [...this.#waiting.values()].filter(({ queryId }) => queryId === job.queryId);
-    const show = () => this.#store.setQuestions(job, questions.map(({ question }) => question));
+    const questions = this.#ofQueries.get(job.queryId)?.all ?? [];
+    const show = () => this.#store.setQuestions(job, questions);
     // Without it, a list lacks the question; the events of the query have it.
     this.#shown = this.#shown.then(show).catch(() => {});
   }

@@ -3,7 +3,7 @@ import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Approve } from "../../../domain/query/approval.ts";
 import type { Emit, QueryEvent } from "../../../domain/query/query_event.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
-import { WaitingQuestions } from "./waiting_questions.ts";
+import { WaitingQuestions } from "../../../conversation/waiting_questions.ts";
 
 /** Number of events of a running query that are kept for clients. */
 const KEPT_EVENTS = 1000;

@@ -1,7 +1,7 @@
-import { abortable } from "../../../domain/kit/abortable.ts";
-import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../../domain/query/approval.ts";
+import { abortable } from "../domain/kit/abortable.ts";
+import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../domain/query/approval.ts";
 
-/** The questions of one run that wait for a client's answer. */
+/** The questions of one query that wait for a client's answer. */
 export class WaitingQuestions {
   readonly #waiting = new Map<string, { readonly question: ApprovalQuestion; answer(given: ApprovalAnswer): void }>();
 
