@@ -42,6 +42,7 @@ export interface SandboxOptions {
   readonly constants: Readonly<Record<string, unknown>>;
   /** May throw: the model sees the error's name, message and `hint`, never its stack. */
   readonly onCall: (call: HostCall) => Promise<unknown>;
+  readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
   readonly grants: Grants;
   /** Platform globals for the realm, with the names of domain/grants/realm_globals.ts; each needs a grant. */

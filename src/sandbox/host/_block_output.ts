@@ -1,5 +1,6 @@
 import { cleanText } from "./clean_text.ts";
 import { type Frame, FrameFields, MAX_OUTPUT_BYTES, OUTPUT_FRAMES_PER_SECOND, ProtocolError } from "../protocol.ts";
+import type { SandboxOptions } from "../sandbox.ts";
 
 /** Frames at the end of a block may arrive at once. */
 const BURST = 40;
@@ -8,13 +9,15 @@ const SMALLEST_FULL_FRAME = 16 << 10;
 /** What one block printed, up to the limit. */
 export class BlockOutput {
   readonly #cap: number;
+  readonly #onOutput: SandboxOptions["onOutput"];
   readonly #begun = performance.now();
   readonly #texts = { 1: "", 2: "" };
   #frames = 0;
   #chars = 0;
 
-  constructor(cap: number) {
+  constructor(cap: number, onOutput: SandboxOptions["onOutput"]) {
     this.#cap = cap;
+    this.#onOutput = onOutput;
   }
 
   get stdout(): string {
@@ -35,6 +38,8 @@ export class BlockOutput {
     const text = new TextDecoder().decode(payload);
     this.#chars += text.length;
     if (this.#chars > this.#cap) throw new ProtocolError("Cannot take more output than a block may keep");
-    this.#texts[stream] += cleanText(text);
+    const clean = cleanText(text);
+    this.#texts[stream] += clean;
+    this.#onOutput?.({ stream, text: clean });
   }
 }

@@ -218,7 +218,7 @@ export class ConfinedSandbox implements Sandbox {
       id,
       block,
       graceMs,
-      output: new BlockOutput(outputBytes),
+      output: new BlockOutput(outputBytes, this.#options.onOutput),
       calls: this.#calls,
       cancel: () => this.#link.send({ t: "cancel", id }),
       kill: (why) => this.#link.kill(why),

@@ -110,7 +110,7 @@ Deno.test("Requests and BlockOutput take only what was asked for and what a chil
       const nothing = (): void => {};
       const requests = new Requests({ send: nothing, sendLater: nothing, kill: nothing });
       requests.begin().answer.catch(() => {});
-      const output = new BlockOutput(100);
+      const output = new BlockOutput(100, undefined);
       for (const frame of list as unknown as readonly Frame[]) {
         assert.equal(refused(() => requests.receive(frame)), true);
         refused(() => output.receive(frame));
