@@ -11,7 +11,7 @@ const HERE = "x86_64-unknown-linux-gnu";
 const launcher = await compiledLauncher();
 
 async function ran(command: string, args: readonly string[], home: string) {
-  const env = { PATH: Deno.env.get("PATH") ?? "", HOME: home };
+  const env = { PATH: Deno.env.get("PATH") ?? "", HOME: home, TMPDIR: home };
   const { code, stdout, stderr } = await new Deno.Command(command, { args: [...args], cwd: home, clearEnv: true, env })
     .output();
   return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
