@@ -110,9 +110,9 @@ export type CheckedTable = keyof typeof CHECKED;
 /** The checksum of a row: 32-bit FNV-1a over its table and its cells as JSON. It detects every change of a single
  * character; other damage goes undetected once in four billion cases. */
 export function rowChecksum(table: string, cells: readonly unknown[]): number {
-  const text = JSON.stringify(cells.map(bytesAsText));
+  const text = JSON.stringify(cells.map(asJson));
   // What the database does not return as it was written, NUL and lone surrogates, is an escape in JSON.
-  const read = text.includes("\\u") ? JSON.stringify(cells.map((cell) => bytesAsText(asRead(cell)))) : text;
+  const read = text.includes("\\u") ? JSON.stringify(cells.map((cell) => asJson(asRead(cell)))) : text;
   return fnv1a(read, fnv1a(table));
 }
 
@@ -123,7 +123,9 @@ export function fnv1a(text: string, start = 0x811c9dc5): number {
   return sum;
 }
 
-function bytesAsText(cell: unknown): unknown {
+/** Integers come from SQLite as `bigint`, and from whoever stores a row as numbers. */
+function asJson(cell: unknown): unknown {
+  if (typeof cell === "bigint") return Number.isSafeInteger(Number(cell)) ? Number(cell) : { integer: String(cell) };
   if (!(cell instanceof Uint8Array)) return cell;
   return { bytes: Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString("latin1") };
 }

@@ -3,13 +3,14 @@ import { rowChecksum } from "./checksum.ts";
 import { Damage } from "./damage.ts";
 import { snakeCase } from "./snake_case.ts";
 
-/** The SQL functions that compute and compare checksums of rows, on one connection. An SQL function must not throw
- * here, so what they find is kept until the statement is done. */
+/** The SQL functions that compute and compare checksums of rows, on one connection. If an SQL function throws, its
+ * statement may never end, so what they find is kept until it is done. An integer of a damaged row may be too large for a
+ * number, which throws before the function is called: they take integers as `bigint`. */
 export class ChecksumFunctions {
   #found: Damage | null = null;
 
   constructor(db: DatabaseSync) {
-    const options = { varargs: true, deterministic: true, directOnly: true };
+    const options = { varargs: true, deterministic: true, directOnly: true, useBigIntArguments: true };
     db.function("row_checksum", options, (table, ...cells) => rowChecksum(String(table), cells));
     db.function("intact", options, (table, checksum, ...cells) => {
       this.#compare(String(table), checksum, cells);
@@ -32,7 +33,7 @@ export class ChecksumFunctions {
 
   #compare(table: string, checksum: unknown, cells: readonly unknown[]): void {
     const absent = checksum === null && cells.every((cell) => cell === null);
-    if (absent || rowChecksum(table, cells) === checksum) return;
+    if (absent || BigInt(rowChecksum(table, cells)) === checksum) return;
     const [id] = cells;
     this.#found ??= new Damage(`row ${String(id)} of ${snakeCase(table)} is not what was stored`);
   }
