@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f96824df9d2eb0fc80a29aa0beb811f5f1ce8858c9928e26acad55b4f5229264
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 18f01a7bb97215b184816fd8cb4c4a34a3f8b57d44a7746867ec6e99e90a2eb6
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */

@@ -1,6 +1,6 @@
-/** Which files of tests share an isolate. Before its first test each isolate of `deno test` costs up to 0.3 s of processor
- * time and 80 MB, since Deno prepares an array of ten million elements for benchmarks; then it compiles the modules that
- * it loads, which are the same for neighbours. */
+/** Which files of tests share an isolate. Before its first test each isolate of `deno test` costs up to 0.3 s of
+ * processor time and 80 MB, since Deno prepares an array of ten million elements for benchmarks; then it compiles the
+ * modules that it loads, which are the same for neighbours. */
 import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 

@@ -4,8 +4,8 @@ import { DECISIONS } from "./approval.ts";
 import { OUTCOMES } from "./query_event.ts";
 import { QUERY_REASONS } from "./query_result.ts";
 
-/** Queries, their events, results and approvals as they are stored and sent: the types, JSON Schemas and descriptions of the API
- * and of `vis help --schema` follow from these. Only types are imported from here at the start of the program. */
+/** Queries, their events, results and approvals as they are stored and sent: the types, and the JSON Schemas of the API
+ * and of `vis help --schema`, follow from these. Only types are imported from here at the start of the program. */
 
 const count = z.number().int().min(0);
 const whole = z.number().int();

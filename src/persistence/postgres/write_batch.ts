@@ -25,6 +25,7 @@ interface Rows {
 const MOST_BYTES = 64 * 1024;
 const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
+/** How a statement begins that has parts with names, which others can join. */
 const WITH = /^\s*with\s+(?!recursive\b)/i;
 
 /** The table that the rows of another one must belong to by a policy of the server, which does not see rows of its own

@@ -4,8 +4,8 @@ import { Damage } from "./damage.ts";
 import { snakeCase } from "./snake_case.ts";
 
 /** The SQL functions that compute and compare checksums of rows, on one connection. If an SQL function throws, its
- * statement may never end, so what they find is kept until it is done. An integer of a damaged row may be too large for a
- * number, which throws before the function is called: they take integers as `bigint`. */
+ * statement may never end, so what they find is kept until it is done. They take integers as `bigint`: one of a damaged
+ * row may be too large for a number, which would throw before the function is called. */
 export class ChecksumFunctions {
   #found: Damage | null = null;
 

@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { BlockResultSchema } from "../../../domain/query/query_schemas.ts";
-import { QueryEventSchema } from "../../../domain/query/query_schemas.ts";
-import { QueryResultSchema } from "../../../domain/query/query_schemas.ts";
+import { BlockResultSchema, QueryEventSchema, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 
 const count = z.number().int().min(0);
 const time = z.number().int().describe("Milliseconds since the epoch");

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { DECISIONS } from "../../../domain/query/approval.ts";
 import { ExtensionSchema } from "../../../domain/reports/extension_report.ts";
-import { ApprovalQuestionSchema } from "../../../domain/query/query_schemas.ts";
-import { QueryResultSchema } from "../../../domain/query/query_schemas.ts";
+import { ApprovalQuestionSchema, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 
 /** Shapes of the API as OpenAPI shows them. Requests are strict; responses may gain fields. */
 
