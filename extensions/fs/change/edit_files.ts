@@ -35,8 +35,10 @@ export async function editFiles(context: FsContext, edits: readonly FileEdit[]):
     );
   }
   const drafts = new Map<string, Draft>();
+  const pace = new Pace(context.signal);
   for (const edit of edits) {
-    const place = await confineForWrite(context, edit.path);
+    if (pace.due) await pace.rest();
+    const place = confineForWrite(context, edit.path);
     const draft = drafts.get(place.real) ?? await draftOf(context, place);
     draft.text = await replaceText(draft.text, edit, { path: place.path, signal: context.signal });
     drafts.set(place.real, draft);

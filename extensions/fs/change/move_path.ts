@@ -16,9 +16,9 @@ export async function movePath(
   context: FsContext,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<Moved> {
-  const place = await confineEntryForWrite(context, from);
+  const place = confineEntryForWrite(context, from);
   if (place.info === null) throw await missing(context, { action: "move", path: place.path });
-  const target = await confineEntryForWrite(context, to);
+  const target = confineEntryForWrite(context, to);
   if (target.info?.kind === "dir") {
     const inside = `${target.path}/${place.path.slice(place.path.lastIndexOf("/") + 1)}`;
     throw new Error(`Cannot move ${place.path}: ${target.path} is a folder; fs.move to ${inside}`);

@@ -9,6 +9,7 @@ import type { PatchPart } from "../patch/patch_part.ts";
 import { refuseBinary } from "../read/read_place.ts";
 import type { ChangeItem, FileSnapshot } from "../checkpoints/snapshot.ts";
 import { decodeText } from "../tree/text_bytes.ts";
+import { Pace } from "../tree/pace.ts";
 import { type Written, written } from "./written.ts";
 
 const MAX_FILES = 500;
@@ -25,7 +26,9 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   const parts = parsePatch(patch);
   if (parts.length > MAX_FILES) throw new RangeError(`Cannot apply the patch: over ${MAX_FILES} files`);
   const drafts = new Map<string, Draft>();
+  const pace = new Pace(context.signal);
   for (const part of parts) {
+    if (pace.due) await pace.rest();
     await draftPart(context, part, drafts);
     refuseSum(drafts);
   }
@@ -47,7 +50,7 @@ async function draftPart(context: FsContext, part: PatchPart, drafts: Map<string
   const { from, to, hunks, mode } = part;
   const source = from === null ? null : await draftOf(context, from, drafts);
   if (source && source.after === null) throw await missing(context, { action: "patch", path: source.place.path });
-  const place = await confineForWrite(context, to ?? from ?? "");
+  const place = confineForWrite(context, to ?? from ?? "");
   const target = from === to && source ? source : await draftOf(context, to ?? from ?? "", drafts);
   if (target !== source && target.after !== null && to !== null) {
     throw new Error(`Cannot patch ${place.path}: the patch creates it, and it already exists`);
@@ -70,7 +73,7 @@ async function draftPart(context: FsContext, part: PatchPart, drafts: Map<string
 
 /** A file as changed by the previous parts. */
 async function draftOf(context: FsContext, path: string, drafts: Map<string, Draft>): Promise<Draft> {
-  const place = await confineForWrite(context, path);
+  const place = confineForWrite(context, path);
   const known = drafts.get(place.real);
   if (known) return known;
   const current = await currentFile(context, place, { action: "patch", most: MAX_WRITE });

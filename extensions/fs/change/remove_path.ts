@@ -21,7 +21,7 @@ export async function removePath(
   path: string,
   { recursive = false }: RemoveOptions = {},
 ): Promise<Removed> {
-  const place = await confineEntryForWrite(context, path);
+  const place = confineEntryForWrite(context, path);
   if (place.info === null) throw await missing(context, { action: "remove", path: place.path });
   if (place.info.kind === "dir" && !recursive && context.tree.entries(place.real).length > 0) {
     throw new Error(`Cannot remove ${place.path}: it is a folder that is not empty; {recursive: true} removes it`);

@@ -56,7 +56,7 @@ async function snapshotOf(
       `Cannot ${action} ${path}: ${sizeText(info.size)} with what is beside it is over 64 MB, too much to be undone`,
     );
   }
-  const place = await confineEntryForWrite(context, path);
+  const place = confineEntryForWrite(context, path);
   const current = await currentFile(context, place, { action, most: MAX_KEPT });
   return current && { kind: "file", bytes: current.bytes, mode: current.mode, owner: current.owner };
 }

@@ -3,6 +3,7 @@ import { diffOf } from "./diff_of.ts";
 import type { Checkpoint } from "../checkpoints/checkpoints.ts";
 import { chooseChanges, type UndoChoice } from "./choose_changes.ts";
 import { confineEntryForWrite } from "../workspace/confine.ts";
+import { Pace } from "../tree/pace.ts";
 import { FilesChanged } from "./files_changed_error.ts";
 import type { FsContext } from "../workspace/context.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
@@ -75,8 +76,10 @@ async function itemsOf(
   const { wanted, broken } = composed(changes);
   const items: ChangeItem[] = [];
   const others = new Set(broken);
+  const pace = new Pace(context.signal);
   for (const [path, { from, to }] of [...wanted].sort(([a], [b]) => a < b ? -1 : 1)) {
-    await confineEntryForWrite(context, path);
+    if (pace.due) await pace.rest();
+    confineEntryForWrite(context, path);
     const seen = context.tree.look(path);
     const before = await takeSnapshot(context, path);
     const now = await stateOf(before);

@@ -10,7 +10,7 @@ export async function writeFile(
   context: FsContext,
   { path, text }: { readonly path: string; readonly text: string },
 ): Promise<Written> {
-  const place = await confineForWrite(context, path);
+  const place = confineForWrite(context, path);
   const bytes = new TextEncoder().encode(text);
   if (bytes.length > MAX_WRITE) {
     throw new RangeError(`Cannot write ${place.path}: ${sizeText(bytes.length)} is over 16 MB`);

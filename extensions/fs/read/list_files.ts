@@ -25,7 +25,7 @@ export async function listFiles(
   folder = ".",
   options: ListFilesOptions = {},
 ): Promise<ListedFile[]> {
-  const place = await confine(context, folder);
+  const place = confine(context, folder);
   if (place.info === null) throw await missing(context, { action: "list", path: place.path });
   if (place.info.kind !== "dir") throw new Error(`Cannot list ${place.path}: it is a file; fs.readFile reads it`);
   const depth = options.depth ?? DEPTH;

@@ -21,7 +21,7 @@ const LINE_FEED = 10;
 
 /** The text of a file, or some of its lines without the last one's line ending. */
 export async function readFile(context: FsContext, path: string, options: ReadFileOptions = {}): Promise<string> {
-  const place = await confine(context, path);
+  const place = confine(context, path);
   const ranged = options.from !== undefined || options.to !== undefined;
   using file = await openFile(context, { place, action: "read" });
   const info = file.facts;

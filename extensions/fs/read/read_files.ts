@@ -3,6 +3,7 @@ import type { FsContext } from "../workspace/context.ts";
 import { findFiles } from "../search/find_files.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { confine } from "../workspace/confine.ts";
+import { Pace } from "../tree/pace.ts";
 import { readFile, type ReadFileOptions } from "./read_file.ts";
 
 export type ReadEntry = { readonly path: string; readonly text: string } | {
@@ -13,9 +14,8 @@ export type ReadEntry = { readonly path: string; readonly text: string } | {
 const MAX_FILES = 5_000;
 /** Limit of all texts together, in characters. */
 const MAX_TOTAL = 16 * 1024 * 1024;
-const AT_ONCE = 8;
 
-/** Reads many files at once; one that cannot be read has the reason instead of its text. */
+/** Reads many files in one call; one that cannot be read has the reason instead of its text. */
 export async function readFiles(
   context: FsContext,
   wanted: string | readonly string[],
@@ -26,15 +26,14 @@ export async function readFiles(
   if (paths.length > MAX_FILES) throw tooMany(paths.length);
   const entries: ReadEntry[] = [];
   let total = 0;
-  for (let at = 0; at < paths.length; at += AT_ONCE) {
-    context.signal?.throwIfAborted();
-    const batch = await Promise.all(paths.slice(at, at + AT_ONCE).map((path) => readOne(context, path, options)));
-    for (const entry of batch) {
-      total += "text" in entry ? entry.text.length : 0;
-      entries.push(
-        total <= MAX_TOTAL ? entry : { path: entry.path, error: "Not read: 16 MB of text in one call is the most" },
-      );
-    }
+  const pace = new Pace(context.signal);
+  for (const path of paths) {
+    if (pace.due) await pace.rest();
+    const entry = await readOne(context, path, options);
+    total += "text" in entry ? entry.text.length : 0;
+    entries.push(
+      total <= MAX_TOTAL ? entry : { path: entry.path, error: "Not read: 16 MB of text in one call is the most" },
+    );
   }
   return entries;
 }
@@ -61,7 +60,7 @@ async function pathsOf(context: FsContext, wanted: readonly string[]): Promise<W
   const paths = new Set<Wanted>();
   for (const one of wanted) {
     if (one.startsWith("!")) continue;
-    if (!GlobMatcher.isPattern(one) || (await confine(context, one)).info !== null) {
+    if (!GlobMatcher.isPattern(one) || confine(context, one).info !== null) {
       paths.add(one);
       continue;
     }

@@ -31,7 +31,7 @@ export async function readLines(
   path: string,
   { at = 0, count = DEFAULT_LINES }: ReadLinesOptions = {},
 ): Promise<LinePiece> {
-  const place = await confine(context, path);
+  const place = confine(context, path);
   using file = await openFile(context, { place, action: "read" });
   const { size } = file.facts;
   if (at > size) throw new RangeError(`Cannot read ${place.path} from byte ${at}: it has ${size}`);

@@ -10,8 +10,8 @@ export interface PathStat {
 }
 
 /** Facts about a path, following links; null if nothing is there. */
-export async function statPath(context: FsContext, path: string): Promise<PathStat | null> {
-  const place = await confine(context, path);
+export function statPath(context: FsContext, path: string): PathStat | null {
+  const place = confine(context, path);
   if (place.info === null) return null;
   const { kind, size, modified } = place.info;
   return {

@@ -21,7 +21,7 @@ export async function findFiles(
 ): Promise<string[]> {
   const list = typeof patterns === "string" ? [patterns] : patterns;
   const matcher = new GlobMatcher(list);
-  const start = await confine(context, matcher.start);
+  const start = confine(context, matcher.start);
   if (start.info?.kind !== "dir") return [];
   const pace = new Pace(context.signal);
   const found: string[] = [];

@@ -96,7 +96,7 @@ function searcherFor(
 async function searchFile(context: FsContext, searcher: FileSearcher, file: Candidate): Promise<void> {
   const outcome = await searcher.search(file);
   if (outcome !== "binary" || !file.named) return;
-  throw new Error(`Cannot search ${file.path}: binary file, ${await sizeOf(context, file.path)}`);
+  throw new Error(`Cannot search ${file.path}: binary file, ${sizeText(confine(context, file.path).info?.size ?? 0)}`);
 }
 
 interface Gathered {
@@ -168,7 +168,7 @@ async function* filesOf(context: FsContext, options: GrepOptions, pace: Pace): A
   const glob = options.glob === undefined ? null : globOf(options.glob);
   const seen = new Set<string>();
   for (const start of starts.length > 0 ? starts : ["."]) {
-    const place = await confine(context, start);
+    const place = confine(context, start);
     if (place.info === null) throw await missing(context, { action: "search", path: place.path });
     if (place.info.kind !== "dir") {
       if (!seen.has(place.path)) yield { path: place.path, real: place.real, named: true };
@@ -201,8 +201,4 @@ function globOf(glob: string | readonly string[]): GlobMatcher {
     const [not, pattern] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];
     return pattern.includes("/") ? one : `${not}**/${pattern}`;
   }));
-}
-
-async function sizeOf(context: FsContext, path: string): Promise<string> {
-  return sizeText((await confine(context, path)).info?.size ?? 0);
 }

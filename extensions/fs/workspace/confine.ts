@@ -23,29 +23,29 @@ export interface Workspace {
 
 /** The only module that resolves a path from the model. Throws RangeError for a path outside, compared by components
  * after links are resolved, and TypeError for an invalid one. */
-export async function confine(workspace: Workspace, path: string): Promise<WorkspacePath> {
+export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
-  const { real, rest } = await deepest(resolve(workspace.root, named), path);
+  const { real, rest } = deepest(resolve(workspace.root, named), path);
   return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
 }
 
 /** Like `confine`, but a link at the end is not followed. */
-async function confineEntry(workspace: Workspace, path: string): Promise<WorkspacePath> {
+function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   if (named === "") throw new RangeError(`Cannot change ${path}: it is the workspace itself`);
-  const { real, rest } = await deepest(dirname(resolve(workspace.root, named)), path);
+  const { real, rest } = deepest(dirname(resolve(workspace.root, named)), path);
   return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
 
 /** Like `confine`, for a file that will be written. Also throws for guarded folders, by name and by the target of
  * links. */
-export async function confineForWrite(workspace: Workspace, path: string): Promise<WorkspacePath> {
-  return refuseGuarded(await confine(workspace, path));
+export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
+  return refuseGuarded(confine(workspace, path));
 }
 
 /** Like `confineEntry`, for an entry that will be created, moved or removed. */
-export async function confineEntryForWrite(workspace: Workspace, path: string): Promise<WorkspacePath> {
-  return refuseGuarded(await confineEntry(workspace, path));
+export function confineEntryForWrite(workspace: Workspace, path: string): WorkspacePath {
+  return refuseGuarded(confineEntry(workspace, path));
 }
 
 /** The error for a path that changed between two checks. */
@@ -89,24 +89,24 @@ function placeAt(
 }
 
 /** The real path of the deepest existing part, and the rest. */
-async function deepest(wanted: string, path: string): Promise<{ readonly real: string; readonly rest: string }> {
+function deepest(wanted: string, path: string): { readonly real: string; readonly rest: string } {
   for (let at = wanted;; at = dirname(at)) {
     try {
-      return { real: await Deno.realPath(at), rest: relative(at, wanted) };
+      return { real: Deno.realPathSync(at), rest: relative(at, wanted) };
     } catch (error) {
       if (error instanceof Deno.errors.FilesystemLoop) {
         throw new RangeError(`Cannot use ${path}: its links form a loop`);
       }
       if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
-      if (await isLink(at)) throw new RangeError(`Cannot use ${path}: it is a link to something that is not there`);
+      if (isLink(at)) throw new RangeError(`Cannot use ${path}: it is a link to something that is not there`);
       if (at === dirname(at)) throw error;
     }
   }
 }
 
-async function isLink(path: string): Promise<boolean> {
+function isLink(path: string): boolean {
   try {
-    return (await Deno.lstat(path)).isSymlink;
+    return Deno.lstatSync(path).isSymlink;
   } catch {
     return false;
   }

@@ -16,7 +16,7 @@ export async function missing(
   const base = `Cannot ${action} ${path}: no such file or folder`;
   if (near.length > 0) return new Error(`${base}; did you mean ${near.join(" or ")}`);
   let folder = dirname(path);
-  while (folder !== "." && (await confine(context, folder)).info?.kind !== "dir") folder = dirname(folder);
+  while (folder !== "." && confine(context, folder).info?.kind !== "dir") folder = dirname(folder);
   return new Error(`${base}; the nearest folder that exists is ${folder === "." ? "the workspace" : folder}`);
 }
 
