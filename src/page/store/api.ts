@@ -8,6 +8,7 @@ interface RequestOptions {
   readonly method?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
 }
 
 /** An error response of the server: `status` and a sentence. */
@@ -16,6 +17,11 @@ export class Refused extends Error {
     super(message);
     this.name = "Refused";
   }
+}
+
+/** Whether the server has no such thing. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Refused && error.status === 404;
 }
 
 /** Takes the token from the fragment, which no server sees, and keeps it in this tab. */
@@ -44,9 +50,10 @@ export function dropToken(): void {
 
 /** Sends a request to the API. Throws `Refused`, and another error if the server cannot be reached. */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = "GET", body, headers = {} } = options;
+  const { method = "GET", body, headers = {}, signal = null } = options;
   const init = {
     method,
+    signal,
     headers: {
       authorization: `Bearer ${heldToken() ?? ""}`,
       ...(body === undefined ? {} : { "content-type": "application/json" }),

@@ -8,7 +8,8 @@ interface Followed {
   /** Known from the first event on if `response` began the query. */
   readonly queryId?: string;
   readonly response?: Response;
-  wants(): boolean;
+  /** Aborted when nobody looks any more: the connection ends, the query goes on. */
+  readonly signal: AbortSignal;
   /** Called when the connection is lost and when it is restored. */
   lost(is: boolean): void;
 }
@@ -20,15 +21,15 @@ interface Seen {
 }
 
 /** The events of one query as they arrive, several at a time, from the response that began it or from its address.
- * Reconnects after a lost connection, however long that takes, until `wants` returns false. */
+ * Reconnects after a lost connection, however long that takes, until the signal is aborted. */
 export async function* queryEvents(followed: Followed): AsyncGenerator<readonly QueryEvent[]> {
-  const { conversation, wants, lost } = followed;
+  const { signal, lost } = followed;
   const seen: Seen = { queryId: followed.queryId ?? null, id: "", over: false };
   let current = followed.response;
   for (let tries = 0; !seen.over; tries++) {
     try {
-      current ??= await follow(conversation, seen);
-      for await (const events of eventsOf(current, seen)) {
+      current ??= await follow(followed, seen);
+      for await (const events of eventsOf(current, seen, signal)) {
         if (tries > 0) lost(false);
         tries = 0;
         yield events;
@@ -37,22 +38,30 @@ export async function* queryEvents(followed: Followed): AsyncGenerator<readonly 
     } catch (error) {
       if (error instanceof Refused) throw error;
     }
+    if (signal.aborted) return;
     current = undefined;
     if (seen.queryId === null) throw new Error("The connection was lost before the request started");
-    if (!wants()) return;
     lost(true);
     await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[tries] ?? PAUSES_MS.at(-1)));
   }
 }
 
-async function follow(conversation: string, { queryId, id }: Seen): Promise<Response> {
+async function follow({ conversation, signal }: Followed, { queryId, id }: Seen): Promise<Response> {
   const path = inApi("conversations", conversation, "queries", queryId ?? "", "events");
-  return await request(path, { headers: { accept: "text/event-stream", ...(id ? { "last-event-id": id } : {}) } });
+  return await request(path, {
+    signal,
+    headers: { accept: "text/event-stream", ...(id ? { "last-event-id": id } : {}) },
+  });
 }
 
-async function* eventsOf({ body }: Response, seen: Seen): AsyncGenerator<readonly QueryEvent[]> {
+async function* eventsOf(
+  { body }: Response,
+  seen: Seen,
+  signal: AbortSignal,
+): AsyncGenerator<readonly QueryEvent[]> {
   if (body === null) return;
-  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  const decoder = new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>;
+  const reader = body.pipeThrough(decoder, { signal }).getReader();
   let rest = "";
   for (;;) {
     const { value, done } = await reader.read();

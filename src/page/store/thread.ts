@@ -1,7 +1,7 @@
 import { batch, signal } from "@preact/signals";
 import type { ApprovalAnswer } from "../../domain/query/approval.ts";
-import { inApi, json, Refused, request } from "./api.ts";
-import type { ApiConversation, ApiQuery, ConversationDetail, QueryPage } from "./api_types.ts";
+import { inApi, isMissing, json, request } from "./api.ts";
+import type { ApiConversation, ApiQuery, ConversationDetail } from "./api_types.ts";
 import { changes } from "./changes.ts";
 import { chosen, chosenWorkspace } from "./choices.ts";
 import { conversationList } from "./conversation_list.ts";
@@ -9,11 +9,11 @@ import { drawn } from "./drawn.ts";
 import { guarded } from "./entry.ts";
 import { queryEvents } from "./query_events.ts";
 import { say } from "./status.ts";
+import { storedConversation, storedQueries } from "./stored.ts";
+import { onTabs, tellTabs } from "./tabs.ts";
 import { Turn } from "./turn.ts";
 import { unique } from "./unique.ts";
 
-/** Turns shown at first; more on demand. */
-const TURNS = 30;
 const SSE = { accept: "text/event-stream" };
 
 interface Facts extends ApiConversation {
@@ -40,18 +40,16 @@ export class Thread {
   readonly running = signal(false);
   /** Set while it is drawn. */
   scroller: Scroller | null = null;
-  /** Other tabs of this server. */
-  readonly #tabs = new BroadcastChannel("vis");
-  #shown = 0;
+  /** What is shown; aborted when something else is opened. */
+  #shown = new AbortController();
   #newest: string | null = null;
   #branch: string | null = null;
 
   /** Follows what other tabs and programs do. */
   listen(): void {
-    this.#tabs.addEventListener("message", () => void guarded(() => this.#changedElsewhere()));
-    document.addEventListener("visibilitychange", () => {
-      if (!document.hidden && this.id.value !== null) void guarded(() => this.#changedElsewhere());
-    });
+    const look = () => void guarded(() => this.#changedElsewhere());
+    onTabs(look);
+    document.addEventListener("visibilitychange", () => !document.hidden && this.id.value !== null && look());
   }
 
   blank(): void {
@@ -64,7 +62,7 @@ export class Thread {
   async open(id: string, placed: () => Promise<void> = async () => {}): Promise<void> {
     const shown = this.#forget("loading");
     this.id.value = id;
-    const found = await Promise.all([this.#look(), this.#queries()]).catch((error: unknown) =>
+    const found = await Promise.all([storedConversation(id), storedQueries(id)]).catch((error: unknown) =>
       shown === this.#shown ? this.#notOpened(error) : null
     );
     if (shown !== this.#shown || found === null) return;
@@ -88,7 +86,7 @@ export class Thread {
   async more(): Promise<void> {
     const shown = this.#shown;
     const before = this.earlier.value;
-    const page = await this.#queries(TURNS, before);
+    const page = await storedQueries(this.id.value ?? "", { before });
     if (shown !== this.#shown || before !== this.earlier.value) return;
     const node = this.scroller?.node;
     const height = node?.scrollHeight ?? 0;
@@ -110,9 +108,10 @@ export class Thread {
       readonly taken?: () => void;
     } = {},
   ): Promise<void> {
+    const [shown, running] = [this.#shown, this.running.value];
     const id = this.id.value ?? await this.#create(text);
     const path = inApi("conversations", id, "messages");
-    if (this.running.value) {
+    if (running) {
       const turn = this.turns.value.at(-1);
       if (!turn?.running.value) throw new Error("The previous message is still being sent");
       const told = turn.tell(text);
@@ -122,7 +121,7 @@ export class Thread {
       return isRead ? undefined : await this.#changedElsewhere();
     }
     const headers = { ...SSE, "idempotency-key": unique() };
-    await this.#run(text, async () => {
+    await this.#run(text, shown, async () => {
       const body = { request: text, approvals: "ask", ...chosen(), ...(images.length > 0 ? { images } : {}) };
       const response = await request(path, { method: "POST", body, headers });
       taken();
@@ -140,16 +139,20 @@ export class Thread {
     const body = { queryId, ...(iteration === undefined ? {} : { iteration }) };
     const made = await json<ApiConversation>(this.#path("fork"), { method: "POST", body });
     location.hash = `c=${made.branchId}`;
+    tellTabs();
     this.#changed();
   }
 
-  /** Runs a request again. The previous run stays in the database. */
+  /** Runs a request again. The previous run stays in the database. If the branch has the request from another one, this
+   * makes a branch, which is then opened. */
   async again(turn: Turn): Promise<void> {
     if (this.running.value) return;
     const { plan: _notAgain, ...given } = chosen();
     const body = { queryId: turn.queryId, approvals: "ask", ...given };
-    await this.#run(turn.request, async () => {
+    await this.#run(turn.request, this.#shown, async () => {
       const response = await request(this.#path("retry"), { method: "POST", body, headers: SSE });
+      const branch = response.headers.get("x-vis-conversation");
+      if (branch !== this.#branch) location.hash = `c=${branch}`;
       this.turns.value = this.turns.value.filter((other) => other !== turn);
       return response;
     });
@@ -159,16 +162,16 @@ export class Thread {
     await request(inApi("conversations", conversation, "approvals", id), { method: "POST", body });
   }
 
-  #path(...parts: readonly string[]): string {
-    return inApi("conversations", this.id.value ?? "", ...parts);
+  #path(part: string): string {
+    return inApi("conversations", this.id.value ?? "", part);
   }
 
   #changed(): void {
     void guarded(() => conversationList.load());
   }
 
-  /** Returns the number of what is shown from now on. */
-  #forget(shows: "nothing" | "loading"): number {
+  /** Returns what is shown from now on. */
+  #forget(shows: "nothing" | "loading"): AbortController {
     batch(() => {
       this.turns.value = [];
       this.earlier.value = 0;
@@ -176,7 +179,8 @@ export class Thread {
       this.#busy(false);
     });
     this.#newest = null;
-    return ++this.#shown;
+    this.#shown.abort();
+    return this.#shown = new AbortController();
   }
 
   #opened(title: string, facts: Facts | null): void {
@@ -188,38 +192,43 @@ export class Thread {
   }
 
   #notOpened(error: unknown): never {
-    if (error instanceof Refused && error.status === 404) {
-      history.replaceState(null, "", location.pathname);
-      this.blank();
-      throw new Error("This conversation does not exist: it was deleted or belongs to another database");
-    }
+    if (isMissing(error)) return this.#gone();
     this.#opened("Conversation", null);
     this.shows.value = "fault";
     throw error;
   }
 
+  #gone(): never {
+    history.replaceState(null, "", location.pathname);
+    this.blank();
+    throw new Error("This conversation does not exist: it was deleted or belongs to another database");
+  }
+
   async #create(text: string): Promise<string> {
     const workspace = chosenWorkspace();
     const body = workspace === null ? {} : { workspace };
+    const shown = this.#shown;
     const made = await json<ApiConversation>(inApi("conversations"), { method: "POST", body });
+    this.#changed();
+    if (shown !== this.#shown) return made.conversationId; // something else was opened meanwhile
     this.id.value = made.conversationId;
     this.shows.value = "turns";
     history.pushState(null, "", `#c=${made.conversationId}`);
     const title = text.slice(0, 100); // until it has one
     this.#opened(title, { ...made, title });
-    this.#changed();
     return made.conversationId;
   }
 
-  async #run(text: string, ask: () => Promise<Response>): Promise<void> {
-    this.#busy(true);
-    const shown = this.#shown;
+  /** Follows what `ask` begins, unless something else than `shown` was opened meanwhile. */
+  async #run(text: string, shown: AbortController, ask: () => Promise<Response>): Promise<void> {
+    if (shown === this.#shown) this.#busy(true);
     try {
       const response = await ask();
-      this.#tabs.postMessage({ changed: true });
+      tellTabs();
       this.#changed();
+      if (shown !== this.#shown) return await response.body?.cancel();
       await this.#follow(text, { response });
-      this.#tabs.postMessage({ changed: true });
+      tellTabs();
     } finally {
       if (shown === this.#shown) this.#busy(false);
     }
@@ -229,25 +238,18 @@ export class Thread {
   /** Another tab or another program may have added a request. */
   async #changedElsewhere(): Promise<void> {
     this.#changed();
-    if (this.id.value === null || this.running.value) return;
-    const shown = this.#shown;
-    const [facts, { items }] = await Promise.all([this.#look(), this.#queries(1)]);
+    if (this.id.value === null || this.running.value || this.shows.value === "loading") return;
+    const [shown, id] = [this.#shown, this.id.value];
+    const reads = [storedConversation(id), storedQueries(id, { limit: 1 })] as const;
+    const [facts, { items }] = await Promise.all(reads).catch((error: unknown) => {
+      throw shown === this.#shown && isMissing(error) ? this.#gone() : error;
+    });
     const query = items.at(-1);
     const newest = query?.queryId ?? null;
     if (shown !== this.#shown || this.running.value) return;
     if (newest === this.#newest) return this.#opened(facts.title, facts);
     if (query && newest === facts.running) return await this.#follow(query.text, query);
-    await this.open(this.id.value);
-  }
-
-  async #look(): Promise<ConversationDetail> {
-    return await json(this.#path());
-  }
-
-  async #queries(limit = TURNS, before: number | null = null): Promise<QueryPage> {
-    return await json(
-      `${this.#path("queries")}?answers=tree&limit=${limit}${before === null ? "" : `&before=${before}`}`,
-    );
+    await this.open(id);
   }
 
   async #follow(
@@ -263,10 +265,11 @@ export class Thread {
     await drawn();
     this.scroller?.toEnd();
     try {
-      const wants = () => shown === this.#shown;
-      const lost = (is: boolean) => wants() && say(is ? "Connection lost. Reconnecting…" : "Working…", { bad: is });
-      for await (const events of queryEvents({ conversation, wants, lost, ...from })) {
-        if (!wants()) return; // another conversation is open; this one continues
+      const { signal } = shown;
+      const lost = (is: boolean) =>
+        !signal.aborted && say(is ? "Connection lost. Reconnecting…" : "Working…", { bad: is });
+      for await (const events of queryEvents({ conversation, signal, lost, ...from })) {
+        if (signal.aborted) return; // another conversation is open; this one continues
         batch(() => events.forEach((event) => turn.take(event)));
         this.#newest = turn.queryId;
         this.scroller?.keepEnd();
@@ -280,7 +283,8 @@ export class Thread {
   /** Once a query has ended: its answer as a tree, and what it changed in files. */
   async #drawAnswer(turn: Turn): Promise<void> {
     const shown = this.#shown;
-    const [{ items }] = await Promise.all([this.#queries(1), changes.look(turn.conversation)]);
+    const { conversation } = turn;
+    const [{ items }] = await Promise.all([storedQueries(conversation, { limit: 1 }), changes.look(conversation)]);
     const { queryId, answerTree = null } = items.at(-1) ?? {};
     if (shown !== this.#shown || queryId !== turn.queryId || answerTree === null) return;
     turn.drawAnswer(answerTree);

@@ -8,6 +8,7 @@ import { ask } from "../store/ask.ts";
 import { conversationList } from "../store/conversation_list.ts";
 import { elements } from "../store/elements.ts";
 import { guarded } from "../store/entry.ts";
+import { tellTabs } from "../store/tabs.ts";
 import { thread } from "../store/thread_shown.ts";
 
 const FORMATS = { md: "Export as Markdown", html: "Export as HTML", json: "Export as archive" };
@@ -66,6 +67,7 @@ async function rename(): Promise<void> {
   const title = (await ask("Title of the conversation", { value, verb: "Rename" }))?.trim();
   if (!title) return;
   thread.title.value = (await json<ApiConversation>(path(), { method: "PATCH", body: { title } })).title;
+  tellTabs();
   await conversationList.load();
 }
 
@@ -79,6 +81,7 @@ async function remove(fresh: () => void): Promise<void> {
   if (answer === null) return;
   await request(path(), { method: "DELETE" });
   fresh();
+  tellTabs();
   await conversationList.load();
 }
 

@@ -129,6 +129,18 @@ Deno.test("recordRoutes() rename, search, export and delete", async () => {
   assert.equal((await rig.ask(at)).status, 404);
 });
 
+Deno.test("search names a conversation like every other call: by its id, the beginning of it, or a branch", async () => {
+  const { rig, id, at } = await worked();
+  await using _ = rig;
+  const [{ queryId }] = (await read(rig, `${at}/queries`)).items;
+  const { branchId } = await (await rig.post(`${at}/fork`, { queryId })).json();
+  for (const name of [id, id.slice(0, 24), branchId]) {
+    const found = await read(rig, `/api/v1/search?q=second&kind=answer&conversation=${name}`);
+    assert.equal(found.items.length, 1, `search in ${name}`);
+  }
+  assert.equal((await rig.ask("/api/v1/search?q=second&conversation=ffffffff-0000")).status, 404);
+});
+
 Deno.test("recordRoutes() a conversation with a running query is not deleted", async () => {
   await using rig = await startRig([{ text: final("never"), delayMs: 60_000 }]);
   const at = `/api/v1/conversations/${await rig.conversation()}`;

@@ -5,6 +5,7 @@ import "./choices_suite.ts";
 import "./conversation_suite.ts";
 import "./hostile_suite.ts";
 import "./large_suite.ts";
+import "./leaving_suite.ts";
 import "./look_suite.ts";
 import "./records_suite.ts";
 import "./reference_page_suite.ts";

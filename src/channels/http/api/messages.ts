@@ -17,7 +17,7 @@ import { validJson } from "../request/valid.ts";
 import { Problem } from "../response/problem.ts";
 import type { Leaving } from "../routing/connections.ts";
 import { eventStream, eventTexts } from "../stream/event_stream.ts";
-import { FollowedQuery } from "../stream/followed_query.ts";
+import { CONVERSATION_HEADER, FollowedQuery } from "../stream/followed_query.ts";
 import { textStream } from "../stream/text_stream.ts";
 import * as schema from "./schemas.ts";
 
@@ -29,6 +29,8 @@ const RESUME_HEADER = {
     "true: if the query that the key started was interrupted, resume it; from then on the key refers to " +
     "the resumed query",
 };
+const RETRY = "Run a query again from the state before it; the previous run can still be read. The header " +
+  "X-Vis-Conversation names its branch: a new one unless the query is the last one of this branch and not inherited";
 const describe = describeIn("messages");
 
 type Message = z.infer<typeof schema.MessageBody>;
@@ -62,7 +64,7 @@ messages.post(
 
 messages.post(
   "/retry",
-  describe("retryQuery", "Run a query again from the state before it; the previous run can still be read", {
+  describe("retryQuery", RETRY, {
     scope: "write",
     headers: KEY_HEADER,
     200: [QueryResultSchema, EVENT_STREAM],
@@ -75,7 +77,8 @@ messages.post(
     const { caller } = c.var;
     const work = async (requestKey: RequestKey | undefined): Promise<StartedQuery> => {
       await findQuery(c, queryId);
-      const more = { requestKey, label: callerLabel("http", caller), ...chosen(choices) };
+      const seenFrom = c.var.conversation;
+      const more = { requestKey, label: callerLabel("http", caller), seenFrom, ...chosen(choices) };
       return await c.env.runs.begin(
         (options, approve) =>
           c.env.parts.conversations.retry(queryId, { ...options, ...more, approve: asking(approvals, approve) }),
@@ -214,28 +217,29 @@ function chosen({ maxIterations, model, maxCostUsd, timeoutMs }: z.infer<typeof 
   return { maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 
-/** The result of a query, or its events. */
+/** The result of a query, or its events. A header names the branch that it belongs to: a retry may have made it. */
 async function answer(
   c: Context<Env>,
   { queryId, cancelOnDisconnect = false }: { readonly queryId: string; readonly cancelOnDisconnect?: boolean },
 ): Promise<Response> {
   const query = await FollowedQuery.find(queryId, c.env);
   const { heartbeatMs } = c.env.parts.limits;
+  const headers = { [CONVERSATION_HEADER]: await query.branchId() };
   const left = (): void => {
     query.leave();
     if (cancelOnDisconnect) query.run?.cancel();
   };
   if (wantsEvents(c)) {
-    return eventStream(eventTexts(query.events(c.req.header("last-event-id"))), { heartbeatMs, left });
+    return eventStream(eventTexts(query.events(c.req.header("last-event-id"))), { headers, heartbeatMs, left });
   }
   if (cancelOnDisconnect || (query.run === null && query.running)) {
     const result = query.result();
     result.catch(() => {}); // a client that left does not receive it
     // Writing white space is how a disconnected client is detected.
     const body = textStream(resultText(result), { heartbeatMs, alive: " ", left });
-    return c.body(body, 200, { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
+    return c.body(body, 200, { ...headers, "content-type": "application/json; charset=utf-8" });
   }
-  return c.json(await query.result());
+  return c.json(await query.result(), 200, headers);
 }
 
 /** A result as JSON once it is available, after white space that is sent at once with the headers. */

@@ -5,7 +5,7 @@ import { SearchHitSchema } from "../../schemas/search_hit_schema.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
-import { inConversation } from "../request/in_conversation.ts";
+import { findConversation, inConversation } from "../request/in_conversation.ts";
 import { validJson, validQuery } from "../request/valid.ts";
 import * as schema from "./schemas.ts";
 
@@ -100,7 +100,10 @@ server.get(
   ),
   validQuery(schema.SearchQuery),
   async (c) => {
-    const { q, conversation: conversationId, ...filter } = c.req.valid("query");
-    return c.json({ items: await c.env.parts.conversations.archive.search(q, { ...filter, conversationId }) });
+    const { q, conversation: id, ...filter } = c.req.valid("query");
+    const { conversations } = c.env.parts;
+    const within = id === undefined ? undefined : await findConversation(conversations, id);
+    const conversationId = within?.conversationId;
+    return c.json({ items: await conversations.archive.search(q, { ...filter, conversationId }) });
   },
 );

@@ -10,14 +10,11 @@ import type { Env } from "../request/env.ts";
 import { findConversation } from "../request/in_conversation.ts";
 import { eventStream } from "../stream/event_stream.ts";
 import type { FollowedEvent } from "../stream/followed_event.ts";
-import { FollowedQuery } from "../stream/followed_query.ts";
+import { CONVERSATION_HEADER, FollowedQuery } from "../stream/followed_query.ts";
 import type { Begun } from "../stream/run.ts";
 import { openAiFailure } from "./error.ts";
 import { type OpenAiInput, openAiInput, type OpenAiRequest } from "./input.ts";
 import { ignoredParameters, type OpenAiBody, refuseTools } from "./parameters.ts";
-
-/** Names the conversation, in requests and in responses. */
-const CONVERSATION_HEADER = "x-vis-conversation";
 
 /** Request headers of the calls that run a query. */
 export const OPENAI_HEADERS = {

@@ -21,11 +21,14 @@ export async function findConversation(conversations: Conversations, id = ""): P
   return await existing(`conversation: ${id.slice(0, 100)}`, async () => isId ? await conversations.byId(id) : null);
 }
 
-/** Finds a query of the request's conversation by its full id. Throws `Problem` (404) if there is none. */
+/** Finds a query of the request's conversation by its full id, in whichever branch, and also if another run has replaced
+ * it. Throws `Problem` (404) if there is none. */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
   return await existing(`query: ${queryId.slice(0, 100)}`, async () => {
-    const queries = await c.env.parts.conversations.queries(c.var.conversation);
-    return queries.find((query) => query.queryId === queryId);
+    const { conversations } = c.env.parts;
+    const query = await conversations.records.query(queryId);
+    const branches = query ? await conversations.branches(c.var.conversation.conversationId) : [];
+    return branches.some(({ branchId }) => branchId === query?.branchId) ? query : null;
   });
 }
 

@@ -12,6 +12,9 @@ import type { FollowedEvent } from "./followed_event.ts";
 import type { LiveRun } from "./run.ts";
 import type { Runs } from "./runs.ts";
 
+/** Names the branch of a query, in responses; for clients of OpenAI's APIs in requests as well. */
+export const CONVERSATION_HEADER = "x-vis-conversation";
+
 type Parts = Pick<HttpParts, "conversations" | "model" | "limits">;
 
 interface Found {

@@ -235,16 +235,6 @@ Deno.test("messages: an idempotency key runs a request once, also for clients at
   assert.equal(rig.engine.provider.remaining, 0);
 });
 
-Deno.test("retryQuery runs a query again in its place", async () => {
-  await using rig = await startRig([final("bad"), final("good")]);
-  const id = await rig.conversation();
-  const { queryId } = await (await rig.post(messages(id), { request: "x" })).json();
-  const again = await (await rig.post(`/api/v1/conversations/${id}/retry`, { queryId })).json();
-  assert.equal(again.answer, "good");
-  assert.deepEqual((await queries(rig, id)).map((q: { answer: string }) => q.answer), ["good"]);
-  assert.equal((await rig.post(`/api/v1/conversations/${id}/retry`, { queryId: "no" })).status, 404);
-});
-
 Deno.test("eventStream() a client that does not read holds nothing up and gets the end when it reads again", async () => {
   const code = Array.from({ length: 40 }, (_, at) => `console.log("line ${at} ${"x".repeat(400)}")`).join("\n");
   await using rig = await startRig([{ text: replyJson([code, code, code]), chunk: 1 }, final("It is here")]);

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { final } from "../../../helpers/scripted_provider.ts";
+import { allEvents, type Rig, SSE, startRig } from "../_rig.ts";
+
+const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
+
+async function queries(rig: Rig, id: string) {
+  return (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items;
+}
+
+Deno.test("retryQuery runs a query again in its place", async () => {
+  await using rig = await startRig([final("bad"), final("good")]);
+  const id = await rig.conversation();
+  const { queryId } = await (await rig.post(messages(id), { request: "x" })).json();
+  const again = await (await rig.post(`/api/v1/conversations/${id}/retry`, { queryId })).json();
+  assert.equal(again.answer, "good");
+  assert.deepEqual((await queries(rig, id)).map((q: { answer: string }) => q.answer), ["good"]);
+  assert.equal((await rig.post(`/api/v1/conversations/${id}/retry`, { queryId: "no" })).status, 404);
+});
+
+Deno.test("retryQuery runs a query that a branch inherits in a branch of its own, and says in which", async () => {
+  await using rig = await startRig([final("first"), final("other"), final("other again")]);
+  const id = await rig.conversation();
+  const { queryId } = await (await rig.post(messages(id), { request: "x" })).json();
+  const [{ branchId: original }] = await queries(rig, id);
+  const fork = await (await rig.post(`/api/v1/conversations/${id}/fork`, { queryId })).json();
+  const again = await rig.post(`/api/v1/conversations/${fork.branchId}/retry`, { queryId });
+  const made = again.headers.get("x-vis-conversation") ?? "";
+  const { queryId: other, answer } = await again.json();
+  assert.equal(answer, "other");
+  assert.ok(![original, fork.branchId].includes(made), "it is a third branch");
+  for (const [branch, expected] of [[original, queryId], [fork.branchId, queryId], [made, other]]) {
+    assert.deepEqual((await queries(rig, branch)).map((q: { queryId: string }) => q.queryId), [expected]);
+  }
+  const inPlace = await rig.post(`/api/v1/conversations/${made}/retry`, { queryId: other }, SSE);
+  assert.equal(inPlace.headers.get("x-vis-conversation"), made, "the last query of its own branch is replaced");
+  await inPlace.text();
+});
+
+Deno.test("messages: the steps and events of a query stay, whichever branch is the newest and whatever replaced it", async () => {
+  await using rig = await startRig([final("one"), final("two"), final("two again")]);
+  const id = await rig.conversation();
+  const { queryId: one } = await (await rig.post(messages(id), { request: "x" })).json();
+  const { queryId: two } = await (await rig.post(messages(id), { request: "y" })).json();
+  await (await rig.post(`/api/v1/conversations/${id}/fork`, { queryId: one })).json();
+  const reads = async (queryId: string) => {
+    const at = `/api/v1/conversations/${id}/queries/${queryId}`;
+    const { items } = await (await rig.ask(`${at}/iterations`)).json();
+    const events = await allEvents(await rig.ask(`${at}/events`, { headers: { "last-event-id": "1" } }));
+    return [items.length, events.at(-1)?.event];
+  };
+  assert.deepEqual(await reads(two), [1, "final"], "the id of the conversation stands for the fork now");
+  const again = await (await rig.post(`/api/v1/conversations/${id}/retry`, { queryId: two })).json();
+  assert.deepEqual([again.answer, await reads(two), await reads(again.queryId)], [
+    "two again",
+    [1, "final"],
+    [1, "final"],
+  ]);
+  const other = await rig.conversation();
+  assert.equal((await rig.ask(`/api/v1/conversations/${other}/queries/${two}/iterations`)).status, 404);
+});
