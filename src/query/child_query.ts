@@ -58,6 +58,7 @@ export async function childQuery(
   const gate = DEPTHS[depth - 1];
   if (!gate) throw refused(`Cannot run a child query at depth ${depth}`);
   const { images, copies } = await environment.fork(options.vars ?? []);
+  child.ledger.countSubcall("run");
   return await gate.run(async () => {
     const branch = await environment.store.createChildBranch({
       branchId: environment.branch.branchId,

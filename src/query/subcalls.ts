@@ -55,7 +55,6 @@ export class Subcalls implements SubcallFunctions {
   }
 
   async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
-    this.#parts.ledger.countSubcall("run");
     return await this.#keep(this.#parts.runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }
 

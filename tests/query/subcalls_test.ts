@@ -266,6 +266,17 @@ Deno.test("vars that cannot be handed on are refused by name", async () => {
   assert.match((await engine.ask("start")).answer, /^Cannot hand nothere to a child query: there is no such variable/);
 });
 
+Deno.test("a child query that is refused uses up no sub-call", async () => {
+  await using engine = await start({
+    iteration: () =>
+      once(
+        "for (const vars of [['nothere'], ['nothere']]) await rlm.run('x', { vars }).catch(() => {}); return await rlm.ask('hi')",
+      ),
+    plain: () => "answered",
+  }, { settings: { limits: { costUsd: null, tokens: null, wallMs: null, subcalls: 1 } } });
+  assert.equal((await engine.ask("start")).answer, "answered");
+});
+
 Deno.test("rlm.ask() takes a model by name", async () => {
   const provider = oracleProvider({
     iteration: () => once("return await rlm.ask('hello', { model: 'small' })"),
