@@ -1,10 +1,10 @@
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
-import { visibleText } from "../../domain/text/visible_text.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { Session } from "../channel.ts";
 import type { SessionSpend } from "./chat.ts";
 import { amounts } from "./text/amounts.ts";
 import type { Theme } from "./text/theme.ts";
+import { flat } from "./widgets/flat.ts";
 
 export interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;
@@ -27,7 +27,7 @@ export function footerLine(
     ...(costUsd > 0 ? [amounts.dollars(costUsd)] : []),
     folder(session.workspace, home),
     ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),
-  ].map(visibleText);
+  ].map((part) => flat(part));
   let line = parts[0] ?? "";
   for (const part of parts.slice(1)) {
     if (visibleWidth(line) + visibleWidth(part) + 5 > width) continue;

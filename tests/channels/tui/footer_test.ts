@@ -28,3 +28,8 @@ Deno.test("footerLine() leaves out what does not fit, and never more than a line
   const evil = { ...facts, session: { ...facts.session, model: "\x1b[2Jm" } };
   assert.ok(!footerLine(evil, { width: 80, theme }).includes("\x1b[2J"));
 });
+
+Deno.test("footerLine() is one line, whatever the name of the folder is", () => {
+  const broken = { ...facts, session: { ...facts.session, workspace: "/src/a\nb\tc" } };
+  assert.match(footerLine(broken, { width: 120, theme }), / · \/src\/a b c · /);
+});

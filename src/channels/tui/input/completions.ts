@@ -13,7 +13,7 @@ const SEARCHED = /(?:^|[\s(])(@"?([^\s@"]*))$/;
 const MOST_FOUND = 50;
 
 /** Completes names after a slash, files after an `@` by any letters of their path, and paths of the workspace on Tab.
- * Files whose names contain terminal control characters are left out. */
+ * Files whose names contain line breaks or terminal control characters are left out. */
 export function completions(commands: readonly PaletteCommand[], workspace: string): AutocompleteProvider {
   const slash = commands.map(({ name, detail }) => ({ name, description: detail }));
   const both = new CombinedAutocompleteProvider(slash, workspace);
@@ -49,5 +49,5 @@ async function filesLike(
 }
 
 function isPlain(text: string): boolean {
-  return visibleText(text) === text;
+  return !/[\t\n]/.test(text) && visibleText(text) === text;
 }

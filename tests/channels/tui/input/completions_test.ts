@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { completions } from "../../../../src/channels/tui/input/completions.ts";
 
-async function offered(text: string, files: readonly string[]): Promise<readonly string[]> {
+async function offered(text: string, files: readonly string[], by = {}): Promise<readonly string[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-complete-" });
   try {
     for (const path of files) {
@@ -9,7 +9,7 @@ async function offered(text: string, files: readonly string[]): Promise<readonly
       await Deno.writeTextFile(`${folder}/${path}`, "");
     }
     const { signal } = new AbortController();
-    const found = await completions([], folder).getSuggestions([text], 0, text.length, { signal });
+    const found = await completions([], folder).getSuggestions([text], 0, text.length, { signal, ...by });
     return found?.items.map(({ value }) => value) ?? [];
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -40,4 +40,10 @@ Deno.test("an @ alone shows files, those at the root first", async () => {
 
 Deno.test("files whose names command the terminal are not found after an @", async () => {
   assert.deepEqual(await offered("@a", ["a\x1b[2J.ts", "ab.ts"]), ["@ab.ts"]);
+});
+
+Deno.test("files whose names break the line of the list are not found", async () => {
+  const files = ["a\nb.ts", "a\tc.ts", "ab.ts"];
+  assert.deepEqual(await offered("@a", files), ["@ab.ts"]);
+  assert.deepEqual(await offered("a", files, { force: true }), ["ab.ts"]);
 });
