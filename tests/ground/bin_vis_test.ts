@@ -22,6 +22,14 @@ Deno.test("bin/vis sets up once, says so on stderr, and keeps stdout for the pro
   assert.deepEqual([second.code, second.stderr], [0, ""]);
 });
 
+Deno.test("bin/vis says that the current folder was deleted", async () => {
+  await using program = await Program.make();
+  const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0/bin/vis"';
+  const { code, stdout, stderr } = await program.run("/bin/sh", { args: ["-c", script, program.root] });
+  assert.deepEqual([code, stdout], [2, ""], stderr);
+  assert.match(stderr, /vis: Cannot start: the current folder is no longer there; change to another one \(cd\)\n$/);
+});
+
 Deno.test("bin/vis builds again when a source changed, came or went, and not otherwise", async () => {
   await using program = await Program.make();
   const bundle = join(program.root, "build/sandbox/worker.js");
