@@ -109,14 +109,18 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   }
 
   async remove(name: string): Promise<string> {
+    const others: string[] = [];
     for (const { place, path } of await discoverFolders(this.#settings)) {
       if (place !== "home") continue;
       const named = await readExtensionFolder(path).then(({ entries }) => entries, () => []);
-      if (basename(path) !== name && !named.some(({ namespace }) => namespace === name)) continue;
-      await Deno.remove(path, { recursive: true });
-      return path;
+      if (basename(path) === name || named.some(({ namespace }) => namespace === name)) {
+        await Deno.remove(path, { recursive: true });
+        return path;
+      }
+      others.push(basename(path));
     }
-    throw new UsageError(`Cannot remove ${name}: not found in ${this.#own()}`);
+    const there = others.length === 0 ? "" : ` (there are: ${others.join(", ")})`;
+    throw new UsageError(`Cannot remove ${name}: not found in ${this.#own()}${there}`);
   }
 
   async trustable(path: string | null): Promise<readonly TrustFacts[]> {

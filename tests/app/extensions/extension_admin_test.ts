@@ -41,6 +41,7 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
       "my.greet home loaded",
     ]);
     assert.match((await admin.show("greet")).text, /greet\.hello\(who/);
+    await assert.rejects(admin.remove("greet"), /^UsageError: Cannot remove greet: .* \(there are: my\.greet\)$/);
     assert.equal(await admin.remove("my.greet"), join(home, "extensions/my.greet"));
     await assert.rejects(admin.remove("my.greet"), UsageError);
     await assert.rejects(admin.create("greet"), UsageError);
