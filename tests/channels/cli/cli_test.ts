@@ -49,6 +49,8 @@ Deno.test("runCli() refuses what it does not know with 2 and a hint, on stderr a
       ["conversations", "shwo"],
       "unknown command 'shwo'\n(Did you mean show?)\n(vis help conversations explains its usage)",
     ],
+    [["mcp", "lst", "x"], "unknown command 'lst'\n(Did you mean list?)\n(vis help mcp explains its usage)"],
+    [["telegram", "block", "5"], "unknown command 'block'\n(vis help telegram explains its usage)"],
   ];
   for (const [args, says] of below) {
     const io = fakeIo({ args });

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { UsageError } from "../../../domain/errors.ts";
 import type { Io, ScreenRequest, Services } from "../../channel.ts";
 import { FLAGS } from "../input/flags.ts";
+import { refuseEmpty } from "../input/arguments.ts";
 import { welcome } from "./welcome.ts";
 
 /** Flags of `vis` without a command. */
@@ -52,6 +53,7 @@ function parsed(args: readonly string[], io: Io): ScreenRequest {
   });
   for (const [flags, doc] of SCREEN_FLAGS) command.option(flags, doc);
   command.parse([...args], { from: "user" });
+  refuseEmpty(command);
   const words = command.args.join(" ").trim();
   const request: ScreenRequest = { ...command.opts<ScreenRequest>(), ...(words === "" ? {} : { request: words }) };
   if (request.continue && request.conversation !== undefined) {

@@ -1,4 +1,5 @@
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
+import { nearestName } from "../../../domain/kit/nearest_name.ts";
 
 /** Parses a whole number of at least 1. */
 export function positiveInteger(text: string): number {
@@ -31,4 +32,27 @@ export function duration(text: string): number {
 /** Collects the values of a repeatable flag. */
 export function collected(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
+}
+
+/** Ends with a usage error if an option has an empty value, such as `--conversation "$ID"` without that variable: left
+ * out, it would mean another conversation or database. */
+export function refuseEmpty(command: Command): void {
+  const given = command.opts();
+  const empty = command.options.find((option) => [given[option.attributeName()]].flat().includes(""));
+  if (!empty) return;
+  command.error(`error: option '${empty.flags}' argument '' is invalid. It must not be empty`, {
+    code: "commander.invalidArgument",
+  });
+}
+
+/** For a command that takes no argument and has commands below it: a word that is none of these is called an unknown
+ * command, as in groups that do nothing by themselves, not an argument too many. */
+export function refuseWords(command: Command): Command {
+  return command.helpCommand(true).allowExcessArguments().hook("preAction", (_, acting) => {
+    const [word] = command.args;
+    if (acting !== command || word === undefined) return;
+    const near = nearestName(word, command.commands.map((one) => one.name()));
+    const hint = near === null ? "" : `\n(Did you mean ${near}?)`;
+    command.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
+  });
 }

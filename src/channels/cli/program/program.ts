@@ -16,6 +16,7 @@ import { addTelegram } from "./telegram.ts";
 import { addUndo } from "./undo.ts";
 import { addUpdate } from "./update.ts";
 import { addVars } from "./vars.ts";
+import { refuseEmpty } from "../input/arguments.ts";
 import type { Context } from "./context.ts";
 
 const AFTER = `
@@ -91,6 +92,7 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
     add(program, context);
   }
   evenOutputs(program);
+  program.hook("preAction", (_, acting) => refuseEmpty(acting));
   for (const command of program.commands) hintAt(command, command.name());
   return program;
 }

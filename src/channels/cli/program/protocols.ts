@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { OpenRequest } from "../../channel.ts";
 import { action } from "./action.ts";
 import type { Context } from "./context.ts";
-import { collected } from "../input/arguments.ts";
+import { collected, refuseWords } from "../input/arguments.ts";
 import { FLAGS } from "../input/flags.ts";
 import type { NewMcpServer } from "../commands/mcp_servers.ts";
 
@@ -15,7 +15,7 @@ export function addProtocols(program: Command, context: Context): void {
       "variables; or manage servers that Vis uses: add, list, remove, login, logout",
     examples: MCP,
   });
-  addMcpServers(mcp, context);
+  addMcpServers(refuseWords(mcp), context);
   add(program, {
     ...context,
     protocol: "acp",

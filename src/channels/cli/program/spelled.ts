@@ -9,7 +9,8 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 /** Every word that `spelled` knows besides the commands. */
 export const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
 
-const ID = /^[0-9a-f][0-9a-f-]{7,}$/;
+/** Also one that is too short or in capitals: it is not found, which costs nothing, and no model is asked. */
+const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
 const PRINT: readonly string[] = ["-p", "--print"];
 
 /** The arguments as the program spells them: with the command for an alias, and `run` for `-p`. `commands` are the names

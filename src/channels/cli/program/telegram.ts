@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { addServiceFlags } from "./service_flags.ts";
 import { action } from "./action.ts";
 import type { Context } from "./context.ts";
+import { refuseWords } from "../input/arguments.ts";
 
 /** `vis telegram`: the bot and the list of its users. */
 export function addTelegram(program: Command, context: Context): void {
@@ -13,7 +14,7 @@ export function addTelegram(program: Command, context: Context): void {
   addServiceFlags(group)
     .addHelpText("after", EXAMPLES)
     .action(action(context, async () => (await load()).telegramCommand));
-  group.command("allow")
+  refuseWords(group).command("allow")
     .description("allow users and groups to use the bot; a running bot applies it at once")
     .argument("<id...>", "ids that the bot sends to users it refuses; ids of groups start with -", ids)
     .action(action(context, async () => (await load()).allowUsers));

@@ -49,3 +49,13 @@ Deno.test("vis run gathers extensions to load and to leave out, each for itself"
   assert.deepEqual((await run()).asked?.noExtension, []);
   assert.equal((await run("--reasoning", "deep")).asked?.reasoning, "deep");
 });
+
+Deno.test("vis run refuses options whose value is empty, as of a variable of the shell that is not set", async () => {
+  for (
+    const flag of ["--conversation", "--fork", "--model", "--provider", "--db", "--cwd", "--context", "--extension"]
+  ) {
+    const { asked, err } = await run(flag, "");
+    assert.equal(asked, null, flag);
+    assert.match(err, new RegExp(`^vis: option '${flag} <.+>' argument '' is invalid. It must not be empty\n`), flag);
+  }
+});

@@ -44,6 +44,9 @@ Deno.test("vis refuses flags and places that it does not know", async () => {
   assert.equal(unknown.code, 2);
   assert.match(unknown.err, /^vis: unknown option '--verbos'/);
   assert.equal((await run(["-c", "--conversation", "abc"])).code, 2);
+  const empty = await run(["--conversation", ""]);
+  assert.deepEqual([empty.code, empty.asked], [2, []]);
+  assert.match(empty.err, /^vis: option '--conversation <id>' argument '' is invalid. It must not be empty/);
 });
 
 Deno.test("words that are no command are the first request of the screen", async () => {

@@ -85,3 +85,9 @@ Deno.test("vis undo refuses flags that contradict each other, and says where fs 
   assert.equal(off.code, 2);
   assert.match(off.err, /the extension that records file changes is disabled/);
 });
+
+Deno.test("vis undo undoes nothing if the conversation to undo is an empty word", async () => {
+  const { code, err, asked } = await run(["undo", "--conversation", ""], { answer: { changes: [], files: [] } });
+  assert.deepEqual([code, asked], [2, []]);
+  assert.match(err, /^vis: option '--conversation <id>' argument '' is invalid/);
+});
