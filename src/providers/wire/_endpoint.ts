@@ -27,11 +27,11 @@ export class Endpoint {
   /** Throws `ConfigError` for an address or a key that cannot be used for requests. */
   constructor(options: EndpointOptions) {
     const url = parse(options.baseUrl, options.advice);
-    const login = url.username === "" ? "" : `${percentDecoded(url.username)}:${percentDecoded(url.password)}`;
+    const login = url.username === "" ? "" : basicCredentials(url);
     this.base = url.origin + url.pathname.replace(/\/+$/, "").replace(PASTED, "").replace(/\/+$/, "");
     this.#query = Object.fromEntries(url.searchParams);
     this.headers = {
-      ...(login ? { authorization: `Basic ${btoa(login)}` } : {}),
+      ...(login ? { authorization: `Basic ${login}` } : {}),
       ...lowerCased(options.authorization),
       ...lowerCased(options.headers),
     };
@@ -40,7 +40,7 @@ export class Endpoint {
     const inHeaders = Object.values(this.headers).filter((text) => text.length >= SHORTEST_HEADER_SECRET);
     const keys = Object.values(options.authorization);
     this.#hideSecrets = secretsHider([
-      ...[percentDecoded(url.password), url.password, login && btoa(login), ...Object.values(this.#query)],
+      ...[percentDecoded(url.password), url.password, login, ...Object.values(this.#query)],
       ...[...inHeaders, ...keys].flatMap((text) => [text, text.replace(/^\w+ +/, "")]),
     ]);
   }
@@ -73,6 +73,11 @@ function parse(baseUrl: string, advice: Advice): URL {
   throw new ConfigError(
     `Cannot use the base URL "${shown}": set ${advice.baseUrl} to an address like http://127.0.0.1:8080/v1`,
   );
+}
+
+/** As in RFC 7617, with UTF-8. */
+function basicCredentials({ username, password }: URL): string {
+  return new TextEncoder().encode(`${percentDecoded(username)}:${percentDecoded(password)}`).toBase64();
 }
 
 function checkHeaders(

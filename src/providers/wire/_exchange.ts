@@ -99,7 +99,7 @@ export class HttpExchange {
       const to = URL.parse(location, at);
       const keepsMethod = init.method === "GET" || status === 307 || status === 308;
       if (to?.origin !== new URL(at).origin || !keepsMethod || hops >= MAX_REDIRECTS) {
-        throw this.#facts.failures.redirected(status, to?.origin ?? location);
+        throw this.#facts.failures.redirected(status, to ? to.origin + to.pathname : location);
       }
       at = to.href;
     }

@@ -19,10 +19,14 @@ export interface FailureFacts {
 
 const CONTEXT =
   /context[_ ]?(length|window|size)|maximum context|too many tokens|(prompt|input|request) is too (long|large)|exceeds? .{0,40}context|exceeds? max length|token count .{0,60}exceeds|range of input length|reduce the length/i;
-const OUT_OF_MONEY = /insufficient_quota|insufficient (quota|funds|balance|credits)|billing|payment required/i;
+/** Texts about a rate limit link to billing pages, so only a code may say that word. */
+const OUT_OF_MONEY = /insufficient_quota|billing/i;
 const NO_CREDIT = /credit balance is too low/i;
+const NO_FUNDS = /insufficient[_ ](quota|funds|balance|credits)|payment required/i;
 const NO_MODEL = /model_not_found|unknown_model|model_not_supported|not a valid model|unknown model|no such model/i;
 const BAD_KEY = /API_KEY_INVALID|API key not valid/;
+const FILTERED =
+  /content_filter|content_policy|content management policy|data_?inspection|requires moderation|was flagged/i;
 
 /** Converts failures of services and networks to `ProviderError`s that say what to do. */
 export class Failures {
@@ -36,17 +40,19 @@ export class Failures {
   refused(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status, code, text } = refusal;
     const at = this.#facts.endpoint.base;
-    if (status === 413 || (status < 500 && status !== 429 && CONTEXT.test(`${code} ${text}`))) {
+    // Some local servers report a full context as a failure of their own, or without a status.
+    if (status === 413 || (status <= 500 && status !== 429 && CONTEXT.test(`${code} ${text}`))) {
       const message = `Cannot fit the request into the model's context (${status} from ${at})${this.#said(text)}; ` +
         `choose a model with a larger context or ask about less at once`;
       return new ProviderError(message, { code: "context", retryable: false, status });
     }
+    if ([400, 403, 500].includes(status) && FILTERED.test(`${code} ${text}`)) return this.declined(text, status);
     if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(`${code} ${text}`))) {
       const advice = `${this.#facts.endpoint.hasKey ? "check" : "set"} ${this.#facts.advice.key}`;
       const message = `Cannot sign in to ${at} (${status}): ${advice}${this.#said(text)}`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
-    const isAboutMoney = OUT_OF_MONEY.test(`${code} ${status === 429 ? text : ""}`) || NO_CREDIT.test(text);
+    const isAboutMoney = OUT_OF_MONEY.test(code) || NO_CREDIT.test(text) || (status === 429 && NO_FUNDS.test(text));
     if (status === 402 || isAboutMoney) {
       const message = `Cannot get a reply from ${at} (${status}): the account has no credit left${this.#said(text)}`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
@@ -133,10 +139,10 @@ export class Failures {
   }
 
   /** The model or a filter declined to answer. */
-  declined(text: string): ProviderError {
+  declined(text: string, status: number | null = null): ProviderError {
     return new ProviderError(
       `Cannot get an answer: the model refused the request${this.#said(text)}; put it another way`,
-      { code: "refused", retryable: false },
+      { code: "refused", retryable: false, status },
     );
   }
 

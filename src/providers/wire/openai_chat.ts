@@ -70,10 +70,10 @@ function contentOf(
 }
 
 function read(event: JsonFields, reply: ReplyBuilder): boolean {
-  const hasUsage = readUsage(event.usage, reply);
+  const choice = asRecord(Array.isArray(event.choices) ? event.choices[0] : undefined);
+  const hasUsage = readUsage(event.usage ?? choice.usage, reply);
   if (!Array.isArray(event.choices)) return hasUsage;
   reply.servedBy(event.model);
-  const choice = asRecord(event.choices[0]);
   const { error, delta, finish_reason: finish } = choice;
   if (error !== undefined && error !== null) reply.failure = { error };
   const { content, refusal, ...others } = asRecord(delta);
@@ -97,12 +97,14 @@ function readContent(content: unknown, reply: ReplyBuilder): void {
 }
 
 /** How services that implement OpenAI's API report that the reply reached its maximum length. */
-const LENGTH = new Set(["length", "max_tokens", "model_length"]);
+const LENGTH = new Set(["length", "max_tokens", "model_length", "model_context_window_exceeded"]);
+/** That the service ended the reply before the model did. */
+const BROKEN = new Set(["error", "network_error", "insufficient_system_resource", "abort"]);
 
 function readFinish(finish: string, reply: ReplyBuilder): void {
   if (finish === "content_filter" || finish === "sensitive") return reply.decline("");
-  if (finish === "error" || finish === "network_error") {
-    return void (reply.failure = { error: { message: "The model ended with an error", code: 502 } });
+  if (BROKEN.has(finish)) {
+    return void (reply.failure = { error: { message: `The model ended with an error (${finish})`, code: 502 } });
   }
   reply.finish = LENGTH.has(finish) ? "length" : finish;
 }

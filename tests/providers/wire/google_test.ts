@@ -151,7 +151,8 @@ Deno.test("google() waits as the body of a 429 says", async () => {
     { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [] },
     { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "36.5s" },
   ];
-  const error = await failureTo("google", { status: 429, error: { message: "You exceeded your quota", details } });
+  const message = "You exceeded your current quota, please check your plan and billing details.";
+  const error = await failureTo("google", { status: 429, error: { message, status: "RESOURCE_EXHAUSTED", details } });
   assert.deepEqual([error.code, error.retryable, error.retryAfterMs], ["rate", true, 36_500]);
   const inStream = await failureTo("google", {
     text: "abc",

@@ -55,6 +55,7 @@ Deno.test("openAiChat() counts usage wherever and however the server puts it", a
     ["with the finish", [delta({ content: "a" }), { ...STOP, usage }], {}],
     ["in every chunk, growing", [{ ...delta({ content: "a" }), usage: { prompt_tokens: 1 } }, { ...STOP, usage }], {}],
     ["after nulls", [{ ...delta({ content: "a" }), usage: null }, STOP, { choices: [], usage }], {}],
+    ["in the choice", [delta({ content: "a" }), delta({}, { finish_reason: "stop", usage })], {}],
     ["without choices at all", [delta({ content: "a" }), STOP, { usage }], {}],
     ["cached, OpenAI", [STOP, { usage: { ...usage, prompt_tokens_details: { cached_tokens: 8 } } }], { cached: 8 }],
     ["cached, DeepSeek", [STOP, { usage: { ...usage, prompt_cache_hit_tokens: 8 } }], { cached: 8 }],
@@ -127,6 +128,42 @@ Deno.test("openAiChat() tells no credit from too many requests", async () => {
   assert.match(message, /no credit/);
 });
 
+Deno.test("openAiChat() takes a rate limit whose text links to a billing page for what it is", async () => {
+  const message =
+    "Rate limit reached for mock-1 on tokens per min. Please try again in 9s. You can increase your rate " +
+    "limit by adding a payment method at https://example.com/account/billing.";
+  const error = { message, type: "tokens", code: "rate_limit_exceeded" };
+  const { code, retryable } = await failureTo("openai-chat", { status: 429, error });
+  assert.deepEqual([code, retryable], ["rate", true]);
+});
+
+Deno.test("openAiChat() tells a filter that refused the request from a wrong key", async () => {
+  const refusals: readonly MockReply[] = [
+    { status: 403, error: { code: 403, message: "Your chosen model requires moderation and your input was flagged" } },
+    { status: 400, error: { code: "content_filter", message: "The response was filtered" } },
+    { status: 400, error: { code: "data_inspection_failed", message: "Inappropriate content" } },
+    streamOf({ error: { code: "content_policy_violation", message: "No" } }),
+  ];
+  for (const reply of refusals) {
+    const { code, retryable, message } = await failureTo("openai-chat", reply);
+    assert.deepEqual([code, retryable], ["refused", false], message);
+    assert.match(message, /the model refused the request; the server replied: .*put it another way/);
+  }
+});
+
+Deno.test("openAiChat() takes no reply for whole that its service ended", async () => {
+  for (const finish of ["insufficient_system_resource", "abort", "network_error"]) {
+    const { code, retryable, message } = await failureTo(
+      "openai-chat",
+      streamOf(delta({ content: "half" }), delta({}, { finish_reason: finish })),
+    );
+    assert.deepEqual([code, retryable], ["server", true], finish);
+    assert.ok(message.includes(`ended with an error (${finish})`), message);
+  }
+  const full = streamOf(delta({ content: "half" }), delta({}, { finish_reason: "model_context_window_exceeded" }));
+  assert.equal((await replyTo(full)).end.finish, "length");
+});
+
 Deno.test("openAiChat() knows a model that is not there by the words of services that answer 400", async () => {
   const errors = [
     { message: "Unknown model: mock-1", code: "unknown_model" },
@@ -176,6 +213,14 @@ Deno.test("openAiChat() knows a full context in the words of many servers", asyn
   for (const message of texts) {
     const { code, retryable } = await failureTo("openai-chat", { status: 400, error: { message } });
     assert.deepEqual([code, retryable], ["context", false], message);
+  }
+  // Local servers say so with a status of their own failure, or in a stream without any.
+  const overflow = {
+    message: "Trying to keep the first 4531 tokens when context the overflows; context length of 4096",
+  };
+  for (const reply of [{ status: 500, error: overflow }, streamOf({ error: overflow })]) {
+    const { code, retryable } = await failureTo("openai-chat", reply);
+    assert.deepEqual([code, retryable], ["context", false]);
   }
 });
 

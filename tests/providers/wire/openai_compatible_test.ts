@@ -129,6 +129,17 @@ Deno.test("an OpenAI-compatible server: names the address of a server that is no
   }
 });
 
+Deno.test("an OpenAI-compatible server: gets a name and a password of any letters, which no message shows", async () => {
+  await withMock({ reply: { status: 500, error: { message: "no: bsOzecOpLXVzZXI6xIXEmcWCdw==" } } }, async (mock) => {
+    const baseUrl = mock.baseUrl.replace("//", "//nóyé-user:ąęłw@");
+    const error = await failureOf(collect(provide({ baseUrl, token: "" })));
+    assert.doesNotMatch(error.message, /bsOz/);
+    const { authorization = "" } = mock.requests[0]?.headers ?? {};
+    const sent = Uint8Array.fromBase64(authorization.replace("Basic ", ""));
+    assert.equal(new TextDecoder().decode(sent), "nóyé-user:ąęłw");
+  });
+});
+
 Deno.test("an OpenAI-compatible server: says that a host name is not known", async () => {
   const error = await failureOf(collect(provide({ baseUrl: "http://vis-test.invalid/v1" })));
   assert.match(error.message, /^Cannot reach http:\/\/vis-test\.invalid\/v1: .*check the network and VIS_BASE_URL$/);

@@ -109,13 +109,25 @@ Deno.test("WireProvider never follows a redirect to another service, which would
     const provider = new WireProvider(openAiChat(baseUrl), { ...OPTIONS, baseUrl });
     for (const call of [collect(provider), provider.models({ signal: new AbortController().signal })]) {
       const error = await Promise.resolve(call).then(() => null, (error: Error) => error);
-      const text = `(${status}): it redirects to http://127.0.0.1:${other.addr.port}; check the base URL of mine`;
-      assert.ok(error?.message.endsWith(text), error?.message);
+      const text = `(${status}): it redirects to http://127.0.0.1:${other.addr.port}/v1/`;
+      assert.ok(error?.message.includes(text), error?.message);
+      assert.match(error?.message ?? "", /; check the base URL of mine$/);
     }
     await server.shutdown();
   }
   assert.deepEqual(seen, []);
   await other.shutdown();
+});
+
+Deno.test("WireProvider says to which page of the same service it was sent", async () => {
+  const server = redirecting(302, () => "/login");
+  const origin = `http://127.0.0.1:${server.addr.port}`;
+  const provider = new WireProvider(openAiChat(origin), { ...OPTIONS, baseUrl: `${origin}/v1` });
+  await assert.rejects(collect(provider), (error: Error) => {
+    assert.ok(error.message.endsWith(`(302): it redirects to ${origin}/login; check the base URL of mine`));
+    return true;
+  });
+  await server.shutdown();
 });
 
 Deno.test("WireProvider follows redirects within a service that keep the request, and no endless ones", async () => {
