@@ -26,18 +26,28 @@ export function bodyData(
   }
 }
 
-/** Text in the character set that the type or the page itself names; else UTF-8. */
+/** Text in the character set that its first bytes, the type or the text itself names; else UTF-8. */
 export function bodyText(bytes: Uint8Array, type: string): string {
-  const charset = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(type)?.[1] ??
-    (isHtml(type) ? ownCharset(bytes) : undefined);
+  const charset = markedCharset(bytes) ?? /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(type)?.[1] ??
+    ownCharset(bytes, type);
   return decoderFor(charset ?? "utf-8").decode(bytes);
+}
+
+/** A byte order mark says more than any name does. */
+export function markedCharset([first, second, third]: Uint8Array): string | undefined {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  if (first === 0xfe && second === 0xff) return "utf-16be";
+  return first === 0xef && second === 0xbb && third === 0xbf ? "utf-8" : undefined;
 }
 
 export const isHtml = (type: string): boolean => /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type);
 
-function ownCharset(bytes: Uint8Array): string | undefined {
+function ownCharset(bytes: Uint8Array, type: string): string | undefined {
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, 1024));
-  return /<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})/i.exec(head)?.[1];
+  const xml = /^<\?xml[^<>]{0,200}\sencoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})/.exec(head)?.[1];
+  const meta = /<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})/i.exec(head)?.[1];
+  const named = xml ?? (isHtml(type) ? meta : undefined);
+  return named !== undefined && /^utf-?16/i.test(named) ? undefined : named; // or it could not be read here
 }
 
 function decoderFor(label: string): TextDecoder {

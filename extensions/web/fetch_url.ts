@@ -137,11 +137,20 @@ function redirected(request: HttpRequest, { status, headers }: HttpAnswer): Http
 
 function parseRedirect(location: string, from: URL): URL {
   try {
-    const url = parseUrl(location, from);
+    const url = parseUrl(asUtf8(location), from);
     if (from.protocol === "https:" && url.protocol === "http:") throw new Error("It goes from https: to http:");
     return url;
   } catch (error) {
     throw new Error(`Its redirect is not followed: ${reasonOf(error)}`);
+  }
+}
+
+/** A header's bytes are its characters; servers write addresses that are not ASCII as UTF-8. */
+function asUtf8(header: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(header, (char) => char.charCodeAt(0)));
+  } catch {
+    return header;
   }
 }
 

@@ -1,18 +1,13 @@
-import { ENDS, ENDS_PARAGRAPH, INLINE, isSkipped, VOID } from "./element_rules.ts";
+import { ENDS, ENDS_PARAGRAPH, INLINE, isSkipped, languageOf, startOf, VOID } from "./element_rules.ts";
 import { InlineText, type Mark } from "./inline_text.ts";
+import { joinedBlocks, type TextBlock } from "./joined_blocks.ts";
 import type { PageHandler } from "./page_tokens.ts";
 import { TableText } from "./table_text.ts";
 
 interface Element {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
-  readonly mark: Mark | null;
-}
-
-interface Block {
-  readonly text: string;
-  /** 2 in the page's main element, 1 in an article, else 0. */
-  readonly rank: number;
+  mark: Mark | null;
 }
 
 export interface PageLink {
@@ -38,12 +33,12 @@ const MARKERS: Readonly<Record<string, string>> = {
 
 /** Converts a page's tags to Markdown. The cost is bounded by the page's length, however it is nested. */
 export class MarkdownWriter implements PageHandler {
-  readonly #base: URL;
+  #base: URL;
   readonly #maxChars: number;
   readonly #stack: Element[] = [];
   /** How many elements of a name are open, so that the stack is searched only for one that is there. */
   readonly #open = new Map<string, number>();
-  readonly #blocks: Block[] = [];
+  readonly #blocks: TextBlock[] = [];
   readonly #links = new Map<string, string>();
   readonly #inline = new InlineText();
   /** Prefixes of the enclosing lists and quotes: for the first line and for the others. */
@@ -60,6 +55,7 @@ export class MarkdownWriter implements PageHandler {
   #chars = 0;
   #linkChars = 0;
   #cut = false;
+  #hasBase = false;
 
   constructor({ base, maxChars }: { readonly base: URL; readonly maxChars: number }) {
     this.#base = base;
@@ -85,9 +81,9 @@ export class MarkdownWriter implements PageHandler {
     this.#flush();
     for (const rank of [2, 1]) {
       const blocks = this.#blocks.filter((block) => block.rank >= rank);
-      if (blocks.reduce((sum, { text }) => sum + text.length, 0) >= ENOUGH) return joined(blocks);
+      if (blocks.reduce((sum, { text }) => sum + text.length, 0) >= ENOUGH) return joinedBlocks(blocks);
     }
-    return joined(this.#blocks);
+    return joinedBlocks(this.#blocks);
   }
 
   text(text: string): void {
@@ -180,7 +176,10 @@ export class MarkdownWriter implements PageHandler {
   #leave(element: Element): void {
     const { name, attributes } = element;
     const heading = /^h([1-6])$/.exec(name)?.[1];
-    if ((name === "td" || name === "th") && this.#tables === 1) return void this.#table?.cell(this.#inline.take());
+    if (this.#tables === 1 && (name === "td" || name === "th")) {
+      return void this.#table?.cell(this.#inline.take(), attributes);
+    }
+    if (this.#tables === 1 && name === "caption") return void this.#table?.caption(this.#inline.take());
     if (name === "pre" && this.#pre) return this.#endPre();
     if (heading !== undefined && !this.#table) this.#flush(`${"#".repeat(Number(heading))} `);
     this.#break();
@@ -191,7 +190,8 @@ export class MarkdownWriter implements PageHandler {
     if (this.#prefixes.at(-1)?.owner === element) this.#prefixes.pop();
   }
 
-  #endLink(mark: Mark, attributes: ReadonlyMap<string, string>): void {
+  /** Returns the link's text. */
+  #endLink(mark: Mark, attributes: ReadonlyMap<string, string>): string {
     const full = this.truncated;
     const url = full ? null : this.#resolved(attributes.get("href"));
     const label = this.#inline.linked(mark, url);
@@ -199,6 +199,7 @@ export class MarkdownWriter implements PageHandler {
       this.#linkChars += url.length + Math.min(label.length, MAX_LABEL);
       this.#links.set(url, label.slice(0, MAX_LABEL));
     }
+    return label;
   }
 
   get #mayList(): boolean {
@@ -208,7 +209,7 @@ export class MarkdownWriter implements PageHandler {
   #endPre(): void {
     const code = (this.#pre ?? []).join("").replace(/^\r?\n/, "").trimEnd();
     this.#pre = null;
-    this.#inline.take();
+    if (!this.#table) this.#inline.take();
     if (code === "") return;
     const fence = "`".repeat(
       Math.max(3, ...[...code.matchAll(/`{3,}/g)].slice(0, 1000).map(([run]) => run.length + 1)),
@@ -223,7 +224,8 @@ export class MarkdownWriter implements PageHandler {
 
   #void(name: string, attributes: ReadonlyMap<string, string>): void {
     if (this.#skipped > 0 || this.truncated) return;
-    if (name === "br") {
+    if (name === "base") this.#setBase(attributes.get("href"));
+    else if (name === "br") {
       if (this.#pre) this.#pre.push("\n");
       else this.#inline.raw(this.#table ? " " : "\n");
     } else if (name === "hr") {
@@ -234,6 +236,13 @@ export class MarkdownWriter implements PageHandler {
       const url = this.#resolved(attributes.get("src"));
       if (alt !== "" && url !== null) this.#inline.raw(`![${alt.slice(0, MAX_LABEL)}](${url})`);
     }
+  }
+
+  /** The first address counts, for all links of the page. */
+  #setBase(href: string | undefined): void {
+    if (href === undefined || this.#hasBase || !URL.canParse(href, this.#base)) return;
+    this.#base = new URL(href, this.#base);
+    this.#hasBase = true;
   }
 
   /** Null for links that lead to no other page: scripts, mail, data, anchors. */
@@ -252,8 +261,23 @@ export class MarkdownWriter implements PageHandler {
   }
 
   #flush(prefix = ""): void {
+    const link = this.#endMarks();
     const text = this.#inline.take();
+    if (link) link.mark = this.#inline.begin();
     if (text !== "") this.#block(`${prefix}${prefix === "" ? text : text.replace(/\n/g, " ")}`);
+  }
+
+  /** Ends emphasis and links where a paragraph inside them does. Returns a link that has no text yet. */
+  #endMarks(): Element | null {
+    let link: Element | null = null;
+    for (let at = this.#stack.length - 1; at >= 0; at--) {
+      const element = this.#stack[at]!, { name, mark, attributes } = element;
+      if (!mark) continue;
+      element.mark = null;
+      if (name !== "a") this.#inline.marked(mark, MARKERS[name] ?? "");
+      else if (this.#endLink(mark, attributes) === "") link = element;
+    }
+    return link;
   }
 
   #block(text: string): void {
@@ -274,26 +298,3 @@ export class MarkdownWriter implements PageHandler {
     this.#blocks.push({ text: lines.join("\n"), rank: this.#rank >= 1000 ? 2 : Math.min(1, this.#rank) });
   }
 }
-
-function languageOf(attributes: ReadonlyMap<string, string>): string {
-  return /(?:^|\s)lang(?:uage)?-([\w+#-]{1,30})/.exec(attributes.get("class") ?? "")?.[1] ?? "";
-}
-
-function startOf(attributes: ReadonlyMap<string, string>): number {
-  const start = attributes.get("start") ?? "1";
-  return /^\d{1,6}$/.test(start) ? Number(start) : 1;
-}
-
-/** List items are on consecutive lines, other blocks are separated. */
-function joined(blocks: readonly Block[]): string {
-  let text = "";
-  let last = "";
-  for (const block of blocks) {
-    const tight = isItem(last) && isItem(block.text);
-    text += text === "" ? block.text : `${tight ? "\n" : "\n\n"}${block.text}`;
-    last = block.text;
-  }
-  return text;
-}
-
-const isItem = (text: string): boolean => /^[\s>]*(?:-|\d{1,9}\.) /.test(text);

@@ -19,9 +19,16 @@ export async function readResponseBody(
   if (!["gzip", "x-gzip", "deflate"].includes(coding)) {
     throw new Error(`The answer is encoded as ${coding.slice(0, 40)}, which was not asked for`);
   }
+  const first = await body.next();
+  if (first.done) return { bytes: new Uint8Array(), truncated: false }; // nothing is encoded as nothing
   const unzip = createUnzip({ chunkSize: 64 << 10 });
-  pipeline(Readable.from(body), unzip, () => {}); // a failure surfaces when it is read
+  pipeline(Readable.from(after(first.value, body)), unzip, () => {}); // a failure surfaces when it is read
   return await collect(unzip, maxBytes);
+}
+
+async function* after(first: Uint8Array, rest: HttpAnswer["body"]): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* rest;
 }
 
 async function collect(parts: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Body> {

@@ -1,5 +1,5 @@
 import type { EnvironmentView } from "@vis/extension";
-import { bodyText, isHtml } from "./body_data.ts";
+import { bodyText, isHtml, markedCharset } from "./body_data.ts";
 import type { Outside } from "./outside.ts";
 import type { PageText } from "./page_markdown.ts";
 import { facts, fetchPage, type WebCallOptions } from "./web_call.ts";
@@ -16,7 +16,8 @@ export async function readablePage(
   const { status, url } = facts(fetched);
   const type = fetched.headers.get("content-type") ?? "";
   const name = type.split(";")[0]?.trim() ?? "";
-  if (fetched.bytes.subarray(0, 8000).includes(0) && !/charset/i.test(type)) {
+  const isText = /charset/i.test(type) || markedCharset(fetched.bytes) !== undefined;
+  if (!isText && fetched.bytes.subarray(0, 8000).includes(0)) {
     throw new Error(`Cannot read ${url}: it is ${name || "no text"}; web.get gives its bytes`);
   }
   const text = bodyText(fetched.bytes, type);

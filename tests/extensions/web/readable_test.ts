@@ -59,6 +59,39 @@ if (a < b) {
   assert.deepEqual(page.links, [{ text: "a link", url: "https://site.example/b?x=1&y=2#z" }]);
 });
 
+Deno.test("web.readable() keeps links around headings and paragraphs, and icons and scripts end no paragraph", async () => {
+  const cards = await read(
+    `<a href="/1"><h3>One</h3><p>first</p></a><ul><li><a href=/2><div><b><p>Two</p></b></div></a></ul>
+     <p>see <a href="/3">three <svg><path/></svg></a>, <math><mi>x</mi><mo>=</mo><mn>2</mn></math><script>1</script> too</p>`,
+  );
+  assert.equal(
+    cards.text,
+    "### [One](https://site.example/1)\n\nfirst\n\n- [Two](https://site.example/2)\n\n" +
+      "see [three](https://site.example/3) , x=2 too",
+  );
+  assert.deepEqual(cards.links.map(({ text }) => text), ["One", "Two", "three"]);
+});
+
+Deno.test("web.readable() takes the first base of a page for its addresses", async () => {
+  const page = await read(`<head><base target=x><base href="/other/"><base href="/no/"></head><a href=x>x</a>`);
+  assert.deepEqual(page.links, [{ text: "x", url: "https://site.example/other/x" }]);
+});
+
+Deno.test("web.readable() keeps the columns of tables whose cells take several, captions, and all text of cells", async () => {
+  const table = (rows: string): Promise<string> => text(`<table>${rows}</table>`);
+  assert.equal(
+    await table("<caption>Cap</caption><tr><th colspan=2>n<th>a<tr><td rowspan=2>x<td>y<td>1<tr><td>z<td>2"),
+    "Cap\n\n| n |  | a |\n| --- | --- | --- |\n| x | y | 1 |\n| x | z | 2 |",
+  );
+  assert.match(await table("<tr><td>a<td>b<tr><td>before<pre>code</pre>after<td>c"), /\| before after \| c \|/);
+  const long = await table("<tr><td>a<td>b".repeat(2_003));
+  assert.ok(long.startsWith("| a | b |\n| --- | --- |\n| a | b |") && long.endsWith("| a | b |\n\n[3 more rows]"));
+  const repeated = await table(
+    `<tr>${`<td rowspan=9999 colspan=0>${"x".repeat(300)}`.repeat(50)}${"<tr>".repeat(1_999)}`,
+  );
+  assert.ok(repeated.length < 600_000, `${repeated.length}`);
+});
+
 Deno.test("web.readable() leaves out what is no text, and takes the main part where the page names one", async () => {
   const body = "word ".repeat(60).trim();
   const around = (main: string): string =>
@@ -140,6 +173,16 @@ Deno.test("web.readable() reads pages in their own character sets, other text as
   const latin = Uint8Array.from("<html><meta charset=latin1><p>caf\xe9", (one) => one.charCodeAt(0));
   const one = site({
     "/page": reply(latin, { "content-type": "text/html" }),
+    "/feed": reply(
+      Uint8Array.from("<?xml version='1.0' encoding='iso-8859-1'?><a>caf\xe9</a>", (one) => one.charCodeAt(0)),
+      {
+        "content-type": "application/rss+xml",
+      },
+    ),
+    "/utf16": reply(Uint8Array.of(0xff, 0xfe, 0x61, 0, 0xe4, 0), { "content-type": "text/plain" }),
+    "/empty": reply("", { "content-type": "text/plain", "content-encoding": "gzip" }),
+    "/moved": reply("", { location: "/t\u00ebxt" }, 301),
+    "/t%C3%ABxt": reply("moved", { "content-type": "text/plain" }),
     "/text": reply("# as it is\n<p>", { "content-type": "text/markdown" }),
     "/pdf": reply(Uint8Array.of(37, 80, 0, 0), { "content-type": "application/pdf" }),
     "/missing": reply("<html><title>Gone</title>not here", { "content-type": "text/html" }, 404),
@@ -156,6 +199,10 @@ Deno.test("web.readable() reads pages in their own character sets, other text as
       truncated: false,
     });
     assert.equal((await get("/text")).text, "# as it is\n<p>");
+    assert.match((await get("/feed")).text, /<a>café<\/a>$/);
+    assert.equal((await get("/utf16")).text, "aä");
+    assert.equal((await get("/empty")).text, "");
+    assert.equal((await get("/moved")).text, "moved");
     assert.deepEqual(await get("/missing").then(({ status, title, text }) => [status, title, text]), [
       404,
       "Gone",
