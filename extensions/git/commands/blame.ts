@@ -1,6 +1,6 @@
 import type { EnvironmentView } from "@vis/extension";
 import { Git } from "../program/git.ts";
-import { gitSays, plainReason } from "../program/git_error.ts";
+import { gitSays } from "../program/git_error.ts";
 import { missingFile } from "./missing_file.ts";
 import { pathArguments } from "../program/paths.ts";
 import { nameOf } from "../output/quoted_name.ts";
@@ -60,7 +60,6 @@ export async function blame(
     if (gitSays("noPath", stderr)) {
       throw await missingFile(git, { cannot, path, ...(ref === undefined ? {} : { commit: ref }) });
     }
-    if (ref === undefined) throw new Error(`${cannot}: ${plainReason(stderr)}`);
     throw await refError(git, { cannot, stderr, refs: where });
   }
   return report.result;

@@ -2,10 +2,11 @@ import type { EnvironmentView } from "@vis/extension";
 import { type Commit, COMMIT_FORMAT, commitOf } from "../output/commit_fields.ts";
 import { refuseFiltered } from "./filtered.ts";
 import { Git } from "../program/git.ts";
-import { plainReason } from "../program/git_error.ts";
+import { plainReason, unmatchedPath } from "../program/git_error.ts";
 import { identityOf } from "../program/identity.ts";
+import { missingFile } from "./missing_file.ts";
 import { pathArguments } from "../program/paths.ts";
-import { readStatus } from "./status.ts";
+import { type FileStatus, readStatus } from "./status.ts";
 
 export interface CommitOptions {
   /** Includes every changed file that git tracks. */
@@ -51,7 +52,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
       },
     },
   );
-  if (code !== 0) throw await commitError(git, stderr.trim() === "" ? stdout : stderr);
+  if (code !== 0) throw await commitError(git, { stdout, stderr });
   return await lastCommit(git);
 }
 
@@ -69,14 +70,27 @@ async function lastCommit(git: Git): Promise<Made> {
   };
 }
 
-async function commitError(git: Git, said: string): Promise<Error> {
+/** Git writes to its standard output only that nothing is staged. */
+async function commitError(
+  git: Git,
+  { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
+): Promise<Error> {
   const { files, count } = await readStatus(git);
   const some = (names: readonly string[]): string => names.slice(0, SHOWN).join(", ");
   if (count.conflicts > 0) {
     const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);
     return new Error(`Cannot commit: ${count.conflicts} files have conflicts, fix and add them: ${some(names)}`);
   }
-  if (count.staged > 0) return new Error(`Cannot commit: ${plainReason(said)}`);
+  const path = unmatchedPath(stderr);
+  const isNew = (file: FileStatus): boolean =>
+    file.untracked === true && `${path}/`.startsWith(file.path.replace(/\/?$/, "/"));
+  if (path !== undefined && files.some(isNew)) {
+    return new Error(`Cannot commit: git does not track ${path} yet; git.add it first`);
+  }
+  if (path !== undefined) return await missingFile(git, { cannot: "Cannot commit", path });
+  if (stderr.trim() !== "" || count.staged > 0) {
+    return new Error(`Cannot commit: ${plainReason(stderr.trim() || stdout)}`);
+  }
   const names = files.map(({ path }) => path);
   if (names.length === 0) return new Error("Cannot commit: nothing has changed");
   return new Error(`Cannot commit: nothing is staged; git.add what changed: ${some(names)}`);

@@ -124,6 +124,12 @@ async function missing(git: Git, name: string): Promise<Error> {
   const [ref = "", path] = name.split(/:(.*)/s);
   const cannot = `Cannot show ${name}`;
   if (path !== undefined && (await git.run(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])).code === 0) {
+    const { stdout } = await git.run(["rev-parse", "--verify", "--quiet", name]);
+    if (stdout.trim() !== "") {
+      return new Error(
+        `${cannot}: it is commit ${stdout.trim()} of a submodule, whose objects are not in this repository`,
+      );
+    }
     return await missingFile(git, { cannot, path, commit: ref });
   }
   return await refError(git, { cannot, stderr: null, refs: [ref] });

@@ -74,10 +74,10 @@ async function worktreesOf(git: Git): Promise<readonly Worktree[]> {
         return [key, value.join(" ")];
       }),
     );
-    const gone = facts.get("prunable");
+    const gone = facts.get("prunable"), hash = facts.get("HEAD") ?? "";
     return {
       path: nameOf(facts.get("worktree") ?? ""),
-      hash: facts.get("HEAD") ?? null,
+      hash: /^0*$/.test(hash) ? null : hash, // zeros before the first commit
       branch: facts.get("branch")?.replace(/^refs\/heads\//, "") ?? null,
       ...(gone === undefined ? {} : { gone }),
       ...(facts.has("locked") ? { locked: true } : {}),

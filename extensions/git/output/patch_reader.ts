@@ -54,6 +54,12 @@ interface OpenFile {
 const MAX_LINE = 1000;
 const HUNK = /^@@+ -(\d+)(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+(\d+)(?:,(\d+))? @@+ ?(.*)$/s;
 
+/** Lines of each older side: two of them in a merge. */
+function oldCounts(header: string): number[] {
+  const [sides = ""] = header.split(/ @@/, 1);
+  return [...sides.matchAll(/ -\d+(?:,(\d+))?/g)].map(([, count = "1"]) => Number(count));
+}
+
 /** Reads a patch line by line. Everything is counted; what is kept is bounded. */
 export class PatchReader {
   readonly #limits: { readonly files: number; readonly chars: number };
@@ -62,8 +68,8 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** Lines that the open hunk still expects, so that text that looks like a header is not taken for one. */
-  #old = 0;
+  /** Lines that the open hunk still expects, of each older side and of the newer one, so that text that looks like a header is not taken for one. */
+  #old: number[] = [];
   #new = 0;
 
   constructor(limits: { readonly files: number; readonly chars: number }) {
@@ -79,7 +85,7 @@ export class PatchReader {
   }
 
   line(line: string): void {
-    if (this.#file && (this.#old > 0 || this.#new > 0)) return this.#content(this.#file, line);
+    if (this.#file && (this.#new > 0 || this.#old.some((count) => count > 0))) return this.#content(this.#file, line);
     if (line.startsWith("diff --")) return this.#begin(line);
     const [, unmerged] = /^\* Unmerged path (.*)$/s.exec(line) ?? [];
     if (unmerged !== undefined) return this.#open({ path: nameOf(unmerged), status: "conflict", marks: 1 });
@@ -114,11 +120,10 @@ export class PatchReader {
   #header(file: OpenFile, line: string): void {
     const [, oldStart, oldLines = "1", newStart, newLines = "1", heading = ""] = HUNK.exec(line) ?? [];
     if (oldStart !== undefined) {
-      this.#old = Number(oldLines);
+      this.#old = oldCounts(line).slice(0, file.marks);
       this.#new = Number(newLines);
       const place = { oldStart: Number(oldStart), newStart: Number(newStart), heading };
-      this.#hunk = { ...place, oldLines: this.#old, newLines: this.#new, lines: [] };
-      if (file.marks === 2) this.#old = 0; // lines of two parents: only those of the result can be counted down
+      this.#hunk = { ...place, oldLines: Number(oldLines), newLines: this.#new, lines: [] };
       if (this.#chars < this.#limits.chars) file.hunks.push(this.#hunk);
       return;
     }
@@ -132,7 +137,7 @@ export class PatchReader {
     const marks = line.slice(0, file.marks);
     const isOld = marks.includes("-");
     const isNew = marks.includes("+");
-    if (!isNew && file.marks === 1) this.#old--;
+    this.#old = this.#old.map((count, at) => (isOld ? marks[at] === "-" : marks[at] !== "+") ? count - 1 : count);
     if (!isOld) this.#new--;
     if (isNew) this.#count(file, "added");
     if (isOld) this.#count(file, "deleted");

@@ -6,7 +6,7 @@ const WORDS = {
   notMerged: /is not fully merged/,
   noPath: /no such path|no such file|cannot stat path/i,
   noRef:
-    /unknown revision|bad revision|ambiguous argument|not a valid object|invalid object|does not exist in|invalid reference|not a commit|not a valid ref|needed a single revision/i,
+    /unknown revision|bad revision|ambiguous argument|not a valid object|invalid object|does not exist in|invalid reference|no such ref|not a commit|not a valid ref|needed a single revision/i,
 } as const;
 
 export function gitSays(what: keyof typeof WORDS, stderr: string): boolean {
@@ -17,7 +17,7 @@ export function gitSays(what: keyof typeof WORDS, stderr: string): boolean {
 /** The path for which git found nothing. */
 export function unmatchedPath(stderr: string): string | undefined {
   // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not distinguish errors
-  return /pathspec '(.*)' did not match any files/.exec(stderr)?.[1];
+  return /pathspec '(.*)' did not match any file/.exec(stderr)?.[1];
 }
 
 /** Git's reason for a failure, without its prefixes. */

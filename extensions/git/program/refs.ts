@@ -17,7 +17,7 @@ export function checkedRef(ref: string, { range = false }: { readonly range?: bo
   return ref;
 }
 
-/** The repository has no commit. */
+/** There is no commit, or none of the branch that HEAD names. */
 export class NoCommitError extends Error {
   override readonly name = "NoCommitError";
 }
@@ -38,6 +38,11 @@ export async function refError(
   const known = stdout.split("\n").filter((name) => name !== "");
   if (known.length === 0) return new NoCommitError(`${cannot}: there is no commit yet`);
   const [wanted] = named;
-  if (wanted === undefined) return new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
+  if (wanted === undefined) {
+    const unborn = (await git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).code !== 0;
+    return unborn
+      ? new NoCommitError(`${cannot}: there is no commit of this branch yet`)
+      : new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
+  }
   return new Error(`${cannot}: there is no ${wanted}; the nearest are ${nearestNames(wanted, known).join(", ")}`);
 }

@@ -20,6 +20,7 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["commit.verbose", "false"],
   ["tag.gpgSign", "false"],
   ["log.showSignature", "false"],
+  ["log.showRoot", "true"],
   ["sequence.editor", ":"],
   ["interactive.diffFilter", ""],
   ["diff.external", ""],

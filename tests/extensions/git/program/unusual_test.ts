@@ -1,0 +1,86 @@
+/** Repositories in unusual states. */
+import assert from "node:assert/strict";
+import { blame } from "../../../../extensions/git/commands/blame.ts";
+import { changeBranch } from "../../../../extensions/git/commands/branch.ts";
+import { commit } from "../../../../extensions/git/commands/commit.ts";
+import { diff } from "../../../../extensions/git/commands/diff.ts";
+import { log } from "../../../../extensions/git/commands/log.ts";
+import { show } from "../../../../extensions/git/commands/show.ts";
+import { status } from "../../../../extensions/git/commands/status.ts";
+import { listWorktrees } from "../../../../extensions/git/commands/worktree.ts";
+import { missing, repository } from "../_repository.ts";
+
+const ignore = missing !== "";
+
+Deno.test("git.commit() says why git refused, and not that nothing is staged", { ignore }, async () => {
+  await repository(async ({ env, write, workspace }) => {
+    await assert.rejects(commit(env, "same"), /Cannot commit: nothing has changed$/);
+    await write("a.txt", "changed\n");
+    await write("new.txt", "new\n");
+    await assert.rejects(commit(env, "not staged"), /nothing is staged; git\.add what changed: a\.txt, new\.txt/);
+    await assert.rejects(
+      commit(env, "wrong", { paths: "b.txt" }),
+      /Cannot commit: there is no file b\.txt; the nearest/,
+    );
+    await assert.rejects(
+      commit(env, "new", { paths: "new.txt" }),
+      /git does not track new\.txt yet; git\.add it first/,
+    );
+    await write("more/one.txt", "new\n");
+    await assert.rejects(commit(env, "new", { paths: "more/one.txt" }), /git does not track more\/one\.txt yet/);
+    await assert.rejects(commit(env, " ", { all: true }), /Cannot commit: .*empty commit message/);
+    await write(".git/index.lock", "");
+    await assert.rejects(commit(env, "locked", { all: true }), /Cannot commit: Unable to create .*index\.lock/);
+    await Deno.remove(`${workspace}/.git/index.lock`);
+    assert.equal((await commit(env, "works", { all: true })).files, 1);
+  });
+});
+
+Deno.test("git reads a branch without a commit beside others", { ignore }, async () => {
+  await repository(async ({ env, git }) => {
+    await git("switch", "-q", "--orphan", "fresh");
+    assert.deepEqual(await log(env), { commits: [], left: 0 });
+    const { branch, commit: hash } = await status(env);
+    assert.deepEqual([branch, hash], ["fresh", null]);
+    for (const read of [() => show(env), () => diff(env, { from: "HEAD" }), () => changeBranch(env, "other")]) {
+      await assert.rejects(read, /there is no commit of this branch yet$/);
+    }
+    await assert.rejects(blame(env, "a.txt"), /there is no commit of this branch yet$/);
+  });
+  await repository(async ({ env }) => {
+    assert.deepEqual((await listWorktrees(env)).map(({ hash }) => hash), [null]);
+    await assert.rejects(commit(env, "none", { amend: true }), /nothing (?:yet )?to amend/i);
+    await assert.rejects(blame(env, "a.txt"), /there is no commit yet$/);
+  }, { begun: false });
+});
+
+Deno.test("git.diff() counts what both sides of a merge lose at the end of a file", { ignore }, async () => {
+  await repository(async ({ env, git, write }) => {
+    await git("switch", "-q", "-c", "side");
+    await write("a.txt", "one\nTWO\nthree\n");
+    await git("commit", "-q", "-a", "-m", "side");
+    await git("switch", "-q", "main");
+    await write("a.txt", "one\n2\nthree\n");
+    await git("commit", "-q", "-a", "-m", "main");
+    await assert.rejects(git("merge", "-q", "side"));
+    await write("a.txt", "one\n");
+    const { files: [file], total } = await diff(env);
+    assert.equal(file?.hunks[0]?.text, "  one\n- 2\n -TWO\n--three");
+    assert.deepEqual(total, { files: 1, added: 0, deleted: 3 });
+  });
+});
+
+Deno.test("git.show() of a submodule, and of the first commit where it is set to be empty", { ignore }, async () => {
+  await repository(async ({ env, git, root }) => {
+    const made = ["-C", `${root}/outside/sub`, "commit", "-q", "--allow-empty", "-m", "s"];
+    await git("init", "-q", `${root}/outside/sub`);
+    await git(...made);
+    await git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", `${root}/outside/sub`, "lib");
+    await git("commit", "-q", "-m", "sub");
+    await assert.rejects(show(env, "HEAD:lib"), /it is commit [0-9a-f]{40} of a submodule/);
+    await assert.rejects(show(env, "HEAD:libs"), /there is no file libs in HEAD; the nearest are lib/);
+    await git("config", "log.showRoot", "false");
+    const first = await show(env, "HEAD~1");
+    assert.ok(first.kind === "commit" && first.files.length === 1);
+  });
+});
