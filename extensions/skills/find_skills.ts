@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readProjectFile } from "./project_file.ts";
+import { readProjectFile, realInside } from "./project_file.ts";
 
 export interface Skill {
   readonly name: string;
@@ -16,24 +16,28 @@ const PLACES = [".vis/skills", ".claude/skills", "skills"];
 export async function findSkills(
   { workspace, home = null }: { readonly workspace: string; readonly home?: string | null },
 ): Promise<readonly Skill[]> {
-  const roots = [...PLACES.map((place) => `${workspace}/${place}`), ...(home === null ? [] : [`${home}/skills`])];
-  const lists = await Promise.all(roots.map(skillsIn));
+  const lists = await Promise.all([
+    ...PLACES.map((place) => skillsIn(`${workspace}/${place}`, workspace)),
+    ...(home === null ? [] : [skillsIn(`${home}/skills`)]),
+  ]);
   const found = new Map<string, Skill>();
   for (const skill of lists.flat()) if (!found.has(skill.name)) found.set(skill.name, skill);
   return [...found.values()].sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
-async function skillsIn(root: string): Promise<readonly Skill[]> {
+/** `within`: no link of a skill may lead out of this folder. */
+async function skillsIn(root: string, within?: string): Promise<readonly Skill[]> {
   if (!existsSync(root)) return []; // usually, and Deno.readDir would make an error
   const names: string[] = [];
   try {
-    for await (const { name, isDirectory } of Deno.readDir(root)) if (isDirectory) names.push(name);
+    for await (const { name, isFile } of Deno.readDir(root)) if (!isFile) names.push(name);
   } catch {
     return [];
   }
   const skills = await Promise.all(
     names.sort().slice(0, MAX_SKILLS).map(async (name) => {
       const folder = `${root}/${name}`;
+      if (within !== undefined && await realInside(within, folder) === null) return null;
       const file = await readProjectFile(folder, { path: "SKILL.md", maxChars: MAX_HEAD });
       return file === null ? null : skillOf(file.text, { name, folder });
     }),
@@ -59,8 +63,8 @@ function field(head: string, key: string): string {
   const first = (lines[at] ?? "").slice(key.length + 1).trim();
   const rest: string[] = [];
   for (const line of lines.slice(at + 1)) {
-    if (!/^\s+\S/.test(line)) break;
-    rest.push(line.trim());
+    if (/^\S/.test(line)) break;
+    if (line.trim() !== "") rest.push(line.trim());
   }
   return /^[>|][-+]?$/.test(first) ? rest.join(" ").trim() : unquoted([first, ...rest].join(" ").trim());
 }

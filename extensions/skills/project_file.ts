@@ -8,11 +8,8 @@ export async function readProjectFile(
 ): Promise<{ readonly text: string; readonly cut: boolean } | null> {
   if (!existsSync(`${root}/${path}`)) return null;
   try {
-    const top = await Deno.realPath(root);
-    const real = await Deno.realPath(`${top}/${path}`);
-    if (!real.startsWith(`${top}${Deno.build.os === "windows" ? "\\" : "/"}`) || !(await Deno.stat(real)).isFile) {
-      return null;
-    }
+    const real = await realInside(root, `${root}/${path}`);
+    if (real === null || !(await Deno.stat(real)).isFile) return null;
     using file = await Deno.open(real);
     // A character is one to four bytes.
     const bytes = new Uint8Array(maxChars * 4 + 1);
@@ -23,6 +20,16 @@ export async function readProjectFile(
     }
     const text = new TextDecoder().decode(bytes.subarray(0, length));
     return { text: [...text.slice(0, maxChars + 1)].slice(0, maxChars).join("").trim(), cut: text.length > maxChars };
+  } catch {
+    return null;
+  }
+}
+
+/** Where the links of a path lead, if that is below the folder; else null. */
+export async function realInside(root: string, path: string): Promise<string | null> {
+  try {
+    const [top, real] = await Promise.all([Deno.realPath(root), Deno.realPath(path)]);
+    return real.startsWith(`${top}${Deno.build.os === "windows" ? "\\" : "/"}`) ? real : null;
   } catch {
     return null;
   }

@@ -27,8 +27,10 @@ export function parse(
 
 /** CSV with a header line for objects; lists are written as they are. */
 export function csv(rows: Rows, { separator = "," }: { readonly separator?: string } = {}): string {
-  return listed(rows).map((fields) => `${fields.map((field) => quoted(textOf(field), separator)).join(separator)}\n`)
-    .join("");
+  return listed(rows).map((fields) => {
+    const line = fields.map((field) => quoted(textOf(field), separator)).join(separator);
+    return line === "" && fields.length === 1 ? '""\n' : `${line}\n`; // not a blank line
+  }).join("");
 }
 
 /** A Markdown table of objects, or of lists whose first one is the header. Numbers are aligned to the right. */
@@ -51,7 +53,8 @@ function recordsOf(text: string, separator: string): string[][] {
   let record: string[] = [];
   let at = 0;
   while (at < text.length) {
-    const [field, end] = text[at] === '"' ? quotedField(text, at) : plainField(text, at, separator);
+    const isQuoted = text[at] === '"';
+    const [field, end] = isQuoted ? quotedField(text, at) : plainField(text, at, separator);
     record.push(field);
     at = end;
     if (text[at] === separator) {
@@ -63,7 +66,7 @@ function recordsOf(text: string, separator: string): string[][] {
       throw new Error(`Cannot parse CSV: record ${records.length + 1} has text after a closing quote`);
     }
     at += text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1;
-    if (record.length > 1 || record[0] !== "") records.push(record);
+    if (record.length > 1 || record[0] !== "" || isQuoted) records.push(record); // a blank line is no record
     record = [];
   }
   if (record.length > 0) records.push(record);

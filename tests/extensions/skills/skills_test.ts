@@ -67,6 +67,7 @@ Deno.test("a skill's description is read as its author quoted it", () =>
       single: "'It''s \"here\"'",
       plain: "Use it when: the user says 'go'",
       odd: '"a" or "b"',
+      paragraphs: "|-\n  One\n\n  two\nother: x",
     };
     await write(
       folder,
@@ -77,8 +78,28 @@ Deno.test("a skill's description is read as its author quoted it", () =>
     const { block } = await activeIn(folder);
     assert.match(
       block,
-      /- double: Say "hi": now\n- odd: "a" or "b"\n- plain: Use it when: the user says 'go'\n- single: It's "here"\n/,
+      /- double: Say "hi": now\n- odd: "a" or "b"\n- paragraphs: One two\n- plain: Use it when: the user says 'go'\n- single: It's "here"\n/,
     );
+  }));
+
+Deno.test("skills are found behind links that stay in the workspace, and behind the user's own", () =>
+  withFolder(async (folder) => {
+    await write(folder, {
+      "ws/.agents/shared/SKILL.md": skillText("shared", "Shared"),
+      "ws/.claude/skills/own/SKILL.md": skillText("own", "Own"),
+      "away/dotfile/SKILL.md": skillText("dotfile", "Dotfile"),
+      "home/skills/plain/SKILL.md": skillText("plain", "Plain"),
+    });
+    const ws = join(folder, "ws");
+    await Deno.symlink("../../.agents/shared", join(ws, ".claude/skills/shared"));
+    await Deno.symlink(join(folder, "away/dotfile"), join(folder, "home/skills/dotfile"));
+    await Deno.symlink(join(folder, "away"), join(ws, "skills"));
+    const { call } = await activeIn(ws, join(folder, "home"));
+    const names = (await call("list") as readonly { readonly name: string }[]).map(({ name }) => name);
+    assert.deepEqual(names, ["dotfile", "own", "plain", "shared"]);
+    assert.match(String(await call("read", "shared")), /# shared/);
+    await Deno.remove(join(folder, "home"), { recursive: true });
+    await assert.rejects(call("read", "dotfile"), /there are own, shared$/);
   }));
 
 Deno.test("skills: nothing outside is read, by no link and no path", () =>
