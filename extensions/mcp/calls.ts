@@ -2,6 +2,7 @@ import type { EnvironmentView } from "@vis/extension";
 import { isBound } from "./aliases.ts";
 import { callTool } from "./call_tool.ts";
 import { Links } from "./links.ts";
+import { listed } from "./listed.ts";
 import { enabledServers } from "./server_config.ts";
 import { ToolCache } from "./tool_cache.ts";
 import { toolList } from "./tool_list.ts";
@@ -50,13 +51,17 @@ export function servers(env: EnvironmentView): unknown {
 
 export async function resources(env: EnvironmentView, server: string): Promise<unknown> {
   return await links.find(env, server).request(env, async (client, options) => {
-    const [{ resources }, { resourceTemplates }] = await Promise.all([
-      client.listResources(undefined, options),
-      client.listResourceTemplates(undefined, options),
+    const [single, templates] = await Promise.all([
+      listed(client, "resources", async () => (await client.listResources(undefined, options)).resources),
+      listed(
+        client,
+        "resources",
+        async () => (await client.listResourceTemplates(undefined, options)).resourceTemplates,
+      ),
     ]);
     return [
-      ...resources.map(({ uri, ...rest }) => ({ uri, ...known(rest), template: false })),
-      ...resourceTemplates.map(({ uriTemplate, ...rest }) => ({ uri: uriTemplate, ...known(rest), template: true })),
+      ...single.map(({ uri, ...rest }) => ({ uri, ...known(rest), template: false })),
+      ...templates.map(({ uriTemplate, ...rest }) => ({ uri: uriTemplate, ...known(rest), template: true })),
     ].slice(0, MOST_LISTED);
   });
 }
@@ -70,8 +75,8 @@ export async function read(env: EnvironmentView, server: string, uri: string): P
 
 export async function prompts(env: EnvironmentView, server: string): Promise<unknown> {
   return await links.find(env, server).request(env, async (client, options) => {
-    const { prompts: listed } = await client.listPrompts(undefined, options);
-    return listed.slice(0, MOST_LISTED).map(({ arguments: args = [], ...rest }) => ({
+    const found = await listed(client, "prompts", async () => (await client.listPrompts(undefined, options)).prompts);
+    return found.slice(0, MOST_LISTED).map(({ arguments: args = [], ...rest }) => ({
       ...known(rest),
       arguments: args.map(({ required = false, ...arg }) => ({ ...known(arg), required })),
     }));

@@ -9,6 +9,7 @@ export async function listTools(
   client: Client,
   options: { readonly timeout: number },
 ): Promise<readonly McpTool[]> {
+  if (!client.getServerCapabilities()?.tools) return []; // the library would print a note to standard output
   const { tools } = await client.listTools(undefined, { ...options, cacheMode: "bypass" });
   return toTools(tools);
 }

@@ -87,6 +87,24 @@ test("mcp: answers that are too large or strange, and pages without end, are err
   await withOne("strange", ({ call }) => assert.rejects(call("mcp.call", ["s", "run"]), /Cannot use MCP server s/));
 });
 
+test("mcp: a server that lists less than others has nothing there, and nothing is printed", async () => {
+  const printed: unknown[] = [], { debug } = console;
+  console.debug = (...values) => void printed.push(...values);
+  try {
+    await withOne("no templates", async ({ call }) => {
+      assert.deepEqual(await call("mcp.resources", ["s"]), [{ uri: "note://a", name: "a", template: false }]);
+      assert.deepEqual(await call("mcp.prompts", ["s"]), []);
+    });
+    await withOne("no tools", async ({ call }) => {
+      assert.match(String(await call("mcp.tools", ["s"])), /s: 0 tools/);
+      assert.deepEqual(await call("mcp.resources", ["s"]), []);
+    });
+  } finally {
+    console.debug = debug;
+  }
+  assert.deepEqual(printed, []);
+});
+
 test("mcp: tools that change are read again", async () => {
   await withOne("growing", async ({ call, begin }) => {
     assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/);

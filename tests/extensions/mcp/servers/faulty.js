@@ -23,6 +23,7 @@ const TOOLS = {
     outputSchema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] },
   }],
 };
+const CAPABILITIES = { "no templates": { resources: {} }, "no tools": { tools: undefined } };
 let tools = TOOLS[mode] ?? [{ name: "run", description: "Runs.", inputSchema: object }];
 const cancelled = [];
 const text = (said) => ({ content: [{ type: "text", text: said }] });
@@ -57,7 +58,7 @@ function answer({ id, method, params }) {
   if (method === "initialize") {
     if (mode === "refuses") return send({ id, error: { code: -32000, message: "no key" } });
     const version = { old: "2024-11-05", future: "2099-01-01" }[mode] ?? params.protocolVersion;
-    const result = { protocolVersion: version, capabilities: { tools: { listChanged: true } } };
+    const result = { protocolVersion: version, capabilities: { tools: { listChanged: true }, ...CAPABILITIES[mode] } };
     return send({ id, result: { ...result, serverInfo: { name: mode, version: "1" } } });
   }
   if (method === "tools/list") {
@@ -65,6 +66,9 @@ function answer({ id, method, params }) {
     return send({ id, result: { tools, ...more } });
   }
   if (method === "tools/call") return callTool(id, params);
+  if (method === "resources/list" && mode === "no templates") {
+    return send({ id, result: { resources: [{ uri: "note://a", name: "a" }] } });
+  }
   if (mode !== "old") send({ id, error: { code: -32601, message: "Method not found" } });
 }
 
