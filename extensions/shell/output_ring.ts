@@ -59,7 +59,9 @@ export class OutputRing {
       if (this.#isContinuation(lead)) continue;
       const byte = this.#at(lead);
       const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-      return lead > begin && lead + length > end ? lead : end;
+      // The rest of it follows if nothing does yet; a limit that is too small for it must not stop the reading.
+      const isCut = lead + length > end && (lead > begin || end === this.#total);
+      return isCut ? lead : end;
     }
     return end;
   }

@@ -31,6 +31,23 @@ Deno.test("restore() a child goes on where another one ended", async () => {
   assert.deepEqual(saved.map(({ name }) => name), []);
 });
 
+Deno.test("restore() views of one buffer still share it, and a lost name says that it has no value", async () => {
+  const stored: VariableImage[] = [];
+  {
+    await using box = await testSandbox();
+    const { saved } = await box.run(
+      "const bytes = new Uint8Array(8), view = new DataView(bytes.buffer, 4), seen = new WeakMap()\nfunction code() {}",
+    );
+    stored.push(...saved);
+  }
+  await using next = await testSandbox();
+  await next.sandbox.restore(stored);
+  assert.equal(await next.show("view.setUint8(0, 7); [view.buffer === bytes.buffer, bytes[4]]"), "[ true, 7 ]");
+  const { result: { error } } = await next.run("seen.get({})");
+  const hint = "an earlier block declared it, and it has no value now: declare it again";
+  assert.equal(error?.message, `seen is not defined (${hint})`);
+});
+
 Deno.test("restore() evaluates no code that a block could not have declared", async () => {
   const stored: VariableImage[] = [];
   {

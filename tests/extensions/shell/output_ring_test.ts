@@ -22,6 +22,7 @@ Deno.test("OutputRing.from() cuts no character in two", () => {
   ring.push(bytes("x"));
   ring.push(new Uint8Array([first ?? 0]));
   assert.deepEqual(ring.from(0, { ...all, whole: false }), { text: "x", to: 1, missed: 0 });
+  assert.deepEqual(ring.from(1, { ...all, whole: false }), { text: "", to: 1, missed: 0 });
   ring.push(new Uint8Array(rest));
   assert.deepEqual(ring.from(1, { ...all, whole: false }), { text: "ä", to: 3, missed: 0 });
   ring.push(bytes("€€€"));

@@ -70,6 +70,7 @@ function undefinedName(name: string, { source, names }: HintFacts): string {
     const value = assigned[1]?.trim() ?? "";
     return `declare it: let ${name} = ${/^[\w.]+$/.test(value) ? value : "…"}`;
   }
+  if (names.includes(name)) return "an earlier block declared it, and it has no value now: declare it again";
   const near = nearestName(name, names);
   return near ? `did you mean ${near}?` : "";
 }

@@ -61,6 +61,7 @@ export class IdentityWalk {
   #open(value: object): void {
     if (look.isProxy(value)) return;
     if (look.isTypedArray(value)) return this.#meet(look.viewBuffer(value));
+    if (look.isDataView(value)) return this.#meet(look.dataBuffer(value));
     if (look.isArray(value)) {
       for (let i = 0; i < value.length && !this.#stop(); i++) this.#property(value, i);
       return;

@@ -10,6 +10,8 @@ Deno.test("IdentityWalk.add() finds shared objects however they are held", () =>
     [new Map([[shared, 1]]), [shared]],
     [new Map([[1, shared]]), new Set([shared])],
     [new Uint8Array(buffer), new Float64Array(buffer)],
+    [new DataView(buffer), new Uint8Array(buffer)],
+    [buffer, new DataView(buffer, 4)],
     [Object.assign(() => 1, { shared }), shared],
     [new Error("x", { cause: shared }), { shared }],
     [{ [Symbol("s")]: shared }, shared],
