@@ -51,17 +51,15 @@ export function servers(env: EnvironmentView): unknown {
 
 export async function resources(env: EnvironmentView, server: string): Promise<unknown> {
   return await links.find(env, server).request(env, async (client, options) => {
-    const [single, templates] = await Promise.all([
-      listed(client, "resources", async () => (await client.listResources(undefined, options)).resources),
-      listed(
-        client,
-        "resources",
-        async () => (await client.listResourceTemplates(undefined, options)).resourceTemplates,
-      ),
+    const single = async () => (await client.listResources(undefined, options)).resources;
+    const templates = async () => (await client.listResourceTemplates(undefined, options)).resourceTemplates;
+    const [found, patterns] = await Promise.all([
+      listed(client, { of: "resources", list: single }),
+      listed(client, { of: "resources", list: templates }),
     ]);
     return [
-      ...single.map(({ uri, ...rest }) => ({ uri, ...known(rest), template: false })),
-      ...templates.map(({ uriTemplate, ...rest }) => ({ uri: uriTemplate, ...known(rest), template: true })),
+      ...found.map(({ uri, ...rest }) => ({ uri, ...known(rest), template: false })),
+      ...patterns.map(({ uriTemplate, ...rest }) => ({ uri: uriTemplate, ...known(rest), template: true })),
     ].slice(0, MOST_LISTED);
   });
 }
@@ -75,7 +73,8 @@ export async function read(env: EnvironmentView, server: string, uri: string): P
 
 export async function prompts(env: EnvironmentView, server: string): Promise<unknown> {
   return await links.find(env, server).request(env, async (client, options) => {
-    const found = await listed(client, "prompts", async () => (await client.listPrompts(undefined, options)).prompts);
+    const list = async () => (await client.listPrompts(undefined, options)).prompts;
+    const found = await listed(client, { of: "prompts", list });
     return found.slice(0, MOST_LISTED).map(({ arguments: args = [], ...rest }) => ({
       ...known(rest),
       arguments: args.map(({ required = false, ...arg }) => ({ ...known(arg), required })),

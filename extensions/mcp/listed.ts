@@ -6,10 +6,9 @@ const METHOD_NOT_FOUND = -32601;
  * if it has no such list: many servers have resources and no templates. */
 export async function listed<T>(
   client: Client,
-  capability: "resources" | "prompts",
-  list: () => Promise<readonly T[]>,
+  { of, list }: { readonly of: "resources" | "prompts"; readonly list: () => Promise<readonly T[]> },
 ): Promise<readonly T[]> {
-  if (!client.getServerCapabilities()?.[capability]) return [];
+  if (!client.getServerCapabilities()?.[of]) return [];
   try {
     return await list();
   } catch (error) {
