@@ -85,6 +85,13 @@ export class Records {
     return await readSettled(this.#store, { read, runs: (found) => found?.running ?? false });
   }
 
+  /** The id of a query, from itself or from a prefix that only it has. Throws `UsageError`. */
+  async queryId(id: string): Promise<string> {
+    const found = await this.#store.findQuery(id);
+    if (found === null) throw new UsageError(`Cannot find request: ${id}`);
+    return found;
+  }
+
   /** How the protocol of a client put a request; null if it was not kept. */
   async askedAs(queryId: string): Promise<Asked | null> {
     return (await this.#store.queryExtras(queryId)).askedAs;

@@ -9,7 +9,8 @@ import { exists } from "./backup.ts";
 import { copyDatabase } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
-import { isDamaged } from "../sqlite/error_kinds.ts";
+import { isDamaged, isNoDatabase } from "../sqlite/error_kinds.ts";
+import { toStoreError } from "../sqlite/store_error.ts";
 
 /** Longer than a new connection waits for a lock on the file that it opened. It then opens the path again and finds the
  * new file. */
@@ -27,7 +28,12 @@ export async function restoreDatabase(
   if (await realpath(from).catch(() => from) === await realpath(path).catch(() => path)) {
     throw new UsageError(`Cannot restore ${from}: it is the database itself`);
   }
-  const { db, version } = await openExisting(from, "restore");
+  const { db, version } = await openExisting(from, "restore").catch((error) => {
+    // Names the backup, not the database.
+    throw isNoDatabase(error)
+      ? new UsageError(`Cannot restore ${from}: it is not a database`)
+      : toStoreError(error, from);
+  });
   const partial = `${path}.restoring`;
   try {
     refuseDamaged(db, { doing: `restore ${from}`, path: from, version });

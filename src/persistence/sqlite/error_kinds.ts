@@ -8,6 +8,11 @@ export function isDamaged(error: unknown): boolean {
   return says(error, /not a database|malformed|corrupt|disk I\/O/);
 }
 
+/** Whether the file is something else. */
+export function isNoDatabase(error: unknown): boolean {
+  return says(error, /is not a database/);
+}
+
 /** Whether rows violate a rule of the schema; triggers name the table. */
 export function breaksRule(error: unknown): error is Error {
   return says(error, /constraint failed|^expression_(state|dependency|soul):/);

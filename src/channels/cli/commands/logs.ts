@@ -37,7 +37,8 @@ export async function logsCommand(
     const conversations = session.conversations.of({ tenant: DEFAULT_TENANT, all: true });
     using interrupted = follow ? interrupt(io) : null;
     const within = flags.conversation === undefined ? null : await conversations.byId(flags.conversation);
-    const filter = { level, since, conversationId: within?.conversationId, queryId: flags.query };
+    const queryId = flags.query === undefined ? undefined : await conversations.records.queryId(flags.query);
+    const filter = { level, since, conversationId: within?.conversationId, queryId };
     const print = (rows: readonly LogRow[]): void => {
       for (const row of rows) io.stdout(json ? jsonText(row) : `${visibleText(line(row))}\n`);
     };

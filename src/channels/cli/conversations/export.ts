@@ -1,4 +1,4 @@
-import { mkdtemp, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdtemp, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { exported } from "../../../conversation/exported.ts";
 import { MAX_ARCHIVE_BYTES } from "../../../domain/records/archive_limits.ts";
@@ -34,24 +34,34 @@ export async function exportCommand(
   });
 }
 
-/** Writes the complete file under its name, or nothing. */
+/** Writes the complete file under its name, where a link leads to, or nothing. A pipe gets the pieces. */
 async function writeWhole(path: string, pieces: Iterable<string>): Promise<void> {
   try {
-    const folder = await mkdtemp(join(dirname(path), ".vis-export-"));
+    const goal = await realpath(path).catch(() => path);
+    const there = await stat(goal).catch(() => null);
+    if (there !== null && !there.isFile() && !there.isDirectory()) return await writePieces(goal, { pieces, as: "w" });
+    const folder = await mkdtemp(join(dirname(goal), ".vis-export-"));
     try {
       const target = join(folder, "export");
-      const file = await open(target, "wx", 0o600);
-      try {
-        for (const piece of pieces) await file.writeFile(piece);
-      } finally {
-        await file.close();
-      }
-      await rename(target, path);
+      await writePieces(target, { pieces, as: "wx" });
+      await rename(target, goal);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError(`Cannot write ${path}: ${fileFault(error)}`);
+  }
+}
+
+async function writePieces(
+  path: string,
+  { pieces, as }: { readonly pieces: Iterable<string>; readonly as: "w" | "wx" },
+): Promise<void> {
+  const file = await open(path, as, 0o600);
+  try {
+    for (const piece of pieces) await file.writeFile(piece);
+  } finally {
+    await file.close();
   }
 }
 

@@ -46,7 +46,7 @@ export function addSearch(program: Command, context: Context): void {
       new Option("--level <level>", "minimum level").choices(LOG_LEVELS).argParser(levelArgument).default("info"),
     )
     .option("--conversation <id>", "only this conversation; a unique prefix is enough")
-    .option("--query <id>", "only this request")
+    .option("--query <id>", "only this request; a unique prefix of its id is enough")
     .option("--since <time>", "only after this time: 2026-11-22, 2026-11-22T10:30 or 3d (ago)", timeArgument)
     .option("--limit <n>", "at most N entries, the newest", positiveInteger, 100)
     .option("-f, --follow", "keep printing new entries until Ctrl-C", false)

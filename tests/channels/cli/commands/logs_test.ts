@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { logsCommand, type LogsFlags } from "../../../../src/channels/cli/commands/logs.ts";
 import { startEngine } from "../../../helpers/engine.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { engineServices } from "../_engine_services.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
 const FLAGS: LogsFlags = { level: "info", limit: 10, follow: false, json: false };
@@ -49,4 +51,18 @@ Deno.test("logsCommand() follows until Ctrl-C and misses nothing", async () => {
   });
   assert.equal(code, 0);
   assert.deepEqual(out.trim().split("\n").map((line) => line.split(/ +/)[3]), ["two", "late1", "late2", "late3"]);
+});
+
+Deno.test("logsCommand() takes the beginning of the id of a request, and says if there is none", async () => {
+  await using engine = await startEngine([replyJson([], { final: "Yes" })]);
+  await engine.ask("x");
+  const { queryId = "" } = (await engine.store.queries(engine.branch.branchId))[0] ?? {};
+  await engine.store.log({ level: "info", event: "mine", data: {}, queryId, at: 1000 });
+  const print = async (query: string) => {
+    const { io, services } = engineServices(engine);
+    await logsCommand({ services, io, flags: { ...FLAGS, query } });
+    return io.out;
+  };
+  assert.match(await print(queryId.slice(0, 20)), / info {2}mine /);
+  await assert.rejects(print("00000000-none"), { name: "UsageError", message: "Cannot find request: 00000000-none" });
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { lstat, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exportCommand, importCommand } from "../../../../src/channels/cli/conversations/export.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
@@ -40,6 +40,30 @@ Deno.test("exportCommand() says why a file cannot be written, and leaves nothing
     await assert.rejects(write(folder), UsageError);
     assert.deepEqual(await readdir(folder), []);
   });
+});
+
+Deno.test({
+  name: "exportCommand() writes to where a link leads, and into a pipe, and keeps both",
+  ignore: Deno.build.os === "windows",
+  fn: async () => {
+    await using engine = await startEngine([replyJson([], { final: "Yes" })]);
+    await engine.ask("x");
+    const { io, services } = engineServices(engine);
+    await withFolder(async (folder) => {
+      const [file, link, pipe] = ["file", "link", "pipe"].map((name) => join(folder, name)) as [string, string, string];
+      await writeFile(file, "before");
+      await symlink(file, link);
+      await new Deno.Command("mkfifo", { args: [pipe] }).output();
+      const write = (output: string) =>
+        exportCommand(engine.branch.conversationId, { services, io, flags: { format: "md", output } });
+      await write(link);
+      assert.match(await readFile(file, "utf8"), /> Yes/);
+      assert.ok((await lstat(link)).isSymbolicLink());
+      const [read] = await Promise.all([readFile(pipe, "utf8"), write(pipe)]);
+      assert.equal(read, await readFile(file, "utf8"));
+      assert.ok((await lstat(pipe)).isFIFO());
+    });
+  },
 });
 
 Deno.test("importCommand() stores an exported conversation, prints its id, and names the others", async () => {
