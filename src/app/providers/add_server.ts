@@ -16,9 +16,8 @@ export async function addServer(
   if (home === null) throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
   const name = serverName(baseUrl);
   const path = join(home, "config.jsonc");
-  const file = await readConfigFile(path) ?? { path, text: "" };
-  const values = file.text.trim() === "" ? {} : parseJsonc(file);
-  const found = valueAt(values, ["providers"]);
+  const file = await readConfigFile(path);
+  const found = file === null ? [] : valueAt(parseJsonc(file), ["providers"]);
   const providers: readonly unknown[] = Array.isArray(found) ? found : [];
   const at = providers.findIndex((one) =>
     typeof one === "object" && one !== null && "name" in one && one.name === name
@@ -27,6 +26,6 @@ export async function addServer(
   const change = providers.length === 0
     ? { path: ["providers"], value: [entry] }
     : { path: ["providers", String(at === -1 ? providers.length : at)], value: entry };
-  await writeConfigFile(path, { text: setInJsonc(file.text, change), follow: true });
+  await writeConfigFile(path, { text: setInJsonc(file?.text ?? "", change), follow: true });
   return name;
 }

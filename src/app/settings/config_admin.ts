@@ -98,18 +98,19 @@ export class AppConfigAdmin implements ConfigAdmin {
     refuseSecret(key, words);
     const setting = await this.#known(key, "set");
     const path = this.path({ project });
-    const before = (await readConfigFile(path))?.text ?? "";
-    const file = { path, text: before };
-    if (before.trim() !== "") parseJsonc(file);
+    const found = await readConfigFile(path);
+    if (found !== null) parseJsonc(found);
+    const file = found ?? { path, text: "" };
     const { text, value } = await this.#fitting(setting, { file, words, project });
-    if (text !== before) await writeConfigFile(path, { text, follow: !project });
-    return { key, path, value, changed: text !== before, overruled: await this.#overruled(key, project) };
+    const changed = text !== file.text;
+    if (changed) await writeConfigFile(path, { text, follow: !project });
+    return { key, path, value, changed, overruled: await this.#overruled(key, project) };
   }
 
   async unset(key: string, { project }: { readonly project: boolean }): Promise<SettingChange> {
     const path = this.path({ project });
     const file = await readConfigFile(path);
-    const values = file === null || file.text.trim() === "" ? {} : parseJsonc(file);
+    const values = file === null ? {} : parseJsonc(file);
     const at = this.#sections.path(key);
     if (valueAt(values, at) === undefined) await this.#known(key, "unset");
     const before = file?.text ?? "";

@@ -49,11 +49,16 @@ export function visHome(env: EnvironmentVariables, os: typeof Deno.build.os = De
   return home ? join(home, ".vis") : null;
 }
 
+/** Null if there is none, or nothing in it. */
 export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   try {
-    return { path, text: await Deno.readTextFile(path) };
+    // Opening a pipe that nobody writes to would block the process, so that no signal ends it.
+    if ((await Deno.stat(path)).isFifo) throw new ConfigError(`Cannot read ${path}: it is a pipe, not a file`);
+    const text = await Deno.readTextFile(path);
+    return text.trim() === "" ? null : { path, text };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    if (error instanceof ConfigError) throw error;
     throw new ConfigError(`Cannot read ${path}: ${fileFault(error)}`, {
       code: "access",
       advice: "make it a file that Vis may read",

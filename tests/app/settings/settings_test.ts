@@ -69,6 +69,29 @@ Deno.test("readSettings() reads the config file of the home, and none is none", 
   });
 });
 
+Deno.test("readSettings() takes a config file without anything in it for none", async () => {
+  await withFolder(async (folder) => {
+    for (const text of ["", " \n", "\ufeff"]) {
+      await Deno.writeTextFile(join(folder, "config.jsonc"), text);
+      const { config } = await readSettings({ cwd: folder }, { VIS_HOME: folder }, NO_EXTENSIONS);
+      assert.equal(config.model, null, JSON.stringify(text));
+    }
+  });
+});
+
+Deno.test("readSettings() refuses a pipe as config file instead of waiting for it", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  await withFolder(async (folder) => {
+    const { success } = await new Deno.Command("mkfifo", { args: [join(folder, "config.jsonc")] }).output();
+    assert.ok(success);
+    await assert.rejects(
+      readSettings({ cwd: folder }, { VIS_HOME: folder }, NO_EXTENSIONS),
+      /^ConfigError: Cannot read .*config\.jsonc: it is a pipe, not a file$/,
+    );
+  });
+});
+
 Deno.test("readSettings() says that the config file cannot be read", async () => {
   await withFolder(async (folder) => {
     await Deno.mkdir(join(folder, "config.jsonc"));
