@@ -1,7 +1,7 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
 import { basename, join } from "node:path";
 import types from "../../../docs/generated/vis-extension.d.ts" with { type: "text" };
 import { UsageError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
 
 /** The version whose types an editor loads; `z` of `@vis/extension` is the one in the program. */
 const ZOD = "4.6.7";
@@ -15,7 +15,7 @@ export async function newExtension(folder: string): Promise<string> {
   try {
     await Deno.mkdir(folder);
   } catch (error) {
-    throw new UsageError(`Cannot create extension ${name}: ${messageOf(error)}`);
+    throw new UsageError(`Cannot create extension ${name}: ${fileFault(error)}`);
   }
   for (const [file, text] of Object.entries(filesOf(name))) await Deno.writeTextFile(join(folder, file), text);
   return folder;

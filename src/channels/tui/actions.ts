@@ -4,6 +4,8 @@ import { resolve } from "node:path";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { BranchPoint } from "../../domain/records/new_fork.ts";
 import { exported } from "../../conversation/exported.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
 import { runUndo } from "../../domain/reports/undo_report.ts";
 import type { Session } from "../channel.ts";
 import type { ChatController } from "./chat.ts";
@@ -109,11 +111,14 @@ export class Actions implements PanelActions {
       const { chat, screen } = this.#parts;
       if (chat.branch === null) return this.tell("This conversation has no request yet");
       const { conversations, workspace } = screen.session;
-      const path = resolve(workspace, name === "" ? `vis-${chat.branch.branchId.slice(0, 8)}.md` : name);
+      const file = name === "" ? `vis-${chat.branch.branchId.slice(0, 8)}.md` : name;
+      const path = resolve(workspace, file);
       const format = path.endsWith(".html") ? "html" : "md";
       const text = [...await exported(chat.branch, { conversations, format })].join("");
       // Nobody else may read it.
-      await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
+      await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 }).catch((error: unknown) => {
+        throw new UsageError(`Cannot write ${file}: ${fileFault(error)}`);
+      });
       this.tell(`Wrote ${path}`);
     });
   }

@@ -44,7 +44,10 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
     await assert.rejects(admin.remove("greet"), /^UsageError: Cannot remove greet: .* \(there are: my\.greet\)$/);
     assert.equal(await admin.remove("my.greet"), join(home, "extensions/my.greet"));
     await assert.rejects(admin.remove("my.greet"), UsageError);
-    await assert.rejects(admin.create("greet"), UsageError);
+    await assert.rejects(
+      admin.create("greet"),
+      /^UsageError: Cannot create extension greet: something with that name exists already$/,
+    );
     await assert.rejects(admin.create("../up it"), UsageError);
     await assert.rejects(admin.show("gone"), /Cannot show gone: there are test\.one/);
   }));

@@ -43,8 +43,15 @@ Deno.test("/diff shows what the last request changed, /undo undoes it, /export w
       screen.type(`/export notes.md${ENTER}`);
       await screen.until(/Wrote .*notes\.md/);
       assert.match(await Deno.readTextFile(join(workspace, "notes.md")), /Change it[^]*Changed: yes/);
-      screen.type(`/export notes.md${ENTER}`);
-      await screen.until(/exists/i);
+      for (
+        const [name, why] of [
+          ["notes.md", "something with that name exists already"],
+          ["no/notes.md", "there is no such file or folder"],
+        ]
+      ) {
+        screen.type(`/export ${name}${ENTER}`);
+        await screen.until(`Cannot write ${name}: ${why}`);
+      }
     });
   });
 });
