@@ -121,7 +121,9 @@ export class AppProviderAdmin implements ProviderAdmin {
   async tryKey(...[provider, key, signal]: Parameters<ProviderAdmin["tryKey"]>): Promise<KeyTrial | null> {
     checkKey(key);
     if (this.#isToken(provider)) return null;
-    const resolved = await resolveProvider(provider, { ...this.#parts, sole: true });
+    // VIS_BASE_URL is its address only where the settings name it: a key goes to no other server.
+    const sole = this.#settings.config.provider === provider;
+    const resolved = await resolveProvider(provider, { ...this.#parts, sole });
     const own = { ...resolved, key: { ...resolved.key, value: key, from: "typed" } };
     try {
       const { length } = await served(own, { signal, withinMs: TRY_MS });

@@ -6,6 +6,9 @@ import { type Preset, PRESETS } from "../../providers/models/presets.ts";
 import type { WireProtocol } from "../../providers/provider_options.ts";
 import type { Settings } from "../settings/settings.ts";
 
+/** Providers that are no service; the settings name them, and nothing else. */
+const WITHOUT_SERVICE: readonly string[] = ["demo", "files"];
+
 export type ProviderEntry = Settings["config"]["providers"][number];
 
 /** A provider from the settings, with the key that was found for it. */
@@ -106,13 +109,21 @@ function presetOf(
   const asked = entry?.preset ?? name;
   if (Object.hasOwn(PRESETS, asked)) return asked;
   if (entry !== undefined && entry.preset === undefined) return null;
+  const what = entry === undefined ? "provider" : `the preset of provider ${name}`;
+  if (WITHOUT_SERVICE.includes(asked)) {
+    throw new ConfigError(
+      `Cannot use ${what}: ${asked} needs no key and has no models or address; name it as --provider`,
+    );
+  }
   const presets = Object.keys(PRESETS);
   const known = entry === undefined ? [...new Set([...providers.map((one) => one.name), ...presets])] : presets;
-  const near = nearestName(asked, [...known, "demo", "files"]);
-  const what = entry === undefined ? "provider" : `the preset of provider ${name}`;
-  throw new ConfigError(`Cannot use ${what}: ${asked} (there are ${known.join(", ")}, demo and files)`, {
-    advice: near === null ? "" : `did you mean ${near}?`,
-  });
+  const near = nearestName(asked, [...known, ...WITHOUT_SERVICE]);
+  throw new ConfigError(
+    `Cannot use ${what}: ${asked} (there are ${known.join(", ")}, ${WITHOUT_SERVICE.join(" and ")})`,
+    {
+      advice: near === null ? "" : `did you mean ${near}?`,
+    },
+  );
 }
 
 function keyIn(

@@ -216,4 +216,8 @@ Deno.test("AppProviderAdmin.models() falls back to the data, then to the configu
   assert.deepEqual([none?.source, none?.models], ["config", []]);
   await assert.rejects(admin.models({ provider: null, signal: ALWAYS }), /^ConfigError: No provider is configured/);
   await assert.rejects(admin.models({ provider: "acme", signal: ALWAYS }), /^ConfigError: Cannot use provider: acme/);
+  await assert.rejects(
+    admin.loginKind("demo"),
+    /^ConfigError: Cannot use provider: demo needs no key and has no models/,
+  );
 });

@@ -22,3 +22,17 @@ Deno.test("tryKey() tells a key that works from one that is refused, and keeps n
     assert.deepEqual([trial?.state, trial?.found.includes("right-key")], ["unknown", false]);
     assert.deepEqual(await new Credentials(join(home, "auth.json")).all(), {});
   }));
+
+Deno.test("tryKey() shows a key to no other server than that of its provider", () =>
+  withFolder(async (home) => {
+    const [own, other] = [await startOpenAiMock({ reply: [] }), await startOpenAiMock({ reply: [] })];
+    const config = { localServers: false, baseUrl: other.baseUrl, providers: [{ name: "own", baseUrl: own.baseUrl }] };
+    const asked = async (provider: string | null): Promise<readonly number[]> => {
+      const admin = new AppProviderAdmin(await settingsOf({ home, config: { ...config, provider } }));
+      assert.equal((await admin.tryKey("own", "own-key", ALWAYS))?.state, "works");
+      return [own.modelRequests, other.modelRequests];
+    };
+    assert.deepEqual(await asked(null), [1, 0]);
+    assert.deepEqual(await asked("own"), [1, 1]); // the base URL is the address of the provider that is named
+    await Promise.all([own.close(), other.close()]);
+  }));

@@ -1,8 +1,8 @@
 import { BOT_LOGIN } from "../../../domain/reports/bot_login.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
-import type { KeyReport } from "../../../domain/reports/provider_report.ts";
-import type { Io, ProviderAdmin } from "../../channel.ts";
+import type { KeyReport, ProviderReport } from "../../../domain/reports/provider_report.ts";
+import type { ProviderAdmin } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
@@ -19,14 +19,14 @@ export async function authLogin(
   { services, io, flags: { keyStdin, domain } }: CommandInput<{ readonly keyStdin: boolean; readonly domain: string }>,
 ): Promise<number> {
   const admin = await services.providerAdmin({});
-  const name = provider ?? await choose(admin, { services, io });
+  const name = await nameOf(provider, { admin, services, io, keyStdin });
   if (name === null) return 0;
   const kind = await admin.loginKind(name);
-  if (kind === "device-login" && !keyStdin) return await deviceLogin(name, { admin, domain, io });
+  if (kind === "device-login" && !keyStdin) return await deviceLogin(name, { admin, services, domain, io });
   const key = keyStdin ? (await io.readStdin()).trim() : await askKey(name, { admin, io });
   const path = await admin.saveKey(name, key);
   io.stderr(`vis: saved the key of ${name} in ${visibleText(path)}\n`);
-  if (!keyStdin) await sayNext(name, { admin, io });
+  if (!keyStdin) await sayNext(name, { admin, services, io });
   return 0;
 }
 
@@ -49,36 +49,51 @@ export async function authLogout(provider: string, { services, io }: Place): Pro
   return 0;
 }
 
-interface Login {
+interface Login extends Place {
   readonly admin: ProviderAdmin;
-  readonly io: Io;
+}
+
+/** The provider to log in to; null if nothing is left to do. */
+async function nameOf(
+  given: string | undefined,
+  { admin, services, io, keyStdin }: Login & { readonly keyStdin: boolean },
+): Promise<string | null> {
+  if (given === undefined) return await choose({ admin, services, io });
+  const { ANOTHER } = await import("./choose_login.ts");
+  if (given !== ANOTHER.name || admin.loginNames().includes(given)) return given;
+  if (keyStdin || !io.stdinIsTerminal || !io.stderrIsTerminal) {
+    throw new UsageError("Cannot add a server: its address is asked on a terminal; without one, set VIS_BASE_URL");
+  }
+  return await another({ admin, services, io });
+}
+
+async function another({ admin, services, io }: Login): Promise<null> {
+  const { promptServer } = await import("./prompt_server.ts");
+  const added = await promptServer(io, admin);
+  io.stderr(`vis: added ${visibleText(added)}\n`);
+  await sayNext(added, { admin: await services.providerAdmin({}), services, io });
+  return null;
 }
 
 /** Null if nothing is left to do. */
-async function choose(admin: ProviderAdmin, { services, io }: Place): Promise<string | null> {
+async function choose({ admin, services, io }: Login): Promise<string | null> {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) {
     throw new UsageError(`Cannot log in: specify a provider, one of ${admin.loginNames().join(", ")}`);
   }
   const { ANOTHER, chooseLogin } = await import("./choose_login.ts");
   const { name, need, start } = await chooseLogin([...await admin.loginChoices(), ANOTHER], io);
-  if (name === ANOTHER.name) {
-    const { promptServer } = await import("./prompt_server.ts");
-    const added = await promptServer(io, admin);
-    io.stderr(`vis: added ${visibleText(added)}\n`);
-    await sayNext(added, { admin: await services.providerAdmin({}), io });
-    return null;
-  }
+  if (name === ANOTHER.name) return await another({ admin, services, io });
   if (start !== undefined) {
     throw new ConfigError(`Cannot use ${name}: it is not running; ${start}, then log in again`);
   }
   if (need !== "optional") return name;
   io.stderr(`vis: ${name} needs no key\n`);
-  await sayNext(name, { admin, io });
+  await sayNext(name, { admin, services, io });
   return null;
 }
 
 /** Prompts for a key until the service does not refuse it. */
-async function askKey(provider: string, { admin, io }: Login): Promise<string> {
+async function askKey(provider: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<string> {
   const page = admin.keyPage(provider);
   if (page !== "") io.stderr(`Create a key at ${page}\n`);
   for (let time = 1;; time++) {
@@ -97,11 +112,22 @@ async function askKey(provider: string, { admin, io }: Login): Promise<string> {
   }
 }
 
-async function sayNext(provider: string, { admin, io }: Login): Promise<void> {
+async function sayNext(provider: string, { admin, services, io }: Login): Promise<void> {
   if (provider === BOT_LOGIN) return io.stderr("vis: next: vis telegram\n");
-  const { providers } = await admin.providers({ check: false, signal: new AbortController().signal });
-  if (providers.length > 0 && !providers.some(({ name }) => name === provider)) return; // a token of the settings
+  const reports = async (from: ProviderAdmin): Promise<readonly ProviderReport[]> =>
+    (await from.providers({ check: false, signal: new AbortController().signal })).providers;
+  const providers = await reports(admin);
+  const own = providers.find(({ name }) => name === provider);
+  if (providers.length > 0 && !own) return; // a token of the settings
   const first = providers.find(({ root }) => root)?.name ?? provider;
+  if (first !== provider) {
+    const named = (await reports(await services.providerAdmin({ provider }))).find(({ name }) => name === provider);
+    if (named?.baseUrl !== own?.baseUrl) {
+      return io.stderr(
+        `vis: VIS_BASE_URL or baseUrl is set, so requests go to ${visibleText(first)}; unset it to use ${provider}\n`,
+      );
+    }
+  }
   const run = (flag: string): string => `vis run ${flag}"What is in this folder?"`;
   const next = first === provider
     ? run("")
@@ -113,7 +139,7 @@ async function sayNext(provider: string, { admin, io }: Login): Promise<void> {
 
 async function deviceLogin(
   provider: string,
-  { admin, domain, io }: Login & { readonly domain: string },
+  { admin, services, domain, io }: Login & { readonly domain: string },
 ): Promise<number> {
   using interrupted = interrupt(io);
   const path = await admin.deviceLogin(provider, {
@@ -125,7 +151,7 @@ async function deviceLogin(
     },
   });
   io.stderr(`vis: logged in to ${provider}; the login is saved in ${visibleText(path)}\n`);
-  await sayNext(provider, { admin, io });
+  await sayNext(provider, { admin, services, io });
   return 0;
 }
 

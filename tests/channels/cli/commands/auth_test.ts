@@ -109,6 +109,46 @@ Deno.test("authLogin() lets a person choose on a terminal, and says how to use w
   assert.equal(saved.length, 1);
 });
 
+Deno.test("authLogin() says that a base URL keeps requests from the provider", async () => {
+  const { admin } = keeping();
+  const services = fakeServices({
+    providerAdmin: ({ provider }) =>
+      Promise.resolve(fakeAdmin({
+        ...admin,
+        providers: () => {
+          const own = { name: "zai", baseUrl: provider === undefined ? "https://z" : "http://here", root: false };
+          const providers = [{ name: "here", baseUrl: "http://here", root: true }, own] as ProviderReport[];
+          return Promise.resolve({ providers, problem: "", notes: [] });
+        },
+      })),
+  });
+  const io = fakeIo({ askSecret: () => Promise.resolve("sk-4711") });
+  assert.equal(await authLogin("zai", { services, io, flags: FLAGS }), 0);
+  assert.match(io.err, /\nvis: VIS_BASE_URL or baseUrl is set, so requests go to here; unset it to use zai\n$/);
+});
+
+Deno.test("authLogin() adds another server by that word, on a terminal alone", async () => {
+  const { admin } = keeping();
+  const named = { ...admin, loginNames: () => ["zai"] };
+  for (const keyStdin of [true, false]) {
+    const { auth } = rig(named, { stdin: "sk-4711\n" });
+    await assert.rejects(auth.login("other", { ...FLAGS, keyStdin }), /^UsageError: Cannot add a server: its address/);
+  }
+  const answers = ["http://127.0.0.1:1/v1"];
+  const { auth, io } = rig({
+    ...named,
+    tryServer: () => Promise.resolve({ models: ["m"], problem: "", refused: false }),
+    addServer: ({ baseUrl, model }) => Promise.resolve(`${baseUrl} ${model}`),
+  }, {
+    stdinIsTerminal: true,
+    stderrIsTerminal: true,
+    askLine: () => Promise.resolve(answers.shift() ?? ""),
+    askSecret: () => Promise.resolve(""),
+  });
+  assert.equal(await auth.login("other", FLAGS), 0);
+  assert.match(io.err, /^vis: added http:\/\/127\.0\.0\.1:1\/v1 m\nvis: next: vis run "/);
+});
+
 Deno.test("authLogin() reads the key from stdin, also in place of a device login", async () => {
   for (const kind of ["key", "device-login"] as const) {
     const { saved, admin } = keeping();
