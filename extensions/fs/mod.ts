@@ -186,7 +186,7 @@ export default defineExtension({
       room: CHANGE_ROOM,
       action: { doing: "moving", done: "moved", things: "files", named: 2 },
       args: z.tuple([z.string().min(1).describe("from"), z.string().min(1).describe("to")]),
-      returns: "{from, to, files}",
+      returns: "{from, to, files, diff}",
       examples: ['await fs.move("src/a.ts", "src/b.ts")'],
     }),
     fn(
@@ -197,7 +197,7 @@ export default defineExtension({
         room: CHANGE_ROOM,
         action: { doing: "removing", done: "removed", things: "files" },
         args: z.tuple([path, z.strictObject({ recursive: flag }).optional()]),
-        returns: "{path, files}",
+        returns: "{path, files, diff}",
         examples: ['await fs.remove("old", {recursive: true})'],
       },
     ),

@@ -34,3 +34,25 @@ Deno.test("ChangedFiles names binary and removed files, and counts those that it
   for (let at = 0; at < 300; at++) changed.add(`--- a/f${at}\n+++ b/f${at}\n@@ -1 +1 @@\n-a\n+b\n`);
   assert.match(changed.line, /^f197 \+1 −1, f196 \+1 −1, .*, f190 \+1 −1, 192 more$/);
 });
+
+Deno.test("what a later change takes back does not count, and removed and moved files are named", async () => {
+  await withFolder(async (workspace) => {
+    const sql = "-- one\nselect 1;\n-- two\n";
+    for (const name of ["a.sql", "b.sql", "c.sql", "d.sql"]) await Deno.writeTextFile(join(workspace, name), sql);
+    await using engine = await startEngine([
+      replyJson('await requestMoreIterations(4); await fs.readFiles("*.sql"); await fs.edit("a.sql", { old: "-- one", new: "-- 1" })'),
+      replyJson('await fs.edit("a.sql", { old: "-- 1", new: "-- eins" }); await fs.edit("b.sql", { old: "1", new: "2" })'),
+      replyJson('await fs.edit("b.sql", { old: "2", new: "1" }); await fs.remove("c.sql"); await fs.move("d.sql", "e.sql"); await fs.writeFile("f", "x")'),
+      replyJson('await fs.remove("f"); await fs.edit("a.sql", { old: "-- eins", new: "-- one" })'),
+      replyJson('await fs.move("e.sql", "d.sql"); await fs.remove("c.sql.bak").catch(() => {})'),
+      replyJson([], { final: "The files are renamed." }),
+    ], { extensions: [fs], workspace });
+    const { notes } = await engine.ask("Change it");
+    assert.match(engine.context(1), /^<changed> a\.sql \+1 −1$/m);
+    assert.match(engine.context(2), /^<changed> b\.sql \+1 −1, a\.sql \+1 −1$/m);
+    assert.match(engine.context(3), /^<changed> f \+1 −0, e\.sql moved from d\.sql, c\.sql removed, a\.sql \+1 −1$/m);
+    assert.match(engine.context(4), /^<changed> e\.sql moved from d\.sql, c\.sql removed$/m);
+    assert.match(engine.context(5), /^<changed> c\.sql removed$/m);
+    assert.deepEqual(notes, ["1 file changed +0 −0 (c.sql removed) · vis undo"]);
+  });
+});

@@ -9,6 +9,8 @@ export interface Moved {
   readonly to: string;
   /** Number of files and links that were moved. */
   readonly files: number;
+  /** Names both paths only. */
+  readonly diff: string;
 }
 
 /** Renames a file, a link or a folder and creates missing folders. Never overwrites. */
@@ -33,5 +35,6 @@ export async function movePath(
   ));
   const moves = [{ from: place.real, to: target.real }];
   await changeFiles(context, { change: "move", items: [...gone, ...made], moves });
-  return { from: place.path, to: target.path, files: gone.filter(({ before }) => before.kind !== "dir").length };
+  const files = gone.filter(({ before }) => before.kind !== "dir").length;
+  return { from: place.path, to: target.path, files, diff: `--- a/${place.path}\n+++ b/${target.path}\n` };
 }

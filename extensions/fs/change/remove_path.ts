@@ -13,6 +13,8 @@ export interface Removed {
   readonly path: string;
   /** Number of files and links that were removed. */
   readonly files: number;
+  /** Names the path only. */
+  readonly diff: string;
 }
 
 /** Removes a file, a link (not its target) or a folder. */
@@ -28,5 +30,6 @@ export async function removePath(
   }
   const items = await treeItems(context, place, { action: "remove" });
   await changeFiles(context, { change: "remove", items });
-  return { path: place.path, files: items.filter(({ before }) => before.kind !== "dir").length };
+  const files = items.filter(({ before }) => before.kind !== "dir").length;
+  return { path: place.path, files, diff: `--- a/${place.path}\n+++ /dev/null\n` };
 }

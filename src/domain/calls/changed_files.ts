@@ -1,46 +1,128 @@
 const MAX_FILES = 200, SHOWN = 8;
+/** Lines kept of all files together, to tell what later changes take back. */
+const MAX_LINES = 50_000;
 
-/** The files that a query changed, with the lines that its changes added and removed. */
+/** Lines and how often each occurs. */
+type Lines = Map<string, number>;
+
+interface Changed {
+  /** Whether the query created the file. */
+  readonly made: boolean;
+  /** What was done besides changing lines: "removed", "moved from a.ts". */
+  readonly done: string;
+  readonly added: number;
+  readonly removed: number;
+  /** The lines behind `added` and `removed`. */
+  readonly more: Lines;
+  readonly less: Lines;
+}
+
+/** The files that a query changed, with the lines that all its changes together added and removed: a line that a later
+ * change takes back does not count, nor does a file that is as before. */
 export class ChangedFiles {
-  readonly #files = new Map<string, { added: number; removed: number }>();
+  readonly #files = new Map<string, Changed>();
+  #room = MAX_LINES;
 
-  /** Counts one change, a unified diff. */
+  /** Counts one change, a unified diff. One without lines removes or moves the file that it names. */
   add(diff: string): void {
     const path = changedPath(diff);
-    const known = path === null ? undefined : this.#files.get(path);
-    if (path === null || !known && this.#files.size >= MAX_FILES) return;
-    const { added, removed } = known ?? { added: 0, removed: 0 };
-    const lines = diff.split("\n").filter((line) => !/^(?:---|\+\+\+) /.test(line));
-    const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
+    if (path === null) return;
+    const { before, after, body } = partsOf(diff);
+    const source = before || path;
+    const known = this.#files.get(source);
+    if (!known && this.#files.size >= MAX_FILES) return;
+    this.#files.delete(source);
     this.#files.delete(path); // the last one changed is shown first
-    this.#files.set(path, { added: added + count("+"), removed: removed + count("-") });
+    const file = known ?? unchanged(before === null);
+    const now = after === null && body.length === 0
+      ? { ...unchanged(file.made), done: "removed" }
+      : { ...this.#counted(file, body), done: doneAfter(file, { source, path, after }) };
+    const isBack = known !== undefined && now.added + now.removed + now.done.length === 0 &&
+      body.length + known.done.length > 0;
+    if (!isBack && (after !== null || !file.made)) this.#files.set(path, now);
+  }
+
+  #counted(file: Changed, body: readonly string[]): Changed {
+    const signed = (sign: string) => body.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
+    const plus = without(signed("+"), file.less), minus = without(signed("-"), file.more);
+    this.#keep(plus.rest, file.more);
+    this.#keep(minus.rest, file.less);
+    return {
+      ...file,
+      added: file.added + plus.rest.length - minus.taken,
+      removed: file.removed + minus.rest.length - plus.taken,
+    };
+  }
+
+  #keep(lines: readonly string[], into: Lines): void {
+    for (const line of lines.slice(0, this.#room)) into.set(line, (into.get(line) ?? 0) + 1);
+    this.#room = Math.max(0, this.#room - lines.length);
   }
 
   /** `2 files changed +13 −1 (src/a.ts, b.md)`; "" if nothing was changed. */
   get total(): string {
     if (this.#files.size === 0) return "";
     const sum = (key: "added" | "removed"): number => [...this.#files.values()].reduce((all, one) => all + one[key], 0);
-    const names = [...this.#files.keys()].reverse().slice(0, SHOWN);
+    const names = [...this.#files].reverse().slice(0, SHOWN).map(([path, { done }]) => withDone(path, done));
     const more = this.#files.size - names.length;
     const list = [...names, ...more > 0 ? [`${more} more`] : []].join(", ");
     const files = this.#files.size === 1 ? "1 file" : `${this.#files.size} files`;
     return `${files} changed +${sum("added")} −${sum("removed")} (${list})`;
   }
 
-  /** `src/a.ts +3 −1, b.md +10 −0`; "" if nothing was changed. */
+  /** `src/a.ts +3 −1, b.md +10 −0, c.ts removed`; "" if nothing was changed. */
   get line(): string {
-    const shown = [...this.#files].reverse().slice(0, SHOWN).map(([path, { added, removed }]) =>
-      `${path} +${added} −${removed}`
-    );
+    const shown = [...this.#files].reverse().slice(0, SHOWN).map(([path, { added, removed, done }]) => {
+      const lines = done !== "" && added + removed === 0 ? "" : ` +${added} −${removed}`;
+      return `${withDone(path, done)}${lines}`;
+    });
     const more = this.#files.size - shown.length;
     return [...shown, ...more > 0 ? [`${more} more`] : []].join(", ");
   }
+}
+
+/** The names of both sides, null for a file that is not there and "" if none is named, and the lines of the hunks. */
+function partsOf(diff: string) {
+  const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
+  const hunks = diff.indexOf("\n@@ ");
+  return { before: named(before), after: named(after), body: hunks < 0 ? [] : diff.slice(hunks + 1).split("\n") };
+}
+
+function named(name: string): string | null {
+  return name === "/dev/null" ? null : name.replace(/^[ab]\//, "");
+}
+
+function doneAfter(
+  { made, done }: Changed,
+  { source, path, after }: { readonly source: string; readonly path: string; readonly after: string | null },
+): string {
+  if (source === path) return done === "removed" && after !== null ? "" : done;
+  const first = done.startsWith("moved") ? done : `moved from ${source}`;
+  return made || first === `moved from ${path}` ? "" : first;
+}
+
+function withDone(path: string, done: string): string {
+  return done === "" ? path : `${path} ${done}`;
+}
+
+function unchanged(made: boolean): Changed {
+  return { made, done: "", added: 0, removed: 0, more: new Map(), less: new Map() };
+}
+
+/** The lines that are not in `kept`, which loses the others. */
+function without(lines: readonly string[], kept: Lines): { readonly rest: readonly string[]; readonly taken: number } {
+  const rest = lines.filter((line) => {
+    const times = kept.get(line) ?? 0;
+    if (times > 0) kept.set(line, times - 1);
+    return times === 0;
+  });
+  return { rest, taken: lines.length - rest.length };
 }
 
 /** The file that a unified diff changes; null if it names none. */
 export function changedPath(diff: string): string | null {
   const binary = /^Binary file (.*) (?:removed|replaced)$/m.exec(diff)?.[1];
   const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
-  const named = after === "" || after === "/dev/null" ? before : after;
-  return binary ?? (named === "" ? null : named.replace(/^[ab]\//, ""));
+  const name = after === "" || after === "/dev/null" ? before : after;
+  return binary ?? (name === "" ? null : name.replace(/^[ab]\//, ""));
 }
