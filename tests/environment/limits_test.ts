@@ -56,7 +56,7 @@ Deno.test("block time: Timeout (1s) is told, its changes and all variables are k
   await using _closed = engine;
   const [, late, next] = results;
   assert.deepEqual([late?.outcome, late?.timedOut, late?.lost], ["timeout", true, []]);
-  assert.match(engine.context(2), /→ TIMEOUT Timeout: Timeout \(1s\)/);
+  assert.match(engine.context(2), /→ TIMEOUT Timeout \(1s\)/);
   assert.equal(next?.preview, '"1,2|5|2"');
   assert.equal(children.length, 1);
 });

@@ -40,9 +40,15 @@ Deno.test("what a later change takes back does not count, and removed and moved 
     const sql = "-- one\nselect 1;\n-- two\n";
     for (const name of ["a.sql", "b.sql", "c.sql", "d.sql"]) await Deno.writeTextFile(join(workspace, name), sql);
     await using engine = await startEngine([
-      replyJson('await requestMoreIterations(4); await fs.readFiles("*.sql"); await fs.edit("a.sql", { old: "-- one", new: "-- 1" })'),
-      replyJson('await fs.edit("a.sql", { old: "-- 1", new: "-- eins" }); await fs.edit("b.sql", { old: "1", new: "2" })'),
-      replyJson('await fs.edit("b.sql", { old: "2", new: "1" }); await fs.remove("c.sql"); await fs.move("d.sql", "e.sql"); await fs.writeFile("f", "x")'),
+      replyJson(
+        'await requestMoreIterations(4); await fs.readFiles("*.sql"); await fs.edit("a.sql", { old: "-- one", new: "-- 1" })',
+      ),
+      replyJson(
+        'await fs.edit("a.sql", { old: "-- 1", new: "-- eins" }); await fs.edit("b.sql", { old: "1", new: "2" })',
+      ),
+      replyJson(
+        'await fs.edit("b.sql", { old: "2", new: "1" }); await fs.remove("c.sql"); await fs.move("d.sql", "e.sql"); await fs.writeFile("f", "x")',
+      ),
       replyJson('await fs.remove("f"); await fs.edit("a.sql", { old: "-- eins", new: "-- one" })'),
       replyJson('await fs.move("e.sql", "d.sql"); await fs.remove("c.sql.bak").catch(() => {})'),
       replyJson([], { final: "The files are renamed." }),

@@ -155,9 +155,62 @@ Deno.test("a promise that is shown, and a block that takes too long, come with w
     replyJson([], { final: "It is finished." }),
   ], { settings: { deadlines: { minMs: 200, maxMs: 5000, defaultMs: 2000 } } });
   await engine.ask("x");
-  assert.equal(engine.context(1).match(/shows a promise, not its result: await it/g)?.length, 2);
+  assert.deepEqual(engine.context(1).match(/Block \d shows a promise, not its result: await it/g), [
+    "Block 1 shows a promise, not its result: await it",
+    "Block 2 shows a promise, not its result: await it",
+  ]);
   assert.match(
     engine.context(2),
-    /TIMEOUT Timeout: Timeout \(0\.2s\): a larger "timeMs" of the block raises this limit/,
+    /TIMEOUT Timeout \(0\.2s\): a larger "timeMs" of the block raises this limit/,
   );
+});
+
+Deno.test("what does not exist comes with what does", async () => {
+  const shown = await play(
+    "await rlm.summarise('x')",
+    "await rlm('x')",
+    "const all = await fetch('http://a')",
+    "await all.json()",
+    "process.env.HOME",
+    "const Text = new TextBlob('a'), textBlob = 1",
+    "await ask('Which?')",
+    "const path = undefined; path.join('a')",
+  );
+  assert.match(shown[0]!, /^TypeError: rlm\.summarise is not a function \(rlm has ask, askAll, run, [a-zA-Z, ]+\)$/);
+  assert.match(shown[1]!, /^TypeError: rlm is not a function \(rlm has ask, askAll, run, [a-zA-Z, ]+\)$/);
+  assert.deepEqual(shown.slice(2), [
+    "TypeError: fetch is not a function (there is no fetch: what a block may use is in scope already, as doc(fs) shows)",
+    "ReferenceError: all is not defined (the block that declares it failed)",
+    "TypeError: Cannot read properties of undefined (reading 'env') " +
+    "(there is no process: what a block may use is in scope already, as doc(fs) shows)",
+    "ReferenceError: TextBlob is not defined",
+    "ReferenceError: ask is not defined (to ask the user, end with the question as the final answer)",
+    "TypeError: Cannot read properties of undefined (reading 'join')",
+  ]);
+});
+
+Deno.test("a value that is looked at is shown even if it is undefined", async () => {
+  const shown = await play(
+    "const row = { code: 3 }; row.exitCode",
+    "new Map().get('x')",
+    "print('x')",
+    "[1].forEach((x) => print(x))",
+    "for (const x of [1]) x",
+    "const none = undefined",
+  );
+  assert.deepEqual(shown, ["undefined", "undefined", "x\n", "1\n", "", ""]);
+});
+
+Deno.test("the index says why a value is not kept, and names only a block that made it", async () => {
+  await using engine = await startEngine([
+    replyJson(["const s = Symbol('x')", "const p = Promise.resolve(1)", "const slow = vars()", "await slow"]),
+    replyJson([], { final: "It is finished." }),
+  ]);
+  await engine.ask("x");
+  const [, index = ""] = /<var_index>\n([^]*)\n<\/var_index>/.exec(engine.context(1)) ?? [];
+  assert.deepEqual(index.split("\n"), [
+    "const slow: Promise  // v2 lost: a promise is not kept: await it and keep what it gives",
+    "const p: Promise  // lost: a promise is not kept: await it and keep what it gives; made by: const p = Promise.resolve(1)",
+    "const s: symbol  // lost: a symbol is not kept; made by: const s = Symbol('x')",
+  ]);
 });

@@ -97,9 +97,11 @@ export class VariableIndex {
     if (head && head.scope !== "system" && head.scope !== scope) this.#put({ ...head, scope });
   }
 
+  /** `reason` is for a version that does not say itself why it is not kept. */
   lost(name: string, reason: string): void {
     const head = this.#heads.get(name);
-    if (head && head.scope === "live") this.#put({ ...head, kind: "lost", reason });
+    if (head?.scope !== "live") return;
+    this.#put({ ...head, kind: "lost", reason: head.kind === "lost" && head.reason !== "" ? head.reason : reason });
   }
 
   /** The text from `render`, which is called again only after a change. */

@@ -104,6 +104,9 @@ const LABELS: Readonly<Record<BlockOutcome, string>> = {
   cancelled: "CANCELLED ",
 };
 
+/** Names of errors that the label of the row says already. */
+const LABELLED = new Set(["Refused", "Timeout", "OutOfMemory", "Cancelled"]);
+
 function labelOf({ ok, outcome, type, size, preview }: BlockResult): string {
   if (!ok) return LABELS[outcome] || "ERROR ";
   const sized = size !== null && (type === "Array" && size > 0 || preview.length > 200);
@@ -118,7 +121,8 @@ function errorText({ error, outcome }: BlockResult): string {
   if (error === null) return outcome === "timeout" ? "no result in time" : "no result";
   const where = error.line === null ? "" : ` (line ${error.line}${error.column === null ? "" : `:${error.column}`})`;
   const detail = error.excerpt || (error.line === null ? error.stack : "");
-  return `${error.name}: ${error.message}${where}${detail ? `\n${detail}` : ""}`;
+  const name = outcome !== "error" && LABELLED.has(error.name) ? "" : `${error.name}: `;
+  return `${name}${error.message}${where}${detail ? `\n${detail}` : ""}`;
 }
 
 /** A block that waits for a function of Vis, such as a call of a model, is not slow itself. */

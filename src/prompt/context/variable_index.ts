@@ -42,7 +42,8 @@ function row(variable: IndexedVariable, inlineChars: number): string {
   const comment = versions > 1 ? [`v${versions}`] : [];
   if (kind === "pending") comment.push("pending: await it");
   if (kind === "lost") {
-    const made = code?.trim() ? `; made by: ${safeLine(declaringLine(code, variable.name), STATEMENT_CHARS)}` : "";
+    const line = safeLine(declaringLine(code ?? "", variable.name), STATEMENT_CHARS);
+    const made = line === "" ? "" : `; made by: ${line}`;
     comment.push(`lost: ${safeLine(reason, SHAPE_CHARS) || "its value could not be kept"}${made}`);
   }
   if (summary.doc !== "") comment.push(safeLine(summary.doc, DOC_CHARS));

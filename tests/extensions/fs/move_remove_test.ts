@@ -42,14 +42,22 @@ Deno.test("fs.remove() removes files, links and folders that it may", async () =
   await using workspace = await Workspace.with({ "a.txt": "a", "src/b.txt": "b" });
   await Deno.symlink(join(workspace.outside, "secret.txt"), join(workspace.root, "link"));
   await Deno.symlink(workspace.outside, join(workspace.root, "folder-link"));
-  assert.deepEqual(await workspace.call("remove", "a.txt"), { path: "a.txt", files: 1, diff: "--- a/a.txt\n+++ /dev/null\n" });
+  assert.deepEqual(await workspace.call("remove", "a.txt"), {
+    path: "a.txt",
+    files: 1,
+    diff: "--- a/a.txt\n+++ /dev/null\n",
+  });
   await workspace.call("remove", "link");
   await workspace.call("remove", "folder-link", { recursive: true });
   assert.equal(
     await workspace.refusal("remove", "src"),
     "Cannot remove src: it is a folder that is not empty; {recursive: true} removes it",
   );
-  assert.deepEqual(await workspace.call("remove", "src", { recursive: true }), { path: "src", files: 1, diff: "--- a/src\n+++ /dev/null\n" });
+  assert.deepEqual(await workspace.call("remove", "src", { recursive: true }), {
+    path: "src",
+    files: 1,
+    diff: "--- a/src\n+++ /dev/null\n",
+  });
   assert.deepEqual(await workspace.names(), []);
   assert.equal(await Deno.readTextFile(join(workspace.outside, "secret.txt")), "secret\n");
   assert.match(await workspace.refusal("remove", ".", { recursive: true }), /the workspace itself/);
@@ -154,7 +162,11 @@ Deno.test("fs.remove() lets other work go on while it removes a deep folder, and
     if (!isDone) setImmediate(turn);
   };
   setImmediate(turn);
-  assert.deepEqual(await workspace.call("remove", "d", { recursive: true }), { path: "d", files: 1, diff: "--- a/d\n+++ /dev/null\n" });
+  assert.deepEqual(await workspace.call("remove", "d", { recursive: true }), {
+    path: "d",
+    files: 1,
+    diff: "--- a/d\n+++ /dev/null\n",
+  });
   isDone = true;
   // One turn of the event loop for each folder at least, however fast the machine is.
   assert.ok(turns >= 199, `${turns} turns`);

@@ -117,7 +117,7 @@ Deno.test("renderContext() shows errors with position and excerpt, output, facts
   );
   assert.ok(text.includes("  [2] slow() → 1  (5.2s SLOW)\n"));
   assert.ok(text.includes("  [3] quiet() → ok\n"));
-  assert.ok(text.includes("  [4] spin() → TIMEOUT Timeout: 3s  (3.0s)\n"));
+  assert.ok(text.includes("  [4] spin() → TIMEOUT 3s  (3.0s)\n"));
   for (
     const fact of [
       "repaired before it ran: added )",

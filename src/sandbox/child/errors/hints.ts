@@ -8,6 +8,8 @@ export interface HintFacts {
   readonly source: string;
   /** Names that a block can use: functions with their alias, and variables. */
   readonly names: readonly string[];
+  /** Names that the block itself declares. */
+  readonly own: readonly string[];
   /** Whether a call of this path gives a promise. */
   readonly isAsync: (path: string) => boolean;
 }
@@ -21,9 +23,14 @@ const CALL = new RegExp(String.raw`(?<![\p{ID_Continue}$.])(${PATH})\(`, "gu");
 
 const HINTS: readonly (readonly [RegExp, Hint])[] = [
   [new RegExp(`^(${NAME}) is not defined$`, "u"), ([, name = ""], facts) => undefinedName(name, facts)],
+  [/^(?:require|fetch) is not a function$/, ([whole], { names }) => absentHint(firstName(whole), names)],
   [
-    /^require is not a function$/,
-    () => "there is no require: what a block may use is in scope already, as doc(fs) shows",
+    /^Cannot (?:read properties of undefined \(reading|set properties of undefined \(setting) '([^']+)'\)$/,
+    ([, key = ""], { source, names }) => absentOwner(key, { source, names }),
+  ],
+  [
+    new RegExp(`^(${NAME})(?:\\.${NAME})? is not a function$`, "u"),
+    ([, root = ""], { names }) => membersOf(root, names),
   ],
   [/^Cannot add property (\S+), object is not extensible$/, ([, key = ""], { source }) => prototypeHint(key, source)],
   [
@@ -58,7 +65,7 @@ export function hintOf(message: string, facts: HintFacts): string {
   return "";
 }
 
-function undefinedName(name: string, { source, names }: HintFacts): string {
+function undefinedName(name: string, { source, names, own }: HintFacts): string {
   const escaped = name.replace(/\$/g, "\\$");
   const [line = ""] = source.split("\n", 1);
   const loop = new RegExp(String.raw`\bfor\s*\(\s*${escaped}\s*(=|of\b|in\b)`, "u").exec(line);
@@ -70,9 +77,44 @@ function undefinedName(name: string, { source, names }: HintFacts): string {
     const value = assigned[1]?.trim() ?? "";
     return `declare it: let ${name} = ${/^[\w.]+$/.test(value) ? value : "…"}`;
   }
+  if (own.includes(name)) return "";
   if (names.includes(name)) return "an earlier block declared it, and it has no value now: declare it again";
-  const near = nearestName(name, names);
+  if (ASKING.test(name)) return "to ask the user, end with the question as the final answer";
+  const absent = absentHint(name, names);
+  if (absent !== "") return absent;
+  const near = nearestName(name, names.filter((known) => !own.includes(known)));
   return near ? `did you mean ${near}?` : "";
+}
+
+/** What other runtimes have, and what asks the user there. */
+const ABSENT =
+  /^(?:require|fetch|process|Deno|Bun|Buffer|module|exports|__dirname|__filename|os|path|https?|axios|requests|child_process|execSync|window|document|navigator)$/;
+const ASKING = /^(?:prompt|ask|askUser|input|confirm|alert|readline)$/;
+
+function firstName(message: string): string {
+  return message.slice(0, message.indexOf(" "));
+}
+
+function absentHint(name: string, names: readonly string[]): string {
+  if (!ABSENT.test(name) || names.includes(name)) return "";
+  const isWeb = /^(?:fetch|https?|axios|requests)$/.test(name) && names.includes("web.get");
+  return isWeb
+    ? `there is no ${name}: await web.get(url), as doc(web.get) shows`
+    : `there is no ${name}: what a block may use is in scope already, as doc(fs) shows`;
+}
+
+/** A name of another runtime, which is `undefined`, whose key is read or set. */
+function absentOwner(key: string, { source, names }: Pick<HintFacts, "source" | "names">): string {
+  const [line = ""] = source.split("\n", 1);
+  const found = new RegExp(String.raw`(?<![\p{ID_Continue}$.])(${NAME})\.${key.replace(/\W/g, "\\$&")}`, "gu");
+  return [...line.matchAll(found)].map(([, owner = ""]) => absentHint(owner, names)).find((hint) => hint !== "") ?? "";
+}
+
+/** The functions of a namespace, if something is called that it does not have. */
+function membersOf(root: string, names: readonly string[]): string {
+  if (names.includes(root)) return "";
+  const members = names.filter((name) => name.startsWith(`${root}.`)).map((name) => name.slice(root.length + 1));
+  return members.length > 0 ? `${root} has ${members.join(", ")}` : "";
 }
 
 function prototypeHint(key: string, source: string): string {

@@ -10,7 +10,13 @@ import { isDataLiteral, refusalOf } from "./refusals.ts";
 import { type Repaired, repairEnd, repairEntities, repairFence, repairLineFeeds } from "./repair.ts";
 import { scriptFault } from "./script_fault.ts";
 import { rewriteTopLevel } from "../rewrite/rewrite_program.ts";
-import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "../rewrite/declarations.ts";
+import {
+  askedLast,
+  type Declaration,
+  declaredLast,
+  topLevelAssignments,
+  topLevelDeclarations,
+} from "../rewrite/declarations.ts";
 import { composeMaps, IDENTITY, mapOffset, positionAt, type PositionMap } from "../syntax/position_map.ts";
 
 /** A block that is ready to run, as plain data. */
@@ -30,6 +36,8 @@ export interface RunnableBlock {
   readonly madeFrom: MadeFrom;
   /** The variable that provides the block's value if the last statement declares one: `const n = 6` shows 6. */
   readonly shows: string | null;
+  /** What the last statement is if it is an expression; null for any other. */
+  readonly asks: "call" | "value" | null;
   /** True if the block is nothing but a data literal. */
   readonly literal: boolean;
   readonly repaired: string | null;
@@ -96,6 +104,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
     madeFrom: madeFrom(program, names),
     reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),
     shows: declaredLast(program),
+    asks: askedLast(program),
     literal: isDataLiteral(program),
     repaired: note,
     map: composeMaps(toJs, toSource),

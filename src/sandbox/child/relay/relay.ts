@@ -35,6 +35,8 @@ export class Relay {
   readonly #blocks = new RanBlocks();
   /** Names that blocks declared, and whether each is an asynchronous function. */
   readonly #declared = new Map<string, boolean>();
+  /** Names that the running block declares. */
+  #own: readonly string[] = [];
   #ran: { readonly id: string; readonly block: RanBlock } | null = null;
   onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
 
@@ -91,6 +93,7 @@ export class Relay {
     const index = fields.amount("index");
     const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
     this.#ran = { id, block: ran };
+    this.#own = block.declarations.map(({ name }) => name);
     for (const { name, source: text } of block.declarations) this.#declared.set(name, text.startsWith("async"));
     const { map: _here, ...runnable } = block;
     this.link.post({
@@ -100,7 +103,7 @@ export class Relay {
       index,
       deadlineMs,
       block: runnable,
-      defined: block.declarations.map(({ name }) => name),
+      defined: this.#own,
       file: ran.file,
     });
   }
@@ -189,10 +192,11 @@ export class Relay {
     this.#send({ t: "done", id, more, error: mapped, rests: rests === true }, payload);
   }
 
-  get #hints(): Pick<HintFacts, "names" | "isAsync"> {
+  get #hints(): Pick<HintFacts, "names" | "own" | "isAsync"> {
     const { functions } = this.#options.setup;
     return {
       names: [...functions, ...this.#declared.keys()],
+      own: this.#own,
       isAsync: (path) => this.#declared.get(path) ?? functions.includes(path),
     };
   }

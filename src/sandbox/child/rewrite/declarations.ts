@@ -118,6 +118,15 @@ export function declaredLast(program: Program): string | null {
   return init && id?.type === "Identifier" ? id.name : null;
 }
 
+/** Whether the last statement is an expression whose value is looked at, and whether that is what a call returns. */
+export function askedLast(program: Program): "call" | "value" | null {
+  const last = program.body.findLast((node) => node.type !== "EmptyStatement");
+  if (last?.type !== "ExpressionStatement") return null;
+  const { expression } = last;
+  const asked = expression.type === "AwaitExpression" ? expression.argument : expression;
+  return asked.type === "CallExpression" ? "call" : "value";
+}
+
 function declarationsOf(node: Program["body"][number], text: ParsedText): Declaration[] {
   if (node.type === "FunctionDeclaration") {
     return [describe({ name: node.id.name, declaration: "function", value: node, node }, text)];

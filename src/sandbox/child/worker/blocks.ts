@@ -202,7 +202,13 @@ export class Blocks {
   #finish(active: Active, returned: unknown): void {
     const isDeclared = returned === undefined;
     const value = isDeclared ? this.#declared(active.run.block.shows) : returned;
-    this.#end(active, { outcome: value === undefined ? "none" : "value", value, isDeclared });
+    const isNothing = value === undefined && !this.#isAsked(active.run.block.asks);
+    this.#end(active, { outcome: isNothing ? "none" : "value", value, isDeclared });
+  }
+
+  /** Whether a value is looked at even if it is `undefined`; a call that prints may give nothing. */
+  #isAsked(asks: "call" | "value" | null): boolean {
+    return asks === "value" || (asks === "call" && this.#parts.output.printed === "");
   }
 
   /** What the last statement declared is shown, so that it need not be repeated. A promise is not awaited. */
@@ -254,7 +260,7 @@ export class Blocks {
     const hasValue = outcome === "value" || outcome === "none";
     results.add(run.index, { value: hasValue ? value : NO_VALUE, printed: output.printed });
     const shown = outcome === "value" ? preview(value, isDeclared ? DECLARED_CHARS : undefined) : "";
-    if (showsPromise(output.printed) || showsPromise(shown)) notes.add(PROMISE_SHOWN);
+    if (showsPromise(output.printed) || showsPromise(shown)) notes.add(`Block ${run.index + 1} ${PROMISE_SHOWN}`);
     const error = outcome === "error"
       ? thrownError(value, preview)
       : outcome === "timeout"
@@ -275,7 +281,7 @@ export class Blocks {
 
 const TIMEOUT_HINT = 'a larger "timeMs" of the block raises this limit; what it changed is kept';
 const DECLARED_CHARS = 500;
-const PROMISE_SHOWN = "this block shows a promise, not its result: await it (of several: await Promise.all(…))";
+const PROMISE_SHOWN = "shows a promise, not its result: await it (of several: await Promise.all(…))";
 
 function showsPromise(text: string): boolean {
   return look.indexOf(text, "Promise { <pending> }") >= 0 || look.indexOf(text, "[object Promise]") >= 0;

@@ -8,7 +8,6 @@ import type { ThrownError } from "../errors/thrown_error.ts";
 import type { WorkerParts } from "./parts.ts";
 
 const MAX_VALUE_BYTES = 1 << 20;
-/** Of a value that was declared and not looked at. */
 
 export interface Finished {
   readonly run: Extract<ToWorker, { t: "run" }>;
