@@ -277,16 +277,20 @@ async function count(env: EnvironmentView, pattern: string, options?: CountOptio
   return await count(await places.of(env), pattern, options);
 }
 
-/** Models also write `fs.grep(/todo/i, "src", {glob: "*.ts"})`; the meaning is clear, so it is accepted. */
+/** Models also write `fs.grep(/todo/i, "src", {glob: "*.ts"})` and patterns as paths, `fs.grep("todo", "*.ts")`; the meaning
+ * is clear, so it is accepted. */
 function grepArguments(args: readonly unknown[]): unknown[] {
   const [pattern, where, more, ...rest] = args;
   const flags = pattern instanceof RegExp && pattern.ignoreCase ? { ignoreCase: true } : {};
   const place = typeof where === "string" ? { path: where } : Array.isArray(where) ? { path: where } : where ?? {};
   const isPlain = [place, more ?? {}].every((one) => typeof one === "object" && one !== null && !Array.isArray(one));
   if (!isPlain || typeof pattern === "undefined") return [...args];
+  const options = { ...flags, ...Object(place), ...Object(more ?? {}) };
+  const paths: readonly unknown[] = [options.path ?? []].flat();
+  const isGlob = options.glob === undefined && paths.length > 0 && paths.every((one) => String(one).includes("*"));
   return [
     pattern instanceof RegExp ? pattern.source : pattern,
-    { ...flags, ...Object(place), ...Object(more ?? {}) },
+    isGlob ? { ...options, path: undefined, glob: options.path } : options,
     ...rest,
   ];
 }

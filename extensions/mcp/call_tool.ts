@@ -63,7 +63,8 @@ function findTool(
 ): McpTool {
   const found = tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.symbol === name);
   if (found) return found;
-  const near = nearestName(name, tools.map((tool) => tool.name));
+  const names = tools.map((tool) => tool.name);
+  const near = nearestName(name, names) ?? names.find((one) => one.includes(name)) ?? null;
   const hint = near !== null ? `did you mean ${near}` : `await mcp.tools("${link.name}") lists all`;
   throw new Error(
     `Cannot call ${name} of MCP server ${link.name}: it has ${tools.length} tools and none of that name; ${hint}`,

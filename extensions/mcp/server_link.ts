@@ -22,6 +22,8 @@ export class ServerLink {
   #tools: Promise<readonly McpTool[]> | null = null;
   #failures = 0;
   #restUntil = 0;
+  /** Why the last start failed. */
+  #why = "";
   #closed = false;
 
   constructor(name: string, config: ServerConfig) {
@@ -80,7 +82,8 @@ export class ServerLink {
     if (this.#connection) return this.#connection;
     if (this.#restUntil > Date.now()) {
       const seconds = Math.ceil((this.#restUntil - Date.now()) / 1000);
-      throw new ServerError(this.name, `it failed twice; it is started again in ${seconds} s at the earliest`);
+      const last = this.#why === "" ? "" : `: ${this.#why}`;
+      throw new ServerError(this.name, `it failed twice; it is started again in ${seconds} s at the earliest${last}`);
     }
     return await abortable(this.#connecting ??= this.#start(env), env.signal);
   }
@@ -95,6 +98,7 @@ export class ServerLink {
         } catch (error) {
           if (error instanceof LoginError) throw this.#error(error, "");
           this.#failed();
+          this.#why = this.#error(error, "").why;
           if (this.#restUntil > Date.now() || this.#closed || env.closed?.aborted) throw this.#error(error, "");
         }
       }
@@ -121,6 +125,7 @@ export class ServerLink {
   #connected(connection: McpConnection): McpConnection {
     this.#connection = connection;
     this.#tools = null;
+    this.#why = "";
     return connection;
   }
 
@@ -141,7 +146,7 @@ export class ServerLink {
     return [...this.#login?.secrets ?? [], ...secretsOf(this.config)];
   }
 
-  #error(error: unknown, why: string): Error {
+  #error(error: unknown, why: string): ServerError {
     if (error instanceof ServerError) return error;
     const text = [messageOf(error), why].filter((one) => one !== "").join("; ");
     return new ServerError(this.name, redacted(text.slice(0, 2_000), this.#secrets()));

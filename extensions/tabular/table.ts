@@ -1,6 +1,9 @@
 /** Evaluated inside the sandbox, so it is self-contained. */
 
 type Row = Readonly<Record<string, unknown>>;
+/** A text of one such line is no table, but the name of one. */
+const PATH = /^[^\s,;"]+\.(?:csv|tsv|txt)$/i;
+
 type Rows = readonly (Row | readonly unknown[])[];
 
 /** The records of a CSV text (RFC 4180): objects by the names of the first line, or lists with `header: false`. Values
@@ -9,7 +12,10 @@ export function parse(
   text: string,
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},
 ): (Record<string, string> | string[])[] {
-  if (typeof text !== "string") throw new TypeError("Cannot parse CSV: give a text");
+  if (typeof text !== "string") throw new TypeError("Cannot parse CSV: give a text, such as await fs.readFile(path)");
+  if (PATH.test(text)) {
+    throw new TypeError(`Cannot parse CSV: ${text} is a path; give the text: await fs.readFile(path)`);
+  }
   const records = recordsOf(text.replace(/^\ufeff/, ""), separator ?? separatorOf(text));
   if (!header) return records;
   const [names = [], ...rest] = records;
@@ -97,6 +103,9 @@ function separatorOf(text: string): string {
 /** A header and the records below it. Objects may have different keys. */
 function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[] {
   if (!Array.isArray(rows)) throw new TypeError("Cannot make a table: give a list of rows");
+  if (columns !== undefined && !Array.isArray(columns)) {
+    throw new TypeError('Cannot make a table: columns are a list of names: tables.markdown(rows, ["a", "b"])');
+  }
   const isLists = rows.length > 0 && rows.every((row) => Array.isArray(row));
   if (isLists) return columns ? [columns, ...rows] : [...rows];
   const wrong = rows.findIndex((row) => typeof row !== "object" || row === null || Array.isArray(row));

@@ -25,9 +25,14 @@ export class Repetition {
   record(entries: readonly Entry[]): void {
     this.#offender = null;
     let most = TIMES - 1;
+    const errors = new Set<string>();
     for (const entry of entries) {
       let times = 0;
-      for (const key of keysOf(entry)) times = Math.max(times, this.#count(key));
+      for (const key of keysOf(entry)) {
+        if (errors.has(key)) continue; // blocks that were written together may fail for one reason
+        if (entry.result.error) errors.add(key);
+        times = Math.max(times, this.#count(key));
+      }
       if (times <= most) continue;
       most = times;
       this.#offender = describe(entry, times);

@@ -30,6 +30,13 @@ Deno.test("offender() finds the same error from different code", () => {
   );
 });
 
+Deno.test("offender() counts one error of blocks that were written together once", () => {
+  const together = ["a()", "b()", "c()", "d()"].map((code) => failure(code, "no"));
+  assert.equal(after(together), null);
+  assert.equal(after(together, together), null);
+  assert.match(after(together, together, together) ?? "", /^a\(\) → Error: no \(3×\)/);
+});
+
 Deno.test("offender() finds the same call hidden under new names", () => {
   const hidden = (n: number) => [value(`const text${n} =  read("x")`, "", [`text${n}`])];
   assert.match(after(hidden(1), hidden(2), hidden(3)) ?? "", /text3/);

@@ -92,7 +92,10 @@ export async function conversationCode(
   const query = at.queryId === null
     ? queries.findLast((one) => !one.running)
     : queries.find((one) => one.queryId === at.queryId);
-  if (!query) throw refused("conversationCode", `Cannot find query: ${at.queryId ?? "no query has ended yet"}`);
+  if (!query) {
+    const why = at.queryId === null ? "no query has ended yet" : `${at.queryId}; conversationHistory() lists their ids`;
+    throw refused("conversationCode", `Cannot find query: ${why}`);
+  }
   const iterations = await store.iterations(query.queryId);
   return iterations.flatMap((iteration) =>
     iteration.blocks.map(({ code, result }) => ({

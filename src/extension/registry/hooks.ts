@@ -147,6 +147,7 @@ async function checked(invocation: Invocation, call: Call): Promise<Call> {
 
 function reasonOf(issue: z.core.$ZodIssue): string {
   const [first, ...deeper] = issue.path;
+  if (issue.code === "invalid_union") return unionReason(issue);
   if (issue.code === "too_small" && typeof first !== "number") {
     return `too small: expected >=${issue.minimum} arguments`;
   }
@@ -154,6 +155,16 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   const message = `${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1, MAX_REASON)}`;
   if (typeof first !== "number") return message;
   return [`argument ${first + 1}`, ...deeper.map(String)].join(".") + `: ${message}`;
+}
+
+/** The reason of the alternative of the same type as what was given; if there is none, the types of all. */
+function unionReason({ errors, message, path }: z.core.$ZodIssueInvalidUnion): string {
+  const kinds = errors.map(([first]) => first?.code === "invalid_type" && first.path.length === 0 ? first : null);
+  const fitting = errors[kinds.indexOf(null)]?.[0];
+  if (fitting) return reasonOf({ ...fitting, path: [...path, ...fitting.path] });
+  const expected = [...new Set(kinds.flatMap((kind) => kind?.expected ?? []))].join(" or ");
+  const text = expected === "" ? message : `${message}: expected ${expected}`;
+  return reasonOf({ code: "custom", path: [...path], message: text, input: undefined });
 }
 
 function hookError(

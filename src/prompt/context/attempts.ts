@@ -46,14 +46,15 @@ function cameOf({ entries, outcome, reason }: Attempt): string {
   }
 }
 
-/** The names that were defined, and the last line that was printed, else the last value in short. */
+/** The names that were defined, and the last line with a word that was printed, else the last value in short. */
 function valuesOf(entries: readonly JournalEntry[]): string {
   const defined = entries.flatMap(({ result }) => result.defined).slice(0, 8);
   const names = defined.length > 0 ? `defined ${defined.join(", ")}` : "";
   const printed = entries.map(({ result }) => result.stdout.trimEnd()).findLast((text) => text !== "");
   if (printed !== undefined) {
-    const line = oneLine(printed.slice(printed.lastIndexOf("\n") + 1), PRINTED_CHARS);
-    return `${names}${names && "; "}printed ${line}`;
+    const lines = printed.split("\n");
+    const line = lines.findLast((line) => /[\p{L}\p{N}]/u.test(line)) ?? lines.at(-1) ?? "";
+    return `${names}${names && "; "}printed ${oneLine(line, PRINTED_CHARS)}`;
   }
   const last = entries.at(-1)?.result;
   const value = last?.preview ? oneLine(last.preview.replace(/^"""\n/, ""), PRINTED_CHARS) : "";

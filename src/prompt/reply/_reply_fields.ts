@@ -21,7 +21,7 @@ const EXACT = new Set([
   "answerType",
   "confidence",
 ]);
-const LOWER = new Set([...EXACT].map((name) => name.toLowerCase()));
+const LOWER = new Map([...EXACT].map((name) => [name.toLowerCase(), name]));
 const MAX_KEYS = 200;
 
 export function fieldsOf(value: unknown): ReplyFields {
@@ -32,7 +32,8 @@ export function fieldsOf(value: unknown): ReplyFields {
     const name = key.toLowerCase().replace(/[^a-z]/g, "");
     if (entries.has(name)) continue;
     entries.set(name, Object.getOwnPropertyDescriptor(value, key)?.value);
-    if (LOWER.has(name) && !EXACT.has(key)) renamed.push(`read "${key.slice(0, 40)}" as ${name}`);
+    const exact = LOWER.get(name);
+    if (exact !== undefined && !EXACT.has(key)) renamed.push(`read "${key.slice(0, 40)}" as ${exact}`);
   }
   return { entries, renamed, has: (names) => names.some((name) => entries.has(name)) };
 }

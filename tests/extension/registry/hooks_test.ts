@@ -195,6 +195,18 @@ Deno.test("arguments: a wrong list is answered with reason and signature, and on
   for (const args of [[], [1, 2], [null]]) assert.ok((await message(args)).endsWith(usage));
 });
 
+Deno.test("arguments: of several types, the reason is that of the one that was given", async () => {
+  const edit = z.strictObject({ old: z.string(), all: z.boolean().optional() });
+  const args = z.tuple([z.union([z.string(), z.array(z.string())]), z.union([edit, z.array(edit)])]);
+  const reason = async (...given: unknown[]): Promise<string> => {
+    const { message } = await failure({ args: given, hooks: { args } });
+    return /^Cannot call sample\.twice: (.*); usage:/.exec(message)?.[1] ?? message;
+  };
+  assert.equal(await reason({}, { old: "x" }), "argument 1: invalid input: expected string or array");
+  assert.equal(await reason("a", { old: "x", whole: true }), 'argument 2: unrecognized key: "whole"');
+  assert.equal(await reason("a", [{ old: 1 }]), "argument 2.0.old: invalid input: expected string, received number");
+});
+
 Deno.test("errors: names, hints and causes survive, stacks do not", async () => {
   const run: HostFunction = () => {
     throw Object.assign(new RangeError("Too many"), { hint: "Ask for fewer" });

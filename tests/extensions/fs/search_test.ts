@@ -26,6 +26,16 @@ Deno.test("fs.grep() finds the same in a worker as without one", async () => {
   assert.equal((await workspace.call("grep", HEAVY, { limit: 2 })).length, 2);
 });
 
+Deno.test("fs.grep() and fs.count() take a pattern where a path is expected", async () => {
+  await using workspace = await Workspace.with({ "src/a.ts": "pin\n", "src/b.md": "pin\n", "c.ts": "pin\n" });
+  for (const where of ["src/*.ts", ["src/*.ts"], { path: "src/*.ts" }, { glob: "src/*.ts" }]) {
+    const found: { path: string }[] = await workspace.call("grep", "pin", where);
+    assert.deepEqual(found.map(({ path }) => path), ["src/a.ts"]);
+    assert.equal(await workspace.call("count", "pin", where), 1);
+  }
+  await assert.rejects(workspace.call("grep", "pin", ["src/*.ts", "c.ts"]), /Cannot search src\/\*\.ts/);
+});
+
 Deno.test("fs.grep() in a worker ends at once when the call is aborted, and the next one works", async () => {
   const text = Array.from({ length: 3_000_000 }, (_, at) => at * 7919 % 13 < 6 ? "a" : "b").join("");
   await using workspace = await Workspace.with({ "a.txt": `${text}\n`.repeat(3), "b.txt": "pin_a\n" });

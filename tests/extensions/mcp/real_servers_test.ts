@@ -28,6 +28,7 @@ test("mcp: server-everything over stdio: tools, structured data, images, links, 
       /expected number, received string at a; usage: mcp\.call\("everything", "get-sum", args: /,
     );
     await assert.rejects(run("get-sun", { a: 1 }), /none of that name; did you mean get-sum/);
+    await assert.rejects(run("sum", { a: 1 }), /none of that name; did you mean get-sum/);
     assert.deepEqual(Object.keys(await run("get-env") as object).sort(), [
       "DENO_NO_UPDATE_CHECK",
       "HOME",

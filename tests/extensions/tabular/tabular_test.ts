@@ -14,6 +14,8 @@ Deno.test("parse() refuses what it would have to guess", () => {
   assert.throws(() => parse('a\n"x"y'), /record 2 has text after a closing quote/);
   assert.throws(() => parse("a\n1,2", { separator: "," }), /record 2 has 2 fields, the header 1/);
   assert.throws(() => parse("a,a\n1,2"), /"a" occurs twice/);
+  assert.throws(() => parse("data/sales.csv"), /data\/sales\.csv is a path; give the text: await fs\.readFile\(path\)/);
+  assert.deepEqual(parse("name.csv\n1"), [{ "name.csv": "1" }]);
 });
 
 Deno.test("csv() gives what parse() reads back", () => {
@@ -25,6 +27,14 @@ Deno.test("csv() gives what parse() reads back", () => {
   assert.equal(csv([{ a: 1, b: null }, { a: "x,y", c: new Date(0) }]), 'a,b,c\n1,,\n"x,y",,1970-01-01T00:00:00.000Z\n');
   assert.equal(csv([]), "");
   assert.deepEqual(parse(csv([{ a: "" }, { a: "1" }, { a: null }])), [{ a: "" }, { a: "1" }, { a: "" }]);
+});
+
+Deno.test("markdown() says what columns are", () => {
+  const columns = { columns: ["a"] } as unknown as string[];
+  assert.throws(
+    () => markdown([{ a: 1 }], columns),
+    /columns are a list of names: tables\.markdown\(rows, \["a", "b"\]\)/,
+  );
 });
 
 Deno.test("markdown() and number() are as a reader writes them", () => {

@@ -14,6 +14,10 @@ Deno.test("attemptLine() says what was tried and what came of it", () => {
   );
   assert.equal(attemptLine({ ...executed, entries: [entry("f()", { preview: "7" })] }), "2: f() → 7");
   assert.equal(
+    attemptLine({ ...executed, entries: [entry("f()", { stdout: "start\n[\n {n: 1},\n]\n" })] }),
+    "2: f() → printed {n: 1},",
+  );
+  assert.equal(
     attemptLine({ ...executed, entries: [entry("a"), failedEntry("b")] }),
     "2: a (+1 blocks) → 1 of 2 failed: TypeError: no",
   );

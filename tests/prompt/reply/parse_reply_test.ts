@@ -174,3 +174,8 @@ Deno.test("parseReply() refuses a reply of too many blocks, and looks at no more
     assert.match(parsed.ok ? "" : parsed.reason, /^The reply has more than 100 blocks; none ran/);
   }
 });
+
+Deno.test("parseReply() names the field as which it read another name", () => {
+  const read = parseReply('{"Code": [{"expr": "1", "time_ms": 5}]}');
+  assert.deepEqual(read.ok ? read.reply.repairs : read, ['read "Code" as code', 'read "time_ms" as timeMs']);
+});

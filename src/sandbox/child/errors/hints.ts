@@ -23,7 +23,7 @@ const CALL = new RegExp(String.raw`(?<![\p{ID_Continue}$.])(${PATH})\(`, "gu");
 
 const HINTS: readonly (readonly [RegExp, Hint])[] = [
   [new RegExp(`^(${NAME}) is not defined$`, "u"), ([, name = ""], facts) => undefinedName(name, facts)],
-  [/^(?:require|fetch) is not a function$/, ([whole], { names }) => absentHint(firstName(whole), names)],
+  [/^(require|fetch) is not a function$/, ([, name = ""], { names }) => absentHint(name, names)],
   [
     /^Cannot (?:read properties of undefined \(reading|set properties of undefined \(setting) '([^']+)'\)$/,
     ([, key = ""], { source, names }) => absentOwner(key, { source, names }),
@@ -90,10 +90,6 @@ function undefinedName(name: string, { source, names, own }: HintFacts): string 
 const ABSENT =
   /^(?:require|fetch|process|Deno|Bun|Buffer|module|exports|__dirname|__filename|os|path|https?|axios|requests|child_process|execSync|window|document|navigator)$/;
 const ASKING = /^(?:prompt|ask|askUser|input|confirm|alert|readline)$/;
-
-function firstName(message: string): string {
-  return message.slice(0, message.indexOf(" "));
-}
 
 function absentHint(name: string, names: readonly string[]): string {
   if (!ABSENT.test(name) || names.includes(name)) return "";

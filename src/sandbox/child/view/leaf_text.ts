@@ -14,9 +14,12 @@ export function primitiveText(value: unknown): string {
   return look.is(value, -0) ? "-0" : `${value as number | boolean | null | undefined}`;
 }
 
+/** What the words for a cut take. */
+const MARK = 24;
+
 /** Quoted; longer than `max` characters, its beginning and end, and how much is in between. */
 export function quoted(text: string, max: number): string {
-  if (text.length <= max) return look.stringify(text);
+  if (text.length <= max + MARK) return look.stringify(text);
   const tail = max >= 200 ? (max / 3) | 0 : 0, head = max - tail;
   const left = text.length - head - tail;
   const start = look.stringify(look.slice(text, 0, head));

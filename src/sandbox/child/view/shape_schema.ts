@@ -38,6 +38,8 @@ export interface MapSchema {
 }
 
 const MAX_DEPTH = 10, MAX_KEYS = 20, MAX_ITEMS = 5, MAX_STEPS = 2000;
+/** Items of a list at the top that are looked at for another kind than those before them. */
+const MAX_KINDS = 1000;
 
 export function emptySchema(): ValueShape {
   return { plain: bareList(), list: null, object: null, map: null };
@@ -84,9 +86,15 @@ export class SchemaReader {
   #list(value: object, schema: ValueShape): void {
     const length = lengthOf(value);
     const list = joinList(schema, { name: classNameOf(value) || "Array", length });
-    for (let i = 0; i < length && i < MAX_ITEMS; i++) {
+    const kinds: Record<string, true> = look.create(null);
+    const looked = this.#depth === 1 ? MAX_KINDS : MAX_ITEMS;
+    for (let i = 0; i < length && i < looked; i++) {
       const descriptor = look.descriptorOf(value, i);
-      if (descriptor && look.hasOwn(descriptor, "value")) this.read(descriptor.value, list.items);
+      if (!descriptor || !look.hasOwn(descriptor, "value")) continue;
+      const kind = descriptor.value === null ? "null" : typeof descriptor.value;
+      if (i >= MAX_ITEMS && kinds[kind]) continue;
+      kinds[kind] = true;
+      this.read(descriptor.value, list.items);
     }
   }
 

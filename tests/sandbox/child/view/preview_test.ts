@@ -135,7 +135,7 @@ Deno.test("preview() breaks lines and leaves out what does not fit, and says so"
   const file = preview(lines, { chars: 300 });
   assert.match(
     file,
-    /^"""\nline 0\nline 1\n[^]*\n\.\.\. 8589 characters left out \.\.\.\n[^]*\nline 998\nline 999"""$/,
+    /^"""\nline 0\nline 1\n[^]*\n\.\.\. 8593 characters left out \.\.\.\n[^]*\nline 998\nline 999"""$/,
   );
   assert.ok(file.length < 360);
   const long = preview("ab".repeat(10_000), { chars: 300 });

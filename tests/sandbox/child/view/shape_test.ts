@@ -20,6 +20,11 @@ const CASES: readonly (readonly [value: unknown, full: string, terse: string])[]
     "Array(2) of {path,line,text?}",
   ],
   [{ a: { b: [true] }, "c d": 1 }, '{a: {b: Array(1) of boolean}, "c d": number}', '{a,"c d"}'],
+  [
+    [...Array(900).fill("a"), { error: "b" }, null, 1],
+    "Array(903) of (string | null | number | {error: string})",
+    "Array(903) of (string | null | number | {error})",
+  ],
   [[[1], [2, 3]], "Array(2) of Array of number", "Array(2) of Array of number"],
   [new Map([["a", { x: 1 }]]), "Map(1) of string => {x: number}", "Map(1) of string => {x}"],
   [new Set([1]), "Set(1) of number", "Set(1) of number"],
