@@ -39,7 +39,7 @@ Deno.test("env.store: what a call puts is there for the next one, the next proce
         END,
       ], { path, extensions });
       await engine.ask("x");
-      assert.deepEqual(shown(engine), ["1", "1", "2", "", '",0,0,false"', '"2string,1object"', "2"]);
+      assert.deepEqual(shown(engine), ["1", "1", "2", "undefined", '",0,0,false"', '"2string,1object"', "2"]);
     }
     await using again = await startEngine([
       replyJson(["await a.get('k')", "await a.get('all', {scope: 'global'})", "(await a.query({prefix: 'k'})).length"]),

@@ -179,10 +179,10 @@ Deno.test("what does not exist comes with what does", async () => {
   assert.match(shown[0]!, /^TypeError: rlm\.summarise is not a function \(rlm has ask, askAll, run, [a-zA-Z, ]+\)$/);
   assert.match(shown[1]!, /^TypeError: rlm is not a function \(rlm has ask, askAll, run, [a-zA-Z, ]+\)$/);
   assert.deepEqual(shown.slice(2), [
-    "TypeError: fetch is not a function (there is no fetch: what a block may use is in scope already, as doc(fs) shows)",
+    "TypeError: fetch is not a function (there is no fetch: what a block may use is in scope already: rlm)",
     "ReferenceError: all is not defined (the block that declares it failed)",
     "TypeError: Cannot read properties of undefined (reading 'env') " +
-    "(there is no process: what a block may use is in scope already, as doc(fs) shows)",
+    "(there is no process: what a block may use is in scope already: rlm)",
     "ReferenceError: TextBlob is not defined",
     "ReferenceError: ask is not defined (to ask the user, end with the question as the final answer)",
     "TypeError: Cannot read properties of undefined (reading 'join')",

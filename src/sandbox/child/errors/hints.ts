@@ -93,10 +93,9 @@ const ASKING = /^(?:prompt|ask|askUser|input|confirm|alert|readline)$/;
 
 function absentHint(name: string, names: readonly string[]): string {
   if (!ABSENT.test(name) || names.includes(name)) return "";
-  const isWeb = /^(?:fetch|https?|axios|requests)$/.test(name) && names.includes("web.get");
-  return isWeb
-    ? `there is no ${name}: await web.get(url), as doc(web.get) shows`
-    : `there is no ${name}: what a block may use is in scope already, as doc(fs) shows`;
+  const roots = new Set(names.flatMap((one) => one.includes(".") ? [one.slice(0, one.indexOf("."))] : []));
+  const scope = roots.size === 0 ? "" : `: ${[...roots].join(", ")}`;
+  return `there is no ${name}: what a block may use is in scope already${scope}`;
 }
 
 /** A name of another runtime, which is `undefined`, whose key is read or set. */
