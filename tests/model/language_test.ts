@@ -180,7 +180,7 @@ Deno.test("what does not exist comes with what does", async () => {
   assert.match(shown[1]!, /^TypeError: rlm is not a function \(rlm has ask, askAll, run, [a-zA-Z, ]+\)$/);
   assert.deepEqual(shown.slice(2), [
     "TypeError: fetch is not a function (there is no fetch: what a block may use is in scope already: rlm)",
-    "ReferenceError: all is not defined (the block that declares it failed)",
+    "ReferenceError: all is not defined (an earlier block declared it, and it has no value now: declare it again)",
     "TypeError: Cannot read properties of undefined (reading 'env') " +
     "(there is no process: what a block may use is in scope already: rlm)",
     "ReferenceError: TextBlob is not defined",
