@@ -25,7 +25,8 @@ function section(scope: string, notes: readonly Note[]): readonly string[] {
   if (notes.length === 0) return [];
   let length = 0;
   const lines = notes.map(({ id, text }) => `- [${id}] ${text}`).reverse()
-    .filter((line) => (length += line.length + 1) <= MAX_CHARS / 2).reverse();
+    // The newest one is always shown: its id must not push it out.
+    .filter((line, at) => (length += line.length + 1) <= MAX_CHARS / 2 || at === 0).reverse();
   const more = notes.length > lines.length ? ` (the newest ${lines.length} of ${notes.length}; memo.list())` : "";
   return [`${scope}${more}:`, ...lines];
 }

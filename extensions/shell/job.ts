@@ -86,7 +86,7 @@ export class Job {
   ): Promise<JobReport> {
     const enough = (): boolean => {
       if (!this.running) return true;
-      if (until === undefined) return this.#ring.total > this.#read;
+      if (until === undefined) return this.#ring.from(this.#read, { maxBytes: 8, whole: false }).to > this.#read;
       return this.#ring.from(this.#read, { maxBytes: KEPT_BYTES, whole: false }).text.includes(until);
     };
     await this.#wait(enough, { waitMs, signal });

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { EXEC_FAILED, EXEC_NO_MOUNTS, EXEC_NO_NETWORK, type ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
@@ -56,7 +57,7 @@ export class ConfinedProcess {
     this.#options = options;
     this.#name = argv[0] ?? "";
     const { policy, cwd, input, maxBytes, launcher: { path, args } } = options;
-    this.#process = new Deno.Command(path, {
+    const command = new Deno.Command(path, {
       args: [...args, JSON.stringify(policy), ...argv],
       cwd,
       clearEnv: true,
@@ -64,7 +65,8 @@ export class ConfinedProcess {
       stdin: input === null ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",
-    }).spawn();
+    });
+    this.#process = begun(command, this.#name);
     options.reaper.begun(policy.limits.tag, this.#process.pid);
     this.#stdout = new CappedOutput(maxBytes);
     this.#stderr = new CappedOutput(maxBytes);
@@ -159,13 +161,15 @@ export class ConfinedProcess {
 
   /** Reads both outputs; the returned function waits for their ends. */
   #readOutputs(): () => Promise<void> {
-    const { onOutput } = this.#options;
+    const { onOutput, policy: { token } } = this.#options;
     const outputs = [["stdout", this.#stdout], ["stderr", this.#stderr]] as const;
     const readers = outputs.map(([name, into]) => {
       const reader = this.#process[name].getReader({ mode: "byob" });
       const take = (chunk: Uint8Array<ArrayBuffer>): void => {
         into.push(chunk);
-        onOutput?.(name, chunk.slice());
+        // What the launcher says is no output of a program; `run` rejects with it.
+        const isFault = name === "stderr" && Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).includes(token);
+        if (!isFault) onOutput?.(name, chunk.slice());
       };
       return { reader, done: readAll(reader, take).catch(() => {}) };
     });
@@ -174,6 +178,18 @@ export class ConfinedProcess {
       await Promise.all(readers.map(({ done }) => done));
       clearTimeout(timer);
     };
+  }
+}
+
+/** Throws RangeError if the command line is too long for the system. */
+function begun(command: Deno.Command, name: string): Deno.ChildProcess {
+  try {
+    return command.spawn();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "E2BIG")) throw error;
+    throw new RangeError(
+      `Cannot run ${name}: its arguments or variables are too long, the system takes 128 KiB for each; use a file, or stdin`,
+    );
   }
 }
 

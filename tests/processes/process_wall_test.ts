@@ -114,7 +114,16 @@ Deno.test(
   { ignore },
   async () => {
     await place(async ({ wall, workspace }) => {
-      await assert.rejects(wall.spawn(workspace, ["no-such-program"]), /Cannot run no-such-program: it does not exist/);
+      const printed: string[] = [];
+      const onOutput = (_output: string, bytes: Uint8Array): void => void printed.push(new TextDecoder().decode(bytes));
+      await assert.rejects(
+        wall.spawn(workspace, ["no-such-program"], { onOutput }),
+        /^Error: Cannot run no-such-program: it does not exist/,
+      );
+      assert.deepEqual(printed, []);
+      await assert.rejects(wall.spawn(workspace, ["echo", "x".repeat(200_000)]), {
+        message: /^Cannot run echo: its arguments or variables are too long, the system takes 128 KiB for each/,
+      });
       await assert.rejects(wall.spawn(workspace, []), /an empty command/);
       await assert.rejects(wall.spawn(workspace, ["a\0b"]), /NUL/);
       await assert.rejects(wall.spawn(workspace, ["true"], { timeoutMs: 0 }), /Cannot run a command for 0 ms/);

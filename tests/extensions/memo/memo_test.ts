@@ -61,6 +61,9 @@ Deno.test("memo is bounded: length, number, prompt", async () => {
   const { call } = await activeIn(stores);
   await assert.rejects(call("add", "x".repeat(1_001)), /argument 1/);
   await assert.rejects(call("add", " \n "), /Cannot keep the note/);
+  const { id } = await call("add", "y".repeat(1_000)) as Note;
+  assert.ok((await activeIn(stores)).block.includes(`- [${id}] yyy`));
+  await call("remove", id);
   for (let at = 0; at < 200; at++) await call("add", `Note ${at} ${"x".repeat(50)}`);
   await assert.rejects(call("add", "one more"), /there are 200 of the project/);
   const { block } = await activeIn(stores);

@@ -55,6 +55,17 @@ Deno.test("Jobs.read() gives what is new, and the code once it has ended", async
   assert.deepEqual([last.running, last.code, last.output, last.notes], [false, 3, "three", ["a note"]]);
 });
 
+Deno.test("Jobs.read() waits for the rest of a character", async () => {
+  const jobs = new Jobs();
+  const { program, job } = started(jobs);
+  const [first = 0, second = 0] = new TextEncoder().encode("é");
+  program.options.onOutput?.("stdout", Uint8Array.of(first));
+  const reading = jobs.read(job.id, { waitMs: 60_000 });
+  program.options.onOutput?.("stdout", Uint8Array.of(second));
+  assert.equal((await reading).output, "é");
+  program.end(ENDED);
+});
+
 Deno.test("Jobs.read() waits for something new, for a text, and no longer than it was told", async () => {
   const jobs = new Jobs();
   const { program, job } = started(jobs);
