@@ -2,6 +2,8 @@ import {
   agent,
   type AgentApp,
   type AgentContext,
+  type ListSessionsRequest,
+  type ListSessionsResponse,
   methods,
   PROTOCOL_VERSION,
   RequestError,
@@ -61,7 +63,7 @@ export function acpAgent(sessions: EditorSessions, { version }: { readonly versi
         await sessions.load(sessionId, place);
         return {};
       }))
-    .onRequest(of.session.list, ({ params: { cwd } }) => asked(() => list(sessions, cwd ?? undefined)))
+    .onRequest(of.session.list, ({ params }) => asked(() => list(sessions, params)))
     .onRequest(of.session.close, ({ params: { sessionId } }) =>
       asked(async () => {
         await sessions.leave(sessionId);
@@ -180,15 +182,20 @@ function userChunk(text: string): SessionUpdate {
   return { sessionUpdate: "user_message_chunk", content: { type: "text", text } };
 }
 
-async function list(sessions: EditorSessions, cwd: string | undefined) {
-  const session = await sessions.folder(cwd === undefined ? {} : { cwd });
-  const found = await session.conversations.list({ limit: LISTED });
+/** The sessions of a folder, or of all, the one that was used last first. A cursor is the place of the last one so far. */
+async function list(sessions: EditorSessions, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
+  if (cursor && !/^\d{1,15}$/.test(cursor)) throw RequestError.invalidParams({ cursor }, "Unknown cursor");
+  const { conversations, workspace } = await sessions.folder(cwd ? { cwd } : {});
+  const after = cursor ? Number(cursor) : undefined;
+  const found = await conversations.list({ limit: LISTED, after, workspace: cwd ? workspace : undefined });
+  const last = found.length === LISTED ? found.at(-1) : undefined;
   return {
-    sessions: found.filter(({ workspace }) => cwd === undefined || workspace === session.workspace).map((one) => ({
+    sessions: found.map((one) => ({
       sessionId: one.conversationId,
       cwd: one.workspace,
       title: one.title === UNTITLED ? null : one.title,
-      updatedAt: new Date(one.createdAt).toISOString(),
+      updatedAt: new Date(one.activeAt).toISOString(),
     })),
+    ...(last ? { nextCursor: String(last.place) } : {}),
   };
 }

@@ -2,6 +2,7 @@ import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { Image } from "../../domain/images/image.ts";
+import { requestOfImages } from "../../domain/images/request_of_images.ts";
 
 type Resource = Extract<ContentBlock, { readonly type: "resource" }>;
 type Source = NonNullable<AskOptions["context"]>;
@@ -26,7 +27,7 @@ export function promptOf(blocks: readonly ContentBlock[]): Prompt {
     else if (block.type === "resource") texts.push(embedded(block, { images, variables }));
     else throw new UsageError(`Cannot accept a prompt with ${block.type}: Vis reads text, images and resources`);
   }
-  return { request: texts.join("\n").trim(), images, variables };
+  return { request: requestOfImages(texts.join("\n").trim(), images), images, variables };
 }
 
 function embedded(

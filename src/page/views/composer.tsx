@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
+import { requestOfImages } from "../../domain/images/request_of_images.ts";
 import { Button } from "../parts/button.tsx";
 import { attach, attached } from "../store/attached.ts";
 import { elements } from "../store/elements.ts";
@@ -8,9 +9,6 @@ import { saidStatus, say } from "../store/status.ts";
 import { thread } from "../store/thread_shown.ts";
 import { AttachButton, AttachedImages } from "./attached_images.tsx";
 import { RequestOptions } from "./request_options.tsx";
-
-/** The request of a message that has only images. */
-const SEE_IMAGES = "See the attached images.";
 
 /** Where requests are written; `children` stand above it. */
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
@@ -90,7 +88,7 @@ async function send(): Promise<void> {
   const area = elements.request.current;
   const typed = area?.value ?? "";
   const images = attached.value;
-  const text = typed.trim() === "" && images.length > 0 ? SEE_IMAGES : typed;
+  const text = requestOfImages(typed, images);
   if (area === null || text.trim() === "") return;
   if (images.length > 0 && thread.running.value) return say("Images go with the next request", { bad: true });
   area.value = "";

@@ -115,6 +115,39 @@ Deno.test("sessions are listed by folder, loaded with their messages, resumed wi
     await assert.rejects(engine.conversations.byId(sessionId));
   }));
 
+Deno.test("sessions of a folder are found behind any number of others, page by page, the one used last first", () =>
+  withEditor([final("one")], async ({ context, engine }) => {
+    const create = async (workspace: string, title: string): Promise<string> =>
+      (await engine.conversations.create({ title, channel: "acp", workspace })).conversationId;
+    const here = [await create(FOLDER, "old"), await create(FOLDER, "new")];
+    for (let made = 0; made < 120; made++) await create("/elsewhere", `number ${made}`);
+    const branch = await engine.conversations.byId(here[0] ?? "");
+    await engine.conversations.ask(branch, "x", { signal: new AbortController().signal, emit: () => {} });
+    const { sessions } = await context.request(of.session.list, { cwd: FOLDER });
+    assert.deepEqual(sessions.map(({ sessionId }) => sessionId).slice(0, 2), here);
+    const [used, other] = sessions.map(({ updatedAt }) => Date.parse(updatedAt ?? ""));
+    assert.ok((used ?? 0) > (other ?? Infinity), "when it was used, not when it was created");
+    const seen = new Set<string>();
+    for (let cursor: string | null | undefined;;) {
+      const page = await context.request(of.session.list, { cwd: "/elsewhere", ...(cursor ? { cursor } : {}) });
+      page.sessions.forEach(({ sessionId }) => seen.add(sessionId));
+      cursor = page.nextCursor;
+      if (!cursor) break;
+    }
+    assert.equal(seen.size, 120);
+    await assert.rejects(context.request(of.session.list, { cursor: "next" }), /cursor/i);
+  }));
+
+Deno.test("a prompt may be an image without a text", () =>
+  withEditor([final("I see it")], async ({ context, updates, engine }) => {
+    const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });
+    const image: ContentBlock = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
+    const ended = await context.request(of.session.prompt, { sessionId, prompt: [image] });
+    assert.deepEqual(ended, { stopReason: "end_turn" });
+    assert.equal(textOf(updates, "agent_message_chunk"), "I see it");
+    assert.match(engine.provider.requests[0]?.texts.join("\n") ?? "", /See the attached images\./);
+  }, { scripted: { capabilities: { images: true } } }));
+
 Deno.test("a session is loaded with its thoughts and its blocks, in order", () =>
   withEditor([replyJson("40 + 2", { thinking: "Adding them" }), final("It is 42")], async ({ context, updates }) => {
     const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Image } from "../../../domain/images/image.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
+import { requestOfImages } from "../../../domain/images/request_of_images.ts";
 import { inputSource } from "../request/input_source.ts";
 import { unfitField } from "../response/problem.ts";
 
@@ -35,9 +36,6 @@ export interface OpenAiRequest {
 
 export type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** The request of a message that has only images. */
-const SEE_IMAGES = "See the attached images.";
-
 /** Turns a client's messages into input for the agent. The last user message is the request; without one, the last
  * message is. In a new conversation the others become the variable `messages`; in an existing one they are already
  * known. Throws `Problem` if there is nothing to request. */
@@ -47,8 +45,7 @@ export function openAiInput(
 ): { readonly request: string; readonly given: OpenAiInput } {
   const asked = messages.findLast(({ role }) => role === "user") ?? messages.at(-1);
   const images = asked ? imagesOf(asked) : [];
-  const text = asked ? textOf(asked) : "";
-  const request = text.trim() === "" && images.length > 0 ? SEE_IMAGES : text;
+  const request = requestOfImages(asked ? textOf(asked) : "", images);
   if (request.trim() === "") throw unfitField(field, "Cannot run an empty request: the last message is empty");
   const others = messages.filter((message) => message !== asked);
   const said = others.filter(({ role }) => role !== "system" && role !== "developer");
