@@ -13,11 +13,13 @@ const image = z.union([
   z.object({ type: z.literal("input_image"), image_url: z.string() }),
 ]);
 
+const part = z.union([text, image, refusal], "It must be a text, an image or a refusal");
+
 /** A message as clients of OpenAI's APIs send it: chat completions and responses name the same parts differently. */
 export const MessageSchema = z.object({
   type: z.literal("message").optional(),
   role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]),
-  content: z.union([z.string(), z.array(z.union([text, image, refusal]))]).nullish(),
+  content: z.union([z.string(), z.array(part)]).nullish(),
   name: z.string().optional(),
   tool_calls: z.array(z.unknown()).nullish(),
   tool_call_id: z.string().nullish(),

@@ -8,6 +8,11 @@ const Reasoning = z.object({ type: z.literal("reasoning") });
 /** An item of an earlier response, by its id instead of its text. Some clients omit the type. */
 const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.string() });
 
+const Item = z.union(
+  [MessageSchema, Reasoning, Reference],
+  "It must be a message, reasoning or a reference to an item: calls of tools and files are not supported",
+);
+
 const Format = z.union([
   z.object({ type: z.enum(["text", "json_object"]) }),
   z.object({ type: z.literal("json_schema"), schema: z.unknown().optional() }).loose(),
@@ -16,7 +21,7 @@ const Format = z.union([
 /** Responses as OpenAI's clients request them. */
 export const ResponseBody = OpenAiBody.extend({
   model: z.string().nullish(),
-  input: z.union([z.string(), z.array(z.union([MessageSchema, Reasoning, Reference])).min(1)]),
+  input: z.union([z.string(), z.array(Item).min(1)]),
   instructions: z.string().nullish().describe("For this query only"),
   text: z.object({ format: Format.nullish() }).nullish(),
   previous_response_id: z.string().nullish().describe(

@@ -18,7 +18,8 @@ export async function readRequestBody(
     });
   }
   const type = request.headers.get("content-type") ?? "";
-  if (request.body !== null && !/^application\/json\s*(;|$)/i.test(type)) {
+  const isEmpty = request.body === null || request.headers.get("content-length") === "0";
+  if (!isEmpty && !/^application\/json\s*(;|$)/i.test(type)) {
     const shown = type.slice(0, 50) || "none";
     throw new Problem(`Cannot read content type: ${shown}; send application/json`, { kind: "unsupported-media-type" });
   }

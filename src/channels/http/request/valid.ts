@@ -69,11 +69,20 @@ function parsed(text: string): unknown {
 function checked(schema: z.ZodType, { value, what }: { readonly value: unknown; readonly what: string }): unknown {
   const result = schema.safeParse(value, FIRST_FAULTS);
   if (result.success) return result.data;
-  const errors = result.error.issues.slice(0, 20).map(({ path, message }) => ({
+  const errors = result.error.issues.slice(0, 20).map(innermost).map(({ path, message }) => ({
     path: path.map(String).join("."),
     message: message.slice(0, MAX_MESSAGE),
   }));
   const [first] = errors;
   const where = first && first.path !== "" ? `${first.path}: ` : "";
   throw new Problem(`Cannot use ${what}: ${where}${first?.message ?? "invalid"}`, { kind: "bad-request", errors });
+}
+
+/** What is wrong with a value that may be of several kinds: of the one that it is meant to be, if only one can be meant. */
+function innermost(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> {
+  const meant = issue.code === "invalid_union" ? issue.errors.filter(([first]) => first && first.path.length > 0) : [];
+  const [[fault] = []] = meant;
+  if (!fault || meant.length > 1) return issue;
+  const { path, message } = innermost(fault);
+  return { path: [...issue.path, ...path], message };
 }

@@ -194,8 +194,16 @@ Deno.test("openai client: what a response cannot have is refused in OpenAI's sha
   await assert.rejects(responses.create({ input: "x", prompt: { id: "p" } }), { status: 400, param: "prompt" });
   await assert.rejects(responses.create({ input: " " }), { status: 400, param: "input" });
   await assert.rejects(responses.create({ input: [{ type: "function_call_output", call_id: "c", output: "x" }] }), {
-    status: 400,
+    ...{ status: 400, param: "input.0" },
+    message: /input\.0: It must be a message, reasoning or a reference to an item: calls of tools/,
   });
+  const file = { type: "input_file" as const, file_id: "f" };
+  await assert.rejects(
+    responses.create({ input: [{ role: "user", content: "x" }, { role: "user", content: [file] }] }),
+    {
+      ...{ status: 400, param: "input.1" },
+    },
+  );
   await assert.rejects(responses.create({ input: "x", model: "gpt-x" }), { status: 404, param: "model" });
   assert.equal((await (await rig.ask("/api/v1/conversations")).json()).items.length, 1, "the engine's own");
 });

@@ -87,6 +87,9 @@ Deno.test("readBody() refuses what is packed, of another kind, no UTF-8, no JSON
   assert.equal(await send({ "content-type": "text/plain" }, "{}"), 415);
   assert.equal(await send({ "content-type": "application/x-www-form-urlencoded" }, "a=b"), 415);
   assert.equal(await send({ "content-type": "application/jsonx" }, "{}"), 415);
+  const empty = await rig.ask("/api/v1/conversations", { method: "POST" });
+  assert.equal(empty.status, 201, "nothing has no type");
+  await empty.body?.cancel();
   assert.equal(await send(json, new Uint8Array([0x7b, 0xff, 0x7d])), 400);
   assert.equal(await send(json, "{"), 400);
   assert.equal(await send(json, "[".repeat(300) + "]".repeat(300)), 400);
