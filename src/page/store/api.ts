@@ -17,6 +17,11 @@ export class Refused extends Error {
     super(message);
     this.name = "Refused";
   }
+
+  /** Whether the same request may succeed later: a proxy answers like this while the server starts again. */
+  get isPassing(): boolean {
+    return this.status >= 500 || this.status === 429;
+  }
 }
 
 /** Whether the server has no such thing. */

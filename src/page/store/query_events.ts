@@ -36,7 +36,7 @@ export async function* queryEvents(followed: Followed): AsyncGenerator<readonly 
         if (seen.over) return;
       }
     } catch (error) {
-      if (error instanceof Refused) throw error;
+      if (error instanceof Refused && !error.isPassing) throw error;
     }
     if (signal.aborted) return;
     current = undefined;

@@ -39,6 +39,28 @@ inBrowser("shows the same in two tabs, and either goes on", { rig: { engine: { p
   assert.deepEqual([await page.locator(".turn").count(), await other.locator(".turn").count()], [2, 2]);
 });
 
+const proxied = gated(steps, { at: 1 });
+
+inBrowser("goes on with a stream once a proxy reaches the server again", {
+  rig: { engine: { provider: proxied.provider } },
+}, async ({ page, faults }) => {
+  await ask(page, "Begin");
+  await page.locator(".running .step .result", { hasText: "41" }).waitFor();
+  const refusals = [502, 503, 429];
+  await page.route("**/events", async (route) => {
+    const status = refusals.shift();
+    if (status === undefined) await route.continue();
+    else await route.fulfill({ status });
+  });
+  await page.reload();
+  await page.locator("#status.bad", { hasText: "Connection lost. Reconnecting…" }).waitFor();
+  await page.locator(".running .step .result", { hasText: "41" }).waitFor();
+  proxied.open();
+  await page.locator(".answer", { hasText: "It is 41" }).waitFor();
+  assert.ok(faults.every((fault) => /50[23]|429/.test(fault)), faults.join("\n"));
+  (faults as string[]).length = 0; // the browser tells of each response that is an error
+});
+
 const third = gated([...steps, final("Unseen")], { at: 1 });
 
 inBrowser("another conversation can be opened while one runs, and it is there on return", {
