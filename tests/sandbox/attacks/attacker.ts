@@ -23,6 +23,8 @@ const HEAD = "const got = (x) => { host(x) }; const import_ = globalThis.__impor
 const LARGE = 1 << 30, SMALL = 128 << 20;
 /** For attacks that work without walls, and end: on a busy machine a worker takes seconds to start. */
 const PATIENCE_MS = 30_000;
+/** For the next block of a child that may have been left unable to run any, and then ends. */
+const NEXT_MS = 5000;
 /** More than the deadline, for stopping what can hardly be stopped. */
 const LATE_MS = 2500;
 // deno-lint-ignore no-control-regex
@@ -64,7 +66,8 @@ export class Attacker {
   /** What it did to the child that it may not do. */
   async #harm({ mayEnd, dirty }: Attack, box: TestSandbox): Promise<string[]> {
     if (!box.sandbox.ended) {
-      const { result } = await box.run(dirty ? "1 + 1" : "attackKept + 1", { iteration: 2 });
+      const limit = mayEnd ? { deadlineMs: NEXT_MS } : {};
+      const { result } = await box.run(dirty ? "1 + 1" : "attackKept + 1", { iteration: 2, ...limit });
       if (!box.sandbox.ended && result.preview !== "2") return [`next block: ${result.error?.message}`];
     }
     return box.sandbox.ended && !mayEnd ? ["variables lost"] : [];

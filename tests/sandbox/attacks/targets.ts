@@ -56,7 +56,11 @@ export class AttackTargets {
     const abstract = `vis-attack-${crypto.randomUUID()}`;
     const hidden = createServer((socket) => (contacts.push("abstract"), socket.destroy()));
     await new Promise<void>((done) => hidden.listen({ path: `\0${abstract}` }, done));
-    const udp = createSocket("udp4", () => contacts.push("udp"));
+    const udp = createSocket("udp4", (message, { port, address }) => {
+      contacts.push("udp");
+      // As a name server refuses, so that who asks does not wait until it gives up.
+      udp.send(Uint8Array.of(...message.subarray(0, 2), 0x81, 0x85, 0, 0, 0, 0, 0, 0, 0, 0), port, address);
+    });
     await new Promise<void>((done) => udp.bind(0, "127.0.0.1", done));
     const victim = new Deno.Command("/bin/sh", { args: ["-c", VICTIM, "victim", dir], stdout: "piped" }).spawn();
     const reader = victim.stdout.getReader();
