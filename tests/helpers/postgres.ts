@@ -1,4 +1,6 @@
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { ROOT } from "../../scripts/_project.ts";
+import { until } from "./until.ts";
 
 /** A PostgreSQL server of this test process, without a password, reached through a socket in its own folder. */
 export interface Postgres {
@@ -74,7 +76,7 @@ export async function startPostgres({ settings = [], access = [], port }: Postgr
   const folder = await Deno.makeTempDir({ prefix: "vis-pg-" });
   const data = join(folder, "data");
   if (Deno.uid() === 0) await Deno.chown(folder, NOBODY, NOBODY);
-  await run("initdb", ["-D", data, "-A", "trust", "-U", ADMIN, "-E", "UTF8", "--locale=C", "--no-sync"]);
+  await copy(await emptyCluster(), data);
   await Deno.writeTextFile(
     join(data, "postgresql.conf"),
     [
@@ -94,10 +96,8 @@ export async function startPostgres({ settings = [], access = [], port }: Postgr
   const sql = (text: string, to: string = url("postgres")) =>
     run("psql", [to.replace("://vis@", `://${ADMIN}@`), "-XAtqc", text]);
   const start = async (): Promise<void> => {
-    running.child = spawn(data);
-    while (
-      !(await run("pg_isready", ["-h", folder, "-p", `${port ?? SOCKET_PORT}`, "-q"]).then(() => true, () => false))
-    );
+    const child = running.child = spawn(data);
+    await until(() => isReady(data, child.pid), () => "PostgreSQL is not ready");
   };
   await start();
   await sql("CREATE ROLE vis LOGIN");
@@ -122,6 +122,38 @@ export async function startPostgres({ settings = [], access = [], port }: Postgr
       await child?.status;
     },
   };
+}
+
+/** The data of a server without databases, made once for all tests of this checkout: a copy takes a fifth of the time. */
+async function emptyCluster(): Promise<string> {
+  const made = join(ROOT, "build/postgres", basename(dirname(postgresFolder)));
+  await Deno.mkdir(dirname(made), { recursive: true });
+  using lock = await Deno.open(`${made}.lock`, { create: true, write: true });
+  await lock.lock(true);
+  if (await Deno.stat(made).then(() => true, () => false)) return made;
+  const folder = await Deno.makeTempDir({ prefix: "vis-pg-" });
+  try {
+    if (Deno.uid() === 0) await Deno.chown(folder, NOBODY, NOBODY);
+    const data = join(folder, "data");
+    await run("initdb", ["-D", data, "-A", "trust", "-U", ADMIN, "-E", "UTF8", "--locale=C", "--no-sync"]);
+    await Deno.remove(`${made}.new`, { recursive: true }).catch(() => {});
+    await copy(data, `${made}.new`);
+    await Deno.rename(`${made}.new`, made);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+  return made;
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command("cp", { args: ["-a", from, to] }).output();
+  if (!success) throw new Error(`cp failed: ${new TextDecoder().decode(stderr)}`);
+}
+
+/** Whether the server says so in the file that it keeps beside its data. */
+async function isReady(data: string, pid: number): Promise<boolean> {
+  const lines = (await Deno.readTextFile(join(data, "postmaster.pid")).catch(() => "")).split("\n");
+  return lines[0] === `${pid}` && lines[7]?.trim() === "ready";
 }
 
 function spawn(data: string): Deno.ChildProcess {
