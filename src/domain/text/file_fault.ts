@@ -16,7 +16,7 @@ export function fileCode(error: unknown): string {
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
-  EEXIST: "something with that name exists already",
+  EEXIST: "a file or folder is in the way",
   ENOTDIR: "a part of its path is not a folder",
   EACCES: "access is denied",
   EPERM: "access is denied",

@@ -29,6 +29,7 @@ export async function restoreDatabase(
     throw new UsageError(`Cannot restore ${from}: it is the database itself`);
   }
   const { db, version } = await openExisting(from, "restore").catch((error) => {
+    if (error instanceof UsageError) throw error;
     // Names the backup, not the database.
     throw isNoDatabase(error)
       ? new UsageError(`Cannot restore ${from}: it is not a database`)

@@ -46,7 +46,7 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
     await assert.rejects(admin.remove("my.greet"), UsageError);
     await assert.rejects(
       admin.create("greet"),
-      /^UsageError: Cannot create extension greet: something with that name exists already$/,
+      /^UsageError: Cannot create extension greet: a file or folder is in the way$/,
     );
     await assert.rejects(admin.create("../up it"), UsageError);
     await assert.rejects(admin.show("gone"), /Cannot show gone: there are test\.one/);

@@ -45,7 +45,7 @@ Deno.test("/diff shows what the last request changed, /undo undoes it, /export w
       assert.match(await Deno.readTextFile(join(workspace, "notes.md")), /Change it[^]*Changed: yes/);
       for (
         const [name, why] of [
-          ["notes.md", "something with that name exists already"],
+          ["notes.md", "a file or folder is in the way"],
           ["no/notes.md", "there is no such file or folder"],
         ]
       ) {
