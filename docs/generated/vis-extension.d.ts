@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 18f01a7bb97215b184816fd8cb4c4a34a3f8b57d44a7746867ec6e99e90a2eb6
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b26a7746019a122327f0b3ad46a692df6e27f3fdefb2fc1bbf08369d42827e41
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -395,6 +395,8 @@ export interface QueryKeys {
   readonly maxIterations?: number;
   /** Row of the iteration that is running or ran last; null at the start of the query. */
   readonly currentIterationId?: string | null;
+  /** Row of the user's query, in its child queries too. */
+  readonly userQueryId?: string;
   /** Row of the iteration that made the call; child queries only. */
   readonly parentIterationId?: string;
   /** One plain model call, which counts against the query's limits. Rejects if the call fails. Present in calls and

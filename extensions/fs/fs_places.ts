@@ -1,6 +1,6 @@
 import { BoundedMap, type EnvironmentView, Semaphore } from "@vis/extension";
 import { Checkpoints } from "./checkpoints/checkpoints.ts";
-import type { ChangeSource, FsContext } from "./workspace/context.ts";
+import type { FsContext } from "./workspace/context.ts";
 import { FolderGuard } from "./workspace/folder_guard.ts";
 import { ReadLedger } from "./workspace/read_ledger.ts";
 import { recover } from "./change/recover.ts";
@@ -18,7 +18,7 @@ interface Known {
 
 type View = Pick<
   EnvironmentView,
-  "workspace" | "home" | "conversationId" | "currentIterationId" | "db" | "spawn" | "signal"
+  "workspace" | "home" | "conversationId" | "currentIterationId" | "userQueryId" | "spawn" | "signal"
 >;
 
 const MAX_PLACES = 64;
@@ -28,7 +28,6 @@ export class FsPlaces {
   readonly #ledger = new ReadLedger();
   readonly #guard = new FolderGuard();
   readonly #known = new BoundedMap<string, Known>(MAX_PLACES);
-  readonly #queries = new BoundedMap<string, Promise<string | null>>(MAX_PLACES);
 
   /** Recovers the workspace first, if that has not happened yet. */
   async of(env: View): Promise<FsContext> {
@@ -36,7 +35,8 @@ export class FsPlaces {
     signal?.throwIfAborted();
     const { tree, checkpoints, ready } = this.#place(root, env.home ?? null);
     await ready;
-    const source = (): Promise<ChangeSource> => this.#source(env);
+    const { currentIterationId: iterationId = null, userQueryId: queryId = null } = env;
+    const source = { conversationId, queryId, iterationId };
     return { root, tree, conversationId, ledger: this.#ledger, guard: this.#guard, checkpoints, source, spawn, signal };
   }
 
@@ -61,15 +61,5 @@ export class FsPlaces {
     };
     this.#known.set(key, place);
     return place;
-  }
-
-  /** The newest query of a conversation is the running one; looked up once per iteration. */
-  async #source({ conversationId, currentIterationId: iterationId = null, db }: View) {
-    if (iterationId === null || !db) return { conversationId, iterationId, queryId: null };
-    const key = `${conversationId}\0${iterationId}`;
-    const query = this.#queries.get(key) ??
-      db.queries(conversationId, { newest: 1 }).then((all) => all.at(-1)?.id ?? null, () => null);
-    this.#queries.set(key, query);
-    return { conversationId, iterationId, queryId: await query };
   }
 }

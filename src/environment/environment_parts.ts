@@ -13,6 +13,8 @@ export interface EnvironmentParts {
   readonly depth?: number;
   /** The iteration that started this child query. */
   readonly parentIterationId?: string;
+  /** The user's query above this child query. */
+  readonly userQueryId?: string;
   readonly store: Store;
   readonly registry: ExtensionSource;
   readonly log: Log;

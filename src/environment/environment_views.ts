@@ -144,7 +144,7 @@ export class EnvironmentViews {
 
   /** Keys while a query runs. */
   #query(): Partial<EnvironmentView> {
-    const { now, parts: { parentIterationId } } = this.#source;
+    const { now, parts: { parentIterationId, userQueryId } } = this.#source;
     return {
       ...(parentIterationId === undefined ? {} : { parentIterationId }),
       get maxIterations() {
@@ -152,6 +152,9 @@ export class EnvironmentViews {
       },
       get currentIterationId() {
         return now().iterationId;
+      },
+      get userQueryId() {
+        return userQueryId ?? now().scope?.queryId ?? "";
       },
     };
   }

@@ -61,6 +61,8 @@ export interface QueryKeys {
   readonly maxIterations?: number;
   /** Row of the iteration that is running or ran last; null at the start of the query. */
   readonly currentIterationId?: string | null;
+  /** Row of the user's query, in its child queries too. */
+  readonly userQueryId?: string;
   /** Row of the iteration that made the call; child queries only. */
   readonly parentIterationId?: string;
   /** One plain model call, which counts against the query's limits. Rejects if the call fails. Present in calls and

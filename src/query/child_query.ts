@@ -20,6 +20,7 @@ export interface ChildParts {
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
   readonly emit: Emit;
+  readonly onChange: (diff: string) => void;
   readonly parentQueryId: string;
   readonly run: (
     task: string,
@@ -31,6 +32,7 @@ export interface ChildParts {
       readonly ledger: Ledger;
       readonly approvals: QueryApprovals;
       readonly model: string | null;
+      readonly onChange: (diff: string) => void;
       readonly parentQueryId: string;
     },
   ) => Promise<QueryResult>;
@@ -68,7 +70,8 @@ export async function childQuery(
       images,
       copies,
     });
-    const own = await Environment.open({ ...child.parts, branch, depth, parentIterationId: iterationId });
+    const { userQueryId = child.parentQueryId } = environment.views.view();
+    const own = await Environment.open({ ...child.parts, branch, depth, parentIterationId: iterationId, userQueryId });
     try {
       const parts = childParts(child.parts, { environment: own, options });
       const { status, reason, answer } = await child.run(task, parts, {
@@ -78,6 +81,7 @@ export async function childQuery(
         ledger: child.ledger.child(),
         approvals: child.approvals,
         model: options.model ?? null,
+        onChange: child.onChange,
         parentQueryId: child.parentQueryId,
       });
       return { status, reason, answer };

@@ -33,7 +33,7 @@ export interface Prepared {
 /** Activates extensions, starts the sandbox in the background, and builds the stable prefix and the handover. */
 export async function prepare(
   request: string,
-  { parts, state, queryId, emitter, begun, before, signal, extras, ...query }: {
+  { parts, state, queryId, emitter, begun, before, signal, extras, onChange, ...query }: {
     readonly parts: QueryParts;
     readonly approvals: QueryApprovals;
     readonly ledger: Ledger;
@@ -45,6 +45,7 @@ export async function prepare(
     readonly before: PreviousTurn | null;
     readonly signal: AbortSignal;
     readonly extras: RequestExtras;
+    readonly onChange: (diff: string) => void;
   },
 ): Promise<Prepared> {
   const { environment, router, settings, log, now } = parts;
@@ -59,7 +60,7 @@ export async function prepare(
     subcalls: query.subcalls,
     approve: (asked, from) => query.approvals.request(asked, { ...environment.branch, ...from, emitter }),
     onCall: (call) => (state.keepDiffs(call), emitter.send({ type: "host_call", ...call })),
-    onChange: (diff) => state.changed.add(diff),
+    onChange,
   };
   // Done before the child starts, so that it need not restore what is forgotten.
   await forgetStale(parts, queryId);
@@ -78,8 +79,7 @@ export async function prepare(
     signal,
     now,
   };
-  const handover = handoverOf(before);
-  return { frame, active, state, handover, parts, request, ledger: query.ledger };
+  return { frame, active, state, handover: handoverOf(before), parts, request, ledger: query.ledger };
 }
 
 /** The texts that are byte-identical in all calls of a query, so that a provider's prefix cache stays valid. */

@@ -52,6 +52,8 @@ export interface RunQueryOptions extends KeyedRequest {
   readonly approve?: Approve | undefined;
   /** For a query below another one: the approvals of the tree. */
   readonly approvals?: QueryApprovals;
+  /** Called with the unified diff of each file that it changes, or a query below it. */
+  readonly onChange?: (diff: string) => void;
   /** Used instead of the root model. */
   readonly model?: string | null | undefined;
 }
@@ -156,7 +158,12 @@ async function begin(
   }
   if (!left?.seq) emitter.send({ type: "started", conversationId, request, model });
   const approvals = options.approvals ?? QueryApprovals.of(parts, { approve: options.approve, deadline });
-  const below = { parts, ledger, approvals, emit, parentQueryId: queryId, run: runQuery };
+  const state = new QueryState(settings.budget, settings.ceiling);
+  const onChange = (diff: string): void => {
+    state.changed.add(diff);
+    options.onChange?.(diff);
+  };
+  const below = { parts, ledger, approvals, emit, onChange, parentQueryId: queryId, run: runQuery };
   const subcalls = new Subcalls({
     environment,
     store,
@@ -167,6 +174,5 @@ async function begin(
     onWait: (wait) => emitter.send({ type: "waiting", ...wait }),
     runChild: (task, child) => childQuery(task, child, below),
   });
-  const state = new QueryState(settings.budget, settings.ceiling);
-  return { approvals, emitter, extras, ledger, queryId, router, state, subcalls, started };
+  return { approvals, emitter, extras, ledger, onChange, queryId, router, state, subcalls, started };
 }

@@ -38,6 +38,7 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   signal: "object",
   maxIterations: "number",
   currentIterationId: "string",
+  userQueryId: "string",
   parentIterationId: "string",
   approve: "function",
   ask: "function",
@@ -206,8 +207,9 @@ Deno.test("nothing of the environment can be changed, and what was given does no
 Deno.test("a child query has its own environment, below the iteration that called, and reads its parent's state", async () => {
   const seen: Record<string, unknown>[] = [];
   const look = async (env: EnvironmentView): Promise<void> => {
-    const { depth, envId, conversationId, parentIterationId, currentIterationId, store } = env;
-    seen.push({ depth, envId, conversationId, parentIterationId, currentIterationId, kept: await store?.get("k") });
+    const { depth, envId, conversationId, parentIterationId, currentIterationId, userQueryId, store } = env;
+    const facts = { depth, envId, conversationId, parentIterationId, currentIterationId, userQueryId };
+    seen.push({ ...facts, kept: await store?.get("k") });
     await store?.put("k", `of ${depth}`);
   };
   const run = async (env: EnvironmentView): Promise<string> => {
@@ -220,8 +222,9 @@ Deno.test("a child query has its own environment, below the iteration that calle
   const extension = sample({ namespace: "test.spy", symbols: [fn("look", look, options), fn("run", run, options)] });
   const child = replyJson("await spy.look(); await answer('seen')");
   await using engine = await startEngine([replyJson("await spy.run()"), child, END], { extensions: [extension] });
-  await engine.ask("x");
+  const { queryId } = await engine.ask("x");
   const [before, inside, after] = seen;
+  assert.deepEqual(seen.map(({ userQueryId }) => userQueryId), [queryId, queryId, queryId]);
   assert.deepEqual([before?.["depth"], inside?.["depth"], after?.["depth"]], [0, 1, 0]);
   assert.equal("parentIterationId" in (before ?? {}) && before?.["parentIterationId"], undefined);
   assert.equal(inside?.["parentIterationId"], before?.["currentIterationId"]);

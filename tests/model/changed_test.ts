@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { FsPlaces } from "../../extensions/fs/fs_places.ts";
 import fs from "../../extensions/fs/mod.ts";
+import { UNDO_ARGUMENTS, undoCli } from "../../extensions/fs/undo_cli.ts";
+import rlm from "../../extensions/rlm/mod.ts";
 import { ChangedFiles } from "../../src/domain/calls/changed_files.ts";
+import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
@@ -23,6 +27,33 @@ Deno.test("the model sees which files its request changed, and the user is told 
     assert.deepEqual((await engine.ask("And now?")).notes, []);
     assert.doesNotMatch(engine.context(3), /^<changed>/m);
     assert.match(engine.context(3), /2 files changed \+803 −2/);
+  });
+});
+
+Deno.test("what a child query changed counts as changed by its request, and is undone with it", async () => {
+  await withFolder(async (folder) => {
+    const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
+    await Deno.mkdir(workspace);
+    const registry = new ExtensionRegistry({ log: { debug() {}, info() {}, warn() {}, error() {} }, home });
+    for (const extension of [fs, rlm]) registry.register(extension);
+    await using engine = await startEngine([
+      replyJson('await fs.writeFile("a.md", "a\\n"); await rlm.run("Write b.md")'),
+      replyJson('await fs.writeFile("b.md", "b\\n"); await answer("It is written")'),
+      replyJson('await fs.writeFile("c.md", "c\\n")', { final: "All of them are written." }),
+    ], { source: () => registry, workspace });
+    const { notes, queryId } = await engine.ask("Write them");
+    assert.deepEqual(notes, ["3 files changed +3 −0 (c.md, b.md, a.md) · vis undo"]);
+    let told = "";
+    const undo = (options: object) => {
+      told = "";
+      const place = { workspace, home, places: new FsPlaces(), print: (text: string) => void (told += text) };
+      return undoCli(UNDO_ARGUMENTS.parse(options), place);
+    };
+    await undo({ list: true });
+    const { changes } = JSON.parse(told) as { changes: { queryId: string }[] };
+    assert.deepEqual(changes.map((change) => change.queryId), [queryId, queryId, queryId]);
+    await undo({});
+    assert.deepEqual([...Deno.readDirSync(workspace)], []);
   });
 });
 

@@ -45,7 +45,7 @@ async function begin(
     kept.push({ path, before: await checkpoints.keep(before), after: await stateOf(after) });
   }
   const id = checkpoints.newId();
-  await checkpoints.begin({ ...await source(), id, at: Date.now(), change, of, items: kept, temporary });
+  await checkpoints.begin({ ...source, id, at: Date.now(), change, of, items: kept, temporary });
   return id;
 }
 

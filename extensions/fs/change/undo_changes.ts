@@ -64,7 +64,7 @@ async function kept({ path, before, after }: ChangeItem): Promise<Undone["files"
 function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext {
   if (context.conversationId !== "" || !newest) return context;
   const { conversationId } = newest;
-  return { ...context, source: () => Promise.resolve({ conversationId, queryId: null, iterationId: null }) };
+  return { ...context, source: { conversationId, queryId: null, iterationId: null } };
 }
 
 /** Items that lead from the current state to the one before the oldest change, and paths whose current state is not the

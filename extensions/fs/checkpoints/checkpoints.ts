@@ -12,6 +12,7 @@ export interface Checkpoint {
   readonly change: string;
   readonly of: readonly string[];
   readonly conversationId: string;
+  /** The user's query, also for a change of a query below it. */
   readonly queryId: string | null;
   readonly iterationId: string | null;
   readonly items: readonly { readonly path: string; readonly before: State; readonly after: State }[];

@@ -15,9 +15,7 @@ export interface FsContext {
   /** Null if there is no folder to store them in. */
   readonly checkpoints: Checkpoints | null;
   /** What a change belongs to. */
-  readonly source: () => Promise<ChangeSource>;
+  readonly source: Pick<Checkpoint, "conversationId" | "queryId" | "iterationId">;
   readonly spawn: EnvironmentView["spawn"];
   readonly signal: AbortSignal | undefined;
 }
-
-export type ChangeSource = Pick<Checkpoint, "conversationId" | "queryId" | "iterationId">;
