@@ -1,4 +1,4 @@
-import type { FollowedEvent } from "./followed_event.ts";
+import type { FollowedEvent } from "./followed_query.ts";
 import { textStream } from "./text_stream.ts";
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";

@@ -3,17 +3,26 @@ import type { SharedRun } from "../../../conversation/shared_queries.ts";
 import { resultOf, storedEvents } from "../../../conversation/stored_events.ts";
 import { Cancelled } from "../../../domain/errors.ts";
 import { omittedBetween } from "../../../domain/query/event_number.ts";
-import { isChild, isEnd, isOwnEnd } from "../../../domain/query/query_event.ts";
+import { isChild, isEnd, isOwnEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import { Problem } from "../response/problem.ts";
 import type { HttpParts } from "../routing/http_parts.ts";
-import type { FollowedEvent } from "./followed_event.ts";
 import type { LiveRun } from "./run.ts";
 import type { Runs } from "./runs.ts";
 
 /** Names the branch of a query, in responses; for clients of OpenAI's APIs in requests as well. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
+
+/** An event of a query, for a client that follows it. */
+export interface FollowedEvent {
+  /** Its number in the run, from 1; `r1`, `r2` … for events that are rebuilt from rows. */
+  readonly id: string;
+  /** Of the query or of one of its child queries. */
+  readonly event: QueryEvent;
+  /** Number of events before it that are no longer kept. */
+  readonly omitted: number;
+}
 
 type Parts = Pick<HttpParts, "conversations" | "model" | "limits">;
 
