@@ -16,21 +16,24 @@ export type ToolResultPart =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `structuredContent` if there is any, else text (parsed if it is JSON), else a list of parts. */
-export function toolData(result: { readonly content?: unknown; readonly structuredContent?: unknown }): unknown {
-  const pieces = piecesOf(result.content);
-  const onlyText = pieces.every(({ type }) => type === "text");
-  if (result.structuredContent !== undefined && onlyText) return result.structuredContent;
-  if (!onlyText) {
-    return result.structuredContent === undefined ? pieces : { data: result.structuredContent, content: pieces };
-  }
-  const text = textOf(pieces);
-  return parsed(text);
+interface ToolResult {
+  readonly content?: unknown;
+  readonly structuredContent?: unknown;
 }
 
-/** The text of a result, for an error. */
-export function resultMessage(result: { readonly content?: unknown }): string {
-  return textOf(piecesOf(result.content));
+/** `structuredContent` if there is any, else text (parsed if it is JSON), else a list of parts. An empty object beside
+ * text says nothing. */
+export function toolData({ content, structuredContent: data }: ToolResult): unknown {
+  const pieces = piecesOf(content);
+  const text = textOf(pieces);
+  if (!pieces.every(({ type }) => type === "text")) return data === undefined ? pieces : { data, content: pieces };
+  const isEmpty = typeof data === "object" && data !== null && Object.keys(data).length === 0;
+  return data === undefined || isEmpty && text !== "" ? parsed(text) : data;
+}
+
+/** What a result says of an error: its text, else its data. */
+export function resultMessage({ content, structuredContent: data }: ToolResult): string {
+  return textOf(piecesOf(content)) || (data === undefined ? "" : JSON.stringify(data));
 }
 
 export function piecesOf(content: unknown): readonly ToolResultPart[] {

@@ -5,6 +5,8 @@ const text = (said: string): object => ({ type: "text", text: said });
 
 Deno.test("toolData() gives structured data, text, parsed JSON, or pieces", () => {
   assert.deepEqual(toolData({ structuredContent: { a: 1 }, content: [text('{"a":1}')] }), { a: 1 });
+  assert.equal(toolData({ structuredContent: {}, content: [text("said")] }), "said");
+  assert.deepEqual(toolData({ structuredContent: {}, content: [] }), {});
   assert.equal(toolData({ content: [text("a"), text("b")] }), "a\nb");
   assert.deepEqual(toolData({ content: [text('[{"id": 1}]')] }), [{ id: 1 }]);
   assert.equal(toolData({ content: [text("[1] a note")] }), "[1] a note");
@@ -34,4 +36,6 @@ Deno.test("toolData() leaves out what it does not know, and takes nothing on tru
     bytes: Uint8Array.of(1, 2),
   });
   assert.equal(resultMessage({ content: [text("no"), { type: "image", data: "" }, text("way")] }), "no\nway");
+  assert.equal(resultMessage({ content: [], structuredContent: { why: "full" } }), '{"why":"full"}');
+  assert.equal(resultMessage({ content: [] }), "");
 });
