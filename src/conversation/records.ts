@@ -88,7 +88,7 @@ export class Records {
   /** The id of a query, from itself or from a prefix that only it has. Throws `UsageError`. */
   async queryId(id: string): Promise<string> {
     const found = await this.#store.findQuery(id);
-    if (found === null) throw new UsageError(`Cannot find request: ${id}`);
+    if (found === null) throw new UsageError(`Cannot find request ${id}: none, or more than one, has an id like that`);
     return found;
   }
 

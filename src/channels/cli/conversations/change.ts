@@ -2,6 +2,7 @@ import { UsageError } from "../../../domain/errors.ts";
 import { browse } from "./browse.ts";
 import type { StoredCommand } from "../input/command_input.ts";
 import { forkPoint } from "../input/fork_at.ts";
+import { isPostgres } from "../../../domain/text/is_postgres.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import { printReport } from "../output/print_report.ts";
 
@@ -37,7 +38,7 @@ export async function deleteConversation(
   id: string,
   { services, io, flags }: StoredCommand<{ readonly yes: boolean }>,
 ): Promise<number> {
-  return await browse({ services, flags }, async ({ conversations }) => {
+  return await browse({ services, flags }, async ({ conversations, database }) => {
     const branch = await conversations.byId(id);
     const branches = await conversations.branches(branch.conversationId);
     const queries = branches.reduce((sum, one) => sum + one.queries, 0);
@@ -47,7 +48,8 @@ export async function deleteConversation(
       }`;
     if (!flags.yes) throw new UsageError(`Cannot delete ${what}: deletion cannot be undone; confirm it with --yes`);
     await conversations.delete(branch);
-    io.stderr(`Deleted ${what} (vis db prune frees its space)\n`);
+    // A server frees space by itself.
+    io.stderr(`Deleted ${what}${isPostgres(database) ? "" : " (vis db prune frees its space)"}\n`);
     return 0;
   });
 }

@@ -94,6 +94,23 @@ Deno.test("renameConversation() and deleteConversation() say what they do; nothi
   assert.ok(requests.every(({ browse }) => browse === true));
 });
 
+Deno.test("deleteConversation() says how the space of a file is freed, and nothing of it for a server", async () => {
+  await using engine = await startEngine([]);
+  for (
+    const [database, end] of [["/x/vis.db", "1 branch (vis db prune frees its space)\n"], [
+      "postgres://h/vis",
+      "1 branch\n",
+    ]] as const
+  ) {
+    const workspace = "/nowhere";
+    const { conversationId } = await engine.conversations.create({ title: "x", channel: "cli", workspace });
+    const { io, services } = engineServices(engine);
+    const open: typeof services.open = async (request) => ({ ...await services.open(request), database });
+    await deleteConversation(conversationId, { services: { ...services, open }, io, flags: { yes: true } });
+    assert.ok(io.err.endsWith(end), io.err);
+  }
+});
+
 Deno.test("deleteConversation() refuses one in which a query runs", async () => {
   await using engine = await startEngine([{ text: "", delayMs: 60_000 }]);
   const stop = new AbortController();
