@@ -90,3 +90,13 @@ Deno.test("createProvider() goes past the proxy to the hosts of NO_PROXY", async
     assert.equal(asked(), 1);
   });
 });
+
+Deno.test("createProvider() names the proxy where it may be what cannot be reached", async () => {
+  const gone = "http://127.0.0.1:1";
+  const said = await ask("http://vis-test.invalid/v1", { HTTP_PROXY: gone });
+  assert.match(
+    said,
+    /connection refused; start the server or check .+, and the proxy if HTTPS_PROXY or HTTP_PROXY is set/,
+  );
+  assert.doesNotMatch(await ask(`${gone}/v1`, {}), /proxy/);
+});

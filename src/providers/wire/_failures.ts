@@ -1,4 +1,5 @@
 import { ProviderError } from "../../domain/errors.ts";
+import { isLoopback } from "../../domain/kit/is_loopback.ts";
 import type { Advice } from "../advice.ts";
 import type { Endpoint } from "./_endpoint.ts";
 import type { Said } from "./_error_body.ts";
@@ -87,7 +88,8 @@ export class Failures {
 
   /** The connection failed, or ended before any byte of a reply. */
   unreachable(error: unknown): ProviderError {
-    const message = `Cannot reach ${this.#facts.endpoint.base}: ${networkReason(error, this.#facts.advice)}`;
+    const { endpoint: { base }, advice } = this.#facts;
+    const message = `Cannot reach ${base}: ${networkReason(error, { base, baseUrl: advice.baseUrl })}`;
     return new ProviderError(message, { code: "network", retryable: true });
   }
 
@@ -167,13 +169,17 @@ export class Failures {
   }
 }
 
-function networkReason(error: unknown, { baseUrl }: Advice): string {
+function networkReason(error: unknown, { base, baseUrl }: { readonly base: string; readonly baseUrl: string }): string {
   const text = chainText(error);
+  // A connection to the proxy fails in the same words as one to the service.
+  const proxy = isLoopback(URL.parse(base)?.hostname ?? "")
+    ? ""
+    : ", and the proxy if HTTPS_PROXY or HTTP_PROXY is set";
   if (/connection refused|ECONNREFUSED/i.test(text)) {
-    return `connection refused; start the server or check ${baseUrl}`;
+    return `connection refused; start the server or check ${baseUrl}${proxy}`;
   }
   if (/dns error|failed to lookup|ENOTFOUND/i.test(text)) {
-    return `the host name is unknown; check the network and ${baseUrl}`;
+    return `the host name is unknown; check the network and ${baseUrl}${proxy}`;
   }
   if (/certificate|UnknownIssuer/i.test(text)) {
     return `its TLS certificate is not trusted; check ${baseUrl}, or trust the certificates of this machine with DENO_TLS_CA_STORE=system`;

@@ -142,7 +142,10 @@ Deno.test("an OpenAI-compatible server: gets a name and a password of any letter
 
 Deno.test("an OpenAI-compatible server: says that a host name is not known", async () => {
   const error = await failureOf(collect(provide({ baseUrl: "http://vis-test.invalid/v1" })));
-  assert.match(error.message, /^Cannot reach http:\/\/vis-test\.invalid\/v1: .*check the network and VIS_BASE_URL$/);
+  assert.match(
+    error.message,
+    /^Cannot reach http:\/\/vis-test\.invalid\/v1: .*check the network and VIS_BASE_URL, and the proxy if /,
+  );
   assert.equal(error.code, "network");
 });
 
