@@ -115,7 +115,7 @@ Deno.test("restoreVar() says what it cannot restore", async () => {
   await engine.ask("x");
   const [, first, second, third] = shown(engine);
   assert.match(first ?? "", /Cannot find n v7: it has 1 to 1/);
-  assert.match(second ?? "", /Cannot find nothing: it has none/);
+  assert.match(second ?? "", /Cannot find nothing: no earlier iteration stored such a variable/);
   assert.match(third ?? "", /Cannot restore \$reasoning: it is a system variable/);
 });
 

@@ -197,8 +197,9 @@ Deno.test("a value that is looked at is shown even if it is undefined", async ()
     "[1].forEach((x) => print(x))",
     "for (const x of [1]) x",
     "const none = undefined",
+    "await answer('It is finished.')",
   );
-  assert.deepEqual(shown, ["undefined", "undefined", "x\n", "1\n", "", ""]);
+  assert.deepEqual(shown, ["undefined", "undefined", "x\n", "1\n", "", "", ""]);
 });
 
 Deno.test("the index says why a value is not kept, and names only a block that made it", async () => {

@@ -63,7 +63,9 @@ export function findVersion(
   }
   const found = version === null ? versions.at(-1) : versions.find((one) => one.version === version);
   if (found) return found;
-  const known = versions.length === 0 ? "it has none" : `it has 1 to ${versions.length}`;
+  const known = versions.length === 0
+    ? "no earlier iteration stored such a variable"
+    : `it has 1 to ${versions.length}`;
   throw refused(symbol, `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
 }
 

@@ -30,7 +30,10 @@ Deno.test("findVersion() finds one, else says which there are", () => {
     findVersion(versions, { name, version, symbol: "restoreVar" }).version;
   assert.deepEqual([find("a", null), find("a", 1)], [2, 1]);
   assert.throws(() => find("a", 3), /Cannot find a v3: it has 1 to 2/);
-  assert.throws(() => findVersion([], { name: "b", version: null, symbol: "varDiff" }), /Cannot find b: it has none/);
+  assert.throws(
+    () => findVersion([], { name: "b", version: null, symbol: "varDiff" }),
+    /Cannot find b: no earlier iteration stored such/,
+  );
   assert.throws(() => find("$reasoning", 1), /Cannot restore \$reasoning: it is a system variable/);
 });
 

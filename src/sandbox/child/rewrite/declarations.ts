@@ -124,7 +124,9 @@ export function askedLast(program: Program): "call" | "value" | null {
   if (last?.type !== "ExpressionStatement") return null;
   const { expression } = last;
   const asked = expression.type === "AwaitExpression" ? expression.argument : expression;
-  return asked.type === "CallExpression" ? "call" : "value";
+  if (asked.type !== "CallExpression") return "value";
+  const { callee } = asked;
+  return callee.type === "Identifier" && callee.name === "answer" ? null : "call"; // it never gives a value
 }
 
 function declarationsOf(node: Program["body"][number], text: ParsedText): Declaration[] {
