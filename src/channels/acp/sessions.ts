@@ -6,6 +6,10 @@ import { offeredServers } from "./servers_of.ts";
 
 export const UNTITLED = "New session";
 
+/** How long a session without a request can still be loaded after its connection has ended. */
+const EMPTY_MS = 7 * 86_400_000;
+const SWEPT = 100;
+
 /** A session of the protocol: one conversation, with Vis opened on its folder. */
 export interface OpenSession {
   readonly session: Session;
@@ -25,14 +29,17 @@ export interface SessionRequest {
 
 export type Open = (place: Pick<OpenRequest, "cwd" | "mcpServers">) => Promise<Session>;
 
-/** The sessions of one connection. Each folder is opened once for the same servers; `close` closes all of them. */
+/** The sessions of one connection. Each folder is opened once for the same servers; `close` closes all of them, and
+ * keeps those without a request, which another connection may load. */
 export class EditorSessions {
   readonly #open: Open;
+  readonly #now: () => number;
   readonly #folders = new Map<string, Promise<Session>>();
   readonly #entries = new Map<string, OpenSession>();
 
-  constructor(open: Open) {
+  constructor(open: Open, now: () => number = Date.now) {
     this.#open = open;
+    this.#now = now;
   }
 
   async folder({ cwd, mcpServers = [] }: SessionRequest): Promise<Session> {
@@ -51,6 +58,7 @@ export class EditorSessions {
 
   async create(place: SessionRequest): Promise<string> {
     const session = await this.folder(place);
+    await this.#sweep(session);
     const branch = await session.conversations.create({
       title: UNTITLED,
       channel: "acp",
@@ -83,14 +91,30 @@ export class EditorSessions {
     this.#entries.get(id)?.running?.abort();
   }
 
+  /** Closes a session. Without a request there is nothing to keep. */
   async leave(id: string): Promise<void> {
-    const { session, branch, running, title } = this.get(id);
-    running?.abort();
-    this.#entries.delete(id);
-    await session.conversations.close(branch.branchId);
-    // An editor creates one with every window; without a request there is nothing to keep.
+    const { session, branch, title } = await this.#end(id);
     if (title === UNTITLED && (await session.conversations.queries(branch)).length === 0) {
       await session.conversations.delete(branch);
+    }
+  }
+
+  async #end(id: string): Promise<OpenSession> {
+    const entry = this.get(id);
+    entry.running?.abort();
+    this.#entries.delete(id);
+    await entry.session.conversations.close(entry.branch.branchId);
+    return entry;
+  }
+
+  /** Deletes old sessions of the folder that never had a request: an editor makes one with every window. */
+  async #sweep({ conversations, workspace }: Session): Promise<void> {
+    const found = await conversations.list({ channel: "acp", workspace, limit: SWEPT });
+    for (const one of found) {
+      if (one.queries > 0 || one.activeAt > this.#now() - EMPTY_MS || this.#entries.has(one.conversationId)) continue;
+      await conversations.delete(one).catch((error: unknown) => {
+        if (!(error instanceof UsageError)) throw error; // another process was faster
+      });
     }
   }
 
@@ -104,7 +128,7 @@ export class EditorSessions {
   }
 
   async close(): Promise<void> {
-    for (const id of [...this.#entries.keys()]) await this.leave(id);
+    for (const id of [...this.#entries.keys()]) await this.#end(id);
     for (const opening of this.#folders.values()) await (await opening.catch(() => null))?.close();
     this.#folders.clear();
   }

@@ -29,6 +29,19 @@ export interface Editor {
 /** How the editor answers a request for permission; without it, it knows no such request. */
 export type Permit = (asked: RequestPermissionRequest) => Promise<RequestPermissionOutcome>;
 
+/** Vis opened on a folder of an engine. */
+export function sessionIn(engine: Engine, cwd: string, close = () => {}): Session {
+  return {
+    conversations: engine.conversations,
+    workspace: cwd,
+    provider: "script",
+    model: "script",
+    database: ":memory:",
+    swept: 0,
+    close: () => Promise.resolve(close()),
+  };
+}
+
 /** The protocol's own client, connected to an agent on a real engine with a scripted model. */
 export async function withEditor(
   replies: readonly ScriptedReply[],
@@ -43,15 +56,7 @@ export async function withEditor(
   const open = ({ cwd, mcpServers }: Parameters<Open>[0]): Promise<Session> => {
     editor.opened.push(cwd);
     editor.servers.push(mcpServers);
-    return Promise.resolve({
-      conversations: engine.conversations,
-      workspace: cwd ?? FOLDER,
-      provider: "script",
-      model: "script",
-      database: ":memory:",
-      swept: 0,
-      close: () => Promise.resolve(void editor.closed.push(cwd)),
-    });
+    return Promise.resolve(sessionIn(engine, cwd ?? FOLDER, () => editor.closed.push(cwd)));
   };
   const sessions = new EditorSessions(open);
   const plain = client({ name: "test" }).onNotification(methods.client.session.update, ({ params }) => {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { type ContentBlock, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
-import { type Editor, FOLDER, textOf, withEditor } from "./_editor.ts";
+import { EditorSessions } from "../../../src/channels/acp/sessions.ts";
+import { startEngine } from "../../helpers/engine.ts";
+import { type Editor, FOLDER, sessionIn, textOf, withEditor } from "./_editor.ts";
 import { until } from "../../helpers/until.ts";
 
 const of = methods.agent;
@@ -168,6 +170,26 @@ Deno.test("a session without a request leaves nothing behind", async () => {
     await context.request(of.session.close, { sessionId: made });
     await assert.rejects(engine.conversations.byId(made));
   });
+});
+
+Deno.test("a session without a request can be loaded by another connection, for a week", async () => {
+  const DAY_MS = 86_400_000;
+  let now = Date.now();
+  await using engine = await startEngine([final("hello")], { workspace: FOLDER });
+  const connected = () => new EditorSessions(() => Promise.resolve(sessionIn(engine, FOLDER)), () => now);
+  const first = connected();
+  const [empty, used] = [await first.create({ cwd: FOLDER }), await first.create({ cwd: FOLDER })];
+  await engine.conversations.ask(first.get(used).branch, "x", { signal: new AbortController().signal, emit: () => {} });
+  await first.close();
+  const second = connected();
+  assert.equal((await second.load(empty, { cwd: FOLDER })).branch.conversationId, empty);
+  now += 8 * DAY_MS;
+  await second.create({ cwd: FOLDER });
+  await engine.conversations.byId(empty); // open here
+  await second.close();
+  await connected().create({ cwd: FOLDER });
+  await assert.rejects(engine.conversations.byId(empty));
+  await engine.conversations.byId(used);
 });
 
 Deno.test("what cannot be done is an error that says what is wrong", () =>

@@ -5,7 +5,9 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { guarded } from "../../helpers/wires/authorization_server.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
-import type { Launcher } from "../_launcher.ts";
+import { ROOT } from "../../../scripts/_project.ts";
+import project from "../../../deno.json" with { type: "json" };
+import { type Launcher, sourceLauncher } from "../_launcher.ts";
 import { ENDLESS } from "../_endless.ts";
 import { descendants, survivors } from "../helpers/processes.ts";
 import { launched, together } from "../helpers/together.ts";
@@ -60,6 +62,23 @@ export function protocolsSuite(launcher: Launcher): void {
     await together(t, Object.fromEntries(steps));
   });
 
+  launched(launcher, "acpx asks vis acp; a session that it makes can be loaded before it has a request", async () => {
+    await using user = await User.make(launcher, { reply: [replyJson("const n = 6 * 7"), final("It is {{n}}")] });
+    assert.equal(await acpx(user, ["--format", "quiet", "exec", "What is 6 * 7?"]), "It is 42\n");
+    const sessionId = (await acpx(user, ["sessions", "new"])).trim();
+    const [command, ...args] = [...launcher.argv, "acp"];
+    const options = { args, clearEnv: true, env: user.env, cwd: user.workspace } as const;
+    const child = new Deno.Command(command, { ...options, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();
+    await client({ name: "e2e" }).connectWith(ndJsonStream(child.stdin, child.stdout), async (context) => {
+      const { agent: of } = methods;
+      await context.request(of.initialize, { protocolVersion: 1, clientCapabilities: {} });
+      await context.request(of.session.load, { sessionId, cwd: user.workspace, mcpServers: [] });
+      await context.request(of.session.close, { sessionId });
+    });
+    child.kill("SIGTERM");
+    assert.equal((await child.status).code, 0);
+  });
+
   launched(launcher, "vis mcp and vis acp end when their client leaves, and say what they cannot use", async () => {
     await using user = await User.make(launcher);
     for (const protocol of ["mcp", "acp"]) {
@@ -104,6 +123,21 @@ export function protocolsSuite(launcher: Launcher): void {
       assert.match((await user.run(["run", "x"])).stderr, /run vis mcp login tracker;/);
     },
   );
+}
+
+/** What the client acpx prints that starts `vis acp`. */
+async function acpx(user: User, args: readonly string[]): Promise<string> {
+  const { env } = await sourceLauncher();
+  const program = [...user.launcher.argv, "acp"].map((word) => JSON.stringify(word)).join(" ");
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", project.imports.acpx, "--cwd", user.workspace, "--agent", program, ...args],
+    cwd: ROOT,
+    env: { ...user.env, ...env },
+    stdin: "null",
+  }).output();
+  const text = new TextDecoder();
+  assert.ok(success, text.decode(stderr));
+  return text.decode(stdout);
 }
 
 /** A signal in the endless block ends the program and all below it, and the query is stored as cancelled. */
