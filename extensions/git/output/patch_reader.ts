@@ -68,7 +68,8 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** Lines that the open hunk still expects, of each older side and of the newer one, so that text that looks like a header is not taken for one. */
+  /** Lines that the open hunk still expects, of each older side and of the newer one, so that text that looks like a
+   * header is not taken for one. */
   #old: number[] = [];
   #new = 0;
 

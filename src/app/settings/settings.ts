@@ -53,7 +53,7 @@ export function visHome(env: EnvironmentVariables, os: typeof Deno.build.os = De
 export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   try {
     // Opening a pipe that nobody writes to would block the process, so that no signal ends it.
-    if ((await Deno.stat(path)).isFifo) throw new ConfigError(`Cannot read ${path}: it is a pipe, not a file`);
+    if (Deno.statSync(path).isFifo) throw new ConfigError(`Cannot read ${path}: it is a pipe, not a file`);
     const text = await Deno.readTextFile(path);
     return text.trim() === "" ? null : { path, text };
   } catch (error) {

@@ -27,7 +27,7 @@ export class ChangedFiles {
   add(diff: string): void {
     const path = changedPath(diff);
     if (path === null) return;
-    const { before, after, body } = partsOf(diff);
+    const { before, after } = sidesOf(diff), body = bodyOf(diff);
     const source = before || path;
     const known = this.#files.get(source);
     if (!known && this.#files.size >= MAX_FILES) return;
@@ -81,11 +81,16 @@ export class ChangedFiles {
   }
 }
 
-/** The names of both sides, null for a file that is not there and "" if none is named, and the lines of the hunks. */
-function partsOf(diff: string) {
+/** The names of both sides: null for a file that is not there, "" if none is named. */
+function sidesOf(diff: string): { readonly before: string | null; readonly after: string | null } {
   const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
+  return { before: named(before), after: named(after) };
+}
+
+/** The lines of the hunks. */
+function bodyOf(diff: string): readonly string[] {
   const hunks = diff.indexOf("\n@@ ");
-  return { before: named(before), after: named(after), body: hunks < 0 ? [] : diff.slice(hunks + 1).split("\n") };
+  return hunks < 0 ? [] : diff.slice(hunks + 1).split("\n");
 }
 
 function named(name: string): string | null {
@@ -122,7 +127,6 @@ function without(lines: readonly string[], kept: Lines): { readonly rest: readon
 /** The file that a unified diff changes; null if it names none. */
 export function changedPath(diff: string): string | null {
   const binary = /^Binary file (.*) (?:removed|replaced)$/m.exec(diff)?.[1];
-  const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
-  const name = after === "" || after === "/dev/null" ? before : after;
-  return binary ?? (name === "" ? null : name.replace(/^[ab]\//, ""));
+  const { before, after } = sidesOf(diff);
+  return binary ?? (after || before || null);
 }

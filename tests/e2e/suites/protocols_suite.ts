@@ -38,10 +38,7 @@ export function protocolsSuite(launcher: Launcher): void {
   launched(launcher, "vis acp stores what runs at SIGHUP as at SIGTERM", async (t) => {
     const steps = (["SIGTERM", "SIGHUP"] as const).map((signal) => [signal, async () => {
       await using user = await User.make(launcher, { reply: replyJson(ENDLESS) });
-      const [command, ...args] = [...launcher.argv, "acp"];
-      const options = { args, clearEnv: true, env: user.env, cwd: user.workspace } as const;
-      const child = new Deno.Command(command, { ...options, stdin: "piped", stdout: "piped", stderr: "inherit" })
-        .spawn();
+      const child = startAcp(user);
       const { agent: of } = methods;
       const asked = Promise.withResolvers<void>();
       const connected = client({ name: "e2e" }).connectWith(
@@ -66,9 +63,7 @@ export function protocolsSuite(launcher: Launcher): void {
     await using user = await User.make(launcher, { reply: [replyJson("const n = 6 * 7"), final("It is {{n}}")] });
     assert.equal(await acpx(user, ["--format", "quiet", "exec", "What is 6 * 7?"]), "It is 42\n");
     const sessionId = (await acpx(user, ["sessions", "new"])).trim();
-    const [command, ...args] = [...launcher.argv, "acp"];
-    const options = { args, clearEnv: true, env: user.env, cwd: user.workspace } as const;
-    const child = new Deno.Command(command, { ...options, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();
+    const child = startAcp(user);
     await client({ name: "e2e" }).connectWith(ndJsonStream(child.stdin, child.stdout), async (context) => {
       const { agent: of } = methods;
       await context.request(of.initialize, { protocolVersion: 1, clientCapabilities: {} });
@@ -123,6 +118,12 @@ export function protocolsSuite(launcher: Launcher): void {
       assert.match((await user.run(["run", "x"])).stderr, /run vis mcp login tracker;/);
     },
   );
+}
+
+function startAcp(user: User) {
+  const [command, ...args] = [...user.launcher.argv, "acp"];
+  const options = { args, clearEnv: true, env: user.env, cwd: user.workspace } as const;
+  return new Deno.Command(command, { ...options, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();
 }
 
 /** What the client acpx prints that starts `vis acp`. */

@@ -35,9 +35,8 @@ export class Relay {
   readonly #blocks = new RanBlocks();
   /** Names that blocks declared, and whether each is an asynchronous function. */
   readonly #declared = new Map<string, boolean>();
-  /** Names that the running block declares. */
-  #own: readonly string[] = [];
-  #ran: { readonly id: string; readonly block: RanBlock } | null = null;
+  /** The block that runs or ran last, and the names that it declares. */
+  #ran: { readonly id: string; readonly block: RanBlock; readonly own: readonly string[] } | null = null;
   onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
 
   constructor(options: RelayOptions) {
@@ -92,8 +91,8 @@ export class Relay {
     const deadlineMs = fields.amount("deadlineMs"), iteration = fields.amount("iteration");
     const index = fields.amount("index");
     const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
-    this.#ran = { id, block: ran };
-    this.#own = block.declarations.map(({ name }) => name);
+    const own = block.declarations.map(({ name }) => name);
+    this.#ran = { id, block: ran, own };
     for (const { name, source: text } of block.declarations) this.#declared.set(name, text.startsWith("async"));
     const { map: _here, ...runnable } = block;
     this.link.post({
@@ -103,7 +102,7 @@ export class Relay {
       index,
       deadlineMs,
       block: runnable,
-      defined: this.#own,
+      defined: own,
       file: ran.file,
     });
   }
@@ -196,7 +195,7 @@ export class Relay {
     const { functions } = this.#options.setup;
     return {
       names: [...functions, ...this.#declared.keys()],
-      own: this.#own,
+      own: this.#ran?.own ?? [],
       isAsync: (path) => this.#declared.get(path) ?? functions.includes(path),
     };
   }
