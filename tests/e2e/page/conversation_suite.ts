@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { until } from "../../helpers/until.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 import { gated } from "./_gate.ts";
 
@@ -58,10 +59,13 @@ inBrowser("cancels by its button, and keeps what was typed when the server says 
   await ask(page, "Begin");
   await page.locator("#cancel").click();
   await page.locator(".answer.failed").waitFor();
+  await page.locator("#cancel").waitFor({ state: "hidden" });
   await rig.engine.store.close();
+  const refused = page.waitForResponse("**/messages");
   await ask(page, "This cannot be stored");
-  await page.locator("#status", { hasText: /\w/ }).waitFor();
-  assert.equal(await page.locator("#request").inputValue(), "This cannot be stored");
+  assert.equal((await refused).ok(), false);
+  await until(async () => await page.locator("#request").inputValue() === "This cannot be stored");
+  await page.locator("#status.bad").waitFor();
   (faults as string[]).length = 0; // the browser tells of each response that is an error
 });
 
