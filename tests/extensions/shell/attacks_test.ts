@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { jobsOf } from "../../../extensions/shell/jobs.ts";
 import { start } from "../../../extensions/shell/start.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import { until } from "../../helpers/until.ts";
 import { ATTACKS } from "../../processes/_attacks.ts";
 import { missing, type Place, place } from "../../processes/_place.ts";
 import { lives, longSleep } from "../../processes/lives.ts";
@@ -52,11 +53,7 @@ Deno.test("shell.stop() ends all that a command has started, whatever it did to 
       const env = viewOf(there, "stays");
       const { id, running } = await start(env, `echo on; ${command}`, { waitMs: 20_000 });
       assert.ok(running);
-      const begun = performance.now();
-      while (!lives(SLEEP) && performance.now() - begun < 60_000) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-      assert.ok(lives(SLEEP), "it has begun");
+      await until(() => lives(SLEEP));
       const report = await jobsOf(env).stop(id);
       assert.equal(report.running, false);
       assert.equal(lives(SLEEP), false, command);
