@@ -45,6 +45,8 @@ export function answeredStream({ readable, writable }: Stream): Stream {
   return { readable: readable.pipeThrough(incoming), writable: outgoing };
 }
 
+/** Whether it gets an answer under its id. One that only looks like a request is refused under the id null. */
 function isRequest(message: AnyMessage): message is Extract<AnyMessage, { readonly method: string }> & { id: Id } {
-  return "method" in message && "id" in message;
+  return message.jsonrpc === "2.0" && "method" in message && typeof message.method === "string" &&
+    "id" in message && (message.id === null || typeof message.id === "string" || typeof message.id === "number");
 }

@@ -8,7 +8,7 @@ import { final, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 const of = methods.agent;
 
 interface Answer {
-  readonly id?: number;
+  readonly id?: number | null;
   readonly method?: string;
   readonly result?: Readonly<Record<string, unknown>>;
 }
@@ -18,7 +18,9 @@ async function withClient(
   replies: readonly ScriptedReply[],
   work: (client: {
     send(id: number, method: string, params: object): Promise<void>;
-    read(id: number): Promise<Answer>;
+    /** Sends a line that need not be of the protocol. */
+    sendLine(message: unknown): Promise<void>;
+    read(id: number | null): Promise<Answer>;
     closeInput(): Promise<void>;
     closeOutput(): Promise<void>;
     readonly ended: Promise<unknown>;
@@ -39,9 +41,10 @@ async function withClient(
   const peer = serveAcp({ open, version: "1" }, { readable: input.readable, writable: output.writable });
   const writer = input.writable.getWriter();
   const lines = linesOf(output.readable);
+  const sendLine = (message: unknown) => writer.write(new TextEncoder().encode(`${JSON.stringify(message)}\n`));
   await work({
-    send: (id, method, params) =>
-      writer.write(new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)),
+    sendLine,
+    send: (id, method, params) => sendLine({ jsonrpc: "2.0", id, method, params }),
     read: async (id) => {
       for (;;) {
         const { value, done } = await lines.next();
@@ -83,6 +86,22 @@ Deno.test("a connection without an open request ends with its input", () =>
     await read(1);
     await closeInput();
   }));
+
+for (
+  const broken of [{ jsonrpc: "1.0", id: 2 }, { id: 2 }, { jsonrpc: "2.0", id: { of: 2 } }, {
+    jsonrpc: "2.0",
+    id: true,
+  }]
+) {
+  Deno.test(`a request that is none (${JSON.stringify(broken)}) is refused, and the input can still end`, () =>
+    withClient([], async ({ send, sendLine, read, closeInput }) => {
+      await send(1, of.initialize, { protocolVersion: 1, clientCapabilities: {} });
+      await read(1);
+      await sendLine({ ...broken, method: of.session.new, params: {} });
+      assert.equal((await read(null)).id, null);
+      await closeInput();
+    }));
+}
 
 Deno.test("a client that closes both ends is not waited for", () =>
   withClient([final("It is 7")], async ({ send, read, closeInput, closeOutput }) => {
