@@ -44,9 +44,10 @@ inBrowser("shows steps while they run, and cancels by Escape; the conversation g
   await page.locator("#request").press("Escape");
   await page.locator(".answer.failed").waitFor();
   assert.match(await page.locator(".done > footer").textContent() ?? "", /^cancelled · /);
-  assert.ok(await page.locator("#cancel").isHidden());
+  await page.locator("#cancel").waitFor({ state: "hidden" });
   await page.locator(".turn.last").getByRole("button", { name: "continue" }).click();
   await page.locator(".answer", { hasText: "It was 41" }).waitFor();
+  await page.locator("#cancel").waitFor({ state: "hidden" });
   await ask(page, "And once more");
   await page.locator(".answer", { hasText: "Again 41" }).waitFor();
   assert.equal(await page.locator(".turn").count(), 3);
@@ -123,6 +124,7 @@ inBrowser("runs the last request again", {
 }, async ({ page }) => {
   await ask(page, "Say something");
   await page.locator(".answer", { hasText: "The first answer" }).waitFor();
+  await page.locator("#cancel").waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "run again" }).click();
   await page.locator(".answer", { hasText: "The second answer" }).waitFor();
   assert.equal(await page.locator(".turn").count(), 1);
@@ -228,6 +230,7 @@ inBrowser(
     await page.locator("#plan").check();
     await ask(page, "Split it");
     await page.locator(".answer", { hasText: "The plan: split it" }).waitFor();
+    await page.locator("#cancel").waitFor({ state: "hidden" });
     await page.locator("#plan").uncheck();
     await ask(page, "go");
     await page.locator(".answer", { hasText: "It is split" }).waitFor();

@@ -75,6 +75,7 @@ inBrowser("a conversation that another tab deletes is closed, and one that it re
   await page.locator("#status.bad", { hasText: "it was deleted" }).waitFor();
   await page.locator(".hello").waitFor();
   assert.equal(new URL(page.url()).hash, "");
+  await page.locator("#list a", { hasText: "Another name" }).waitFor({ state: "detached" });
   assert.equal(await page.locator("#list a").count(), 1, "the conversation of the rig");
   assert.equal(await page.locator("#request").inputValue(), "Not sent yet");
   await page.locator("#send").click();
