@@ -13,6 +13,12 @@ export interface Said {
   readonly waitMs: number | null;
 }
 
+/** Whether JSON of a reply is an error instead: most services wrap it, old vLLM names it in `object`. */
+export function isError(body: unknown): boolean {
+  const { error, object } = asRecord(body);
+  return (error !== undefined && error !== null) || object === "error";
+}
+
 /** Parses an error body: JSON text, a parsed value, or any other text. */
 export function said(body: unknown): Said {
   if (typeof body === "string") {

@@ -1,7 +1,6 @@
-import { asRecord } from "../../domain/kit/as_record.ts";
 import type { Endpoint } from "./_endpoint.ts";
 import type { Failures, ServiceError } from "./_failures.ts";
-import { said } from "./_error_body.ts";
+import { isError, said } from "./_error_body.ts";
 import { sse } from "./sse.ts";
 import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
 import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
@@ -11,6 +10,9 @@ const MAX_JSON_BYTES = 16 * 1024 * 1024;
 /** A stream has a few hundred bytes per token, and services add pings. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
+/** Characters of `head`. */
+const MAX_HEAD = 400;
+const JSON_TYPE = /\bapplication\/(\w+\+)?json\b/i;
 
 export interface ExchangeFacts {
   readonly endpoint: Endpoint;
@@ -43,12 +45,13 @@ export class HttpExchange {
    * parsed; throws `RangeError` like `sse`. */
   async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
     const response = await this.#send();
-    return isJson(response) ? this.#unstreamed(wire, await this.#json(response)) : sse(this.#read(response));
+    return /\btext\/event-stream\b/i.test(typeOf(response)) ? sse(this.#read(response)) : this.#untyped(wire, response);
   }
 
   /** The JSON of a reply. */
   async json(): Promise<unknown> {
-    return await this.#json(await this.#send());
+    const response = await this.#send();
+    return await this.#json(this.#read(response), response.status);
   }
 
   /** The error for one that came within a reply. */
@@ -73,11 +76,11 @@ export class HttpExchange {
     const response = await this.#fetch(this.#facts.endpoint.url(path, query), init);
     const { status } = response;
     if (!response.ok) {
-      const text = await this.#start(response, MAX_ERROR_BYTES).catch(() => "");
+      const text = await this.#start(this.#read(response), MAX_ERROR_BYTES).catch(() => "");
       throw this.#refused({ ...said(text), status, headers: response.headers });
     }
     if (response.body === null) throw this.#facts.failures.empty(status);
-    if (/\btext\/html\b/i.test(response.headers.get("content-type") ?? "")) {
+    if (/\btext\/html\b/i.test(typeOf(response))) {
       await response.body.cancel();
       throw this.#facts.failures.webPage(status);
     }
@@ -110,36 +113,51 @@ export class HttpExchange {
     return this.#facts.failures.refused(refusal, { model: this.#asked.model, path: this.#asked.call.path });
   }
 
-  async #json(response: Response): Promise<unknown> {
-    const text = await this.#start(response, MAX_JSON_BYTES);
+  async #json(bytes: AsyncIterable<Uint8Array>, status: number): Promise<unknown> {
+    const text = await this.#start(bytes, MAX_JSON_BYTES);
     if (this.bytes > MAX_JSON_BYTES) throw this.#facts.failures.tooLong(moreThan(MAX_JSON_BYTES));
-    if (text.trim() === "") throw this.#facts.failures.empty(response.status);
+    if (text.trim() === "") throw this.#facts.failures.empty(status);
     try {
       return readForeignJson(text);
     } catch {
       throw /^\s*(<!doctype|<html)/i.test(text)
-        ? this.#facts.failures.webPage(response.status)
+        ? this.#facts.failures.webPage(status)
         : this.#facts.failures.unreadable(text);
     }
   }
 
   /** A body up to about `maxBytes`; if the call was aborted, what has arrived so far. */
-  async #start(response: Response, maxBytes: number): Promise<string> {
+  async #start(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
-    for await (const chunk of this.#read(response)) {
+    for await (const chunk of bytes) {
       text += decoder.decode(chunk, { stream: true });
       if (this.bytes > maxBytes) break;
     }
     return text + decoder.decode();
   }
 
-  async *#unstreamed(wire: ProviderApi, body: unknown): AsyncGenerator<readonly unknown[]> {
-    const error = asRecord(Array.isArray(body) ? body[0] : body).error;
-    if (error !== undefined && error !== null) throw this.refused(body);
+  /** A reply that does not say that it is a stream: proxies and small servers send streams as JSON and JSON as text, so
+   * its first character decides. No JSON begins like a line of a stream. */
+  async *#untyped(wire: ProviderApi, response: Response): AsyncGenerator<readonly unknown[]> {
+    const chunks = this.#read(response);
+    const begin: Uint8Array[] = [];
+    while (this.head.trim() === "" && this.head.length < MAX_HEAD) {
+      const { done, value } = await chunks.next();
+      if (done) break;
+      begin.push(value);
+    }
+    const bytes = joined(begin, chunks);
+    const isJson = JSON_TYPE.test(typeOf(response)) ? !/^\s*[:deir]/.test(this.head) : /^\s*[{[]/.test(this.head);
+    if (isJson) yield this.#unstreamed(wire, await this.#json(bytes, response.status));
+    else yield* sse(bytes);
+  }
+
+  #unstreamed(wire: ProviderApi, body: unknown): readonly unknown[] {
+    if (isError(Array.isArray(body) ? body[0] : body)) throw this.refused(body);
     const events = wire.unstreamed(body);
     if (events === null) throw this.#facts.failures.unreadable(JSON.stringify(body));
-    yield events;
+    return events;
   }
 
   async *#read(response: Response): AsyncGenerator<Uint8Array> {
@@ -156,7 +174,7 @@ export class HttpExchange {
         if (done) return;
         this.bytes += value.byteLength;
         if (this.bytes > MAX_STREAM_BYTES) throw this.#facts.failures.tooLong(moreThan(MAX_STREAM_BYTES));
-        if (this.head.length < 400) this.head += new TextDecoder().decode(value.subarray(0, 400));
+        if (this.head.length < MAX_HEAD) this.head += new TextDecoder().decode(value.subarray(0, MAX_HEAD));
         yield value;
       }
     } finally {
@@ -170,6 +188,16 @@ function moreThan(bytes: number): string {
   return `it is larger than ${bytes / 1024 / 1024} MiB`;
 }
 
-function isJson(response: Response): boolean {
-  return /\bapplication\/(\w+\+)?json\b/i.test(response.headers.get("content-type") ?? "");
+function typeOf(response: Response): string {
+  return response.headers.get("content-type") ?? "";
+}
+
+/** What was read ahead, and the rest. */
+async function* joined(begin: readonly Uint8Array[], rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* begin;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
 }

@@ -8,6 +8,7 @@ import type { Advice } from "../advice.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "../provider.ts";
 import type { ProviderOptions } from "../provider_options.ts";
 import { Endpoint } from "./_endpoint.ts";
+import { isError } from "./_error_body.ts";
 import { type ExchangeFacts, HttpExchange } from "./_exchange.ts";
 import { Failures } from "./_failures.ts";
 import { ReplyBuilder } from "./reply.ts";
@@ -170,7 +171,7 @@ export class WireProvider implements Provider {
     const value = typeof raw === "string" ? jsonOrUndefined(raw) : raw;
     if (typeof value !== "object" || value === null) throw failures.unreadable(String(raw));
     const event = asRecord(value);
-    if (event.error !== undefined && event.error !== null) throw exchange.refused(event);
+    if (isError(event)) throw exchange.refused(event);
     // Gateways send their own pings and notes between the events: unknown events are skipped.
     if (this.#wire.read(event, reply)) reply.understood++;
     if (reply.failure !== null) throw exchange.refused(reply.failure);

@@ -102,6 +102,12 @@ Deno.test("openAiChat() names errors in the middle of a stream", async () => {
     [{ error: { code: 400, message: "x", metadata: { raw: "upstream says no" } } }, { code: "server" }, /x: upstream/],
     [delta({}, { finish_reason: "error" }), { code: "server", retryable: true }, /ended with an error/],
     [{ error: { message: "too long", code: "context_length_exceeded" } }, { code: "context" }, /larger context/],
+    [
+      { object: "error", message: "no memory left", type: "InternalServerError", code: 503 },
+      { status: 503 },
+      /no memory/,
+    ],
+    [{ object: "error", message: "maximum context length", code: 400 }, { code: "context" }, /maximum context/],
   ];
   for (const [event, expected, says] of cases) {
     const error = await failureTo(
@@ -119,6 +125,24 @@ Deno.test("openAiChat() names an error that came with a success", async () => {
   const body = JSON.stringify({ error: { message: "Slow down", code: "rate_limit_exceeded" } });
   const error = await failureTo("openai-chat", { body });
   assert.deepEqual([error.code, error.retryable, error.status], ["rate", true, 429]);
+});
+
+Deno.test("openAiChat() reads a reply of any content type by how it begins", async () => {
+  const message = { role: "assistant", content: "yes" };
+  const json = JSON.stringify({ choices: [{ message, finish_reason: "stop" }] });
+  const { body: stream } = streamOf(delta({ content: "yes" }), STOP, DONE) as { body: string };
+  const bodies = [json, `\n  ${json}`, stream, `\n: wait\n\n${stream}`, `event: x\n${stream}`, `\uFEFF${stream}`];
+  for (const type of ["text/plain; charset=utf-8", "application/json", "application/octet-stream", ""]) {
+    for (const body of bodies) {
+      const { text, end } = await replyTo({ body, headers: { "content-type": type } });
+      assert.deepEqual([text, end.finish], ["yes", "stop"], `${type}: ${body}`);
+    }
+  }
+  const old = JSON.stringify({ object: "error", message: "Slow down", type: "TooManyRequests", code: 429 });
+  for (const type of ["text/plain", "application/json"]) {
+    const error = await failureTo("openai-chat", { body: old, headers: { "content-type": type } });
+    assert.deepEqual([error.code, error.status], ["rate", 429], type);
+  }
 });
 
 Deno.test("openAiChat() tells no credit from too many requests", async () => {
