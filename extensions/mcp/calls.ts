@@ -15,9 +15,9 @@ type Args = Readonly<Record<string, unknown>>;
 
 export async function tools(env: EnvironmentView, server: string, search?: string): Promise<string> {
   const link = links.find(env, server);
-  const found = await link.tools(env);
+  const { tools: found, unusable } = await link.listed(env);
   await new ToolCache(env).write(server, { config: link.config, tools: found });
-  return toolList(server, { tools: found, bound: isBound(env.envId, server), search });
+  return toolList(server, { tools: found, unusable, bound: isBound(env.envId, server), search });
 }
 
 export async function call(

@@ -7,7 +7,7 @@ import { ServerLogin } from "./login/server_login.ts";
 import { checkVariables, redacted, secretsOf, type ServerConfig } from "./server_config.ts";
 import { ServerError } from "./server_error.ts";
 import type { McpTool } from "./tool.ts";
-import { listTools } from "./list_tools.ts";
+import { type ListedTools, listTools } from "./list_tools.ts";
 
 /** After two ends without an answer in between, a server is not started again for this long. */
 const REST_MS = 60_000, MOST_FAILURES = 2;
@@ -19,7 +19,7 @@ export class ServerLink {
   #login: ServerLogin | null = null;
   #connecting: Promise<McpConnection> | null = null;
   #connection: McpConnection | null = null;
-  #tools: Promise<readonly McpTool[]> | null = null;
+  #tools: Promise<ListedTools> | null = null;
   #failures = 0;
   #restUntil = 0;
   /** Why the last start failed. */
@@ -36,8 +36,12 @@ export class ServerLink {
     return this.#connecting ? "starting" : "stopped";
   }
 
-  /** Tools of the server, read again after it reported a change. */
   async tools(env: EnvironmentView): Promise<readonly McpTool[]> {
+    return (await this.listed(env)).tools;
+  }
+
+  /** Tools of the server, read again after it reported a change. */
+  async listed(env: EnvironmentView): Promise<ListedTools> {
     const connection = await this.#ready(env);
     this.#tools ??= listTools(connection.client, { timeout: this.config.startMs }).catch((error: unknown) => {
       this.#tools = null;

@@ -123,7 +123,7 @@ export class StdioTransport implements Transport {
     let message: JSONRPCMessage;
     new JsonMeter(MESSAGE_LIMITS).push(line);
     try {
-      message = deserializeMessage(line);
+      message = messageIn(line);
     } catch {
       if (this.#garbage.length < 1) this.#garbage.push(line.slice(0, 200));
       if (++this.#garbageCount >= MOST_GARBAGE) this.#fail("it does not speak the protocol");
@@ -155,5 +155,17 @@ export class StdioTransport implements Transport {
     this.#why ??= why;
     this.#input.close().catch(() => {});
     this.onclose?.();
+  }
+}
+
+/** A key of JSON, never text within a string. */
+const NO_META = /(?<=[{,]\s*)"_meta"\s*:\s*null\b/g;
+
+/** Throws for a line that is no message. Servers write null for a `_meta` that is absent, which the protocol lacks. */
+function messageIn(line: string): JSONRPCMessage {
+  try {
+    return deserializeMessage(line);
+  } catch {
+    return deserializeMessage(line.replace(NO_META, '"_meta":{}'));
   }
 }

@@ -6,8 +6,10 @@ const MAX_CHARS = 40_000;
 /** Signatures of tools as text, filtered by all words of `search`; tools that do not fit are only named. */
 export function toolList(
   server: string,
-  { tools, bound, search = "" }: {
+  { tools, unusable, bound, search = "" }: {
     readonly tools: readonly McpTool[];
+    /** Names of tools that cannot be called. */
+    readonly unusable: readonly string[];
     /** Whether `github.create_issue` can be called in this query. */
     readonly bound: boolean;
     readonly search?: string | undefined;
@@ -30,7 +32,10 @@ export function toolList(
   const lines = found.map((tool) => lineOf(alias, tool)).filter((line) => (length += line.length + 1) <= MAX_CHARS);
   const rest = found.length - lines.length;
   const more = rest > 0 ? [`${rest} more do not fit: mcp.tools(${JSON.stringify(server)}, "words to search")`] : [];
-  return [head, ...lines, ...more].join("\n");
+  const wrong = unusable.length > 0
+    ? [`Not callable, as the server describes them wrongly: ${unusable.join(", ")}`]
+    : [];
+  return [head, ...lines, ...more, ...wrong].join("\n");
 }
 
 function lineOf(alias: string, tool: McpTool): string {

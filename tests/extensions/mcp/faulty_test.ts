@@ -108,6 +108,24 @@ test("mcp: a server that lists less than others has nothing there, and nothing i
   assert.deepEqual(printed, []);
 });
 
+test("mcp: an answer whose _meta is null is read", async () => {
+  await withOne("null meta", async ({ call }) => {
+    assert.match(String(await call("mcp.call", ["s", "run"])), /^run of \d+$/);
+  }, { startMs: 4_000, timeoutMs: 4_000 });
+});
+
+test("mcp: a tool that its server describes wrongly is named, and the others are usable", async () => {
+  await withOne("bad tools", async ({ call, approvals }) => {
+    const list = String(await call("mcp.tools", ["s"]));
+    assert.match(list, /^s: 3 tools\..*\ns\.run\(.*\ns\.nulls\(\): Promise<unknown>.*\ns\.list\(.*\n/);
+    assert.match(list, /\nNot callable, as the server describes them wrongly: text, number 3, hint$/);
+    assert.match(String(await call("mcp.call", ["s", "nulls"])), /^nulls of/);
+    await assert.rejects(call("mcp.call", ["s", "hint"]), /it has 3 tools and none of that name/);
+    approvals.answer = { allowed: false, reason: "no" };
+    await assert.rejects(call("mcp.call", ["s", "list"]), /marked as destructive/);
+  });
+});
+
 test("mcp: tools that change are read again", async () => {
   await withOne("growing", async ({ call, begin }) => {
     assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/);

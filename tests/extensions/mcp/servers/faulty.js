@@ -5,7 +5,10 @@ const write = (text) => {
   const bytes = encoder.encode(text);
   for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
 };
-const send = (message) => write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const send = ({ result, ...message }) => {
+  if (result && mode === "null meta") result._meta = null;
+  write(`${JSON.stringify({ jsonrpc: "2.0", ...message, result })}\n`);
+};
 const object = { type: "object", properties: {} };
 const TOOLS = {
   names: ["a-b", "a_b", "a.b", "then", "1x", "größe", "ok"].map((name) => ({ name, inputSchema: object })),
@@ -23,6 +26,22 @@ const TOOLS = {
     outputSchema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] },
   }],
 };
+TOOLS["bad tools"] = [
+  { name: "run", inputSchema: object },
+  { name: "text", inputSchema: { type: "string" } },
+  { name: 7, inputSchema: object },
+  {
+    name: "nulls",
+    title: null,
+    description: null,
+    inputSchema: {},
+    outputSchema: null,
+    annotations: null,
+    _meta: null,
+  },
+  { name: "list", inputSchema: object, outputSchema: { type: "array" }, annotations: { destructiveHint: true } },
+  { name: "hint", inputSchema: object, annotations: { destructiveHint: "yes" } },
+];
 const CAPABILITIES = { "no templates": { resources: {} }, "no tools": { tools: undefined } };
 let tools = TOOLS[mode] ?? [{ name: "run", description: "Runs.", inputSchema: object }];
 const cancelled = [];
