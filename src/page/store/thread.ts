@@ -2,6 +2,7 @@ import { batch, signal } from "@preact/signals";
 import type { ApprovalAnswer } from "../../domain/query/approval.ts";
 import { inApi, isMissing, json, request } from "./api.ts";
 import type { ApiConversation, ApiQuery, ConversationDetail } from "./api_types.ts";
+import { becomes } from "./becomes.ts";
 import { changes } from "./changes.ts";
 import { chosen, chosenWorkspace } from "./choices.ts";
 import { conversationList } from "./conversation_list.ts";
@@ -20,13 +21,6 @@ interface Facts extends ApiConversation {
   readonly branches?: ConversationDetail["branches"];
 }
 
-/** Where the thread is scrolled; the view of it says how. */
-export interface Scroller {
-  readonly node: HTMLElement;
-  toEnd(): void;
-  keepEnd(): void;
-}
-
 /** The open conversation. */
 export class Thread {
   readonly id = signal<string | null>(null);
@@ -38,8 +32,8 @@ export class Thread {
   /** The number of earlier requests that are not shown. */
   readonly earlier = signal(0);
   readonly running = signal(false);
-  /** Set while it is drawn. */
-  scroller: Scroller | null = null;
+  /** Scrolls the view of it; set while it is drawn. */
+  scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
   /** What is shown; aborted when something else is opened. */
   #shown = new AbortController();
   #newest: string | null = null;
@@ -108,12 +102,13 @@ export class Thread {
       readonly taken?: () => void;
     } = {},
   ): Promise<void> {
-    const [shown, running] = [this.#shown, this.running.value];
-    const id = this.id.value ?? await this.#create(text);
+    const [shown, known] = [this.#shown, this.id.value];
+    while (!this.#isSettled()) await becomes(() => this.#isSettled());
+    const running = shown === this.#shown && this.running.value;
+    const id = known ?? await this.#create(text);
     const path = inApi("conversations", id, "messages");
-    if (running) {
-      const turn = this.turns.value.at(-1);
-      if (!turn?.running.value) throw new Error("The previous message is still being sent");
+    const turn = this.turns.value.at(-1);
+    if (running && turn) {
       const told = turn.tell(text);
       this.scroller?.toEnd();
       const isRead = await told;
@@ -146,6 +141,7 @@ export class Thread {
   /** Runs a request again. The previous run stays in the database. If the branch has the request from another one, this
    * makes a branch, which is then opened. */
   async again(turn: Turn): Promise<void> {
+    while (!this.#isSettled()) await becomes(() => this.#isSettled());
     if (this.running.value) return;
     const { plan: _notAgain, ...given } = chosen();
     const body = { queryId: turn.queryId, approvals: "ask", ...given };
@@ -160,6 +156,11 @@ export class Thread {
 
   async answer({ conversation }: Turn, id: string, body: ApprovalAnswer): Promise<void> {
     await request(inApi("conversations", conversation, "approvals", id), { method: "POST", body });
+  }
+
+  /** False while a request is on its way or an answer is read. */
+  #isSettled(): boolean {
+    return !this.running.value || this.turns.value.at(-1)?.running.value === true;
   }
 
   #path(part: string): string {

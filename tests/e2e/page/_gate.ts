@@ -1,13 +1,15 @@
 import type { ModelEvent, ModelRequest, Provider } from "../../../src/providers/provider.ts";
 import { scriptedProvider, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 
-/** A scripted model that waits before one of its replies (0-based) until it is let go on. */
+/** A scripted model that waits before one of its replies (0-based) until it is let go on; `reached` resolves when it
+ * is asked for that one. */
 export function gated(
   replies: readonly ScriptedReply[],
   { at }: { readonly at: number },
-): { readonly provider: Provider; readonly open: () => void } {
+): { readonly provider: Provider; readonly open: () => void; readonly reached: Promise<void> } {
   const inner = scriptedProvider(replies);
   const gate = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
   const asked = { count: 0 };
   const provider: Provider = {
     name: inner.name,
@@ -16,6 +18,7 @@ export function gated(
     capabilities: (model) => inner.capabilities(model),
     async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
       if (asked.count++ === at) {
+        reached.resolve();
         const { promise, resolve } = Promise.withResolvers<void>();
         request.signal.addEventListener("abort", () => resolve());
         await Promise.race([gate.promise, promise]);
@@ -23,5 +26,5 @@ export function gated(
       yield* inner.stream(request);
     },
   };
-  return { provider, open: () => gate.resolve() };
+  return { provider, open: () => gate.resolve(), reached: reached.promise };
 }

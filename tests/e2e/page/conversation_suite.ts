@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import type { Route } from "playwright-core";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { onCall } from "../../channels/http/_rig.ts";
 import { until } from "../../helpers/until.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 import { gated } from "./_gate.ts";
@@ -8,7 +10,8 @@ import { gated } from "./_gate.ts";
 /** The model thinks until it is cancelled. */
 const endless = { text: final("never"), delayMs: 60_000 };
 
-/** Holds its first reply back. */
+/** These hold their first reply back. */
+const told = gated([replyJson("const a = 1"), final("{{a}} and more")], { at: 0 });
 const late = gated([final("the first"), final("the second")], { at: 0 });
 
 inBrowser("asks, streams and shows thinking, code, result and answer", {
@@ -47,7 +50,6 @@ inBrowser("shows steps while they run, and cancels by Escape; the conversation g
   await page.locator("#cancel").waitFor({ state: "hidden" });
   await page.locator(".turn.last").getByRole("button", { name: "continue" }).click();
   await page.locator(".answer", { hasText: "It was 41" }).waitFor();
-  await page.locator("#cancel").waitFor({ state: "hidden" });
   await ask(page, "And once more");
   await page.locator(".answer", { hasText: "Again 41" }).waitFor();
   assert.equal(await page.locator(".turn").count(), 3);
@@ -71,13 +73,14 @@ inBrowser("cancels by its button, and keeps what was typed when the server says 
 });
 
 inBrowser("tells a running query what is sent meanwhile", {
-  replies: [replyJson("await new Promise((r) => setTimeout(r, 700)); const a = 1"), final("{{a}} and more")],
+  rig: { engine: { provider: told.provider } },
 }, async ({ page, rig }) => {
+  onCall(rig, "steer", told.open);
   await ask(page, "Begin");
-  await page.locator(".running .step pre").waitFor();
+  await page.locator(".turn.running").waitFor();
+  await told.reached;
   await ask(page, "Mind the second part");
   await page.locator(".answer", { hasText: "1 and more" }).waitFor();
-  assert.match(rig.engine.context(1), /Mind the second part/);
   assert.equal(await page.locator(".turn").count(), 1);
   const meanwhile = page.locator(".meanwhile", { hasText: "Mind the second part" });
   await meanwhile.getByText("read by step 2").waitFor();
@@ -92,12 +95,31 @@ inBrowser("shows a message to a running query at once, as a request if the query
 }, async ({ page }) => {
   await ask(page, "Begin");
   await page.locator(".turn.running").waitFor();
+  await late.reached;
   await ask(page, "Too late");
   await page.locator(".meanwhile", { hasText: "Too late" }).getByText("waits for the next step").waitFor();
   late.open();
   await page.locator(".turn.last .answer", { hasText: "the second" }).waitFor();
   assert.equal(await page.locator(".turn").count(), 2);
   assert.equal(await page.locator(".meanwhile").count(), 0);
+});
+
+inBrowser("sends what is entered while an answer is still being read", {
+  replies: [final("the first"), final("the second"), final("again the second")],
+}, async ({ page }) => {
+  const reads: Route[] = [];
+  const hold = (route: Route): void => void reads.push(route);
+  await page.route("**/queries?*", hold);
+  await ask(page, "One");
+  await page.locator(".answer", { hasText: "the first" }).waitFor();
+  await until(() => reads.length > 0);
+  await ask(page, "Two");
+  await page.unroute("**/queries?*", hold); // which lets them go on
+  await page.locator(".turn.last .answer", { hasText: "the second" }).waitFor();
+  assert.equal(await page.locator(".turn").count(), 2);
+  assert.equal(await page.locator("#request").inputValue(), "");
+  await page.getByRole("button", { name: "run again" }).filter({ visible: true }).click();
+  await page.locator(".turn.last .answer", { hasText: "again the second" }).waitFor();
 });
 
 inBrowser("forks at a step, shows both branches, and goes back", {
@@ -124,7 +146,6 @@ inBrowser("runs the last request again", {
 }, async ({ page }) => {
   await ask(page, "Say something");
   await page.locator(".answer", { hasText: "The first answer" }).waitFor();
-  await page.locator("#cancel").waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "run again" }).click();
   await page.locator(".answer", { hasText: "The second answer" }).waitFor();
   assert.equal(await page.locator(".turn").count(), 1);
@@ -230,7 +251,6 @@ inBrowser(
     await page.locator("#plan").check();
     await ask(page, "Split it");
     await page.locator(".answer", { hasText: "The plan: split it" }).waitFor();
-    await page.locator("#cancel").waitFor({ state: "hidden" });
     await page.locator("#plan").uncheck();
     await ask(page, "go");
     await page.locator(".answer", { hasText: "It is split" }).waitFor();
