@@ -1,4 +1,4 @@
-import type { BlockOutcome, BlockResult } from "../../domain/query/block_result.ts";
+import type { BlockError, BlockOutcome, BlockResult } from "../../domain/query/block_result.ts";
 import type { ContextCaps, JournalEntry } from "./context_parts.ts";
 import { fairShares } from "./_fair_shares.ts";
 import { cutRaw, type RawCut, safeLine, wholeLines } from "./_safe_text.ts";
@@ -57,7 +57,7 @@ function rowOf({ code, result, at }: JournalEntry & { readonly at: number }, cap
     pieces: {
       code: piece(code.trim(), { cap: CODE_CHARS }),
       outcome: failed
-        ? piece(errorText(result), { cap: caps.errorChars })
+        ? piece(errorText(result, code.trim()), { cap: caps.errorChars })
         : piece(valueText(result), { cap: caps.previewChars, more: `, all in results[${at}]` }),
       stdout: piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, more: `, all in printed[${at}]` }),
       stderr: piece(result.stderr.trimEnd(), { cap: caps.stderrChars, more: `, all in printed[${at}]` }),
@@ -117,12 +117,19 @@ function valueText({ outcome, preview, type }: BlockResult): string {
   return outcome === "none" ? "ok" : preview || type || "ok";
 }
 
-function errorText({ error, outcome }: BlockResult): string {
+function errorText({ error, outcome }: BlockResult, code: string): string {
   if (error === null) return outcome === "timeout" ? "no result in time" : "no result";
   const where = error.line === null ? "" : ` (line ${error.line}${error.column === null ? "" : `:${error.column}`})`;
-  const detail = error.excerpt || (error.line === null ? error.stack : "");
+  const detail = detailOf(error, code);
   const name = outcome !== "error" && LABELLED.has(error.name) ? "" : `${error.name}: `;
   return `${name}${error.message}${where}${detail ? `\n${detail}` : ""}`;
+}
+
+/** The excerpt, without what the row of a block of one line shows already. */
+function detailOf({ excerpt, line, stack }: BlockError, code: string): string {
+  if (excerpt === "") return line === null ? stack : "";
+  const [shown = "", _caret, ...origin] = excerpt.split("\n");
+  return shown.trim() === code ? origin.join("\n") : excerpt;
 }
 
 /** A block that waits for a function of Vis, such as a call of a model, is not slow itself. */

@@ -131,6 +131,24 @@ Deno.test("renderContext() shows errors with position and excerpt, output, facts
   assert.ok(text.includes("→ REFUSED TypeError") && text.includes("→ OUT OF MEMORY TypeError"));
 });
 
+Deno.test("renderContext() shows a block of one line that failed once, and where its error came from", () => {
+  const error = { name: "TypeError", message: "no", line: 1, column: 3, stack: "" };
+  const origin = "thrown in boom, block 1 of iteration 1, line 3:\n  return y.z\n           ^";
+  const failed = (code: string, excerpt: string) => failedEntry(code, { error: { ...error, excerpt } });
+  const text = renderContext(parts({
+    journal: [
+      failed("  boom()", "  boom()\n  ^"),
+      failed("boom()", `boom()\n  ^\n${origin}`),
+      failed("later()", origin),
+      failed("boom()\nx", "boom()\n  ^"),
+    ],
+  }));
+  assert.ok(text.includes("  [1] boom() → ERROR TypeError: no (line 1:3)\n  [2]"), text);
+  assert.ok(text.includes(`  [2] boom() → ERROR TypeError: no (line 1:3)\n${origin}\n  [3]`), text);
+  assert.ok(text.includes(`  [3] later() → ERROR TypeError: no (line 1:3)\n${origin}\n  [4]`), text);
+  assert.ok(text.includes("  [4] boom()\nx → ERROR TypeError: no (line 1:3)\nboom()\n  ^"), text);
+});
+
 Deno.test("renderContext() says which iteration a journal is of where it is not the last one", () => {
   const journal = [entry("1")];
   assert.ok(
