@@ -53,11 +53,15 @@ export function movedMeanwhile(path: string): RangeError {
   return new RangeError(`Cannot use ${path}: a part of it is a link that was not there before`);
 }
 
+const OF_EXTENSIONS =
+  "; write the extension to a folder outside, and ask the user to move it to .vis/extensions/ and run vis extensions trust";
+
 function refuseGuarded(place: WorkspacePath): WorkspacePath {
   for (const parts of [place.path.split("/"), place.real.split("/")]) {
-    const guarded = parts.find(isGuarded);
-    if (guarded !== undefined) {
-      throw new RangeError(`Cannot write ${place.path}: files below ${guarded}/ are protected`);
+    const at = parts.findIndex(isGuarded);
+    if (at >= 0) {
+      const advice = parts[at] === ".vis" && parts[at + 1] === "extensions" ? OF_EXTENSIONS : "";
+      throw new RangeError(`Cannot write ${place.path}: files below ${parts[at]}/ are protected${advice}`);
     }
   }
   if (place.real === ".") throw new RangeError("Cannot write .: it is the workspace itself");

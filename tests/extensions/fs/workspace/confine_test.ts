@@ -107,6 +107,16 @@ for (
   });
 }
 
+Deno.test("fs.writeFile() says what to do instead of writing an extension below .vis/", async () => {
+  await using workspace = await Workspace.with();
+  const advice =
+    /; write the extension to a folder outside, and ask the user to move it to \.vis\/extensions\/ and run /;
+  assert.match(await workspace.refusal("writeFile", ".vis/extensions/tracker/mod.ts", "x"), advice);
+  for (const path of [".vis/config.jsonc", ".git/extensions/x"]) {
+    assert.doesNotMatch(await workspace.refusal("writeFile", path, "x"), /extension to/, path);
+  }
+});
+
 Deno.test("fs.writeFile() takes names that only look guarded", async () => {
   await using workspace = await Workspace.with();
   for (const path of [".gitignore", ".github/workflows/ci.yml", "git/x"]) await workspace.call("writeFile", path, "x");
