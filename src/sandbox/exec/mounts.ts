@@ -4,13 +4,13 @@ import { openReal } from "../confine/open_real.ts";
 
 // x86-64, the only architecture that the filter supports.
 const CHDIR = 80, MKDIR = 83, SYMLINK = 88, MKNOD = 133, PIVOT_ROOT = 155, MOUNT = 165, UMOUNT2 = 166, UNSHARE = 272;
-const OPEN_TREE = 428, MOVE_MOUNT = 429, MOUNT_SETATTR = 442;
+const OPEN_TREE = 428, MOVE_MOUNT = 429, FACCESSAT2 = 439, MOUNT_SETATTR = 442;
 const CLONE_NEWNS = 0x20000n, CLONE_NEWIPC = 0x8000000n;
 const MS_NOSUID = 2n, MS_NODEV = 4n, MS_NOEXEC = 8n, MS_REC = 0x4000n, MS_PRIVATE = 0x40000n;
 const ATTR_RDONLY = 1n, ATTR_NOSUID = 2n, ATTR_NODEV = 4n;
-const AT_FDCWD = BigInt.asUintN(64, -100n), AT_EMPTY_PATH = 0x1000n, AT_RECURSIVE = 0x8000n;
+const AT_FDCWD = BigInt.asUintN(64, -100n), AT_NO_FOLLOW = 0x100n, AT_EMPTY_PATH = 0x1000n, AT_RECURSIVE = 0x8000n;
 const CLONE_CLOEXEC = 1n | 0o2000000n, FROM_DESCRIPTOR = 4n, MNT_DETACH = 2n;
-const REGULAR_FILE = 0o100600n, EEXIST = 17;
+const REGULAR_FILE = 0o100600n;
 const ATTRIBUTE_BYTES = 32n;
 /** The largest share of memory that an empty file system takes. */
 const EMPTY_OPTIONS = "mode=755,size=25%";
@@ -61,7 +61,7 @@ export class Mounts {
   makePlace(path: string, folder: boolean): void {
     if (!folder) {
       this.makePlace(dirname(path), true);
-      this.#mayExist(`make ${path}`, MKNOD, [this.#text(path), REGULAR_FILE]);
+      this.#mayExist("make", path, () => this.#libc.syscall(MKNOD, [this.#text(path), REGULAR_FILE]));
       return;
     }
     for (let end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", end + 1)) this.#folder(path.slice(0, end));
@@ -85,7 +85,7 @@ export class Mounts {
 
   link(path: string, to: string): void {
     this.makePlace(dirname(path), true);
-    this.#mayExist(`link ${path}`, SYMLINK, [this.#text(to), this.#text(path)]);
+    this.#mayExist("link", path, () => this.#libc.syscall(SYMLINK, [this.#text(to), this.#text(path)]));
   }
 
   /** Makes a mount the root of all files, keeps it as it is, and gives up everything else. */
@@ -101,7 +101,7 @@ export class Mounts {
   }
 
   #folder(path: string): void {
-    this.#mayExist(`make ${path}`, MKDIR, [this.#text(path), 0o755n]);
+    this.#mayExist("make", path, () => this.#libc.syscall(MKDIR, [this.#text(path), 0o755n]));
   }
 
   #setAttributes(descriptor: number, attributes: bigint, flags: bigint): void {
@@ -116,10 +116,12 @@ export class Mounts {
     return result;
   }
 
-  #mayExist(what: string, number: number, args: Parameters<Libc["syscall"]>[1]): void {
-    if (this.#libc.syscall(number, args) === 0) return;
+  /** Looks at the path itself: what the runtime does between two calls can change errno. */
+  #mayExist(what: string, path: string, make: () => number): void {
+    if (make() === 0) return;
     const errno = this.#libc.errno();
-    if (errno !== EEXIST) throw new MountFault(`${what}: errno ${errno}`);
+    if (this.#libc.syscall(FACCESSAT2, [AT_FDCWD, this.#text(path), 0n, AT_NO_FOLLOW]) === 0) return;
+    throw new MountFault(`${what} ${path}: errno ${errno}`);
   }
 
   #text(text: string): bigint {
