@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
+import { createLog } from "../logging/log.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { execProgram, launched } from "../sandbox/launch/program.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
@@ -87,16 +88,24 @@ export class ProcessWall {
    * does not exist. Rejects with the signal's reason if that came first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
-    for (let networkFaults = 0;;) {
+    for (let networkFaults = 0, mountFaults = 0;;) {
       try {
         return await this.#spawn(workspace, argv, options);
       } catch (error) {
-        if (error instanceof NoPrivateMounts) this.#networks.mountsFailed();
-        else if (!(error instanceof NoPrivateNetwork)) throw error;
-        // At first: the program whose network was to be joined may have ended in the meantime.
-        else if (++networkFaults > 1) this.#networks.failed();
+        // At first: the program whose network was to be joined may have ended, or the kernel was short of something.
+        if (error instanceof NoPrivateMounts) {
+          if (++mountFaults > 1) this.#without(error, () => this.#networks.mountsFailed());
+        } else if (error instanceof NoPrivateNetwork) {
+          if (++networkFaults > 1) this.#without(error, () => this.#networks.failed());
+        } else throw error;
       }
     }
+  }
+
+  /** From now on, as the prompt then says. */
+  #without(why: Error, giveUp: () => void): void {
+    giveUp();
+    createLog("commands").warn("namespaces_given_up", { error: why.message });
   }
 
   async #spawn(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<Spawned> {

@@ -1,5 +1,6 @@
 /** The file system of commands that have a network of their own. */
 import assert from "node:assert/strict";
+import { startLogging } from "../../src/logging/log.ts";
 import { execProgram, launched } from "../../src/sandbox/launch/program.ts";
 import type { ChildProgram } from "../../src/sandbox/launch/start_child.ts";
 import { mayMake, place, SECRET } from "./_place.ts";
@@ -90,26 +91,26 @@ Deno.test(
     }),
 );
 
-/** The launcher in a namespace of users in which the kernel makes no namespace of mounts. */
-const noNamespaceOfMounts = (): ChildProgram =>
-  launched(execProgram(), [
-    "/usr/bin/unshare",
-    "--user",
-    "--map-root-user",
-    "--",
-    "/bin/sh",
-    "-c",
-    'echo 0 > /proc/sys/user/max_mnt_namespaces && exec "$@"',
-    "sh",
-  ]);
+/** The launcher in a namespace of users in which the kernel makes no namespace of mounts; with `once`, a path, only the
+ * first time. */
+function noNamespaceOfMounts(once?: string): ChildProgram {
+  const inside = `exec unshare --user --map-root-user -- sh -c 'echo 0 > /proc/sys/user/max_mnt_namespaces; exec "$@"'`;
+  const script = once === undefined
+    ? `${inside} sh "$@"`
+    : `if /bin/mkdir ${once} 2> /dev/null; then ${inside} sh "$@"; fi; exec "$@"`;
+  return launched(execProgram(), ["/usr/bin/env", "PATH=/usr/bin:/bin", "/bin/sh", "-c", script, "sh"]);
+}
 
 Deno.test("a command runs without unix sockets where no file system of its own can be made", {
   ignore: ignore || Deno.uid() !== 0, // for whom the launcher is inside the namespace of users
 }, async () => {
+  const lines: string[] = [];
+  startLogging({ level: "warn", write: (line) => lines.push(line) });
   await place(async ({ wall, workspace, outside }) => {
     assert.equal((await wall.walls()).unix, true, "as far as it can be told without trying");
     const ran = await wall.spawn(workspace, sh(`echo ran >> ran; cat ran; cat ${outside}/secret`), own);
     assert.equal(ran.stdout, "ran\n", "once, and behind the wall");
+    assert.match(lines.join("\n"), /namespaces_given_up.*private file system: unshare: errno \d+/);
     assert.match(ran.stderr, /Permission denied/);
     assert.deepEqual(await wall.walls(), { network: false, loopback: true, unix: false, leftOut: [] });
     const asked = await wall.spawn(workspace, ["/usr/bin/perl", "-e", ASK], own);
@@ -117,4 +118,17 @@ Deno.test("a command runs without unix sockets where no file system of its own c
     const { code, stderr } = await wall.spawn(workspace, ["/usr/bin/perl", "-e", LOOPBACK], own);
     assert.equal(code, 0, stderr);
   }, { launcher: noNamespaceOfMounts() });
+});
+
+Deno.test("a file system that could not be made once is made the next time", {
+  ignore: ignore || Deno.uid() !== 0,
+}, async () => {
+  const folder = await Deno.makeTempDir({ prefix: "vis-once-" });
+  await place(async ({ wall, workspace }) => {
+    const ran = await wall.spawn(workspace, sh("echo ran >> ran; cat ran; [ -e /run ] || echo own"), own);
+    assert.equal(ran.stdout, "ran\nown\n");
+    assert.equal((await wall.walls()).unix, true);
+    assert.equal((await Deno.stat(`${folder}/failed`)).isDirectory, true, "the first time, it failed");
+  }, { launcher: noNamespaceOfMounts(`${folder}/failed`) });
+  await Deno.remove(folder, { recursive: true });
 });

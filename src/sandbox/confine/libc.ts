@@ -83,6 +83,8 @@ export class Libc {
     this.syscall(this.#calls.close, [BigInt.asUintN(64, BigInt(descriptor))]);
   }
 
+  /** For messages alone: the runtime may have made calls of its own since, as it does where its threads wait for each
+   * other. What to do next is decided by what a call returns. */
   errno(): number {
     const at = this.#library.symbols.__errno_location();
     return at ? new Deno.UnsafePointerView(at).getInt32() : 0;
