@@ -105,6 +105,23 @@ export function checkedVersion(
   return newest;
 }
 
+/** Returns what throws `StoreError` once a newer Vis has migrated the database further while it is open here. */
+export function refuseNewer(
+  db: DatabaseSync,
+  { files, path }: { readonly files: readonly MigrationFile[]; readonly path: string },
+): () => void {
+  const newest = db.prepare("SELECT max(version) AS version FROM schema_migration");
+  return () => {
+    const version = Number(newest.get()?.version);
+    if (version <= files.length) return;
+    throw new StoreError(
+      `Cannot use database ${path}: a newer Vis has changed it while it was open (schema V${version}, this one knows ` +
+        `V${files.length}), start again with the newer Vis`,
+      "newer",
+    );
+  };
+}
+
 /** A version that does not match the name, or a checksum with one or two characters changed: nobody wrote that. */
 function isOdd({ version, name, sha256 }: Record<string, unknown>, files: readonly MigrationFile[]): boolean {
   if (!String(name).startsWith(`V${String(version)}__`)) return true;

@@ -6,6 +6,8 @@ import type { SqliteConnection } from "./connection.ts";
 export interface TransactionsOptions {
   /** How long a writer waits for the database lock while another process holds it. */
   readonly busyMs: number;
+  /** Called when each write has begun; nothing is written if it throws. */
+  readonly begun?: () => void;
   /** Called after each commit; its writer receives what it throws. */
   readonly committed?: () => void;
 }
@@ -14,12 +16,14 @@ export interface TransactionsOptions {
 export class Transactions {
   readonly #connection: SqliteConnection;
   readonly #busyMs: number;
+  readonly #begun: () => void;
   readonly #committed: () => void;
   readonly #turns = new Semaphore();
 
-  constructor(connection: SqliteConnection, { busyMs, committed = () => {} }: TransactionsOptions) {
+  constructor(connection: SqliteConnection, { busyMs, begun = () => {}, committed = () => {} }: TransactionsOptions) {
     this.#connection = connection;
     this.#busyMs = busyMs;
+    this.#begun = begun;
     this.#committed = committed;
   }
 
@@ -27,6 +31,7 @@ export class Transactions {
     return this.#turns.run(async () => {
       await this.#begin();
       try {
+        this.#begun();
         const result = await work();
         this.#connection.command("commit");
         this.#committed();

@@ -3,6 +3,8 @@ import { readdir, stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
 import { migrationFiles, migrationsModule, POSTGRES, postgresModule } from "../../../scripts/generate/migrations.ts";
+import { StoreError } from "../../../src/domain/errors.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
 import { migrate, type MigrationFile } from "../../../src/persistence/sqlite/migrate.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 
@@ -132,6 +134,25 @@ Deno.test("migrate() keeps no copy of an empty database", async () => {
     await run(db, migrations, path);
     await run(db, [...migrations, NEXT], path);
     assert.deepEqual(await readdir(folder), ["vis.db"]);
+  });
+});
+
+Deno.test("an open store writes nothing more once a newer Vis has migrated its database", async () => {
+  await withDatabasePath(async (path) => {
+    const store = await openStore({ path });
+    const facts = { title: "t", channel: "test", workspace: "/w" } as const;
+    const { conversationId } = await store.createConversation(facts);
+    using newer = new DatabaseSync(path);
+    await run(newer, [...migrations, NEXT], path);
+    await assert.rejects(store.createConversation(facts), (error: unknown) => {
+      assert.ok(error instanceof StoreError, String(error));
+      assert.equal(error.code, "newer");
+      assert.ok(error.message.endsWith(`(schema V${N}, this one knows V${N - 1}), start again with the newer Vis`));
+      return true;
+    });
+    const rows = newer.prepare("SELECT id FROM conversation_soul").all();
+    assert.deepEqual(rows.map(({ id }) => id), [conversationId]);
+    await store.close();
   });
 });
 
