@@ -130,7 +130,7 @@ Deno.test("openStore() waits for a lock, then says who is in the way", async () 
     await chmod(path, 0o600);
     other.exec("BEGIN IMMEDIATE; CREATE TABLE x (a)");
     await refused(path, "busy", /another process is writing to it/);
-    const opening = openStore({ path, busyMs: 5000 });
+    const opening = openStore({ path, busyMs: 60_000 });
     setTimeout(() => other.exec("ROLLBACK"), 20);
     await (await opening).close();
   });

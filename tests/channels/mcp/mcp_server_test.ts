@@ -113,26 +113,27 @@ Deno.test("what keeps Vis from starting is the result of a call, and the next ca
   }, open);
 });
 
-/** Ends of a call before its result. */
-const LEAVING: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
-  "that the client cancels": async (client) => {
+/** Ends of a call before its result, once the model has been asked. */
+const LEAVING: Readonly<Record<string, (client: Client, begun: () => Promise<void>) => Promise<unknown>>> = {
+  "that the client cancels": async (client, begun) => {
     const controller = new AbortController();
-    const call = client.callTool(ASK, { signal: controller.signal });
-    setTimeout(() => controller.abort(), 20);
-    await call;
+    void begun().then(() => controller.abort());
+    await client.callTool(ASK, { signal: controller.signal });
   },
-  "that takes the client too long": (client) => client.callTool(ASK, { timeout: 20 }),
-  "whose connection is closed": async (client) => {
-    const call = client.callTool(ASK);
-    setTimeout(() => void client.close(), 20);
-    await call;
+  "that takes the client too long": (client) => client.callTool(ASK, { timeout: 3_000 }),
+  "whose connection is closed": async (client, begun) => {
+    void begun().then(() => client.close());
+    await client.callTool(ASK);
   },
 };
 
 for (const [how, leave] of Object.entries(LEAVING)) {
   Deno.test(`a call ${how} ends its query`, () =>
     withClient([replyJson("await new Promise(() => {})")], async (client, engine) => {
-      await assert.rejects(leave(client));
+      const begun = async (): Promise<void> => {
+        while (engine.provider.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      };
+      await assert.rejects(leave(client, begun));
       let reason: string | undefined;
       while (reason !== "cancelled") {
         const [newest] = await engine.conversations.list({ limit: 1 });

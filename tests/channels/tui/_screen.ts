@@ -126,8 +126,8 @@ export class VirtualScreen implements Terminal {
     return this.#xterm.buffer.active.type === "alternate";
   }
 
-  /** Resolves once the screen has this text or passes the check; rejects with what is on it after ten seconds. */
-  async until(wanted: string | RegExp | ((screen: string) => boolean), ms = 10_000): Promise<string> {
+  /** Resolves once the screen has this text or passes the check; rejects with what is on it after half a minute. */
+  async until(wanted: string | RegExp | ((screen: string) => boolean), ms = 30_000): Promise<string> {
     const holds = typeof wanted === "function"
       ? wanted
       : (screen: string) => typeof wanted === "string" ? screen.includes(wanted) : wanted.test(screen);

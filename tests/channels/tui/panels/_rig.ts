@@ -90,7 +90,7 @@ export class PanelRig implements AsyncDisposable {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
       () => late.reject(new Error(`Cannot see ${wanted}:\n${shown(panel, { width, rows })}`)),
-      5_000,
+      30_000,
     );
     try {
       while (true) {
