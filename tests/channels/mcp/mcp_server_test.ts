@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/client";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { until } from "../../helpers/until.ts";
 import { withClient } from "./_connected.ts";
 
 const textOf = (result: { readonly content?: unknown }) => (result.content as { readonly text: string }[])[0]?.text;
@@ -130,10 +131,7 @@ const LEAVING: Readonly<Record<string, (client: Client, begun: () => Promise<voi
 for (const [how, leave] of Object.entries(LEAVING)) {
   Deno.test(`a call ${how} ends its query`, () =>
     withClient([replyJson("await new Promise(() => {})")], async (client, engine) => {
-      const begun = async (): Promise<void> => {
-        while (engine.provider.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-      };
-      await assert.rejects(leave(client, begun));
+      await assert.rejects(leave(client, () => until(() => engine.provider.requests.length > 0)));
       let reason: string | undefined;
       while (reason !== "cancelled") {
         const [newest] = await engine.conversations.list({ limit: 1 });

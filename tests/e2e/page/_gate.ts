@@ -1,12 +1,17 @@
 import type { ModelEvent, ModelRequest, Provider } from "../../../src/providers/provider.ts";
-import { scriptedProvider, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { type ScriptedProvider, scriptedProvider, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 
 /** A scripted model that waits before one of its replies (0-based) until it is let go on; `reached` resolves when it
  * is asked for that one. */
 export function gated(
   replies: readonly ScriptedReply[],
   { at }: { readonly at: number },
-): { readonly provider: Provider; readonly open: () => void; readonly reached: Promise<void> } {
+): {
+  readonly provider: Provider;
+  readonly requests: ScriptedProvider["requests"];
+  readonly open: () => void;
+  readonly reached: Promise<void>;
+} {
   const inner = scriptedProvider(replies);
   const gate = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
@@ -26,5 +31,5 @@ export function gated(
       yield* inner.stream(request);
     },
   };
-  return { provider, open: () => gate.resolve(), reached: reached.promise };
+  return { provider, requests: inner.requests, open: () => gate.resolve(), reached: reached.promise };
 }

@@ -81,6 +81,7 @@ inBrowser("tells a running query what is sent meanwhile", {
   await told.reached;
   await ask(page, "Mind the second part");
   await page.locator(".answer", { hasText: "1 and more" }).waitFor();
+  assert.match(told.requests[1]?.context ?? "", /Mind the second part/);
   assert.equal(await page.locator(".turn").count(), 1);
   const meanwhile = page.locator(".meanwhile", { hasText: "Mind the second part" });
   await meanwhile.getByText("read by step 2").waitFor();
