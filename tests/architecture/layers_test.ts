@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { brokenRule, type Import, packageOf, subfolderOf } from "./broken_rule.ts";
 import { DOORS, RANK } from "./layers.ts";
-import { importProblems, shapeProblems } from "./problems.ts";
+import { importProblems } from "./problems.ts";
 import { sourcesOf } from "./import_graph.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -13,10 +13,6 @@ function check(from: string, to: string, options: Partial<Import> = {}): string 
 
 Deno.test("importProblems() every import points to a lower rank and through a door", async () => {
   assert.deepEqual(await importProblems(ROOT), []);
-});
-
-Deno.test("shapeProblems() no file is longer or deeper than the limit", async () => {
-  assert.deepEqual(await shapeProblems(ROOT), []);
 });
 
 Deno.test("RANK ranks the subfolders of every folder that has any, and no others", async () => {

@@ -2,13 +2,10 @@
 import { camelCase } from "./rules/camel_case.ts";
 import { envOnlyInApp } from "./rules/env_only_in_app.ts";
 import { errorMessage } from "./rules/error_message.ts";
-import { maxFunctionLines } from "./rules/max_function_lines.ts";
-import { maxPositionalParams } from "./rules/max_positional_params.ts";
 import { noConsole } from "./rules/no_console.ts";
 import { noMessageParsing } from "./rules/no_message_parsing.ts";
 import { noModuleLet } from "./rules/no_module_let.ts";
 import { noPrivateKeyword } from "./rules/no_private_keyword.ts";
-import { noReexport } from "./rules/no_reexport.ts";
 import { sqlOnlyInPersistence } from "./rules/sql_only_in_persistence.ts";
 
 const plugin: Deno.lint.Plugin = {
@@ -19,12 +16,9 @@ const plugin: Deno.lint.Plugin = {
     "env-only-in-app": envOnlyInApp,
     "error-message": errorMessage,
     "no-private-keyword": noPrivateKeyword,
-    "max-function-lines": maxFunctionLines,
     "no-message-parsing": noMessageParsing,
     "no-module-let": noModuleLet,
     "no-console": noConsole,
-    "no-reexport": noReexport,
-    "max-positional-params": maxPositionalParams,
   },
 };
 

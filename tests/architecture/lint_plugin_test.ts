@@ -82,16 +82,6 @@ Deno.test("no-private-keyword wants #names", () => {
   assertClean("no-private-keyword", ["class A { #x = 1; constructor(readonly y: number) {} }"]);
 });
 
-Deno.test("max-function-lines counts from the first to the last line", () => {
-  const lines = (count: number, head: string): string => `${head} {\n${"  void 0;\n".repeat(count - 2)}}`;
-  for (const head of ["function f()", "const f = () =>", "const f = function ()", "class A { f()"]) {
-    const end = head.startsWith("class") ? " }" : "";
-    assertSeen("max-function-lines", [lines(51, head) + end]);
-    assertClean("max-function-lines", [lines(50, head) + end]);
-  }
-  assertClean("max-function-lines", [lines(51, "function f()")], "tests/a_test.ts");
-});
-
 Deno.test("no-module-let sees state of a module, not of a function", () => {
   assertSeen("no-module-let", ["let a = 1;", "export let a = 1;", "var a = 1;"]);
   assertClean("no-module-let", [
@@ -109,48 +99,6 @@ Deno.test("no-console leaves output to the channels", () => {
     assertClean("no-console", ['console.log("x");'], path);
   }
   assertClean("no-console", ["const own = { console: make() };", "scope.console.log(1);"]);
-});
-
-Deno.test("no-reexport sees barrels in every disguise, and lets the surface of extensions be", () => {
-  const barrels = [
-    'export { a } from "./a.ts";',
-    'export * from "./a.ts";',
-    'export * as a from "./a.ts";',
-    'export type { A } from "./a.ts";',
-    'import { a } from "./a.ts"; export { a };',
-    'import { a as b } from "./a.ts"; export { b as c };',
-    'import a from "./a.ts"; export default a;',
-  ];
-  assertSeen("no-reexport", barrels);
-  assertSeen("no-reexport", barrels, "extensions/fs/mod.ts");
-  assertClean("no-reexport", barrels, "src/extension/spec.ts");
-  assertClean("no-reexport", ["const a = 1; export { a };", 'import { a } from "./a.ts"; export const b = a;']);
-});
-
-Deno.test("max-positional-params wants two parameters and then options", () => {
-  assertSeen("max-positional-params", [
-    "export function f(a: A, b: B, c: string) {}",
-    "export function f(a: A, b: B, c: string[]) {}",
-    "export function f(a: A, b: B, c: () => void) {}",
-    "export function f(a: A, b: B, c = 1) {}",
-    "export function f(a: A, b: B, c: Map<A, B>) {}",
-    "export function f(a: A, b: B, c: C, d: D) {}",
-    "export const f = (a: A, b: B, c: 'x' | 'y') => {};",
-    "export class A { f(a: A, b: B, c: number) {} }",
-    "export class A { constructor(a: A, b: B, c: number) {} }",
-    "export default function (a: A, b: B, ...c: C[]) {}",
-  ]);
-  assertClean("max-positional-params", [
-    "export function f(a: A, b: B) {}",
-    "export function f(a: A, b: B, options: Options) {}",
-    "export function f(a: A, b: B, { c }: { c: 1 }) {}",
-    "export function f(a: A, b: B, options: Partial<C> = {}) {}",
-    "export function f(a: A, b: B, options: { readonly c: 1 }) {}",
-    "export function edit(env: EnvironmentView, path: string, from: string, to: string) {}",
-    "function f(a: A, b: B, c: string) {}",
-    "export class A { #f(a: A, b: B, c: number) {} }",
-  ]);
-  assertClean("max-positional-params", ["export function f(a: A, b: B, c: string) {}"], "tests/helpers/x.ts");
 });
 
 Deno.test("camel-case looks at names that we give, not at keys of wire formats", () => {

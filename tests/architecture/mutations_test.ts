@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { importProblems, shapeProblems } from "./problems.ts";
+import { importProblems } from "./problems.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -30,7 +30,6 @@ const CLEAN = {
 Deno.test("a clean tree has no problem", async () => {
   await using tree = await makeTree(CLEAN);
   assert.deepEqual(await importProblems(tree.root), []);
-  assert.deepEqual(await shapeProblems(tree.root), []);
 });
 
 Deno.test("each forbidden import is seen, types, lazy ones and aliases too", async () => {
@@ -61,27 +60,6 @@ Deno.test("a package with two owners is seen", async () => {
     "extensions/fs/u.ts": use,
   });
   assert.match((await importProblems(tree.root)).join(), /"uuidv7" has 2 owners: src\/domain, src\/query$/);
-});
-
-Deno.test("a file too long or too deep is seen", async () => {
-  await using tree = await makeTree({
-    ...CLEAN,
-    "src/query/long.ts": "// line\n".repeat(301),
-    "src/query/fits.ts": "// line\n".repeat(300),
-    "src/a/b/c/d/deep.ts": "export const x = 1;\n",
-    "src/a/b/c/fits.ts": "export const x = 1;\n",
-  });
-  assert.deepEqual((await shapeProblems(tree.root)).map((problem) => problem.split(" ")[0]), [
-    "src/a/b/c/d/deep.ts",
-    "src/query/long.ts",
-  ]);
-});
-
-Deno.test("a folder of more than 25 files is seen, whatever they are", async () => {
-  const filled = (folder: string, count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, at) => [`${folder}/${at}.css`, ""]));
-  await using tree = await makeTree({ ...CLEAN, ...filled("src/page", 26), ...filled("src/style", 25) });
-  assert.deepEqual(await shapeProblems(tree.root), ["src/page/ has 26 files: the limit is 25"]);
 });
 
 Deno.test("deno lint with the settings of this repository reports the house rules", async () => {
