@@ -16,6 +16,7 @@ const RESTARTS = 5;
 const VARIABLES = 100;
 const TEXTS = 7, TEXT_CHARS = 50_000_000;
 const CHILDREN = 7;
+const LONG_BLOCKS = 7, LONG_CHARS = 256 << 10;
 const MIB = 1 << 20;
 
 /** The confined child by itself. The process that asks it is this one, from source, for both kinds of child. */
@@ -37,6 +38,7 @@ export async function sandbox({ all }: Programs): Promise<readonly Figure[]> {
       ms(`${CALLS} awaited host calls in sequence`, inSequence, 80),
       ms(`${CALLS} host calls in parallel`, inParallel, 20),
       ms(`killed → new child with ${VARIABLES} variables answers`, await restarts(child, way), null),
+      ...await longBlocks(child, ms),
       ms("100 MB of text in, two host calls", await textIn(child), bar(400)),
       { what: "memory of an idle child (PSS)", way, unit: "MiB", samples: await memory(child), bar: bar(55) },
     );
@@ -125,6 +127,32 @@ async function restarts(program: ChildProgram | null, way: Way): Promise<readonl
   } finally {
     await session.close();
   }
+}
+
+/** Blocks of 256 KB, each of another kind: what the child takes from the text to the end of the run, or to refuse it. */
+async function longBlocks(
+  program: ChildProgram | null,
+  ms: (what: string, samples: readonly number[], limit: number | null) => Figure,
+): Promise<readonly Figure[]> {
+  const filled = (line: string): string => line.repeat(Math.floor(LONG_CHARS / line.length) - 10);
+  const kinds = {
+    "assignments, refused": `let a = 0, b = 1;${filled("a=b+1;")}`,
+    calls: `function f() {}\n${filled("f(123, 'text');\n")}`,
+    "typed functions in an object": `const all = {${filled("f(a: number, b: string) { return a + b.length; },\n")}}; 1`,
+    "one text": `const text = "${filled("x")}"; 1`,
+  };
+  await using child = await open(program);
+  const figures: Figure[] = [];
+  for (const [kind, code] of Object.entries(kinds)) {
+    const samples: number[] = [];
+    for (let time = 0; time < LONG_BLOCKS; time++) {
+      const begun = performance.now();
+      await child.run(code, { deadlineMs: 20_000 });
+      samples.push(performance.now() - begun);
+    }
+    figures.push(ms(`block of 256 KB: ${kind}`, samples, 300));
+  }
+  return figures;
 }
 
 async function textIn(program: ChildProgram | null): Promise<readonly number[]> {

@@ -6,7 +6,7 @@ import type { PositionMap } from "../syntax/position_map.ts";
 
 /** `f<T>(x)` and `new Set<string>(list)` are comparisons in JavaScript and calls in TypeScript. A block is TypeScript. */
 export function hasTypeArguments(program: AnyNode, js: string): boolean {
-  return /<[^;]*>\s*[(`]/.test(js) && compared(program, js);
+  return js.includes("<") && />\s*[(`]/.test(js) && compared(program, js);
 }
 
 function compared(node: AnyNode, js: string): boolean {

@@ -1,5 +1,5 @@
 import type { BlockError } from "../../../domain/query/block_result.ts";
-import { freeNames } from "../syntax/analysis.ts";
+import { countNodes, freeNames } from "../syntax/analysis.ts";
 import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
 import type { FunctionNames } from "./function_names.ts";
 import { positionError } from "../errors/position_error.ts";
@@ -62,7 +62,12 @@ export interface PrepareOptions {
   readonly functionNames?: FunctionNames;
 }
 
-const MAX_STRINGS = 100;
+/** Preparing takes about 2 µs for each node of the syntax tree, and nothing else runs in the child meanwhile. */
+const MAX_CHARS = 256 << 10, MAX_NODES = 100_000;
+/** Each repair parses the text again: longer text is not repaired. */
+const REPAIRED_CHARS = 64 << 10;
+/** Strings whose line feeds are escaped, and how many characters may be parsed for that. */
+const MAX_STRINGS = 100, MAX_PARSED = 1 << 20;
 
 interface Attempt {
   readonly parsed: Parsed | Unparsed;
@@ -73,6 +78,7 @@ interface Attempt {
 
 /** Strips types, checks for what cannot run, and rewrites the rest so that its declarations persist. Never throws. */
 export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
+  if (source.length > MAX_CHARS) return tooLong(source, `${source.length} characters, ${MAX_CHARS} at most`);
   const { parsed, map, note } = read(source, options.loadSucrase);
   const refuse = (name: string, { message, offset }: { message: string; offset: number }): RefusedBlock => ({
     ok: false,
@@ -82,6 +88,8 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   });
   if (!parsed.ok) return refuse("SyntaxError", parsed);
   const { program, js, stripped } = parsed;
+  const nodes = countNodes(program);
+  if (nodes > MAX_NODES) return tooLong(source, `${nodes} names, values and operations, ${MAX_NODES} at most`);
   const toSource = composeMaps(parsed.map, map);
   const place = (offset: number): string => {
     const { line, column } = positionAt(source, mapOffset(toSource, offset));
@@ -111,6 +119,12 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   };
 }
 
+function tooLong(source: string, size: string): RefusedBlock {
+  const message = `The block is too long: it has ${size}; keep data in a file or a variable, and repeat with a loop`;
+  const error = positionError({ name: "Refused", message }, { source, offset: 0 });
+  return { ok: false, outcome: "refused", error, repaired: null };
+}
+
 /** The text as it is; if it cannot be parsed, with one or two repairs that make it parse. */
 function read(source: string, loadSucrase: () => StripTypes): Attempt {
   const fenced = repairFence(source, { leading: true });
@@ -119,6 +133,7 @@ function read(source: string, loadSucrase: () => StripTypes): Attempt {
     : { parsed: parseText(source, loadSucrase), map: IDENTITY, note: null };
   const start = fenced ?? { text: source, map: IDENTITY, note: "" };
   if (whole.parsed.ok && !looksEscaped(whole.parsed, start.text)) return whole;
+  if (source.length > REPAIRED_CHARS) return whole;
   const joined = withoutLineFeeds({ ...whole, start }, loadSucrase);
   if (joined) return joined;
   for (const repaired of candidates(start, whole.parsed)) {
@@ -139,7 +154,8 @@ function withoutLineFeeds(
   loadSucrase: () => StripTypes,
 ): Attempt | null {
   let whole = start, failed = parsed;
-  for (let strings = 0; strings < MAX_STRINGS && !failed.ok; strings++) {
+  const most = Math.min(MAX_STRINGS, MAX_PARSED / start.text.length);
+  for (let strings = 0; strings < most && !failed.ok; strings++) {
     const one = repairLineFeeds(whole.text, failed.offset);
     if (!one) return null;
     whole = chain(whole, one);

@@ -18,7 +18,9 @@ const FIXED_NAMES: ReadonlySet<string> = new Set([
   ...SYSTEM_NAMES,
 ]);
 
-const MAX_NAMES = 1_000;
+const MAX_NAMES = 1_000, MAX_NAME = 1_000;
+/** As many characters as a name that is too long has, in a name or in a text. */
+const LONG_RUN = new RegExp(`[^\\s(){}[\\];,.<>=!*%&|^~?:"'\`]{${MAX_NAME + 1}}`);
 
 export interface Refusing {
   /** Types were removed from the program. */
@@ -38,7 +40,8 @@ export function refusalOf(program: Program, { stripped, js, place }: Refusing): 
     const message = "The block is only a string: put prose into final.answer, or assign the string to a variable";
     return { message, offset: first.start };
   }
-  return tooManyNames(program) ?? fixedNames(program, place) ?? useRefusalOf(program, { js, place });
+  return tooManyNames(program) ?? longName(program, js) ?? fixedNames(program, place) ??
+    useRefusalOf(program, { js, place });
 }
 
 /** Whether no block may declare the name. */
@@ -65,6 +68,22 @@ function tooManyNames(program: Program): BlockRefusal | null {
   return { message, offset: 0 };
 }
 
+function longName(program: Program, js: string): BlockRefusal | null {
+  const found = LONG_RUN.test(js) ? findName(program, ({ name }) => name.length > MAX_NAME) : null;
+  if (!found) return null;
+  const { name, start: offset } = found;
+  return { message: `Cannot use a name of ${name.length} characters, ${MAX_NAME} at most`, offset };
+}
+
+function findName(node: AnyNode, isSought: (node: Identifier) => boolean): Identifier | null {
+  if (node.type === "Identifier" && isSought(node)) return node;
+  for (const child of childNodes(node)) {
+    const found = findName(child, isSought);
+    if (found) return found;
+  }
+  return null;
+}
+
 /** All of them in one error, so that one correction is enough. */
 function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | null {
   const found = program.body.flatMap(declaredIdentifiers).filter(({ name }) => FIXED_NAMES.has(name));
@@ -78,22 +97,13 @@ function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | 
 
 /** The parser knows a newer Unicode than the engine. */
 function unknownName(program: Program, { js, place }: Pick<Refusing, "js" | "place">): BlockRefusal | null {
-  const found = /[^\0-\x7f]|\\u/.test(js) ? program.body.map(unknownIn).find((one) => one !== null) : null;
+  const found = /[^\0-\x7f]|\\u/.test(js) ? findName(program, ({ name }) => !isVariableName(name)) : null;
   if (!found) return null;
   const { name, start: offset } = found;
   return {
     message: `Cannot use the name ${name} (line ${place(offset)}): it has a character that no name may have`,
     offset,
   };
-}
-
-function unknownIn(node: AnyNode): Identifier | null {
-  if (node.type === "Identifier" && !isVariableName(node.name)) return node;
-  for (const child of childNodes(node)) {
-    const found = unknownIn(child);
-    if (found) return found;
-  }
-  return null;
 }
 
 function declaredIdentifiers(node: Program["body"][number]): Identifier[] {

@@ -2,7 +2,7 @@ import { type AnyNode, parseExpressionAt } from "acorn";
 
 /** What the stripper writes for a member with a value: `const A = …; E[E["A"] = A] = "A";`, or without the constant if
  * its name cannot be one. */
-const MEMBER = /(?:const ([\w$]+) = ([^;]*); )?([\w$]+)\[\3\["((?:[^"\\]|\\.)*)"\] = ([^;]*)\] = "\4";/gu;
+const MEMBER = /(?:const ([\w$]+) = ([^;]*); )?(?<![\w$])([\w$]+)\[\3\["((?:[^"\\]|\\.)*)"\] = ([^;]*)\] = "\4";/gu;
 
 /** And for a single literal of text: `E["A"] = A`. */
 const LITERAL = /(?<![\w$[])([\w$]+)\["((?:[^"\\]|\\.)*)"\] = /g;

@@ -151,9 +151,15 @@ function variablesOf(node: VariableDeclaration, text: ParsedText, statement: Any
 
 /** `var` declarations inside a statement, without those in functions and classes. */
 export function nestedVars(node: AnyNode): VariableDeclaration[] {
-  if (isFunction(node) || isClass(node)) return [];
-  if (node.type === "VariableDeclaration" && node.kind === "var") return [node];
-  return childNodes(node).flatMap(nestedVars);
+  const found: VariableDeclaration[] = [];
+  addNestedVars(node, found);
+  return found;
+}
+
+function addNestedVars(node: AnyNode, found: VariableDeclaration[]): void {
+  if (isFunction(node) || isClass(node)) return;
+  if (node.type === "VariableDeclaration" && node.kind === "var") found.push(node);
+  else for (const child of childNodes(node)) addNestedVars(child, found);
 }
 
 interface Found {
@@ -183,11 +189,10 @@ function sourceOf(value: AnyNode | Expression | Statement, js: string): string {
 /** The comment must be on its own lines directly above the statement; uses its first line with text. */
 function docBefore(node: AnyNode, { js, comments }: ParsedText): string {
   let end = node.start, first: Comment | null = null;
-  for (let i = comments.length - 1; i >= 0; i--) {
-    const comment = comments[i];
-    if (!comment || comment.end > end) continue;
+  for (let i = lastBefore(comments, end); i >= 0; i--) {
+    const comment = comments[i]!;
     if (!/^[^\S\n]*\n?[^\S\n]*$/.test(js.slice(comment.end, end))) break;
-    if (!/(^|\n)[^\S\n]*$/.test(js.slice(0, comment.start))) break;
+    if (js.slice(js.lastIndexOf("\n", comment.start - 1) + 1, comment.start).trim() !== "") break;
     first = comment;
     end = comment.start;
     if (comment.type === "Block") break;
@@ -195,4 +200,15 @@ function docBefore(node: AnyNode, { js, comments }: ParsedText): string {
   const lines = (first?.value ?? "").split("\n").map((line) => line.replace(/^[\s*]+|[\s*]+$/g, ""));
   const line = lines.find((one) => one !== "") ?? "";
   return line.length > MAX_DOC ? `${line.slice(0, MAX_DOC - 1)}…` : line;
+}
+
+/** The index of the last comment that ends before an offset; -1 if there is none. */
+function lastBefore(comments: readonly Comment[], offset: number): number {
+  let low = 0, high = comments.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (comments[middle]!.end <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }

@@ -14,18 +14,15 @@ export function calledBefore(program: Program): ReadonlySet<FunctionDeclaration>
     if (node.type === "FunctionDeclaration") early.add(node); // code after `return` is not run
   }
   const reached = new Set<string>();
-  const reach = (name: string): void => {
-    const found = functions.get(name);
-    if (!found || reached.has(name)) return;
-    reached.add(name);
-    found.refers.forEach(reach);
-  };
   for (const statement of program.body) {
     if (statement.type === "FunctionDeclaration") continue;
-    freeNames(statement).forEach(reach);
-    for (const name of reached) {
-      const node = functions.get(name)?.node;
-      if (node && node.start > statement.start) early.add(node);
+    const names = freeNames(statement);
+    for (let name = names.pop(); name !== undefined; name = names.pop()) {
+      const found = functions.get(name);
+      if (!found || reached.has(name)) continue;
+      reached.add(name); // a later statement that reaches it again comes even later
+      if (found.node.start > statement.start) early.add(found.node);
+      names.push(...found.refers);
     }
   }
   return early;

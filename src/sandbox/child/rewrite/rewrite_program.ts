@@ -119,7 +119,7 @@ class Rewriter {
       } else {
         this.#loops(node);
         this.#nested(node);
-        this.#note(node, body.slice(i + 1));
+        this.#note(node);
       }
     });
     const early = earlyNameEdits(this.#program, `fail${this.#suffix}`);
@@ -161,9 +161,9 @@ class Rewriter {
   }
 
   /** An object that its code did not completely fill is not known by that code. */
-  #note(node: TopLevel, rest: readonly TopLevel[]): void {
+  #note(node: TopLevel): void {
     const name = fillingOf(node)?.name;
-    if (!name || rest.some((other) => fillingOf(other)?.name === name)) return;
+    if (!name || this.#program.body.findLast((other) => fillingOf(other)?.name === name) !== node) return;
     this.#insert(node.end, `;${this.#extended}.${name}="filled";`);
   }
 

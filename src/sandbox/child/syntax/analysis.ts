@@ -2,21 +2,33 @@ import type { AnyNode, Class, Function as FunctionNode, Identifier, Pattern, Pro
 
 type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
 
-/** Most trees are traversed ten times, and listing the fields of each node would take most of that time. */
-const CHILDREN = new WeakMap<AnyNode, readonly AnyNode[]>();
+/** The list of children is kept in the node: a tree is traversed about fifteen times, and listing the fields of each
+ * node would take most of that time. */
+const CHILDREN = Symbol("children");
 
 /** The direct children of this node, in the order of the text. */
-export function childNodes(node: AnyNode): readonly AnyNode[] {
-  const known = CHILDREN.get(node);
-  if (known) return known;
+export function childNodes(node: AnyNode & { [CHILDREN]?: readonly AnyNode[] }): readonly AnyNode[] {
+  return node[CHILDREN] ??= listChildren(node);
+}
+
+function listChildren(node: AnyNode): readonly AnyNode[] {
   const children: AnyNode[] = [];
-  for (const value of Object.values(node)) {
+  for (const key in node) {
+    const value: unknown = node[key as keyof AnyNode];
     if (typeof value !== "object" || value === null) continue;
     if (!Array.isArray(value)) { if (isNode(value)) children.push(value); }
     else for (const one of value) if (isNode(one)) children.push(one);
   }
-  CHILDREN.set(node, children);
-  return children;
+  return children.length > 0 ? children : NO_CHILDREN;
+}
+
+const NO_CHILDREN: readonly AnyNode[] = [];
+
+/** The nodes of a tree, itself included. */
+export function countNodes(node: AnyNode): number {
+  let count = 1;
+  for (const child of childNodes(node)) count += countNodes(child);
+  return count;
 }
 
 function isNode(value: unknown): value is AnyNode {

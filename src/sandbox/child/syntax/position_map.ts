@@ -3,15 +3,21 @@ export type PositionMap = readonly number[];
 
 export const IDENTITY: PositionMap = [0, 0, Number.MAX_SAFE_INTEGER];
 
-/** The original position of an offset: exact inside a kept part, otherwise the end of the previous part. */
-export function mapOffset(map: PositionMap, offset: number): number {
+/** The index of the last part that begins at an offset or before it; 0 if there is no such part. */
+function partAt(map: PositionMap, offset: number): number {
   let low = 0, high = map.length / 3 - 1;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if ((map[middle * 3] ?? 0) <= offset) low = middle;
     else high = middle - 1;
   }
-  const [from = 0, to = 0, length = 0] = [map[low * 3], map[low * 3 + 1], map[low * 3 + 2]];
+  return low * 3;
+}
+
+/** The original position of an offset: exact inside a kept part, otherwise the end of the previous part. */
+export function mapOffset(map: PositionMap, offset: number): number {
+  const part = partAt(map, offset);
+  const [from = 0, to = 0, length = 0] = [map[part], map[part + 1], map[part + 2]];
   return to + Math.max(0, Math.min(offset - from, length));
 }
 
@@ -22,8 +28,9 @@ export function composeMaps(first: PositionMap, second: PositionMap): PositionMa
   for (let i = 0; i + 2 < first.length; i += 3) {
     const from = first[i] ?? 0, middle = first[i + 1] ?? 0, end = middle + (first[i + 2] ?? 0);
     if (end === middle) out.push(from, mapOffset(second, middle), 0); // inserted text that belongs somewhere
-    for (let j = 0; j + 2 < second.length; j += 3) {
+    for (let j = partAt(second, middle); j + 2 < second.length; j += 3) {
       const start = second[j] ?? 0, length = second[j + 2] ?? 0;
+      if (start >= end) break;
       const low = Math.max(start, middle), high = Math.min(start + length, end);
       if (low < high) out.push(from + low - middle, (second[j + 1] ?? 0) + low - start, high - low);
     }

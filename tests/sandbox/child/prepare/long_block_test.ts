@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { composeMaps, mapOffset, type PositionMap } from "../../../../src/sandbox/child/syntax/position_map.ts";
+import { BlockRunner, prepare } from "../block_runner.ts";
+
+function repeated(count: number, line: (at: number) => string): string {
+  return Array.from({ length: count }, (_, at) => line(at)).join("");
+}
+
+function refusal(source: string): string {
+  const block = prepare(source);
+  assert.ok(!block.ok, source.slice(0, 60));
+  return block.error.message;
+}
+
+Deno.test("prepareBlock() refuses a block that is too long, and says why and what to do", () => {
+  const advice = "keep data in a file or a variable, and repeat with a loop";
+  assert.equal(
+    refusal(`const text = "${"x".repeat(256 << 10)}"`),
+    `The block is too long: it has 262159 characters, 262144 at most; ${advice}`,
+  );
+  assert.equal(
+    refusal(`let a = 0, b = 1;${repeated(20_000, () => "a=b+1;")}`),
+    `The block is too long: it has 120008 names, values and operations, 100000 at most; ${advice}`,
+  );
+});
+
+Deno.test("prepareBlock() a block below the limits runs, whatever it consists of", async () => {
+  using runner = new BlockRunner();
+  assert.equal(await runner.value(`let a = 0;${repeated(15_000, () => "a=a+1;")} a`), 15_000);
+  assert.equal(
+    await runner.value(`function f${repeated(900, (at) => `${at}() { return ${at} } function f`)}() {} f899()`),
+    899,
+  );
+  assert.equal(await runner.value(`${repeated(3_000, (at) => `// line ${at}\n`)}const x: number = 7;\nx`), 7);
+  assert.equal(
+    (await runner.run(repeated(990, (at) => `// is ${at}\nconst v${at}: number = ${at};\n`))).block.declarations[989]
+      ?.doc,
+    "is 989",
+  );
+  assert.equal(await runner.value(`const rows = [${repeated(10_000, (at) => `{a:${at}},`)}]; rows.length`), 10_000);
+});
+
+Deno.test("prepareBlock() escapes line feeds in strings of a short block only", () => {
+  const broken = repeated(50, (at) => `const s${at} = 'a\nb';\n`);
+  assert.ok(prepare(broken).ok);
+  assert.match(refusal(`${broken}/*${"x".repeat(64 << 10)}*/`), /Unterminated string/);
+});
+
+Deno.test("prepareBlock() refuses a name of more than 1000 characters, wherever it is", () => {
+  const long = "n".repeat(1001), fits = "n".repeat(1000);
+  for (
+    const code of [
+      "const NAME = 1",
+      "function NAME() {}",
+      "class NAME {}",
+      "const k = class NAME {}",
+      "enum NAME { A }",
+      "enum E { NAME }",
+      "namespace NAME { export const a = 1 }",
+      "const { NAME } = {}",
+      "const p = (NAME: number) => 1",
+      "NAME",
+      "globalThis.NAME = 1",
+    ]
+  ) {
+    assert.equal(refusal(code.replace("NAME", long)), "Cannot use a name of 1001 characters, 1000 at most", code);
+    assert.ok(prepare(code.replace("NAME", fits)).ok, code);
+  }
+  assert.ok(prepare(`const o = { "${long}": 1 }; enum E { A }`).ok, "a text is not a name");
+});
+
+Deno.test("composeMaps() leads each position where both maps lead it, one after the other", () => {
+  const map = fc.array(fc.tuple(fc.nat(5), fc.nat(5), fc.nat(5)), { minLength: 1, maxLength: 12 }).map((parts) => {
+    const made: number[] = [];
+    let from = 0, to = 0;
+    for (const [gap, skipped, length] of parts) {
+      made.push(from, to + skipped, length);
+      from += length + gap;
+      to += skipped + length;
+    }
+    return made as PositionMap;
+  });
+  fc.assert(fc.property(map, map, (first, second) => {
+    const composed = composeMaps(first, second);
+    for (let part = 0; part + 2 < first.length; part += 3) {
+      for (let at = 0; at < first[part + 2]!; at++) {
+        const offset = first[part]! + at, middle = first[part + 1]! + at;
+        const inPart = second.findLastIndex((from, i) => i % 3 === 0 && from <= middle);
+        if (inPart < 0 || middle >= second[inPart]! + second[inPart + 2]!) continue; // nothing there to lead to
+        assert.equal(mapOffset(composed, offset), mapOffset(second, middle));
+      }
+    }
+  }));
+});
