@@ -23,14 +23,15 @@ export interface VariableImage {
   /** Codec bytes of data, of an instance, or of the own data (static fields) of a function or class; else empty. Two
    * data images with equal bytes share one table. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The key of the value in the table; null if the table's root is the value itself. */
+  /** The key of the value in the table; null if the table's root is the value itself. For a function or class, the
+   * variable that has the same one. */
   readonly root: string | null;
   /** Text that evaluates to a function, class or namespace; the class name of an instance; the defining statement of a
    * lost value. */
   readonly source: string;
   /** Names that must exist before `source` is evaluated (or the prototype is set). */
   readonly requires: readonly string[];
-  /** Why a value is lost, else "". */
+  /** Why a value is lost, or which parts of it `bytes` does not keep: "getter rows.total"; else "". */
   readonly reason: string;
   readonly summary: VariableSummary;
   /** For a text that is too large to pass around: the store's name of its UTF-8 bytes; `bytes` is then empty. */

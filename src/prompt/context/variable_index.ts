@@ -47,6 +47,7 @@ function row(variable: IndexedVariable, inlineChars: number): string {
     comment.push(`lost: ${safeLine(reason, SHAPE_CHARS) || "its value could not be kept"}${made}`);
   }
   if (summary.doc !== "") comment.push(safeLine(summary.doc, DOC_CHARS));
+  if (kind !== "lost" && reason !== "") comment.push(`not kept after a restart: ${safeLine(reason, SHAPE_CHARS)}`);
   if (kind === "function" || kind === "class") {
     const shape = safeLine(summary.shape, SHAPE_CHARS);
     return `${wordOf(variable)} ${shape.startsWith(name) ? shape : name} …${commented(comment)}`;

@@ -1,7 +1,8 @@
 /** Values as bytes, the same for host calls, variables, snapshots and export (format 1, format.ts).
  * Covers primitives, arrays with holes, plain and null-prototype objects, Map, Set, Date, RegExp, Error, ArrayBuffer and
- * its views, URL, cycles and shared references. Reads only own enumerable data properties and runs no code of the value:
- * no getter, trap, iterator or `toJSON`. Symbol keys are dropped; everything else is refused. */
+ * its views, URL, cycles and shared references. Reads only own data properties and runs no code of the value: no getter,
+ * trap, iterator or `toJSON`. Drops accessors, symbol keys and hidden properties, unless `lost` asks for an exact copy;
+ * everything else is refused. */
 import { type DecodeOptions, Decoder } from "./decode.ts";
 import { type EncodeOptions, Encoder } from "./encode.ts";
 

@@ -63,7 +63,9 @@ export class Decoder {
     let levelEnd = 0, depth = -1;
     for (let i = -1; !table.ended;) {
       const tag = table.raw();
-      if (tag === "+") this.#pairs(this.#made[i] ?? badBytes("properties of nothing"));
+      if (tag === "+") this.#pairs(this.#made[i] ?? badBytes("properties of nothing"), false);
+      else if (tag === "=") this.#unusual(this.#made[i] ?? badBytes("properties of nothing"));
+      else if (tag === "!") this.#close(this.#made[i] ?? badBytes("a state of nothing"));
       else if (tag === "C") this.#instance(this.#made[i] ?? badBytes("an instance of nothing"));
       else {
         if (++i >= this.#next) badBytes("an object that nothing refers to");
@@ -108,7 +110,10 @@ export class Decoder {
         return table.skip(table.count(1));
       case "+":
         return table.skip(table.count(2) * 2);
+      case "=":
+        return table.skip(table.count(3) * 3);
       case "C":
+      case "!":
         return table.skip(1);
       default:
         return this.#makeLeaf(tag);
@@ -192,7 +197,7 @@ export class Decoder {
       case "P": {
         const length = table.int();
         if (length > MAX_SPARSE) badBytes(`a sparse array of length ${length}`);
-        this.#pairs(target);
+        this.#pairs(target, true);
         if ((target as unknown[]).length > length) badBytes("items beyond the length");
         (target as unknown[]).length = length;
         return;
@@ -237,12 +242,42 @@ export class Decoder {
     }
   }
 
-  #pairs(target: object): void {
+  #pairs(target: object, items: boolean): void {
     for (let n = this.#table.count(2); n > 0; n--) {
-      const key = this.#table.string();
+      const key = items ? this.#table.string() : this.#key(target);
       const value = this.#value();
       define(target, key, { value, enumerable: true });
     }
+  }
+
+  /** The name of a property besides the items: no array becomes longer than its record says. */
+  #key(target: object): string {
+    const key = this.#table.string();
+    return own.isArray(target) && (key === "length" || isIndex(key)) ? badBytes("an item outside its array") : key;
+  }
+
+  #unusual(target: object): void {
+    for (let n = this.#table.count(3); n > 0; n--) {
+      const key = this.#key(target);
+      const value = this.#value();
+      const attributes = this.#table.int();
+      const descriptor: PropertyDescriptor & { __proto__: null } = {
+        __proto__: null,
+        value,
+        writable: (attributes & 1) !== 0,
+        enumerable: (attributes & 2) !== 0,
+        configurable: (attributes & 4) !== 0,
+      };
+      own.defineProperty(target, key, descriptor);
+    }
+  }
+
+  #close(target: object): void {
+    const level = this.#table.int();
+    if (level === 1) own.preventExtensions(target);
+    else if (level === 2) own.seal(target);
+    else if (level === 3) own.freeze(target);
+    else badBytes("an unknown state");
   }
 
   #view(): void {

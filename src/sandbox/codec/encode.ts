@@ -13,6 +13,16 @@ export interface EncodeOptions {
   /** Names the class of an object whose prototype is neither plain nor built in, or returns why it cannot be kept. If
    * absent, such objects become plain data. Must not run code of the value. */
   readonly instanceOf?: (value: object) => { readonly name: string } | { readonly reason: string };
+  /** Makes the bytes keep what objects have besides plain properties: hidden and read-only ones, and whether they are
+   * frozen. Called with each part that the bytes cannot keep, such as "getter" and ".total". */
+  readonly lost?: (what: string, path: string) => void;
+}
+
+/** A property that is hidden or read-only. */
+interface Unusual {
+  readonly key: string;
+  readonly value: unknown;
+  readonly attributes: number;
 }
 
 interface Shape {
@@ -21,9 +31,12 @@ interface Shape {
 }
 
 const RECENT_SHAPES = 8;
+const WRITABLE = 1, ENUMERABLE = 2, CONFIGURABLE = 4;
+/** Attributes of an ordinary property, by what its object is: 0 extensible, 1 not extensible, 2 sealed, 3 frozen. */
+const USUAL = [7, 7, WRITABLE | ENUMERABLE, ENUMERABLE] as const;
 /** Own keys of longer arrays are not listed, which would cost more than everything else: properties besides the items
  * are dropped. */
-const LISTED_ARRAY = 4096;
+export const LISTED_ITEMS = 4096;
 
 /** For one use. Breadth first with a queue, so that neither depth nor cycles use the stack. */
 export class Encoder {
@@ -37,6 +50,9 @@ export class Encoder {
   readonly #shapes = bareList<Shape>();
   readonly #scratch = bareList<unknown>();
   readonly segments: SegmentWriter;
+  readonly #unusual = bareList<Unusual>();
+  /** Index in USUAL of the current object. */
+  #level: 0 | 1 | 2 | 3 = 0;
   #current = -1;
   #textSize = 0;
 
@@ -88,10 +104,20 @@ export class Encoder {
 
   /** Refuses the current object, or the part of it at `name`. */
   refuse(what: string, name: string | number = ""): never {
-    let path = pathStep(name);
+    throw new CodecError({ what, path: this.#path(pathStep(name)) });
+  }
+
+  /** Reports a part of the current object that the bytes do not keep. */
+  lose(what: string, key: PropertyKey = ""): void {
+    const { lost } = this.#options;
+    if (!lost) return;
+    lost(what, this.#path(typeof key === "symbol" ? `[${own.slice(own.symbolText(key), 0, 60)}]` : pathStep(key)));
+  }
+
+  #path(last: string): string {
+    let path = last;
     for (let i = this.#current; i >= 0; i = this.#parents[i]!) path = pathStep(this.#names[i]!) + path;
-    if (path.length > 300) path = `${own.slice(path, 0, 100)}…${own.slice(path, path.length - 150)}`;
-    throw new CodecError({ what, path });
+    return path.length > 300 ? `${own.slice(path, 0, 100)}…${own.slice(path, path.length - 150)}` : path;
   }
 
   slot(value: unknown, name: string | number): void {
@@ -134,6 +160,15 @@ export class Encoder {
 
   #record(value: object): void {
     if (own.isProxy(value)) this.refuse("a Proxy");
+    if (this.#options.lost) this.#level = levelOf(value);
+    this.#content(value);
+    if (this.#unusual.length > 0) this.#putUnusual();
+    if (this.#level === 0) return;
+    this.put("!");
+    this.put(this.#level);
+  }
+
+  #content(value: object): void {
     const prototype = own.prototypeOf(value);
     if (own.isArray(value)) return this.#array(value, prototype);
     if (prototype === null || prototype === own.object) {
@@ -143,17 +178,47 @@ export class Encoder {
   }
 
   object(value: object, bare: boolean): void {
-    const keys = own.keys(value), values = this.#scratch;
+    const keys = this.#keys(value), values = this.#scratch;
     let count = 0;
     for (let i = 0; i < keys.length; i++) {
-      const descriptor = own.descriptorOf(value, keys[i]!);
-      if (!hasValue(descriptor)) continue;
-      values[count] = descriptor.value;
-      keys[count++] = keys[i]!; // leaves out accessors
+      const key = keys[i]!, descriptor = own.descriptorOf(value, key);
+      if (!this.#isUsual(key, descriptor)) continue;
+      values[count] = descriptor!.value;
+      keys[count++] = key;
     }
     keys.length = count;
-    this.#shape(keys, bare);
-    for (let i = 0; i < count; i++) this.slot(values[i], keys[i]!);
+    this.#shape(keys as string[], bare);
+    for (let i = 0; i < count; i++) this.slot(values[i], keys[i] as string);
+  }
+
+  #keys(value: object): PropertyKey[] {
+    return this.#options.lost ? own.ownKeys(value) : own.keys(value);
+  }
+
+  /** Whether it is a property that the record takes as it is. Others are put aside, or reported as lost. */
+  #isUsual(key: PropertyKey, descriptor: PropertyDescriptor | undefined): key is string {
+    if (typeof key === "symbol") this.lose("symbol key", key);
+    else if (!hasValue(descriptor)) this.lose("getter", key);
+    else if (!this.#options.lost) return true;
+    else {
+      const attributes = attributesOf(descriptor);
+      if (attributes === USUAL[this.#level]) return true;
+      if (typeof key === "string") this.#unusual[this.#unusual.length] = { key, value: descriptor.value, attributes };
+      else this.lose("read-only item", key);
+    }
+    return false;
+  }
+
+  #putUnusual(): void {
+    this.put("=");
+    this.put(this.#unusual.length);
+    for (let i = 0; i < this.#unusual.length; i++) {
+      const { key, value, attributes } = this.#unusual[i]!;
+      this.put(key);
+      this.slot(value, key);
+      this.put(attributes);
+    }
+    this.#unusual.length = 0;
   }
 
   #shape(keys: readonly string[], bare: boolean): void {
@@ -183,36 +248,44 @@ export class Encoder {
       this.put(length);
       for (let i = 0; i < length; i++) {
         const descriptor = own.descriptorOf(value, i);
-        if (hasValue(descriptor)) this.slot(descriptor.value, i);
-        else this.put("~h");
+        if (hasValue(descriptor)) {
+          if (this.#options.lost && attributesOf(descriptor) !== USUAL[this.#level]) this.lose("read-only item", i);
+          this.slot(descriptor.value, i);
+        } else {
+          if (descriptor) this.lose("getter", i);
+          this.put("~h");
+        }
       }
-      if (length <= LISTED_ARRAY || prototype !== own.array) this.extras(value, true);
+      if (length <= LISTED_ITEMS || prototype !== own.array) this.extras(value, true);
     }
     if (prototype !== own.array) this.instance(value);
   }
 
-  /** Own enumerable data properties that the record does not contain yet. */
+  /** Own properties that the record does not contain yet. */
   extras(value: object, skipItems: boolean): void {
-    const keys = own.keys(value);
-    if (keys.length === 0 || (skipItems && isIndex(keys[keys.length - 1]!))) return;
+    const keys = this.#keys(value), last = keys[keys.length - 1];
+    if (last === undefined || (skipItems && (last === "length" || isItem(last)))) return;
+    const at = this.#slots.length;
     this.put("+");
-    this.#pairs(value, skipItems);
+    if (this.#pairs(value, skipItems) === 0) this.#slots.length = at;
   }
 
-  #pairs(value: object, skipItems: boolean): void {
-    const keys = own.keys(value);
+  #pairs(value: object, skipItems: boolean): number {
+    const keys = this.#keys(value);
     const at = this.#slots.length;
     let count = 0;
     this.put(0);
     for (let i = 0; i < keys.length; i++) {
-      if (skipItems && isIndex(keys[i]!)) continue;
-      const descriptor = own.descriptorOf(value, keys[i]!);
-      if (!hasValue(descriptor)) continue;
+      const key = keys[i]!;
+      if (isBuiltIn(value, key) || (skipItems && isItem(key))) continue;
+      const descriptor = own.descriptorOf(value, key);
+      if (!this.#isUsual(key, descriptor)) continue;
       count++;
-      this.put(keys[i]!);
-      this.slot(descriptor.value, keys[i]!);
+      this.put(key);
+      this.slot(descriptor!.value, key);
     }
     this.#slots[at] = count;
+    return count;
   }
 
   /** Names the class of an object with its own prototype, if the caller requests that. */
@@ -224,4 +297,25 @@ export class Encoder {
     this.put("C");
     this.put(found.name);
   }
+}
+
+function levelOf(value: object): 0 | 1 | 2 | 3 {
+  if (own.isExtensible(value)) return 0;
+  return own.isFrozen(value) ? 3 : own.isSealed(value) ? 2 : 1;
+}
+
+function attributesOf({ writable, enumerable, configurable }: PropertyDescriptor): number {
+  return (writable ? WRITABLE : 0) | (enumerable ? ENUMERABLE : 0) | (configurable ? CONFIGURABLE : 0);
+}
+
+function isItem(key: PropertyKey): boolean {
+  return typeof key === "string" && isIndex(key);
+}
+
+/** A property that the language or the runtime gives every object of its kind. */
+function isBuiltIn(value: object, key: PropertyKey): boolean {
+  if (key === "length") return own.isArray(value);
+  if (key === "lastIndex") return own.isRegExp(value);
+  for (let i = 0; i < own.urlKeys.length; i++) if (own.urlKeys[i] === key) return true;
+  return false;
 }

@@ -10,7 +10,9 @@
  *         more of a shape; "A", n, slots… array; "P", length, n, (key, slot)… sparse array; "M", n, (key, value)… Map;
  *         "E", n, slots… Set; "D", slot Date; "R", source, flags, lastIndex RegExp; "X", base, n, (key, slot,
  *         enumerable)… Error; "B", at, n ArrayBuffer; "V", name, offset, length, index of its buffer; "U", href URL.
- * after a record   "+", n, (key, slot)… further own properties; "C", name: instance of that class. */
+ * after a record   "+", n, (key, slot)… further own properties; "C", name: instance of that class; "=", n, (key, slot,
+ *         attributes)… properties that are hidden or read-only (bits: 1 writable, 2 enumerable, 4 configurable); "!",
+ *         1 not extensible, 2 sealed, 3 frozen. */
 export const FORMAT = 1;
 /** Strings of at least this length are segments. */
 export const LONG = 1024;

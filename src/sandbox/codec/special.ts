@@ -1,4 +1,4 @@
-import type { Encoder } from "./encode.ts";
+import { type Encoder, LISTED_ITEMS } from "./encode.ts";
 import { bareList, flagsOf, intrinsics as own } from "./intrinsics.ts";
 import { hasValue } from "./text.ts";
 
@@ -79,9 +79,12 @@ function writeError(encoder: Encoder, value: object): void {
   const found = bareList<PropertyDescriptor>();
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i];
-    if (typeof key !== "string" || key === "stack") continue;
-    const descriptor = own.descriptorOf(value, key);
-    if (!hasValue(descriptor)) continue;
+    if (key === "stack") continue;
+    const descriptor = own.descriptorOf(value, key!);
+    if (typeof key !== "string" || !hasValue(descriptor)) {
+      encoder.lose(typeof key === "symbol" ? "symbol key" : "getter", key!);
+      continue;
+    }
     found[kept.length] = descriptor;
     kept[kept.length] = key;
   }
@@ -98,6 +101,7 @@ function writeError(encoder: Encoder, value: object): void {
 
 /** Decoded as an Error of that name: its class cannot be set on an existing object. */
 function writeDomException(encoder: Encoder, value: object): void {
+  encoder.lose("class DOMException");
   encoder.put("X");
   encoder.put("Error");
   encoder.put(2);
@@ -118,6 +122,7 @@ function errorBase(prototype: object | null): string {
 
 function writeBuffer(encoder: Encoder, value: ArrayBuffer): object {
   const size = own.bufferBytes(value);
+  if (own.isResizable(value)) encoder.lose("resizable buffer");
   encoder.put("B");
   encoder.put(size === 0 ? 0 : encoder.segments.bytes(new own.Uint8Array(value)));
   encoder.put(size);
@@ -135,6 +140,7 @@ function writeView(encoder: Encoder, value: object): void {
   encoder.put(own.bufferBytes(buffer) === 0 ? 0 : data ? own.dataOffset(value) : own.viewOffset(value));
   encoder.put(own.bufferBytes(buffer) === 0 ? 0 : data ? own.dataBytes(value) : own.viewLength(value));
   encoder.put(encoder.index(buffer, "buffer"));
+  if (data || own.viewLength(value) <= LISTED_ITEMS) encoder.extras(value, true);
   if (own.prototypeOf(value) !== own.viewPrototypes[name]) encoder.instance(value);
 }
 

@@ -64,7 +64,6 @@ export const look = {
   booleanOf: uncurry(Boolean.prototype.valueOf) as (self: unknown) => boolean,
   bigintOf: uncurry(BigInt.prototype.valueOf) as (self: unknown) => bigint,
   symbolOf: uncurry(Symbol.prototype.valueOf) as (self: unknown) => symbol,
-  symbolText: uncurry(Symbol.prototype.toString) as (self: symbol) => string,
   functionText: uncurry(Function.prototype.toString) as (self: object) => string,
   repeat: uncurry(String.prototype.repeat),
   temporalTexts: temporalTexts(),

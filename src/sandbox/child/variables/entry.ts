@@ -26,6 +26,12 @@ export interface VariableRecord {
   hash: string;
   /** Hash of the shared table that was saved last; "" if the variable was saved alone. */
   tableHash: string;
+  /** Whether that table was made for a coarse group. */
+  tableAssumed: boolean;
+  /** The variable whose function or class this one was saved as; "" for its own. */
+  alias: string;
+  /** What the saved bytes do not keep; "" for nothing. */
+  losses: string;
   /** The primitive value saved last: if it is unchanged, nothing else needs checking. */
   primitive: unknown;
   size: number;
@@ -44,6 +50,9 @@ export function newEntry(name: string): VariableRecord {
     classes: [],
     hash: "",
     tableHash: "",
+    tableAssumed: false,
+    alias: "",
+    losses: "",
     primitive: UNSAVED,
     size: 0,
     group: null,

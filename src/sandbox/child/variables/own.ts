@@ -6,45 +6,45 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const MAX_BYTES = 64 << 20;
 
+export interface OwnParts {
+  readonly functions: KnownFunctions;
+  /** Whether functions among its own properties may come from its source: `static f = () => 1`. */
+  readonly isClass: boolean;
+  /** Called with what the bytes cannot keep. */
+  readonly lost: (what: string, path: string) => void;
+}
+
 /** What a function or class has besides its code: `f.cache = {}`, the values of static fields. Functions among them are
  * restored with the code or not at all. Null if there is nothing. */
-export function encodeOwn(value: object, functions: KnownFunctions): Bytes | null {
-  const own = ownData(value);
-  if (!own) return null;
-  return tryEncode(own, functions) ?? tryEncode(covered(own, functions), functions);
-}
-
-function ownData(value: object): Record<string, unknown> | null {
+export function encodeOwn(value: object, { functions, isClass, lost }: OwnParts): Bytes | null {
   const keys = look.ownKeys(value);
-  let own: Record<string, unknown> | null = null;
+  let kept: Record<string, unknown> | null = null;
   for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!;
-    if (typeof key === "symbol") continue;
-    const found = look.descriptorOf(value, key);
-    if (!found?.enumerable || !look.hasOwn(found, "value") || typeof found.value === "function") continue;
-    own ??= look.create(null) as Record<string, unknown>;
-    own[key] = found.value;
+    const key = keys[i]!, found = look.descriptorOf(value, key);
+    if (!found?.enumerable) continue;
+    if (typeof key === "symbol") {
+      if (!isClass) lost("symbol key", `[${look.symbolText(key)}]`);
+    } else if (!look.hasOwn(found, "value")) lost("getter", `.${key}`);
+    else if (typeof found.value === "function") {
+      if (!isClass) lost("function", `.${key}`);
+    } else {
+      const one: Record<string, unknown> = look.create(null);
+      one[key] = found.value;
+      if (!tryEncode(one, functions)) lost("value", `.${key}`);
+      else (kept ??= look.create(null) as Record<string, unknown>)[key] = found.value;
+    }
   }
-  return own;
+  if (!look.isExtensible(value)) lost("frozen state of", "");
+  return kept && tryEncode(kept, functions, lost);
 }
 
-/** Those that the codec accepts individually. */
-function covered(own: Record<string, unknown>, functions: KnownFunctions): Record<string, unknown> | null {
-  let left: Record<string, unknown> | null = null;
-  for (const key in own) {
-    const one: Record<string, unknown> = look.create(null);
-    one[key] = own[key];
-    if (!tryEncode(one, functions)) continue;
-    left ??= look.create(null) as Record<string, unknown>;
-    left[key] = own[key];
-  }
-  return left;
-}
-
-function tryEncode(own: Record<string, unknown> | null, functions: KnownFunctions): Bytes | null {
-  if (!own) return null;
+function tryEncode(
+  own: Record<string, unknown>,
+  functions: KnownFunctions,
+  lost: OwnParts["lost"] = () => {},
+): Bytes | null {
   try {
-    return encode(own, { maxBytes: MAX_BYTES, instanceOf: (found) => functions.classOf(found) });
+    return encode(own, { maxBytes: MAX_BYTES, instanceOf: (found) => functions.classOf(found), lost });
   } catch {
     return null;
   }

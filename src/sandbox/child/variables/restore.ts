@@ -7,7 +7,7 @@ import { ownData } from "../view/object_kind.ts";
 import { UNSAVED, type VariableRecord } from "./entry.ts";
 import { changeHash } from "./hash.ts";
 import { bindOwn } from "./own.ts";
-import { isObject, type SaveParts, snapshot } from "./save.ts";
+import { isObject, prototypeOf, type SaveParts, snapshot } from "./save.ts";
 
 /** The result for one variable; the sandbox's `VariableRestoreReport`. */
 export interface RestoredVariable {
@@ -21,7 +21,6 @@ export interface RestoreParts extends SaveParts {
   readonly evaluate: (code: string, name: string) => unknown;
   /** Creates the name and returns its record. May throw. */
   readonly declare: (image: VariableImage) => VariableRecord;
-  readonly get: (name: string) => unknown;
   readonly set: (name: string, value: unknown) => void;
   readonly remove: (name: string) => void;
 }
@@ -83,6 +82,8 @@ export class Restoring {
 
   #evaluate(image: VariableImage): void {
     const { name, source, requires, summary } = image;
+    const same = this.#alias(image);
+    if (same !== null) return this.#parts.set(name, same);
     this.#parts.evaluate(restoredScript(image), name);
     const value = this.#parts.get(name);
     if (summary.declaration === "namespace" && typeof value === "object" && value !== null) {
@@ -93,6 +94,14 @@ export class Restoring {
       return this.#parts.functions.addNamespace(value, { name, source, requires });
     }
     this.#parts.functions.add(value, { name, source, requires });
+  }
+
+  /** The function or class of the variable with which it shared it; null if that one has another now, or none. */
+  #alias({ root, source, kind }: VariableImage): unknown {
+    const other = root === null ? undefined : this.#images[root];
+    if (!other || other.kind !== kind || other.source !== source || other.root !== null) return null;
+    this.#visit(other.name);
+    return this.#reports[other.name]?.how === "eval" ? this.#parts.get(other.name) : null;
   }
 
   #bind(image: VariableImage, entry: VariableRecord): void {
@@ -192,10 +201,7 @@ export class Restoring {
   }
 
   #prototypeOf(name: string): object | null {
-    const made = this.#parts.get(name);
-    if (typeof made !== "function") return null;
-    const prototype = ownData(made, "prototype");
-    return typeof prototype === "object" ? prototype : null;
+    return prototypeOf(this.#parts.get(name));
   }
 }
 

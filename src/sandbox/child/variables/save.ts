@@ -1,9 +1,9 @@
 import type { VariableImage, VariableKind } from "../../../domain/query/variable.ts";
-import { encode } from "../../codec/codec.ts";
+import { decode, encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import type { Bytes } from "../../protocol.ts";
 import { look } from "../intrinsics/look.ts";
-import { isClassText, promiseState } from "../view/object_kind.ts";
+import { isClassText, ownData, promiseState } from "../view/object_kind.ts";
 import { summarize } from "../view/summary.ts";
 import { UNSAVED, type VariableRecord } from "./entry.ts";
 import type { KnownFunctions } from "./functions.ts";
@@ -19,14 +19,41 @@ export interface VariableSnapshot {
   readonly source: string;
   readonly requires: readonly string[];
   readonly reason: string;
+  /** What the bytes do not keep: "getter rows.total"; "" for nothing. */
+  readonly losses: string;
   readonly hash: string;
 }
 
 const MAX_BYTES = 64 << 20;
 const NO_BYTES: Bytes = new Uint8Array(0);
 
+const LISTED_LOSSES = 3;
+
 export interface SaveParts {
   readonly functions: KnownFunctions;
+  readonly get: (name: string) => unknown;
+}
+
+/** Collects what an encoding does not keep. */
+export class Losses {
+  readonly #name: string;
+  readonly #found = bareList<string>();
+  #more = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  readonly add = (what: string, path: string): void => {
+    if (this.#found.length < LISTED_LOSSES) addOnce(this.#found, `${what} ${this.#name}${path}`);
+    else this.#more++;
+  };
+
+  get text(): string {
+    let text = "";
+    for (let i = 0; i < this.#found.length; i++) text += `${i > 0 ? ", " : ""}${this.#found[i]!}`;
+    return this.#more > 0 ? `${text} and ${this.#more} more` : text;
+  }
 }
 
 /** Inspects one variable. Null if it is certainly unchanged since it was saved. */
@@ -47,7 +74,7 @@ export function snapshot(entry: VariableRecord, value: unknown, parts: SaveParts
 }
 
 function blank(entry: VariableRecord, value: unknown): VariableSnapshot {
-  return { entry, value, kind: "lost", bytes: NO_BYTES, source: "", requires: [], reason: "", hash: "" };
+  return { entry, value, kind: "lost", bytes: NO_BYTES, source: "", requires: [], reason: "", losses: "", hash: "" };
 }
 
 function lost(entry: VariableRecord, value: unknown, reason: string): VariableSnapshot {
@@ -59,8 +86,10 @@ function code(entry: VariableRecord, value: object, { functions }: SaveParts): V
   const known = functions.find(value);
   if (known) {
     const { kind, source, requires } = known;
-    const bytes = encodeOwn(value, functions) ?? NO_BYTES;
-    return { ...blank(entry, value), kind, source, requires, bytes, hash: codeHash(known, bytes) };
+    const losses = new Losses(entry.name);
+    const bytes = encodeOwn(value, { functions, isClass: kind === "class", lost: losses.add }) ?? NO_BYTES;
+    const hash = codeHash(known, bytes);
+    return { ...blank(entry, value), kind, source, requires, bytes, losses: losses.text, hash };
   }
   return lost(entry, value, whyLost(look.functionText(value)));
 }
@@ -77,7 +106,7 @@ export function codeHash(code: { readonly kind: string; readonly source: string 
 }
 
 function data(entry: VariableRecord, value: unknown, { functions }: SaveParts): VariableSnapshot {
-  const classes = bareList<string>();
+  const classes = bareList<string>(), losses = new Losses(entry.name);
   let rootClass = "";
   try {
     const bytes = encode(value, {
@@ -90,11 +119,12 @@ function data(entry: VariableRecord, value: unknown, { functions }: SaveParts): 
         }
         return answer;
       },
+      lost: losses.add,
     });
     const kind = rootClass ? "instance" : "data";
     const hash = isObject(value) ? `${kind}:${changeHash(bytes)}` : changedHash(entry);
     const requires = look.setPrototypeOf(classes, look.array) as string[];
-    return { ...blank(entry, value), kind, bytes, source: rootClass, requires, hash };
+    return { ...blank(entry, value), kind, bytes, source: rootClass, requires, losses: losses.text, hash };
   } catch (error) {
     return lost(entry, value, reasonOf(error));
   }
@@ -129,21 +159,29 @@ export function encodeTogether(snapshots: readonly VariableSnapshot[], { functio
   const table: Record<string, unknown> = look.create(null);
   for (let i = 0; i < snapshots.length; i++) table[snapshots[i]!.entry.name] = snapshots[i]!.value;
   try {
-    return encode(table, { maxBytes: MAX_BYTES, instanceOf: (found) => functions.classOf(found) });
+    return encode(table, { maxBytes: MAX_BYTES, instanceOf: (found) => functions.classOf(found), lost: () => {} });
   } catch {
     return null;
   }
 }
 
+export interface Saved {
+  readonly table: { readonly bytes: Bytes; readonly hash: string } | null;
+  /** Whether the table is that of a coarse group. */
+  readonly assumed: boolean;
+  /** Another variable with the same function or class; "" for none. */
+  readonly alias: string;
+}
+
 /** Records in the entry what is saved now, and creates its image. */
-export function imageOf(
-  shot: VariableSnapshot,
-  table: { readonly bytes: Bytes; readonly hash: string } | null,
-): VariableImage {
-  const { entry, value, kind, source, requires, reason } = shot;
+export function imageOf(shot: VariableSnapshot, { table, assumed, alias }: Saved, parts: SaveParts): VariableImage {
+  const { entry, value, kind, source, requires, reason, losses } = shot;
   entry.kind = kind;
   entry.hash = shot.hash;
   entry.tableHash = table?.hash ?? "";
+  entry.tableAssumed = assumed;
+  entry.alias = alias;
+  entry.losses = losses;
   entry.size = look.viewLength(shot.bytes);
   entry.primitive = isObject(value) ? UNSAVED : value;
   const { name, declaration, doc } = entry;
@@ -151,10 +189,26 @@ export function imageOf(
     name,
     kind,
     bytes: table?.bytes ?? shot.bytes,
-    root: table ? name : null,
+    root: table ? name : alias || null,
     source,
     requires,
-    reason,
-    summary: summarize(value, { name, declaration, doc, source: kind === "function" ? source : "" }),
+    reason: reason || losses,
+    summary: summarize(keptValue(shot, parts), { name, declaration, doc, source: kind === "function" ? source : "" }),
   };
+}
+
+/** The value as it will be after a restart: the index shows nothing that is gone then. */
+function keptValue({ value, kind, losses, bytes }: VariableSnapshot, { get }: SaveParts): unknown {
+  if (losses === "" || (kind !== "data" && kind !== "instance")) return value;
+  try {
+    return decode(bytes, { prototypeOf: (name) => prototypeOf(get(name)) ?? look.object });
+  } catch {
+    return value;
+  }
+}
+
+/** The prototype that a class gives its instances; null for any other value. */
+export function prototypeOf(made: unknown): object | null {
+  const prototype = typeof made === "function" ? ownData(made, "prototype") : null;
+  return typeof prototype === "object" ? prototype : null;
 }

@@ -12,11 +12,10 @@ import { changeHash } from "./hash.ts";
 export interface SavingParts extends SaveParts {
   readonly entries: Readonly<Record<string, VariableRecord>>;
   readonly has: (name: string) => boolean;
-  readonly get: (name: string) => unknown;
   readonly drop: (name: string) => void;
 }
 
-const WALK = { objects: 50_000, ms: 5 };
+const WALK = { objects: 50_000, properties: 100_000 };
 const LARGE = 64 << 10;
 /** Code that names one of these can reach every variable. */
 const REACH_ALL = nameSet(["globalThis", "results", "vis"]);
@@ -139,10 +138,35 @@ export class Saving {
   /** The image of a changed variable, in a common table with those that share objects with it. In a group that is only
    * assumed, some variables are not inspected, so the table does not show which ones are unchanged. */
   #image(shot: VariableSnapshot): VariableImage | null {
-    const { entry, hash } = shot;
-    if (hash === entry.hash && entry.group?.coarse) return null;
+    const { entry, hash, losses } = shot;
+    const coarse = entry.group?.coarse === true;
+    const alias = shot.kind === "function" || shot.kind === "class" ? this.#alias(shot) : "";
+    const isSame = hash === entry.hash && alias === entry.alias && losses === entry.losses;
+    if (isSame && coarse) return null;
     const table = this.#table(shot);
-    return hash === entry.hash && (table?.hash ?? "") === entry.tableHash ? null : imageOf(shot, table);
+    if (isSame && this.#isStoredWith(entry, table?.hash ?? "")) return null;
+    return imageOf(shot, { table, assumed: coarse, alias }, this.#parts);
+  }
+
+  /** Whether the last saved image keeps exactly the sharing of now. A table that was only assumed to be shared keeps the
+   * sharing of all that are in it, and may have others. */
+  #isStoredWith({ tableHash, tableAssumed, group }: VariableRecord, now: string): boolean {
+    if (!tableAssumed) return tableHash === now;
+    for (let i = 0; group && i < group.members.length; i++) {
+      const other = this.#shots[group.members[i]!];
+      if (other && (other.hash !== other.entry.hash || other.entry.tableHash !== tableHash)) return false;
+    }
+    return true;
+  }
+
+  /** The first variable with the same function or class; "" if that is this one. */
+  #alias({ entry, value }: VariableSnapshot): string {
+    if (!entry.group) return "";
+    for (const name in this.#parts.entries) {
+      if (name === entry.name) return "";
+      if (this.#parts.get(name) === value) return name;
+    }
+    return "";
   }
 
   readonly #tables = new look.Map<Group, { readonly bytes: Bytes; readonly hash: string } | null>();

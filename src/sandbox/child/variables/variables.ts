@@ -201,7 +201,7 @@ export class RealmVariables {
     return reports;
   }
 
-  #declareImage({ name, kind, bytes, source, requires, summary }: VariableImage): VariableRecord {
+  #declareImage({ name, kind, bytes, root, source, requires, summary }: VariableImage): VariableRecord {
     const entry = this.#declare(name);
     const isCode = kind === "function" || kind === "class";
     entry.declaration = summary.declaration;
@@ -211,6 +211,7 @@ export class RealmVariables {
     entry.requires = isCode ? requires : [];
     entry.classes = isCode ? [] : requires;
     entry.hash = isCode ? codeHash({ kind, source }, bytes) : "";
+    entry.alias = isCode ? root ?? "" : "";
     return entry;
   }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { IdentityWalk } from "../../../../src/sandbox/child/variables/identity.ts";
 
-const LIMITS = { objects: 50_000, ms: 1000 };
+const LIMITS = { objects: 50_000, properties: 50_000 };
 
 Deno.test("IdentityWalk.add() finds shared objects however they are held", () => {
   const shared = { n: 1 }, buffer = new ArrayBuffer(8);
@@ -31,17 +31,17 @@ Deno.test("IdentityWalk.add() tells values apart that only look alike, or share 
   assert.deepEqual(Array.from(walk.add("c", 5)), []);
 });
 
-Deno.test("IdentityWalk.exceeded after too many objects or too long", () => {
+Deno.test("IdentityWalk.exceeded after too many objects or properties", () => {
   const many = Array.from({ length: 200 }, () => ({}));
-  const walk = new IdentityWalk({ objects: 100, ms: 1000 });
+  const walk = new IdentityWalk({ objects: 100, properties: 1e9 });
   walk.add("a", many);
   assert.ok(walk.exceeded);
-  const slow = new IdentityWalk({ objects: 1e9, ms: -1 });
+  const slow = new IdentityWalk({ objects: 1e9, properties: 9_999 });
   slow.add("a", Array.from({ length: 10_000 }, (_, i) => i));
   assert.ok(slow.exceeded);
   const sparse: unknown[] = [];
   sparse.length = 4e9;
-  const endless = new IdentityWalk({ objects: 100, ms: 20 });
+  const endless = new IdentityWalk({ objects: 100, properties: 20 });
   endless.add("a", sparse);
   assert.ok(endless.exceeded);
 });
