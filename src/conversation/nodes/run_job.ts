@@ -35,7 +35,7 @@ export async function runJob(job: ClaimedJob, parts: RunJobParts, options: RunJo
   const { queryId, branchId, losses } = job;
   const branch = await store.findConversation(branchId);
   if (!branch) throw new UsageError("Cannot run the request: its conversation was deleted");
-  const { text, asks, ...rest } = decodeRequest(job.request);
+  const { text, asks, ...rest } = decodeRequest(job.request ?? await parts.nodes.request(queryId));
   const { approve, ...listening } = options;
   const extras = await checkedExtras(rest, router);
   const given = { ...rest, ...listening, extras, queryId, ...(asks ? { approve } : {}) };

@@ -14,6 +14,10 @@ const CHUNKED_BYTES = 64 * 1024;
 /** Larger values are not compared with their previous version. */
 const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
+/** On PostgreSQL, longer bytes are apart from their row, in pieces: no statement and no row is long then. */
+const APART_BYTES = 1 << 20;
+/** So many pieces are sent before the server has to have stored them. */
+const SENT_AT_ONCE = 64;
 const NO_DELTA = { base: null, steps: null, spent: null };
 
 const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
@@ -45,7 +49,8 @@ export class Content {
   /** The cell for a BLOB column: the bytes, or a reference as text. `before` is the cell of the value that they were
    * made from: if the difference is much smaller, only it is stored. */
   async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
-    return this.db.verifies ? await this.putApart(bytes, before) : bytes;
+    if (this.db.verifies) return await this.putApart(bytes, before);
+    return bytes.length > APART_BYTES ? await this.#put(bytes) : bytes;
   }
 
   /** The same for bytes that are part of a text, which would make it long. */
@@ -138,7 +143,7 @@ export class Content {
     if (known !== undefined) return known;
     const hash = hashOf(bytes);
     if (typeof before !== "string" || !await this.#putDelta(hash, bytes, before)) {
-      if (bytes.length <= CHUNKED_BYTES || !this.db.verifies) {
+      if (bytes.length <= (this.db.verifies ? CHUNKED_BYTES : APART_BYTES)) {
         await insertContent(this.db, { ...NO_DELTA, hash, encoding: "raw", bytes });
       } else if ((await this.#rows([hash])).length === 0) await this.#putChunks(hash, bytes);
     }
@@ -177,11 +182,23 @@ export class Content {
   async #putChunks(hash: string, bytes: Uint8Array): Promise<void> {
     const pieces = chunks(bytes);
     const hashes = pieces.map(hashOf);
-    for (const [index, piece] of pieces.entries()) {
-      await insertContent(this.db, { ...NO_DELTA, hash: hashes[index] ?? "", encoding: "raw", bytes: piece });
+    const missing = await this.#missing(new Map(pieces.map((piece, at) => [hashes[at] ?? "", piece])));
+    for (const [at, [hash, piece]] of missing.entries()) {
+      await insertContent(this.db, { ...NO_DELTA, hash, encoding: "raw", bytes: piece });
+      if (!this.db.verifies && at % SENT_AT_ONCE === 0) await this.db.run("SELECT 1", []); // waits for those before
     }
     const list = new TextEncoder().encode(JSON.stringify(hashes));
     await insertContent(this.db, { ...NO_DELTA, hash, encoding: "chunks", bytes: list });
+  }
+
+  /** The pieces to send. PostgreSQL gets only those that it does not have, in an order that keeps two transactions with
+   * the same pieces from waiting for each other. */
+  async #missing(pieces: ReadonlyMap<string, Uint8Array>): Promise<readonly (readonly [string, Uint8Array])[]> {
+    if (this.db.verifies) return [...pieces];
+    const hashes = [...pieces.keys()];
+    const known = await this.db.run("SELECT hash FROM content WHERE hash = ANY ($1)", [hashes]);
+    const stored = new Set(known.map(({ hash }) => hash));
+    return [...pieces].filter(([hash]) => !stored.has(hash)).sort(([a], [b]) => a < b ? -1 : 1);
   }
 
   async #rows(hashes: readonly string[]): Promise<Row[]> {

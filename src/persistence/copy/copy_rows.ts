@@ -6,7 +6,7 @@ import { makeDigest } from "../runs/query_numbers.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 import { COPIED_TABLES, type CopiedTableName } from "./copied_tables.ts";
 import { advance, type CopyMark, endCopy } from "./progress.ts";
-import { countRows, type Place, readRows } from "./read_rows.ts";
+import { countRows, type Place, readRows, rowsAtOnce } from "./read_rows.ts";
 import { ofCopy, unlike, verifyRows } from "./verify_rows.ts";
 import { writeRows } from "./write_rows.ts";
 
@@ -48,7 +48,8 @@ async function copyFrom(start: CopyMark, { from, to, signal, onRows }: Counted):
   for (let table = TABLES[mark.table]; table !== undefined; table = TABLES[mark.table]) {
     stopIf(signal);
     const name = table;
-    const rows = await readRows(from, { table: name, after: mark.after, most: ROWS_AT_ONCE });
+    const page = { table: name, after: mark.after, most: ROWS_AT_ONCE };
+    const rows = await readRows(from, { ...page, most: await rowsAtOnce(from, page) });
     const last = rows.at(-1);
     const [before, now] = [mark, last ? { ...mark, after: last.place } : { table: mark.table + 1, after: [] }];
     await to.write(async (tx) => {
@@ -69,7 +70,9 @@ async function verifyAll(
     if (await countRows(to, table) !== count) throw unlike(`the number of rows of ${snakeCase(table)}`);
     for (let after: Place | undefined = []; after !== undefined;) {
       stopIf(signal);
-      const rows = await verifyRows({ from, to }, { table, after, most: ROWS_AT_ONCE });
+      const page = { table, after, most: ROWS_AT_ONCE };
+      const most = Math.min(await rowsAtOnce(from, page), await rowsAtOnce(to, page));
+      const rows = await verifyRows({ from, to }, { ...page, most });
       onRows(rows.length);
       after = rows.at(-1)?.place;
     }

@@ -12,24 +12,65 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** A row with its texts and values in full, as it is the same in every database. */
 export interface PlainRow {
-  readonly place: Place;
   readonly cells: Row;
   /** A text that is too large to be in memory as a whole: its reference. */
   readonly large: string | null;
 }
 
+/** A row of a table, whose texts and values in `content` are read on demand. */
+export interface CopiedRow {
+  readonly place: Place;
+  plain(): Promise<PlainRow>;
+}
+
+interface Page {
+  readonly table: CopiedTableName;
+  readonly after: Place;
+  readonly most: number;
+}
+
+/** Cells with a text of any length that is never in `content`. */
+const WHOLE_TEXTS: Partial<Readonly<Record<CopiedTableName, readonly string[]>>> = {
+  querySoul: ["query"],
+  expressionState: ["expr"],
+};
+/** So many bytes of rows are in memory at a time, if a row is not longer. */
+const PAGE_BYTES = 8 << 20;
+
 /** Reads the next rows of a table. Throws `Damage` for a row that is not what was stored. */
-export async function readRows(
-  db: Database,
-  { table, after, most }: { readonly table: CopiedTableName; readonly after: Place; readonly most: number },
-): Promise<readonly PlainRow[]> {
-  const { order } = COPIED_TABLES[table];
-  const columns = sql.raw(order.map(snakeCase).join(", "));
+export async function readRows(db: Database, { table, after, most }: Page): Promise<readonly CopiedRow[]> {
+  const { columns, from } = pageOf(table, after);
   const intact = table in CHECKED ? sql`, ${isIntact(table as keyof typeof CHECKED, "t")} AS intact` : sql``;
-  const from = after.length === 0 ? sql`true` : sql`(${columns}) > (${sql.join(after)})`;
   const { rows } = await sql<Row>`SELECT ${columns}, t.*${intact} FROM ${sql.raw(snakeCase(table))} t
     WHERE ${from} ORDER BY ${columns} LIMIT ${most}`.execute(db);
-  return await plainRows(db, { table, rows });
+  const { order } = COPIED_TABLES[table];
+  return rows.map((row) => ({
+    place: order.map((column) => row[column] as string | number),
+    plain: () => plainRow(db, table, row),
+  }));
+}
+
+/** How many of the next rows are read at once; at least one. */
+export async function rowsAtOnce(db: Database, { table, after, most }: Page): Promise<number> {
+  const { columns, from } = pageOf(table, after);
+  const { texts = [], json = [], bytes = [], jsonBytes = [] } = COPIED_TABLES[table];
+  const long = [...texts, ...json, ...bytes, ...jsonBytes, ...WHOLE_TEXTS[table] ?? []].map(snakeCase);
+  if (long.length === 0) return most;
+  const length = (column: string) =>
+    db.kind === "postgres" ? `octet_length(${column})` : `length(CAST(${column} AS BLOB))`;
+  const size = sql.raw(long.map((column) => `coalesce(${length(column)}, 0)`).join(" + "));
+  const { rows: [found] } = await sql<{ n: number }>`SELECT count(*) AS n FROM (
+      SELECT sum(size) OVER (ORDER BY ${columns} ROWS UNBOUNDED PRECEDING) AS so_far FROM (
+        SELECT ${columns}, ${size} AS size FROM ${sql.raw(snakeCase(table))} WHERE ${from}
+        ORDER BY ${columns} LIMIT ${most}
+      ) page
+    ) summed WHERE so_far <= ${PAGE_BYTES}`.execute(db);
+  return Math.max(1, found?.n ?? 0);
+}
+
+function pageOf(table: CopiedTableName, after: Place) {
+  const columns = sql.raw(COPIED_TABLES[table].order.map(snakeCase).join(", "));
+  return { columns, from: after.length === 0 ? sql`true` : sql`(${columns}) > (${sql.join(after)})` };
 }
 
 /** How many rows a table has. */
@@ -40,17 +81,8 @@ export async function countRows(db: Database, table: CopiedTableName): Promise<n
   return found?.n ?? 0;
 }
 
-async function plainRows(
-  db: Database,
-  { table, rows }: { readonly table: CopiedTableName; readonly rows: readonly Row[] },
-): Promise<readonly PlainRow[]> {
-  const found: PlainRow[] = [];
-  for (const row of rows) found.push(await plainRow(db, table, row));
-  return found;
-}
-
 async function plainRow(db: Database, table: CopiedTableName, row: Row): Promise<PlainRow> {
-  const { order, texts = [], json = [], bytes = [], jsonBytes = [] } = COPIED_TABLES[table];
+  const { texts = [], json = [], bytes = [], jsonBytes = [] } = COPIED_TABLES[table];
   const [textual, binary] = [new Set([...texts, ...json]), new Set([...bytes, ...jsonBytes])];
   // One for each row: what it loads stays in memory.
   const content = new Content(db);
@@ -67,7 +99,7 @@ async function plainRow(db: Database, table: CopiedTableName, row: Row): Promise
     else if (large === null || column !== "result") cells[column] = content.bytes(cell as Uint8Array | string);
     else cells[column] = null;
   }
-  return { place: order.map((column) => row[column] as string | number), cells, large };
+  return { cells, large };
 }
 
 /** Other rows have the tenant of the conversation that they belong to. */

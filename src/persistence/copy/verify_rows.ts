@@ -5,20 +5,22 @@ import { Damage } from "../schema/damage.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 import { contentPieces, encodingOf } from "../content/content_pieces.ts";
 import { referencesOf } from "./contents.ts";
-import { type PlainRow, readRows } from "./read_rows.ts";
+import { type CopiedRow, type PlainRow, readRows } from "./read_rows.ts";
 
 /** Compares the next rows of a table with those of the other database, with their texts and values, each of which is
  * read and compared with its hash. Returns them. Throws `StoreError` where they differ. */
 export async function verifyRows(
   { from, to }: { readonly from: Database; readonly to: Database },
   page: Parameters<typeof readRows>[1],
-): Promise<readonly PlainRow[]> {
+): Promise<readonly CopiedRow[]> {
   const rows = await readRows(from, page);
   const copies = await ofCopy(() => readRows(to, page));
-  for (const [at, row] of rows.entries()) {
-    const copy = copies[at];
-    if (copy === undefined || !isSame(row, copy)) {
-      throw unlike(`row ${row.place.join(" ")} of ${snakeCase(page.table)}`);
+  for (const [at, { place, plain }] of rows.entries()) {
+    const copied = copies[at];
+    const row = await plain();
+    const copy = copied?.place.every((part, at) => part === place[at]) ? await ofCopy(copied.plain) : null;
+    if (copy === null || !isSame(row, copy)) {
+      throw unlike(`row ${place.join(" ")} of ${snakeCase(page.table)}`);
     }
     for (const reference of [...referencesOf(row), ...(row.large === null ? [] : [row.large])]) {
       if (await encodingOf(from, reference) === null) continue;
@@ -56,7 +58,7 @@ export async function ofCopy<T>(read: () => Promise<T>): Promise<T> {
 
 function isSame(one: PlainRow, other: PlainRow): boolean {
   const names = Object.keys(one.cells).filter((name) => name !== "rowid");
-  if (one.large !== other.large || one.place.some((part, at) => part !== other.place[at])) return false;
+  if (one.large !== other.large) return false;
   return names.every((name) => {
     const [a, b] = [one.cells[name], other.cells[name]];
     return a instanceof Uint8Array && b instanceof Uint8Array ? Buffer.from(a).equals(b) : a === b;

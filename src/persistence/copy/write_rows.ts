@@ -5,14 +5,15 @@ import { insertRow } from "../database/insert_row.ts";
 import { CHECKED } from "../schema/checksum.ts";
 import { COMPUTED_COLUMNS, COPIED_TABLES, type CopiedTableName } from "./copied_tables.ts";
 import { copyContents } from "./contents.ts";
-import type { PlainRow } from "./read_rows.ts";
+import type { CopiedRow, PlainRow } from "./read_rows.ts";
 
 /** Stores rows that were read from another database, with what they refer to. */
 export async function writeRows(
-  rows: readonly PlainRow[],
+  rows: readonly CopiedRow[],
   { table, from, to }: { readonly table: CopiedTableName; readonly from: Database; readonly to: Database },
 ): Promise<void> {
-  for (const row of rows) {
+  for (const { plain } of rows) {
+    const row = await plain();
     const content = new Content(to);
     const cells = await storedCells(row, { table, content });
     if (row.large !== null) {

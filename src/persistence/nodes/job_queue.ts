@@ -1,5 +1,6 @@
 import { BusyError } from "../../domain/errors.ts";
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
+import { joinBytes } from "../../domain/kit/join_bytes.ts";
 import { together } from "../../domain/kit/together.ts";
 import { sqlState } from "../postgres/postgres_error.ts";
 import type { Database } from "../database/database.ts";
@@ -27,6 +28,8 @@ export interface JobQueueOptions {
 }
 
 const UNIQUE = "23505";
+/** A longer request is read in pieces of this length, when it begins. */
+const PIECE_BYTES = 1 << 20;
 
 /** The queue of requests that all nodes of a database share. */
 export class JobQueue {
@@ -72,7 +75,7 @@ export class JobQueue {
         Omit<ClaimedJob, "begun" | "lost"> & { readonly begun: number; readonly lost: number }
       >(
         CLAIM,
-        [node, most, [...running], leaseMs, graceMs, warmMs],
+        [node, most, [...running], leaseMs, graceMs, warmMs, PIECE_BYTES],
       );
       for (const { queryId, epoch } of rows) this.#db.held.take(queryId, epoch);
       return rows.map((row) => ({ ...row, begun: Boolean(row.begun), lost: Boolean(row.lost) }));
@@ -80,6 +83,18 @@ export class JobQueue {
       // Another node took another request of a branch at the same moment.
       if (sqlState(error) === UNIQUE) return [];
       throw error;
+    }
+  }
+
+  async request(queryId: string): Promise<Uint8Array<ArrayBuffer>> {
+    const pieces: Uint8Array[] = [];
+    for (let from = 1;; from += PIECE_BYTES) {
+      const [row] = await this.#rows<{ readonly piece: Uint8Array }>(
+        "SELECT substring(request FROM $2::int FOR $3::int) AS piece FROM job WHERE query_id = $1",
+        [queryId, from, PIECE_BYTES],
+      );
+      if (row) pieces.push(row.piece);
+      if (row?.piece.length !== PIECE_BYTES) return joinBytes(pieces);
     }
   }
 
@@ -221,6 +236,7 @@ UPDATE job SET node_id = $1, epoch = job.epoch + 1, begun_at = coalesce(job.begu
   held_ms = job.held_ms + coalesce(extract(epoch FROM clock_timestamp() - job.asked_at) * 1000, 0),
   asked_at = NULL, questions = '[]'
 FROM ready WHERE job.query_id = ready.query_id
-RETURNING job.query_id, job.conversation_state_id AS branch_id, job.request, job.epoch, job.losses,
+RETURNING job.query_id, job.conversation_state_id AS branch_id, job.epoch,
+  CASE WHEN octet_length(job.request) <= $7 THEN job.request END AS request, job.losses,
   ready.node_id IS NOT NULL AS lost, EXISTS (SELECT FROM query_state s WHERE s.id = job.query_id) AS begun,
   greatest(0, extract(epoch FROM clock_timestamp() - job.begun_at) * 1000 - job.held_ms) AS elapsed_ms`;

@@ -39,6 +39,7 @@ export function openNodeStore(db: PostgresDatabase, { address, times, ...options
     },
     accept: (job) => jobs.accept(job),
     claim: (most, running) => jobs.claim(most, running),
+    request: (queryId) => jobs.request(queryId),
     beat: () => jobs.beat(),
     release: (job, afterMs) => jobs.release(job, afterMs),
     settled: (queryId) => db.held.forget(queryId),

@@ -156,7 +156,7 @@ export class Server {
       rows: rows.map((cells) => {
         const row: Record<string, unknown> = {};
         columns.forEach((name, at) => {
-          if (name !== null) row[name] = cells[at];
+          if (name !== null) row[name] = name === "result" ? referenceOr(cells[at]) : cells[at];
         });
         return row;
       }),
@@ -168,6 +168,20 @@ export class Server {
     this.#names.set(text, name);
     return name;
   }
+}
+
+const REFERENCE_START = 0xff, REFERENCE_LENGTH = 72;
+
+/** The bytes of a reference to `content` in a column of bytes. No value begins like this: the codec's begin with its
+ * version, and texts are UTF-8. */
+export function referenceBytes(reference: string): Uint8Array {
+  return new Uint8Array([REFERENCE_START, ...new TextEncoder().encode(reference)]);
+}
+
+/** The reference in such a cell, or the cell as it is. */
+function referenceOr(cell: unknown): unknown {
+  const isReference = cell instanceof Uint8Array && cell[0] === REFERENCE_START && cell.length === REFERENCE_LENGTH;
+  return isReference ? new TextDecoder().decode(cell.subarray(1)) : cell;
 }
 
 /** Booleans are numbers, as SQLite has them; JSON stays text. */

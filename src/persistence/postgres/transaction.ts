@@ -2,7 +2,7 @@ import type { QueryResult } from "kysely";
 import type { ResultRow } from "../database/database.ts";
 import type { SeenRun } from "./last_write.ts";
 import { PUT_ENTRY, searchEntries } from "./search_index.ts";
-import type { Connection, QueryOptions } from "./server.ts";
+import { type Connection, type QueryOptions, referenceBytes } from "./server.ts";
 import { canCarry, isChange, isRead, type Statement, updated, withChange, WriteBatch } from "./write_batch.ts";
 
 type Result = QueryResult<ResultRow>;
@@ -69,7 +69,8 @@ export class PostgresTransaction {
   }
 
   /** Inserts a row, with its entries in the search index. */
-  insert(table: string, cells: ResultRow): void {
+  insert(table: string, given: ResultRow): void {
+    const cells = typeof given["result"] === "string" ? { ...given, result: referenceBytes(given["result"]) } : given;
     this.#put(() => this.#batch.insert({ table, cells }));
     this.#index(table, cells);
   }

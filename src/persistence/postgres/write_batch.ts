@@ -149,7 +149,9 @@ function asJson(cell: unknown): unknown {
 }
 
 function isLarge(cells: ResultRow): boolean {
-  return Object.values(cells).some((cell) => cell instanceof Uint8Array && cell.length > MOST_BYTES);
+  return Object.values(cells).some((cell) =>
+    (typeof cell === "string" || cell instanceof Uint8Array) && cell.length > MOST_BYTES
+  );
 }
 
 function isSame(one: readonly string[], other: readonly string[]): boolean {

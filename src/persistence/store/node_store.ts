@@ -15,7 +15,8 @@ export interface NewJob extends KeyedRequest {
 export interface ClaimedJob {
   readonly queryId: string;
   readonly branchId: string;
-  readonly request: Uint8Array<ArrayBuffer>;
+  /** Null if it is long: `NodeStore.request` reads it. */
+  readonly request: Uint8Array<ArrayBuffer> | null;
   /** 1 for the first node that runs it. */
   readonly epoch: number;
   /** Whether its query is stored, so that this node continues it. */
@@ -73,6 +74,8 @@ export interface NodeStore {
   /** Takes requests that wait, and those of nodes that no longer report; those of a branch in their order, one at a
    * time. `running` are the branches on which this node still works. */
   claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]>;
+  /** A long request that this node has taken. */
+  request(queryId: string): Promise<Uint8Array<ArrayBuffer>>;
   /** Reports that this node is alive. Returns the epochs of the jobs that it holds, by query; all others are lost. */
   beat(): Promise<ReadonlyMap<string, number>>;
   /** Leaves a job to any node, after a pause. Nothing happens if this node no longer holds it. */
