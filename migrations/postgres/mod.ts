@@ -3,6 +3,7 @@ import v1 from "./V1__schema.sql" with { type: "text" };
 import v2 from "./V2__nodes.sql" with { type: "text" };
 import v3 from "./V3__tenants.sql" with { type: "text" };
 import v4 from "./V4__last_write.sql" with { type: "text" };
+import v5 from "./V5__long_values.sql" with { type: "text" };
 
 /** Every migration of PostgreSQL, in order. */
 export const migrations: readonly { readonly version: number; readonly name: string; readonly sql: string }[] = [
@@ -10,4 +11,5 @@ export const migrations: readonly { readonly version: number; readonly name: str
   { version: 2, name: "V2__nodes.sql", sql: v2 },
   { version: 3, name: "V3__tenants.sql", sql: v3 },
   { version: 4, name: "V4__last_write.sql", sql: v4 },
+  { version: 5, name: "V5__long_values.sql", sql: v5 },
 ];

@@ -14,10 +14,11 @@ const CHUNKED_BYTES = 64 * 1024;
 /** Larger values are not compared with their previous version. */
 const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
-/** On PostgreSQL, longer bytes are apart from their row, in pieces: no statement and no row is long then. */
-const APART_BYTES = 1 << 20;
-/** So many pieces are sent before the server has to have stored them. */
-const SENT_AT_ONCE = 64;
+/** On PostgreSQL, longer values are in pieces: no statement is long, and no row. */
+const LONG_BYTES = 1 << 20, PIECE_BYTES = 256 * 1024, SENT_AT_ONCE = 16;
+const PUT_LONG = `INSERT INTO long_value AS v (hash) VALUES ($1) ON CONFLICT (hash) DO UPDATE SET hash = v.hash
+RETURNING (xmax = 0) AS is_new`;
+const PUT_PIECE = "INSERT INTO long_value_piece (hash, position, bytes) VALUES ($1, $2, $3)";
 const NO_DELTA = { base: null, steps: null, spent: null };
 
 const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
@@ -50,7 +51,7 @@ export class Content {
    * made from: if the difference is much smaller, only it is stored. */
   async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     if (this.db.verifies) return await this.putApart(bytes, before);
-    return bytes.length > APART_BYTES ? await this.#put(bytes) : bytes;
+    return bytes.length > LONG_BYTES ? await this.#putLong(bytes) : bytes;
   }
 
   /** The same for bytes that are part of a text, which would make it long. */
@@ -91,6 +92,13 @@ export class Content {
       const from = found.get(base ?? "");
       const whole = from && attempt(() => applyDelta(from, { steps: stepsOf(steps), literals: bytes }));
       if (whole) found.set(hash, whole);
+    }
+    if (this.db.verifies) return found;
+    for (const hash of hashes) {
+      if (found.has(hash)) continue;
+      const pieces = await this.db.run("SELECT bytes FROM long_value_piece WHERE hash = $1 ORDER BY position", [hash]);
+      // The column has bytes.
+      if (pieces.length > 0) found.set(hash, joinBytes(pieces.map(({ bytes }) => bytes as Uint8Array)));
     }
     return found;
   }
@@ -143,7 +151,7 @@ export class Content {
     if (known !== undefined) return known;
     const hash = hashOf(bytes);
     if (typeof before !== "string" || !await this.#putDelta(hash, bytes, before)) {
-      if (bytes.length <= (this.db.verifies ? CHUNKED_BYTES : APART_BYTES)) {
+      if (bytes.length <= (this.db.verifies ? CHUNKED_BYTES : LONG_BYTES)) {
         await insertContent(this.db, { ...NO_DELTA, hash, encoding: "raw", bytes });
       } else if ((await this.#rows([hash])).length === 0) await this.#putChunks(hash, bytes);
     }
@@ -182,23 +190,25 @@ export class Content {
   async #putChunks(hash: string, bytes: Uint8Array): Promise<void> {
     const pieces = chunks(bytes);
     const hashes = pieces.map(hashOf);
-    const missing = await this.#missing(new Map(pieces.map((piece, at) => [hashes[at] ?? "", piece])));
-    for (const [at, [hash, piece]] of missing.entries()) {
-      await insertContent(this.db, { ...NO_DELTA, hash, encoding: "raw", bytes: piece });
-      if (!this.db.verifies && at % SENT_AT_ONCE === 0) await this.db.run("SELECT 1", []); // waits for those before
+    for (const [at, piece] of pieces.entries()) {
+      await insertContent(this.db, { ...NO_DELTA, hash: hashes[at] ?? "", encoding: "raw", bytes: piece });
     }
     const list = new TextEncoder().encode(JSON.stringify(hashes));
     await insertContent(this.db, { ...NO_DELTA, hash, encoding: "chunks", bytes: list });
   }
 
-  /** The pieces to send. PostgreSQL gets only those that it does not have, in an order that keeps two transactions with
-   * the same pieces from waiting for each other. */
-  async #missing(pieces: ReadonlyMap<string, Uint8Array>): Promise<readonly (readonly [string, Uint8Array])[]> {
-    if (this.db.verifies) return [...pieces];
-    const hashes = [...pieces.keys()];
-    const known = await this.db.run("SELECT hash FROM content WHERE hash = ANY ($1)", [hashes]);
-    const stored = new Set(known.map(({ hash }) => hash));
-    return [...pieces].filter(([hash]) => !stored.has(hash)).sort(([a], [b]) => a < b ? -1 : 1);
+  /** Stores a value in a table of PostgreSQL whose rows go with the last row that refers to them. */
+  async #putLong(bytes: Uint8Array): Promise<string> {
+    const hash = hashOf(bytes);
+    // The row is locked either way, so that no other transaction removes it.
+    const [row] = await this.db.run(PUT_LONG, [hash]);
+    for (let from = 0, at = 0; row?.["isNew"] && from < bytes.length; from += PIECE_BYTES, at++) {
+      const piece = [hash, at, bytes.subarray(from, from + PIECE_BYTES)];
+      // Some are on their way at a time.
+      if (at % SENT_AT_ONCE === 0) await this.db.run(PUT_PIECE, piece);
+      else await this.db.store(PUT_PIECE, piece);
+    }
+    return PREFIX + hash;
   }
 
   async #rows(hashes: readonly string[]): Promise<Row[]> {

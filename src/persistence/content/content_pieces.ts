@@ -13,7 +13,9 @@ export async function encodingOf(db: Database, reference: string): Promise<"raw"
 
 /** The bytes of a content, verified, a piece at a time. */
 export async function* contentPieces(db: Database, reference: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  if (await encodingOf(db, reference) === "delta") {
+  const encoding = await encodingOf(db, reference);
+  if (encoding === "delta" || encoding === null) {
+    // A long value of PostgreSQL is elsewhere.
     const content = new Content(db);
     await content.load([reference]);
     yield content.bytes(reference);

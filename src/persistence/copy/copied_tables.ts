@@ -34,7 +34,7 @@ export const COPIED_TABLES: Readonly<Record<CopiedTableName, CopiedTable>> = TAB
 
 /** The tables that are not copied: a copy makes them again, or they belong to the processes of a database. */
 export const UNCOPIED_TABLES = [
-  ...["content", "search", "searchEntry", "lease", "tally", "extensionTally"],
+  ...["content", "search", "searchEntry", "lease", "tally", "extensionTally", "longValue", "longValuePiece"],
   ...["node", "job", "warm", "event", "command", "lastWrite"],
 ] as const;
 
