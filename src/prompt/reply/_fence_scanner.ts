@@ -1,14 +1,20 @@
+import { type OpenThinking, thinkingAfter } from "./_think_parts.ts";
 import { NO_PIECE, type StreamPiece } from "./_stream_piece.ts";
 
-const OPEN = /[<[◁](?:think|thinking|thought|reasoning)[>\]▷]$/i;
-const CLOSE = /^[<[◁]\/(?:think|thinking|thought|reasoning)[>\]▷]$/i;
+/** Characters with which the beginning of thinking may end. */
+const OPENS = /[>\]▷:\nA-Z{]/;
 const CODE_FENCE = /^\s*`{3,}\s*(?:ts|tsx|typescript|js|jsx|javascript)\s*$/i;
 const MAX_LINE = 80;
-const MAX_TAG = 14;
+/** Of a mark, the text before it on its line included. */
+const MAX_OPEN = 120;
+const MAX_CLOSE = 24;
 
 /** Reads what comes before the reply object: thinking tags and fenced code, up to the first brace that begins JSON. */
 export class FenceScanner {
   #mode: "prose" | "thinking" | "code" = "prose";
+  #thought: OpenThinking | null = null;
+  /** The end of the prose so far. */
+  #tail = "";
   /** The relevant part of the current line. */
   #line = "";
   /** Text held back until it is known whether it is a tag, a closing fence or the start of JSON. */
@@ -30,6 +36,13 @@ export class FenceScanner {
   }
 
   #prose(char: string): StreamPiece {
+    this.#tail = (this.#tail + char).slice(-MAX_OPEN);
+    this.#thought = OPENS.test(char) ? thinkingAfter(this.#tail) : null;
+    if (this.#thought !== null) {
+      this.#mode = "thinking";
+      this.#held = this.#line = this.#tail = "";
+      return this.#thought.keepsLast ? { kind: "thinking", text: char } : NO_PIECE;
+    }
     if (this.#held !== "") {
       if (/\s/.test(char) && this.#held.length < MAX_LINE) {
         this.#held += char;
@@ -52,25 +65,26 @@ export class FenceScanner {
       return NO_PIECE;
     }
     if (this.#line.length < MAX_LINE) this.#line += char;
-    if ((char === ">" || char === "]" || char === "▷") && OPEN.test(this.#line)) {
-      this.#mode = "thinking";
-      this.#held = "";
-      this.#line = "";
-    }
     return NO_PIECE;
   }
 
   #thinking(char: string): StreamPiece {
-    const starts = char === "<" || char === "[" || char === "◁";
-    if (this.#held === "" && !starts) return { kind: "thinking", text: char };
-    const text = this.#held + char;
-    if (CLOSE.test(text)) {
-      this.#held = "";
-      this.#mode = "prose";
-      return NO_PIECE;
+    const { close, starts } = this.#thought ?? {};
+    if (close === undefined || starts === undefined || this.#held === "" && !starts.test(char)) {
+      return { kind: "thinking", text: char };
     }
-    const hold = starts ? char : text;
-    this.#held = hold.length < MAX_TAG ? hold : "";
+    const text = this.#held + char;
+    const end = close.exec(text)?.index ?? -1;
+    if (end !== -1) {
+      this.#mode = "prose";
+      this.#held = "";
+      // It may be the beginning of the next mark.
+      this.#tail = text.slice(end);
+      return end === 0 ? NO_PIECE : { kind: "thinking", text: text.slice(0, end) };
+    }
+    const rest = text.length <= MAX_CLOSE ? text : text.slice(1);
+    const from = rest.search(starts);
+    this.#held = from === -1 ? "" : rest.slice(from);
     const shown = text.slice(0, text.length - this.#held.length);
     return shown === "" ? NO_PIECE : { kind: "thinking", text: shown };
   }

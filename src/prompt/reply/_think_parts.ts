@@ -1,42 +1,264 @@
-const NAMES = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad";
-const OPEN = new RegExp(`[<\\[◁](?:${NAMES})[>\\]▷]`, "i");
-const CLOSE = new RegExp(`[<\\[◁]/(?:${NAMES})[>\\]▷]`, "i");
-const MAX_PARTS = 20;
+import { type Fence, findFences, isCode } from "./_code_fences.ts";
+import { scanJson } from "./_scan_json.ts";
 
-/** Removes the parts that a model marks as thinking from a reply, but only before its first brace: the same tag inside
- * the reply object is text. An opening tag without an end extends to the last start of an object. */
-export function takeThinking(text: string): { readonly thinking: string; readonly body: string } {
-  const parts: string[] = [];
-  let body = text;
-  for (let i = 0; i < MAX_PARTS; i++) {
-    const found = nextPart(body);
-    if (found === null) break;
-    parts.push(found.thinking.trim());
-    body = found.body;
-  }
-  return { thinking: parts.filter((part) => part !== "").join("\n"), body };
+/** How a family of models marks its thinking, where a service leaves the marks in the text. */
+interface Family {
+  readonly open: string;
+  readonly close: string;
+  /** Characters with which `close` may begin. */
+  readonly starts: string;
+  /** The mark consists of letters that prose has, too: their case matters. */
+  readonly isExact?: true;
+  /** Its end means nothing where no such part is open. */
+  readonly endsOnlyItself?: true;
 }
 
-function nextPart(body: string): { readonly thinking: string; readonly body: string } | null {
-  const open = OPEN.exec(body);
-  const brace = body.search(/[{]/);
-  if (open !== null && (brace === -1 || open.index < brace)) {
-    const inner = body.slice(open.index + open[0].length);
-    const close = CLOSE.exec(inner);
-    const before = body.slice(0, open.index);
-    if (close) {
-      return { thinking: inner.slice(0, close.index), body: before + inner.slice(close.index + close[0].length) };
+const NAMES = "think|thinking|thoughts?|reason|reasoning|reflection|scratchpad";
+const CHANNEL = "<\\|?channel\\|?>\\s*";
+const HEADER = "[^<{\\n]{0,80}(?:<\\|?constrain\\|?>\\s*\\w*\\s*)?(?:<\\|?message\\|?>|\\n)";
+
+/** The page on the protocol lists the models of each, and where their marks are defined. */
+const FAMILIES: readonly Family[] = [
+  { open: `<(?:[a-z]+:)?(?:${NAMES})(?::[a-z]+)?>`, close: `</(?:[a-z]+:)?(?:${NAMES})(?::[a-z]+)?>`, starts: "<" },
+  { open: `◁(?:${NAMES})▷`, close: `◁/(?:${NAMES})▷`, starts: "◁" },
+  {
+    open: "\\[(?:THINK|THINKING|REASONING)\\]",
+    close: "\\[/(?:THINK|THINKING|REASONING)\\]",
+    starts: "[",
+    isExact: true,
+  },
+  { open: "\\[unused16\\]", close: "\\[unused17\\]", starts: "[" },
+  {
+    open: `<[|｜](?:(?:begin|start)_(?:of_)?)?(?:${NAMES})[|｜]>`,
+    close: `<[|｜](?:/|end_(?:of_)?)(?:${NAMES})[|｜]>|(?=<\\|(?:end|content)\\|>)`,
+    starts: "<",
+  },
+  {
+    open: `(?:<\\|start\\|>\\s*assistant\\s*)?${CHANNEL}(?:analysis|thoughts?|think|thinking|reasoning)\\b${HEADER}`,
+    close: `<\\|(?:end|return|call)\\|>|<channel\\|>|</channel>|(?=${CHANNEL}[a-z])|(?=<\\|start\\|>)`,
+    starts: "<",
+    endsOnlyItself: true,
+  },
+  { open: "<\\|inner_prefix\\|>", close: "<\\|inner_suffix\\|>", starts: "<" },
+  { open: "<\\|open\\|>think<\\|sep\\|>", close: "<\\|close\\|>think<\\|sep\\|>", starts: "<" },
+  { open: "<\\|content_thinking\\|>", close: "<\\|end_message\\|>", starts: "<", endsOnlyItself: true },
+  {
+    open: "(?<![^\\n])Here(?:'s| is) my thought process:",
+    close: "Here(?:'s| is) my response:",
+    starts: "H",
+    isExact: true,
+  },
+  {
+    open: "(?<![\\s\\S])\\s*(?:assistant)?analysis(?=[A-Z{])",
+    close: "assistant(?:final|commentary)",
+    starts: "a",
+    isExact: true,
+  },
+];
+
+/** After such a mark comes the answer: whatever came before it was thinking. */
+const ANSWER = [
+  `(?:<\\|start\\|>\\s*assistant\\s*)?${CHANNEL}(?:final|answer|response)\\b${HEADER}`,
+  "<\\|begin_of_solution\\|>",
+  "<\\|START_(?:RESPONSE|TEXT)\\|>",
+  "<\\|open\\|>response<\\|sep\\|>",
+  "<\\|content(?:_text)?\\|>",
+  // The channel of a model that opens it before its reply.
+  "<channel\\|>",
+].join("|");
+
+const ANY = new RegExp([ANSWER, ...FAMILIES.flatMap(({ open, close }) => [open, close])].join("|"), "i");
+/** Values inside thinking and before a reply that are looked at to find whether a mark is text of theirs. */
+const MAX_VALUES = 1_000;
+const REPLY = /^[{[]\s*\{?\s*"(?:thinking|code|next|final|answer|expr)"/i;
+const MAX_WORK = 2_500_000;
+
+/** Thinking that has begun in text that arrives in pieces. */
+export interface OpenThinking {
+  /** Matches its end at the end of a text. */
+  readonly close: RegExp;
+  /** Matches the first character of a possible end. */
+  readonly starts: RegExp;
+  /** The last character of the beginning belongs to the thinking. */
+  readonly keepsLast: boolean;
+}
+
+const STREAMED = FAMILIES.map(({ open, close, starts, isExact }) => {
+  const ending = (source: string) => new RegExp(`(?:${source.replaceAll("(?=", "(?:")})$`, isExact ? "" : "i");
+  return {
+    open: ending(open),
+    close: ending(close),
+    starts: new RegExp(`[${starts === "[" ? "\\[" : starts}]`),
+    keepsLast: open.endsWith("])"),
+  };
+});
+const ANY_OPEN = new RegExp(STREAMED.map(({ open }) => open.source).join("|"), "i");
+
+/** The thinking that begins at the end of a text, which has its line; null if none does. */
+export function thinkingAfter(text: string): OpenThinking | null {
+  return ANY_OPEN.test(text) ? STREAMED.find(({ open }) => open.test(text)) ?? null : null;
+}
+
+export interface ThinkParts {
+  readonly thinking: string;
+  /** The text without the thinking. */
+  readonly body: string;
+  /** The mark of the last thinking that has no end; "" if there is none. What it holds is no reply. */
+  readonly unclosed: string;
+}
+
+/** Separates what a model marks as thinking from its reply. A mark in a JSON value or in code is text. The end of
+ * thinking without its beginning, which many templates write themselves, makes everything before it thinking. */
+export function takeThinking(text: string): ThinkParts {
+  return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "" };
+}
+
+type Kind = "open" | "close" | "answer" | "json" | "fence";
+
+interface Found {
+  readonly kind: Kind;
+  readonly family: Family | null;
+  readonly index: number;
+  readonly end: number;
+}
+
+/** Finds the matches of one pattern in order: `at` never falls. */
+class Finder {
+  readonly #pattern: RegExp;
+  #next: RegExpExecArray | null | undefined;
+
+  constructor(readonly kind: Kind, readonly family: Family | null, source: string) {
+    this.#pattern = new RegExp(source, family?.isExact ? "g" : "gi");
+  }
+
+  from(text: string, at: number): Found | null {
+    if (this.#next === undefined || this.#next !== null && this.#next.index < at) {
+      this.#pattern.lastIndex = at;
+      this.#next = this.#pattern.exec(text);
     }
-    // A draft may come first; the final version comes last.
-    const end = [...inner.matchAll(/\{\s*"(?:thinking|code|final)"\s*:/g)].at(-1)?.index ?? inner.length;
-    return { thinking: inner.slice(0, end), body: before + inner.slice(end) };
+    const found = this.#next;
+    if (found === null) return null;
+    return { kind: this.kind, family: this.family, index: found.index, end: found.index + found[0].length };
   }
-  return endWithoutStart(body);
 }
 
-/** Some templates open the thinking themselves, so that only its end is received. */
-function endWithoutStart(body: string): { readonly thinking: string; readonly body: string } | null {
-  const close = CLOSE.exec(body);
-  if (close === null || /^\s*(?:```\w*\s*)?[{[]\s*["'{[]/.test(body)) return null;
-  return { thinking: body.slice(0, close.index), body: body.slice(close.index + close[0].length) };
+class Parts {
+  readonly #text: string;
+  readonly #fences: ReadonlyMap<number, Fence>;
+  readonly #marks: readonly Finder[];
+  /** Of the thinking that is open, by family. */
+  readonly #closes = new Map<Family, Finder>();
+  readonly #json = new Finder("json", null, `[{[]\\s*["{[]`);
+  readonly #thinking: string[] = [];
+  #body: string[] = [];
+  /** Where a reply begins that is not valid JSON; its end is not known. */
+  #faulty = Infinity;
+  #values = 0;
+  #work = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    const code = findFences(text).filter((fence) => fence.closed && isCode(fence));
+    this.#fences = new Map(code.map((fence) => [fence.start, fence]));
+    this.#marks = [
+      new Finder("answer", null, ANSWER),
+      ...FAMILIES.map((family) => new Finder("open", family, family.open)),
+      ...FAMILIES.filter(({ endsOnlyItself }) => !endsOnlyItself).map((family) =>
+        new Finder("close", family, family.close)
+      ),
+      ...[...this.#fences.keys()].length > 0 ? [new Finder("fence", null, "(?<![^\\n])[ \\t]*(?:`{3,}|~{3,})")] : [],
+    ];
+  }
+
+  take(): ThinkParts {
+    let unclosed = "";
+    for (let at = 0, from = 0;;) {
+      const found = this.#next(at);
+      if (found === null) {
+        this.#body.push(this.#text.slice(from));
+        break;
+      }
+      const { kind, index, end } = found;
+      const valueEnd = kind === "json" ? this.#valueEnd(index) : this.#fences.get(index)?.end ?? null;
+      if (kind === "json" || kind === "fence") {
+        if (kind === "json" && valueEnd === null && REPLY.test(this.#text.slice(index, index + 100))) {
+          this.#faulty = Math.min(this.#faulty, index);
+        }
+        at = valueEnd ?? end;
+        continue;
+      }
+      if (this.#isText(found)) {
+        at = Math.max(end, index + 1);
+        continue;
+      }
+      this.#body.push(this.#text.slice(from, index));
+      at = from = end;
+      if (kind !== "open") {
+        this.#thinking.push(this.#body.join(""));
+        this.#body = [];
+        if (end === index) at = index + 1;
+        continue;
+      }
+      const close = this.#closeOf(found);
+      this.#thinking.push(this.#text.slice(end, close?.index));
+      if (close === null) {
+        unclosed = this.#text.slice(index, end).trim();
+        break;
+      }
+      at = from = close.end;
+    }
+    const thinking = this.#thinking.map((part) => part.trim()).filter((part) => part !== "").join("\n");
+    return { thinking, body: this.#body.join(""), unclosed };
+  }
+
+  #next(at: number): Found | null {
+    const all = [this.#json, ...this.#marks].map((finder) => finder.from(this.#text, at)).filter((one) => one !== null);
+    return all.reduce<Found | null>((first, one) => first === null || one.index < first.index ? one : first, null);
+  }
+
+  /** The end of this thinking; a mark in a value that it drafts does not count. */
+  #closeOf({ family, end }: Found): Found | null {
+    if (family === null) return null;
+    const closes = this.#closes.get(family) ?? new Finder("close", family, family.close);
+    this.#closes.set(family, closes);
+    for (let at = end;;) {
+      const close = closes.from(this.#text, at);
+      if (close === null) return null;
+      let value = this.#json.from(this.#text, at);
+      let inside = -1;
+      while (value !== null && value.index < close.index && inside === -1) {
+        const valueEnd = this.#valueEnd(value.index);
+        if (valueEnd !== null && valueEnd > close.index) inside = valueEnd;
+        else value = this.#json.from(this.#text, valueEnd ?? value.index + 1);
+      }
+      if (inside === -1 && !this.#isText(close)) return close;
+      at = inside === -1 ? Math.max(close.end, close.index + 1) : inside;
+    }
+  }
+
+  /** Index after the JSON value at `index`; null if there is none. */
+  #valueEnd(index: number): number | null {
+    if (this.#values >= MAX_VALUES || this.#work > MAX_WORK) return null;
+    this.#values++;
+    const { end } = scanJson(this.#text, index);
+    this.#work += (end === -1 ? this.#text.length : end) - index;
+    if (end === -1) return null;
+    try {
+      JSON.parse(this.#text.slice(index, end));
+      return end;
+    } catch {
+      return null;
+    }
+  }
+
+  /** The text speaks of this mark, or has it in a value that is not valid JSON. */
+  #isText({ kind, index, end }: Found): boolean {
+    const before = this.#text.slice(Math.max(0, index - 1), index);
+    const after = this.#text.slice(end, end + 1);
+    if (/["'`/]/.test(before) && (after === before || after === "\\")) return true;
+    if (index < this.#faulty) return false;
+    const line = this.#text.slice(Math.max(0, index - 200), index).split("\n").at(-1) ?? "";
+    if (line.trim() === "" || kind === "open" && /[}\]]\s*$/.test(line)) return false;
+    return !/^\s*(?:[`~]{3,}\w*\s*)?(?:[{[]|$)/.test(this.#text.slice(end, end + 200));
+  }
 }

@@ -3,6 +3,7 @@ import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { type Fence, findFences, isCode } from "./_code_fences.ts";
 import { readJson, type RepairedJson } from "./_repair_json.ts";
 import { isNoOp, MAX_BLOCKS, normaliseReply } from "./_normalise_reply.ts";
+import { fieldsOf } from "./_reply_fields.ts";
 import type { ParsedReply, Reply, ReplyFault } from "./reply.ts";
 import { takeThinking } from "./_think_parts.ts";
 
@@ -32,17 +33,20 @@ export function parseReply(text: string): ParsedReply {
 function replyIn(text: string): ParsedReply {
   const strict = parsed(text);
   if (strict !== undefined) return fromStrict(strict);
-  const { thinking, body: unquoted } = takeThinking(text.replace(/^\ufeff/, ""));
+  const { thinking, body: unquoted, unclosed } = takeThinking(text.replace(/^\ufeff/, ""));
   const body = plainQuotes(unquoted);
   if (["", "null", "undefined"].includes(body.trim())) {
+    if (unclosed !== "") {
+      return failure("thinking", `The thinking that ${unclosed} begins has no end, so nothing of the reply counts`);
+    }
     return thinking === ""
       ? failure("empty", `The reply was ${body.trim() || "empty"}`)
       : failure("thinking", "The reply held thinking only and nothing to run or to answer");
   }
   const inner = thinking === "" ? undefined : parsed(body);
   const fences = findFences(body);
-  const found = (inner === undefined ? null : normaliseReply(inner)) ?? fromObjects(body, fences);
-  if (found && "reason" in found) return failure("cut", found.reason);
+  const found = (inner === undefined ? null : replyOf(inner)) ?? fromObjects(body, fences);
+  if (found && "reason" in found) return failure(found.fault, found.reason);
   const reply = found ?? fromFences(body, fences);
   if (reply) return { ok: true, reply: reply.thinking === "" ? { ...reply, thinking } : reply };
   return unreadable(body, fences);
@@ -62,7 +66,8 @@ function parsed(text: string): unknown {
 }
 
 function fromStrict(value: unknown): ParsedReply {
-  const reply = normaliseReply(value);
+  const reply = replyOf(value);
+  if (reply && "reason" in reply) return failure(reply.fault, reply.reason);
   if (reply) return { ok: true, reply };
   if (typeof value === "object" && value !== null && Object.keys(value).length === 0) {
     const next = { model: null, reasoning: null };
@@ -76,32 +81,84 @@ function fromStrict(value: unknown): ParsedReply {
 
 const NO_TOOLS = "The reply imitates a tool call, but there are no tools: write TypeScript in code";
 
-/** The first object in the text that is a reply. A reply with code or a final takes precedence over one with thinking
- * only. */
-function fromObjects(body: string, fences: readonly Fence[]): Reply | { readonly reason: string } | null {
+/** Why no object of a text counts. */
+interface Refused {
+  readonly fault: ReplyFault;
+  readonly reason: string;
+}
+
+const TWO_STEPS =
+  "The reply has code in one JSON object and an answer in a later one; nothing ran. Send the code alone, " +
+  "and the answer once its results are shown";
+
+function acts({ code, final }: Reply): boolean {
+  return code.length > 0 || final !== null;
+}
+
+/** The reply in a JSON value; of a list of replies, the one that counts. */
+function replyOf(value: unknown): Reply | Refused | null {
+  const reply = normaliseReply(value);
+  if (reply === null || !Array.isArray(value)) return reply;
+  const items = value.slice(0, MAX_STARTS).map((item) => fieldsOf(item).has(["expr"]) ? null : normaliseReply(item));
+  const acting = items.filter((item) => item !== null).filter(acts);
+  return acting.length > 1 ? lastOf(acting) : acting[0] ? { ...acting[0], repairs: reply.repairs } : reply;
+}
+
+/** Of several complete replies the last one counts: earlier ones are drafts or examples. An answer after code cannot
+ * rest on the results of that code, and code that may be a draft does not run. */
+function lastOf(replies: readonly Reply[]): Reply | Refused | null {
+  const last = replies.at(-1);
+  if (last === undefined) return null;
+  const others = replies.slice(0, -1).filter((one) => !isSame(one, last));
+  if (others.length === 0) return last;
+  if (last.code.length === 0 && others.some(({ code }) => code.length > 0)) {
+    return { fault: "json", reason: TWO_STEPS };
+  }
+  const repair = `only the last of ${others.length + 1} JSON objects counted; send one`;
+  return { ...last, repairs: [repair, ...last.repairs] };
+}
+
+function isSame(one: Reply, other: Reply): boolean {
+  return JSON.stringify([one.code, one.final]) === JSON.stringify([other.code, other.final]);
+}
+
+/** What no model writes within one reply: an end of its turn, the beginning of another, or a context of Vis. */
+const NEXT_TURN =
+  /<[|｜](?:im_(?:end|start)|endoftext|end_of_text|eot_id|eom_id|return|call|user|start\|>\s*(?:user|system|developer)|end▁of▁sentence|END_OF_TURN_TOKEN|message_user)|<\/s>|<end_of_turn>|<turn\|>|<seed:eos>|\[(?:EOS|EOT|INST)\]|^[ \t]*\[iter \d+\/\d+\]|<(?:journal|var_index|prior_thinking|attempts|notes)>|^[ \t]*(?:user|human|assistant|tool|system|results?|output|observation)[ \t]*:/im;
+
+/** The last object in the text that is a reply with code or an answer, before the next turn that a model may have made
+ * up; else the first one with thinking only. */
+function fromObjects(body: string, fences: readonly Fence[]): Reply | Refused | null {
   let work = 0;
   let idle: Reply | null = null;
   let cut: number | null = null;
   let tried = 0;
+  let end = 0;
+  const found: Reply[] = [];
   for (const { start, named } of starts(body, fences)) {
     if (work > MAX_WORK) break;
+    if (start < end) continue;
+    if (found.length > 0 && (!named || NEXT_TURN.test(body.slice(end, start)))) break;
     const read = readJson(body, { start, library: tried++ < MAX_LIBRARY });
     work += (read?.end ?? body.length) - start;
-    const reply = read && complete(normaliseReply(read.value), read);
-    const does = reply !== null && (reply.code.length > 0 || reply.final !== null);
+    const one = read && replyOf(read.value);
+    if (one && "reason" in one) return one;
+    const reply = read && complete(one, read);
+    const does = reply !== null && acts(reply);
     if (read && !does && named && read.cutOff !== "no") cut ??= read.end - start;
     else if (!read || !reply) continue;
     else if (does) {
-      const whole = withFences(reply, fences.filter(({ end }) => end <= start));
-      return explained(idle ? withThinking(whole, idle) : whole, { body, start, read });
+      const whole = withFences(reply, fences.filter((fence) => fence.end <= start && fence.start >= end));
+      found.push(explained(idle ? withThinking(whole, idle) : whole, { body, start, read }));
+      end = read.end;
     } else idle ??= explained(reply, { body, start, read });
   }
-  if (idle) return idle;
-  if (cut !== null) {
+  if (cut !== null && (found.length > 0 || idle === null)) {
     const advice = "Keep it shorter: fewer blocks, and answer(value) for a long answer";
-    return { reason: `The reply was cut off after ${cut} characters, before any part of it was complete. ${advice}` };
+    const reason = `The reply was cut off after ${cut} characters, before any part of it was complete. ${advice}`;
+    return { fault: "cut", reason };
   }
-  return escapedObject(body);
+  return lastOf(found) ?? idle ?? escapedObject(body);
 }
 
 /** An answer without code belongs to the fenced code before it, if the fence names its language. */
