@@ -32,7 +32,10 @@ export const ProviderSchema = z.strictObject({
   models: z.array(ModelSchema).default([]).describe("Models in order of preference, with what is known better here"),
   headers: z.record(z.string(), z.string()).optional().describe("Headers to send besides those of the protocol"),
   firstTokenMs: positive.optional().describe(
-    "How long the first word of a reply may take, in milliseconds (default: 2 minutes, 30 for a server on this machine)",
+    "How long the service may send nothing before the first word of a reply, in milliseconds (default: 2 minutes, 30 for a server on this machine)",
+  ),
+  silenceMs: positive.optional().describe(
+    "How long the service may send nothing in the middle of a reply, in milliseconds (default: 60 seconds)",
   ),
   rateLimit: z.strictObject({
     requests: positive.optional().describe("Most requests within the interval"),

@@ -62,7 +62,7 @@ export async function askModel(
     });
     clearTimeout(loading);
     const { parseReply } = await import("../prompt/reply/parse_reply.ts");
-    const parsed = parseReply(answer.text);
+    const parsed = parseReply(answer.text, answer);
     const said = parsed.ok ? parsed.reply.thinking : "";
     if (!progress.thought && said !== "") send({ type: "thinking", delta: said });
     const last = traces.at(-1);

@@ -18,6 +18,8 @@ export interface ModelRequest {
   /** Ignored by models without native reasoning. */
   readonly reasoning: ReasoningLevel;
   readonly signal: AbortSignal;
+  /** Called whenever bytes of the reply arrive, also if they are no part of its text: the service is alive. */
+  readonly onBytes?: () => void;
 }
 
 export type ModelEvent =
@@ -29,6 +31,9 @@ export type ModelEvent =
     readonly model: string;
     /** "stop"; "length" if the reply was cut off at the model's maximum; otherwise the service's own value. */
     readonly finish: string;
+    /** A call of a tool that the reply has, although no tools were offered: its name and the beginning of its
+     * arguments. */
+    readonly toolCall?: string;
     /** Impossible counts from the service, which `usage` leaves out; for the log. */
     readonly oddities?: readonly string[];
   };

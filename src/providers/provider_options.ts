@@ -21,7 +21,7 @@ export interface ProviderOptions {
   /** Defaults to words made from `name`. */
   readonly advice?: Advice;
   /** How long a connection may stay open after the reply has stated why it ends, for the counts that may follow;
-   * default 5 s. */
+   * default 30 s. */
   readonly graceMs?: number;
   /** For dates in `retry-after`; defaults to the real time. */
   readonly now?: () => number;

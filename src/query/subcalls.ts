@@ -3,6 +3,8 @@ import { ENDED } from "../domain/kit/ended.ts";
 import { Cancelled, HostCallError } from "../domain/errors.ts";
 import type { SubcallFunctions, SubcallOptions } from "../environment/query_scope.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
+import { oneLine } from "../domain/text/clip.ts";
+import { takeThinking } from "../prompt/reply/think_parts.ts";
 import { NO_USAGE } from "../domain/query/usage.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RouterCallOptions, RouterReply } from "../providers/router/router.ts";
@@ -96,14 +98,10 @@ export class Subcalls implements SubcallFunctions {
       await this.#record(prompt, { error: message, ms: performance.now() - begun });
       throw new HostCallError(message, { namespace: "vis", symbol: "ask" }, { cause: error });
     }
-    const cut = reply.finish === "length" ? cutText(reply) : null;
-    await this.#record(prompt, { reply, error: cut, ms: performance.now() - begun });
-    // A truncated reply that looks complete would be taken for the answer.
-    if (cut !== null) {
-      const hint = "ask for less at once, or for a shorter answer";
-      throw new HostCallError(cut, { namespace: "vis", symbol: "ask", hint });
-    }
-    return textOf(reply);
+    const { text, fault, hint } = answerIn(reply);
+    await this.#record(prompt, { reply, error: fault, ms: performance.now() - begun });
+    if (fault !== null) throw new HostCallError(fault, { namespace: "vis", symbol: "ask", ...hint ? { hint } : {} });
+    return text;
   }
 
   async #record(
@@ -130,7 +128,8 @@ export class Subcalls implements SubcallFunctions {
       });
     }
     const { reply, error } = outcome;
-    await store.recordSubCall({ ...reply, iterationId, prompt, reply: reply.text, error, ms });
+    const text = error === null ? reply.text : null;
+    await store.recordSubCall({ ...reply, iterationId, prompt, reply: text, error, ms });
   }
 }
 
@@ -143,11 +142,35 @@ function messagesOf(
   return [{ role: "system", text: system }, { role: "user", text: prompt }];
 }
 
-function cutText({ model, text }: RouterReply): string {
-  return `Cannot use the reply: the length limit of the model ${model} cut it after ${text.length} characters`;
+interface SubAnswer {
+  readonly text: string;
+  /** Why it is none; null if it is. */
+  readonly fault: string | null;
+  readonly hint?: string;
 }
 
-/** Thinking in the text is not part of the answer. */
-function textOf({ text }: RouterReply): string {
-  return text.replace(/^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>\s*/, "");
+/** The text of a reply without the thinking in it. A truncated reply that looks complete would be taken for the
+ * answer, and so would the empty text beside a call of a tool. */
+function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): SubAnswer {
+  const fault = (why: string, hint?: string) => ({
+    text: "",
+    fault: `Cannot use the reply: ${why}`,
+    ...hint ? { hint } : {},
+  });
+  if (finish === "length") {
+    const why = `the length limit of the model ${model} cut it after ${text.length} characters`;
+    return fault(why, "ask for less at once, or for a shorter answer");
+  }
+  const { thinking, body, unclosed, leads } = takeThinking(text);
+  // Marks further on may be what the text speaks of.
+  if (!leads && text.trim() !== "") return { text, fault: null };
+  if (unclosed !== "") return fault(`the thinking of the model ${model} has no end, and no answer follows it`);
+  if (body.trim() !== "") return { text: thinking === "" ? text : body.trimStart(), fault: null };
+  if (toolCall !== null) {
+    return fault(
+      `the model ${model} called ${oneLine(toolCall, 200)}, but it has no tools`,
+      "ask for the answer as text",
+    );
+  }
+  return thinking + reasoning === "" ? { text, fault: null } : fault(`the model ${model} sent thinking and no answer`);
 }

@@ -286,3 +286,33 @@ Deno.test("rlm.ask() takes a model by name", async () => {
   assert.equal((await engine.ask("start")).answer, "hi");
   assert.deepEqual(provider.requests.map(({ model }) => model), ["script", "small"]);
 });
+
+Deno.test("rlm.ask() gives an answer without the thinking of any model, and fails where nothing else came", async () => {
+  const replies: Readonly<Record<string, string>> = {
+    harmony: "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Paris",
+    gemma: "<|channel>thought\nHm.<channel|>Paris",
+    template: "Hm.\n</think>\n\nParis",
+    mentions: "Use <think> and </think> around it.",
+    cut: "<think>Hm, Paris",
+    thoughts: "<think>Hm.</think>",
+    long: "Paris is",
+  };
+  await using engine = await start({
+    iteration: () =>
+      once(
+        "const all = {}; for (const name of " + JSON.stringify(Object.keys(replies)) +
+          ") all[name] = await rlm.ask(name).catch((error) => error.message); return JSON.stringify(all)",
+      ),
+    plain: (prompt) => ({ text: replies[prompt] ?? "", ...(prompt === "long" ? { finish: "length" } : {}) }),
+  });
+  const { answer, queryId } = await engine.ask("ask");
+  const { cut, thoughts, long, ...others } = JSON.parse(answer);
+  assert.deepEqual(others, { harmony: "Paris", gemma: "Paris", template: "Paris", mentions: replies.mentions });
+  assert.match(cut, /Cannot use the reply: the thinking of the model .* has no end, and no answer follows it/);
+  assert.match(thoughts, /Cannot use the reply: the model .* sent thinking and no answer/);
+  assert.match(long, /Cannot use the reply: the length limit of the model .* cut it after 8 characters/);
+  const [iteration] = await engine.store.iterations(queryId);
+  const calls = await engine.store.subCalls(iteration!.iterationId);
+  assert.deepEqual(calls.map(({ reply, error }) => (reply === null) !== (error === null)), calls.map(() => true));
+  assert.equal(calls.length, Object.keys(replies).length);
+});

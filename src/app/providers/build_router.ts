@@ -84,7 +84,8 @@ function routeOf(
   const own = resolved.models.find(({ name }) => name === model);
   const isLocal = resolved.local || isLoopback(URL.parse(resolved.baseUrl)?.hostname ?? "");
   const firstTokenMs = resolved.firstTokenMs ?? (isLocal ? LOCAL_FIRST_TOKEN_MS : undefined);
-  return { provider, model, speed: own?.speed, intelligence: own?.intelligence, firstTokenMs };
+  const silenceMs = resolved.silenceMs ?? undefined;
+  return { provider, model, speed: own?.speed, intelligence: own?.intelligence, firstTokenMs, silenceMs };
 }
 
 /** A server on this machine serves the model it has; for any other provider the model must be named. */

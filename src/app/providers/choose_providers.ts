@@ -80,6 +80,7 @@ function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts):
     data: config.baseUrl === null ? "openai" : null,
     rateLimit: null,
     firstTokenMs: null,
+    silenceMs: null,
     local: false,
     plain: true,
   };

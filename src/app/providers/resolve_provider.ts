@@ -36,6 +36,8 @@ export interface ResolvedProvider {
   readonly rateLimit: ProviderEntry["rateLimit"] | null;
   /** Null for the default. */
   readonly firstTokenMs: number | null;
+  /** Likewise. */
+  readonly silenceMs: number | null;
   /** Runs on this machine: its models cost nothing. */
   readonly local: boolean;
   /** Defined by VIS_BASE_URL and related variables, for a service that nothing is known about. */
@@ -84,6 +86,7 @@ export async function resolveProvider(
     data: preset?.data ?? null,
     rateLimit: entry?.rateLimit ?? null,
     firstTokenMs: entry?.firstTokenMs ?? null,
+    silenceMs: entry?.silenceMs ?? null,
     local: preset?.localPort !== undefined,
     plain: false,
   };

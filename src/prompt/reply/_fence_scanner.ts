@@ -1,4 +1,4 @@
-import { type OpenThinking, thinkingAfter } from "./_think_parts.ts";
+import { type OpenThinking, thinkingAfter } from "./think_parts.ts";
 import { NO_PIECE, type StreamPiece } from "./_stream_piece.ts";
 
 /** Characters with which the beginning of thinking may end. */

@@ -5,7 +5,7 @@ import { readJson, type RepairedJson } from "./_repair_json.ts";
 import { isNoOp, MAX_BLOCKS, normaliseReply } from "./_normalise_reply.ts";
 import { fieldsOf } from "./_reply_fields.ts";
 import type { ParsedReply, Reply, ReplyFault } from "./reply.ts";
-import { takeThinking } from "./_think_parts.ts";
+import { takeThinking } from "./think_parts.ts";
 
 const SHAPE = 'Expected one JSON object: {"thinking": "…", "code": [{"expr": "…", "timeMs": 3000}]} to work, ' +
   'or {"final": {"answer": "…"}} to finish';
@@ -20,14 +20,36 @@ const MAX_WORK = 2_500_000;
 /** Number of starts that the repair library may try. */
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
-  /<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|<[|｜](?:tool|python_tag|plugin)|"(?:tool_calls?|function_call|tool_name)"|"arguments"\s*:/;
+  /\bto=functions\.|\[TOOL_CALLS\]|<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|<[|｜](?:tool|python_tag|plugin)|"(?:tool_calls?|function_call|tool_name)"|"arguments"\s*:/;
+
+/** What the service sent besides the text. */
+export interface BesideText {
+  readonly reasoning: string;
+  /** The tool that the model called, with the beginning of its arguments; null for none. */
+  readonly toolCall: string | null;
+}
 
 /** Parses a model's reply: JSON, else faulty JSON, else fenced code. Anything after the reply is cut off. `repairs`
  * lists what was repaired; a reply that cannot be read has a reason. Never throws. */
-export function parseReply(text: string): ParsedReply {
+export function parseReply(text: string, beside: BesideText = { reasoning: "", toolCall: null }): ParsedReply {
   const found = replyIn(text);
-  if (!found.ok || found.reply.code.length <= MAX_BLOCKS) return found;
-  return failure("json", `The reply has more than ${MAX_BLOCKS} blocks; none ran. Put what belongs together into one`);
+  const call = beside.toolCall === null ? null : oneLine(beside.toolCall, 200);
+  if (!found.ok) {
+    if (call !== null) return failure("tools", `The reply calls ${call}, but ${NO_TOOLS}`);
+    return found.fault === "empty" && beside.reasoning !== "" ? failure("thinking", ONLY_THOUGHTS) : found;
+  }
+  const { reply } = found;
+  if (reply.code.length > MAX_BLOCKS) {
+    return failure(
+      "json",
+      `The reply has more than ${MAX_BLOCKS} blocks; none ran. Put what belongs together into one`,
+    );
+  }
+  if (call === null) return found;
+  return {
+    ok: true,
+    reply: { ...reply, repairs: [...reply.repairs, `ignored a call of ${call}: there are no tools`] },
+  };
 }
 
 function replyIn(text: string): ParsedReply {
@@ -41,7 +63,7 @@ function replyIn(text: string): ParsedReply {
     }
     return thinking === ""
       ? failure("empty", `The reply was ${body.trim() || "empty"}`)
-      : failure("thinking", "The reply held thinking only and nothing to run or to answer");
+      : failure("thinking", ONLY_THOUGHTS);
   }
   const inner = thinking === "" ? undefined : parsed(body);
   const fences = findFences(body);
@@ -74,12 +96,21 @@ function fromStrict(value: unknown): ParsedReply {
     return { ok: true, reply: { thinking: "", code: [], next, final: null, repairs: [] } };
   }
   const keys = typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
-  if (TOOL_CALL.test(keys.map((key) => `"${key}":`).join())) return failure("tools", NO_TOOLS);
+  if (TOOL_CALL.test(keys.map((key) => `"${key}":`).join())) return imitation(JSON.stringify(value));
   const has = keys.length > 0 ? `: it has ${oneLine(keys.slice(0, 10).join(", "), 120)}` : "";
   return failure("json", `The JSON has none of the fields thinking, code, next and final${has}`);
 }
 
-const NO_TOOLS = "The reply imitates a tool call, but there are no tools: write TypeScript in code";
+const ONLY_THOUGHTS = "The reply held thinking only and nothing to run or to answer";
+const NO_TOOLS = "there are no tools: write TypeScript in code";
+const TOOL_NAME =
+  /"(?:name|tool_name|tool|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})/;
+
+/** A tool call written as text. */
+function imitation(text: string): ParsedReply {
+  const name = TOOL_NAME.exec(text)?.slice(1).find((group) => group !== undefined);
+  return failure("tools", `The reply imitates a tool call${name ? ` (${oneLine(name, 80)})` : ""}, but ${NO_TOOLS}`);
+}
 
 /** Why no object of a text counts. */
 interface Refused {
@@ -252,7 +283,7 @@ function unreadable(body: string, fences: readonly Fence[]): ParsedReply {
   if (fences.some((fence) => !fence.closed && isCode(fence))) {
     return failure("cut", "The reply was cut off inside a code fence");
   }
-  if (TOOL_CALL.test(body)) return failure("tools", NO_TOOLS);
+  if (TOOL_CALL.test(body)) return imitation(body.slice(0, 20_000));
   const start = body.search(START);
   const begins = `it begins "${oneLine(body, 80)}"`;
   if (start === -1) return failure("text", `The reply holds no JSON object and no code: ${begins}`);

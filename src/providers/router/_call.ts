@@ -47,9 +47,9 @@ export class ModelCall {
   }
 
   async #read({ log, ...limits }: CallPatience): Promise<Omit<RouterReply, "attempts">> {
-    const { provider, model, firstTokenMs = limits.firstTokenMs } = this.#route;
+    const { provider, model, firstTokenMs = limits.firstTokenMs, silenceMs = limits.silenceMs } = this.#route;
     const { signal, onWait } = this.#options;
-    const patience = { ...limits, firstTokenMs, onWait };
+    const patience = { ...limits, firstTokenMs, silenceMs, onWait };
     const text: string[] = [];
     const reasoning: string[] = [];
     const { messages, reasoning: level } = this.#request;
@@ -57,10 +57,10 @@ export class ModelCall {
       if (event.type === "end") {
         const price = provider.capabilities(event.model).price ?? provider.capabilities(model).price;
         const costUsd = costOf(event.usage, price);
-        const { usage, finish, oddities } = event;
+        const { usage, finish, oddities, toolCall = null } = event;
         if (oddities) log.warn("usage_left_out", { provider: provider.name, model, counts: oddities });
         const served = { model: event.model, provider: provider.name };
-        return { text: text.join(""), reasoning: reasoning.join(""), usage, costUsd, ...served, finish };
+        return { text: text.join(""), reasoning: reasoning.join(""), usage, costUsd, ...served, finish, toolCall };
       }
       (event.type === "text" ? text : reasoning).push(event.delta);
       this.heard = true;

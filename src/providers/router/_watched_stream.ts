@@ -6,9 +6,9 @@ import type { ModelEvent, ModelRequest, Provider } from "../provider.ts";
 
 export interface Patience {
   readonly clock: Clock;
-  /** Until the first text or reasoning. */
+  /** Without any byte before the first text or reasoning. */
   readonly firstTokenMs: number;
-  /** Between two events after that. */
+  /** Without any byte after that. */
   readonly silenceMs: number;
   /** For the whole reply, even if it arrives steadily. */
   readonly replyMs: number;
@@ -30,7 +30,8 @@ export async function* watchedStream(
   patience: Patience,
 ): AsyncGenerator<ModelEvent> {
   const watch = new Watch(provider.name, request, patience);
-  const events = provider.stream({ ...request, signal: watch.signal })[Symbol.asyncIterator]();
+  const onBytes = () => watch.alive();
+  const events = provider.stream({ ...request, signal: watch.signal, onBytes })[Symbol.asyncIterator]();
   try {
     while (true) {
       const step = await watch.race(events.next());
@@ -87,8 +88,13 @@ class Watch {
     return abortable(own, this.signal);
   }
 
-  heard(event: ModelEvent): void {
+  /** Something came: a pause of the model is no silence of its service. */
+  alive(): void {
     this.#since = this.#patience.clock.now();
+  }
+
+  heard(event: ModelEvent): void {
+    this.alive();
     if (event.type !== "end") this.#started = true;
   }
 
@@ -117,10 +123,11 @@ class Watch {
 
   /** Tells the caller if it is time; returns how long until the next time. */
   #untilNotice(): number {
-    const { clock, firstTokenMs: limitMs, onWait } = this.#patience;
-    if (this.#started || !onWait || limitMs >= UNLIMITED_MS) return Infinity;
+    const { clock, firstTokenMs, replyMs, onWait } = this.#patience;
+    if (this.#started || !onWait || firstTokenMs >= UNLIMITED_MS) return Infinity;
     const waitedMs = clock.now() - this.#begun;
     if (waitedMs >= this.#noticeMs) {
+      const limitMs = Math.min(replyMs, this.#since - this.#begun + firstTokenMs);
       onWait({ model: this.#model, waitedMs, limitMs });
       while (this.#noticeMs <= waitedMs) this.#noticeMs *= 2;
     }
@@ -134,7 +141,8 @@ class Watch {
   #stalled(): ProviderError {
     const seconds = Math.round(this.#limitMs / 1000);
     const advice = this.#started
-      ? `nothing came for ${seconds} s; try again or choose another model`
+      ? `nothing came for ${seconds} s; try again, choose another model, or raise silenceMs of its entry in ` +
+        `providers (config.jsonc)`
       : `no first word came for ${seconds} s; firstTokenMs of its entry in providers (config.jsonc) changes this limit`;
     // Asked again, a slow server would begin the same work once more.
     return new ProviderError(`Cannot get a reply from ${this.#provider}: ${advice}`, {

@@ -6,6 +6,6 @@ export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name
   const named = routes.filter(({ provider, model }) => name === model || name === `${provider.name}/${model}`);
   if (named.length > 0) return named;
   const owner = routes.find(({ provider }) => name.startsWith(`${provider.name}/`));
-  const { provider, firstTokenMs } = owner ?? routes[0];
-  return [{ provider, model: owner ? name.slice(provider.name.length + 1) : name, firstTokenMs }];
+  const { provider, firstTokenMs, silenceMs } = owner ?? routes[0];
+  return [{ provider, model: owner ? name.slice(provider.name.length + 1) : name, firstTokenMs, silenceMs }];
 }

@@ -19,8 +19,10 @@ export interface ModelRoute {
   /** Rank among the models, higher is better; without ranks, prices and reasoning are used instead. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
-  /** Until the first text or reasoning of a reply; by default that of the router. */
+  /** Without any byte before the first text or reasoning of a reply; by default that of the router. */
   readonly firstTokenMs?: number | undefined;
+  /** Without any byte after that; by default that of the router. */
+  readonly silenceMs?: number | undefined;
 }
 
 export interface RouterOptions {
@@ -38,9 +40,9 @@ export interface RouterOptions {
   readonly attempts?: number;
   /** How long a request is retried after all routes failed with temporary errors (default 5 min). */
   readonly patienceMs?: number;
-  /** Until the first text or reasoning, for routes without a limit of their own (default 120 s). */
+  /** Without any byte before the first text or reasoning, for routes without a limit of their own (default 120 s). */
   readonly firstTokenMs?: number;
-  /** Between two pieces after that (default 60 s). */
+  /** Without any byte after that, likewise (default 60 s). */
   readonly silenceMs?: number;
   /** For a whole reply (default 60 min). */
   readonly replyMs?: number;
@@ -88,6 +90,8 @@ export interface RouterReply {
   readonly model: string;
   readonly provider: string;
   readonly finish: string;
+  /** The tool that the model called, although there are none, with the beginning of its arguments; null for none. */
+  readonly toolCall: string | null;
   /** Oldest first; the last one succeeded. */
   readonly attempts: readonly ModelTrace[];
 }

@@ -7,16 +7,32 @@ export interface Said {
   readonly text: string;
   /** The service's code and type; "" if there are none. */
   readonly code: string;
+  /** Names of the fields of the request that it is about, with their paths. */
+  readonly fields: readonly string[];
   /** The HTTP status that matches the code, for errors that came with a success status. */
   readonly status: number;
   /** Milliseconds that it asks to wait; null if it does not. */
   readonly waitMs: number | null;
 }
 
-/** Whether JSON of a reply is an error instead: most services wrap it, old vLLM names it in `object`. */
+/** Fields of a reply, or of a part of one, in any format. */
+const REPLY = ["choices", "candidates", "promptFeedback", "content", "output", "delta", "response", "item", "part"];
+const FINE = new Set(["", "0", "200", "ok", "success"]);
+
+/** Whether JSON of a reply is an error instead: most services wrap it, others name it in `object`, `detail`, `errors`
+ * or `message`. */
 export function isError(body: unknown): boolean {
-  const { error, object } = asRecord(body);
-  return (error !== undefined && error !== null) || object === "error";
+  const value = asRecord(body);
+  const { error, object, detail, errors, message, msg, code, type, success } = value;
+  if (error !== undefined && error !== null && error !== false && error !== "") return true;
+  if (object === "error") return true;
+  if (REPLY.some((name) => Object.hasOwn(value, name))) return false;
+  const status = asRecord(value.base_resp).status_code;
+  if (typeof detail === "string" || (Array.isArray(detail) && detail.length > 0)) return true;
+  if ((Array.isArray(errors) && errors.length > 0) || (typeof status === "number" && status !== 0)) return true;
+  if (typeof message !== "string" && typeof msg !== "string") return false;
+  const isBad = (typeof code === "string" || typeof code === "number") && !FINE.has(String(code).toLowerCase());
+  return isBad || type === "error" || success === false || Object.keys(value).length === 1;
 }
 
 /** Parses an error body: JSON text, a parsed value, or any other text. */
@@ -25,21 +41,44 @@ export function said(body: unknown): Said {
     try {
       return said(readForeignJson(body));
     } catch {
-      return { text: body, code: "", status: 500, waitMs: null };
+      return { text: body, code: "", fields: [], status: 500, waitMs: null };
     }
   }
   const value = asRecord(Array.isArray(body) ? body[0] : body);
   const inner = typeof value.error === "string" ? { message: value.error } : asRecord(value.error ?? value);
-  const detail = Array.isArray(inner.detail) ? asRecord(inner.detail[0]).msg : inner.detail;
+  const faults = Array.isArray(inner.detail) ? inner.detail.map(asRecord) : [];
+  const detail = typeof inner.detail === "string" ? inner.detail : faults.map(faultText).join("; ") || undefined;
   const details = Array.isArray(inner.details) ? inner.details.map(asRecord) : [];
+  const first = asRecord(Array.isArray(value.errors) ? value.errors[0] : undefined);
+  const base = asRecord(value.base_resp);
   // Gateways put the response of the service behind them into the metadata.
   const raw = asRecord(inner.metadata).raw;
-  const texts = [inner.message, detail, value.message].filter((text) => typeof text === "string");
+  const all = [inner.message, detail, value.message, value.msg, first.message, base.status_msg];
+  const texts = all.filter((text) => typeof text === "string");
   const text = typeof raw === "string" && texts[0] !== undefined ? `${texts[0]}: ${raw}` : texts[0];
-  const codes = [inner.code, inner.type, inner.status, ...details.map(({ reason }) => reason)];
+  const codes = [inner.code, inner.type, inner.status, base.status_code, ...details.map(({ reason }) => reason)];
   const code = codes.filter((code) => typeof code === "string" || typeof code === "number").join(" ");
+  const violations = details.flatMap((one) => Array.isArray(one.fieldViolations) ? one.fieldViolations : []);
+  const fields = [inner.param, ...faults.map(pathOf), ...violations.map((one) => asRecord(one).field)];
   const waitMs = details.map(({ retryDelay }) => secondsIn(retryDelay)).find((ms) => ms !== null) ?? null;
-  return { text: text ?? JSON.stringify(body) ?? "", code, status: statusIn(code), waitMs };
+  return {
+    text: text ?? JSON.stringify(body) ?? "",
+    code,
+    fields: fields.filter((field): field is string => typeof field === "string" && field !== ""),
+    status: statusIn(code),
+    waitMs,
+  };
+}
+
+/** One fault that FastAPI found in a request. */
+function faultText(fault: Readonly<Record<string, unknown>>): string {
+  const { msg } = fault;
+  const path = pathOf(fault);
+  return [path, msg].filter((part) => typeof part === "string" && part !== "").join(": ");
+}
+
+function pathOf({ loc }: Readonly<Record<string, unknown>>): string {
+  return Array.isArray(loc) ? loc.filter((part) => part !== "body").join(".") : "";
 }
 
 /** Parses "37s" or "1.5s" to milliseconds, as in google.rpc.RetryInfo. */
@@ -55,7 +94,7 @@ const STATUS: readonly (readonly [RegExp, number])[] = [
   [/auth|api_key|permission/i, 401],
   [/not_found/i, 404],
   [/too_large/i, 413],
-  [/invalid_request|invalid_prompt|invalid_argument|context_length/i, 400],
+  [/invalid_request|invalid_prompt|invalid_?argument|invalid_?parameter|bad_?request|context_length/i, 400],
   [/timeout|deadline/i, 504],
   [/unavailable/i, 503],
 ];

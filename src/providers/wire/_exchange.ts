@@ -1,8 +1,11 @@
+import type { IncomingMessage } from "node:http";
+import { isLoopback } from "../../domain/kit/is_loopback.ts";
 import type { Endpoint } from "./_endpoint.ts";
 import type { Failures, ServiceError } from "./_failures.ts";
 import { isError, said } from "./_error_body.ts";
 import { sse } from "./sse.ts";
 import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
+import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -12,12 +15,24 @@ const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 /** Characters of `head`. */
 const MAX_HEAD = 400;
+const WEB_PAGE = /^\s*(<!doctype|<html)/i;
+/** The first bytes of what is compressed. */
+const GZIP = [0x1f, 0x8b];
 const JSON_TYPE = /\bapplication\/(\w+\+)?json\b/i;
+
+export interface Quirks {
+  /** It names a compression of what is not compressed, which the runtime cannot read. */
+  namesCompression: boolean;
+}
 
 export interface ExchangeFacts {
   readonly endpoint: Endpoint;
   readonly failures: Failures;
   readonly signal: AbortSignal;
+  /** What was found out about the service. */
+  readonly quirks: Quirks;
+  /** Called whenever bytes of the reply arrive. */
+  readonly onBytes?: (() => void) | undefined;
 }
 
 export interface HttpCall {
@@ -33,6 +48,8 @@ export class HttpExchange {
   bytes = 0;
   /** The first bytes of the reply as text, for messages. */
   head = "";
+  #sent: { readonly url: string; readonly init: RequestInit } = { url: "", init: {} };
+  readonly #headText = new TextDecoder();
   readonly #facts: ExchangeFacts;
   readonly #asked: HttpCall;
 
@@ -44,8 +61,7 @@ export class HttpExchange {
   /** Resolves once the headers of a reply are here. Yields its events as they arrive, several at a time, as JSON or
    * parsed; throws `RangeError` like `sse`. */
   async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
-    const response = await this.#send();
-    return /\btext\/event-stream\b/i.test(typeOf(response)) ? sse(this.#read(response)) : this.#untyped(wire, response);
+    return this.#events(wire, await this.#send());
   }
 
   /** The JSON of a reply. */
@@ -66,6 +82,8 @@ export class HttpExchange {
       method: isPost ? "POST" : "GET",
       headers: {
         ...(isPost ? { "content-type": "application/json" } : {}),
+        // Compression delays the events of a stream, and some gateways name one that they have undone.
+        "accept-encoding": "identity",
         ...headers,
         ...this.#facts.endpoint.headers,
       },
@@ -73,17 +91,15 @@ export class HttpExchange {
       signal: this.#facts.signal,
       redirect: "manual",
     };
-    const response = await this.#fetch(this.#facts.endpoint.url(path, query), init);
+    this.#sent = { url: this.#facts.endpoint.url(path, query), init };
+    const { namesCompression } = this.#facts.quirks;
+    const response = namesCompression ? await this.#asSent() : await this.#fetch(this.#sent.url, init);
     const { status } = response;
     if (!response.ok) {
       const text = await this.#start(this.#read(response), MAX_ERROR_BYTES).catch(() => "");
       throw this.#refused({ ...said(text), status, headers: response.headers });
     }
     if (response.body === null) throw this.#facts.failures.empty(status);
-    if (/\btext\/html\b/i.test(typeOf(response))) {
-      await response.body.cancel();
-      throw this.#facts.failures.webPage(status);
-    }
     return response;
   }
 
@@ -114,15 +130,16 @@ export class HttpExchange {
   }
 
   async #json(bytes: AsyncIterable<Uint8Array>, status: number): Promise<unknown> {
-    const text = await this.#start(bytes, MAX_JSON_BYTES);
+    return this.#parsed(await this.#start(bytes, MAX_JSON_BYTES), status);
+  }
+
+  #parsed(text: string, status: number): unknown {
     if (this.bytes > MAX_JSON_BYTES) throw this.#facts.failures.tooLong(moreThan(MAX_JSON_BYTES));
     if (text.trim() === "") throw this.#facts.failures.empty(status);
     try {
       return readForeignJson(text);
     } catch {
-      throw /^\s*(<!doctype|<html)/i.test(text)
-        ? this.#facts.failures.webPage(status)
-        : this.#facts.failures.unreadable(text);
+      throw WEB_PAGE.test(text) ? this.#facts.failures.webPage(status) : this.#facts.failures.unreadable(text);
     }
   }
 
@@ -137,9 +154,9 @@ export class HttpExchange {
     return text + decoder.decode();
   }
 
-  /** A reply that does not say that it is a stream: proxies and small servers send streams as JSON and JSON as text, so
-   * its first character decides. No JSON begins like a line of a stream. */
-  async *#untyped(wire: ProviderApi, response: Response): AsyncGenerator<readonly unknown[]> {
+  /** Proxies and small servers send streams as JSON, and JSON as text, as a stream or as a web page, so the first
+   * character of a reply decides. No JSON begins like a line of a stream. */
+  async *#events(wire: ProviderApi, response: Response): AsyncGenerator<readonly unknown[]> {
     const chunks = this.#read(response);
     const begin: Uint8Array[] = [];
     while (this.head.trim() === "" && this.head.length < MAX_HEAD) {
@@ -148,9 +165,25 @@ export class HttpExchange {
       begin.push(value);
     }
     const bytes = joined(begin, chunks);
-    const isJson = JSON_TYPE.test(typeOf(response)) ? !/^\s*[:deir]/.test(this.head) : /^\s*[{[]/.test(this.head);
-    if (isJson) yield this.#unstreamed(wire, await this.#json(bytes, response.status));
-    else yield* sse(bytes);
+    const type = response.headers.get("content-type") ?? "";
+    const isStream = /^\s*[:deir]/.test(this.head);
+    const isPage = WEB_PAGE.test(this.head) || /\btext\/html\b/i.test(type) && !isStream && !/^\s*[{[]/.test(this.head);
+    if (isPage) {
+      await bytes.return(undefined);
+      throw this.#facts.failures.webPage(response.status);
+    }
+    const isJson = JSON_TYPE.test(type) ? !isStream : /^\s*[{[]/.test(this.head);
+    if (!isJson) yield* sse(bytes);
+    else if (/\bjson(l|lines)|ndjson|stream\+json\b/i.test(type)) yield* sse(bytes);
+    else yield* this.#whole(wire, await this.#start(bytes, MAX_JSON_BYTES), response.status);
+  }
+
+  /** A reply that came as JSON: one value, or one on each line. */
+  async *#whole(wire: ProviderApi, text: string, status: number): AsyncGenerator<readonly unknown[]> {
+    const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
+    const areEvents = lines.length > 1 &&
+      [lines[0], lines.at(-1)].every((line) => typeof jsonOrUndefined(line ?? "") === "object");
+    yield areEvents ? lines : this.#unstreamed(wire, this.#parsed(text, status));
   }
 
   #unstreamed(wire: ProviderApi, body: unknown): readonly unknown[] {
@@ -161,7 +194,8 @@ export class HttpExchange {
   }
 
   async *#read(response: Response): AsyncGenerator<Uint8Array> {
-    const reader = response.body?.getReader();
+    const isNamed = response.headers.has("content-encoding");
+    const reader = (isNamed ? await this.#unpacked(response) : response.body)?.getReader();
     if (reader === undefined) return;
     // The runtime does not end the body once its Response is garbage-collected, so it is ended here.
     const stop = () => void reader.cancel().catch(() => {});
@@ -172,9 +206,12 @@ export class HttpExchange {
           throw this.#facts.failures.cut();
         });
         if (done) return;
+        this.#facts.onBytes?.();
         this.bytes += value.byteLength;
         if (this.bytes > MAX_STREAM_BYTES) throw this.#facts.failures.tooLong(moreThan(MAX_STREAM_BYTES));
-        if (this.head.length < MAX_HEAD) this.head += new TextDecoder().decode(value.subarray(0, MAX_HEAD));
+        if (this.head.length < MAX_HEAD) {
+          this.head += this.#headText.decode(value.subarray(0, MAX_HEAD), { stream: true });
+        }
         yield value;
       }
     } finally {
@@ -182,14 +219,61 @@ export class HttpExchange {
       stop();
     }
   }
+
+  /** The body of a reply that is named compressed. It may not be: gateways forward the name of a compression that they
+   * have undone. */
+  async #unpacked(response: Response): Promise<ReadableStream<Uint8Array> | null> {
+    const reader = response.body?.getReader();
+    if (reader === undefined) return null;
+    const begin: Uint8Array<ArrayBuffer>[] = [];
+    try {
+      for (let length = 0; length < GZIP.length;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        begin.push(value);
+        length += value.byteLength;
+      }
+    } catch (error) {
+      // The runtime of the executable undoes the compression, whatever was accepted, and fails where there is none.
+      if (this.#facts.signal.aborted || !/gzip|brotli|zlib|deflate|zstd/i.test(String(error))) {
+        throw this.#facts.failures.cut();
+      }
+      const { protocol, hostname } = new URL(this.#sent.url);
+      if (protocol !== "http:" || !isLoopback(hostname)) {
+        throw this.#facts.failures.notCompressed(response.headers.get("content-encoding") ?? "");
+      }
+      this.#facts.quirks.namesCompression = true;
+      return (await this.#asSent()).body;
+    }
+    const rest = async function* () {
+      yield* begin;
+      for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
+    };
+    const bytes = ReadableStream.from(rest());
+    const start = begin.flatMap((part) => [...part.subarray(0, GZIP.length)]);
+    return GZIP.every((byte, at) => start[at] === byte) ? bytes.pipeThrough(new DecompressionStream("gzip")) : bytes;
+  }
+
+  /** Sends the request so that the bytes of its reply stay as they are. Only on this machine, since it takes no proxy. */
+  async #asSent(): Promise<Response> {
+    const { url, init } = this.#sent;
+    const { request } = await import("node:http");
+    const { method = "GET", headers, signal } = init;
+    const options = { method, headers: Object.fromEntries(new Headers(headers)), ...(signal ? { signal } : {}) };
+    const message = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(url, options, resolve).on("error", reject).end(init.body);
+    }).catch((error: unknown) => {
+      throw this.#facts.signal.aborted ? error : this.#facts.failures.unreachable(error);
+    });
+    return new Response(ReadableStream.from<Uint8Array<ArrayBuffer>>(message), {
+      status: message.statusCode ?? 502,
+      headers: { "content-type": message.headers["content-type"] ?? "" },
+    });
+  }
 }
 
 function moreThan(bytes: number): string {
   return `it is larger than ${bytes / 1024 / 1024} MiB`;
-}
-
-function typeOf(response: Response): string {
-  return response.headers.get("content-type") ?? "";
 }
 
 /** What was read ahead, and the rest. */

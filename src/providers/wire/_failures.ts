@@ -108,6 +108,14 @@ export class Failures {
     return new ProviderError(message, { code: "reply", retryable: false });
   }
 
+  /** The name of a compression is wrong. */
+  notCompressed(encoding: string): ProviderError {
+    const { endpoint, advice } = this.#facts;
+    const message = `Cannot read the reply of ${endpoint.base}: it is named ${endpoint.clean(encoding)} but is not ` +
+      `compressed; correct this in the gateway, or check ${advice.baseUrl}`;
+    return new ProviderError(message, { code: "server", retryable: false });
+  }
+
   empty(status: number | null): ProviderError {
     return new ProviderError(
       `Cannot read the reply of ${this.#facts.endpoint.base}: it was empty; check ${this.#facts.advice.baseUrl} or try again`,

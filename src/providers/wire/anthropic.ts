@@ -22,7 +22,7 @@ export const anthropic: ProviderApi = {
 };
 
 function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities, without }: CallFacts): WireCall {
-  const breakpoint = messages.findLastIndex(({ cache }) => cache === true);
+  const breakpoint = without.has("cache") ? -1 : messages.findLastIndex(({ cache }) => cache === true);
   const blocks = messages.map((message, at) => ({ role: message.role, blocks: blocksOf(message, at === breakpoint) }));
   const isOneMessage = capabilities.alternatingRoles;
   const system = isOneMessage ? [] : blocks.filter(({ role }) => role === "system").flatMap(({ blocks }) => blocks);
@@ -35,7 +35,7 @@ function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities,
       max_tokens: without.has("max_tokens") ? OLD_REPLY_TOKENS : replyTokens(model, capabilities),
       ...(system.length > 0 ? { system } : {}),
       messages: [{ role: "user", content: user }],
-      stream: true,
+      ...(without.has("stream") ? {} : { stream: true }),
       ...(capabilities.nativeReasoning ? thinking(model, { reasoning, without }) : {}),
     },
   };
@@ -92,10 +92,12 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
     const block = asRecord(event.content_block);
     reply.text(block.text);
     reply.reasoning(block.thinking);
+    readCall(block, reply);
   } else if (type === "content_block_delta") {
     const delta = asRecord(event.delta);
     reply.text(delta.text);
     reply.reasoning(delta.thinking);
+    reply.call({ input: delta.partial_json });
   } else if (type === "message_delta") {
     readUsage(event.usage, reply);
     readStop(asRecord(event.delta), reply);
@@ -103,6 +105,12 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
     reply.isWhole = true;
   } else return type === "content_block_stop";
   return true;
+}
+
+function readCall({ type, name, input }: JsonFields, reply: ReplyBuilder): void {
+  if (typeof type !== "string" || !type.endsWith("tool_use")) return;
+  // Its pieces follow if it is empty.
+  reply.call({ name, input: Object.keys(asRecord(input)).length > 0 ? input : undefined });
 }
 
 function readStop(delta: JsonFields, reply: ReplyBuilder): void {
@@ -139,6 +147,7 @@ function unstreamed(body: unknown): readonly JsonFields[] | null {
 }
 
 function refused(text: string): string | null {
+  if (/cache_control/i.test(text)) return "cache";
   if (/max_tokens:? .{0,40}(>|maximum|exceed)/i.test(text)) return "max_tokens";
   if (/output_config|effort/i.test(text) && !/thinking\.type/i.test(text)) return "effort";
   if (/adaptive/i.test(text) && !/thinking\.type\.enabled|budget_tokens/i.test(text)) return "adaptive";

@@ -38,8 +38,9 @@ function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities,
   const user = isOneMessage ? messages : messages.filter(({ role }) => role === "user");
   const reasons = capabilities.nativeReasoning && !without.has("thinking");
   return {
-    path: `/${pathOf(model)}:streamGenerateContent`,
-    query: { alt: "sse" },
+    ...(without.has("stream")
+      ? { path: `/${pathOf(model)}:generateContent` }
+      : { path: `/${pathOf(model)}:streamGenerateContent`, query: { alt: "sse" } }),
     body: {
       ...(system.length > 0 ? { systemInstruction: { parts: system.flatMap(partsOf) } } : {}),
       contents: [{ role: "user", parts: user.flatMap(partsOf) }],
@@ -89,6 +90,8 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
   for (const part of Array.isArray(parts) ? parts.map(asRecord) : []) {
     if (part.thought === true) reply.reasoning(part.text);
     else reply.text(part.text);
+    const { name, args } = asRecord(part.functionCall);
+    reply.call({ name, input: args });
   }
   readFinish(candidate, reply);
   return true;
@@ -98,6 +101,8 @@ function readFinish({ finishReason: reason, finishMessage: message }: JsonFields
   if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return;
   if (DECLINED.has(reason)) return reply.decline(String(message ?? reason));
   if (reason === "STOP") return void (reply.finish = "stop");
+  // The message is the call as the model wrote it.
+  if (reason.endsWith("FUNCTION_CALL") || reason.endsWith("TOOL_CALL")) reply.call({ name: message ?? reason });
   reply.finish = reason === "MAX_TOKENS" ? "length" : reason.toLowerCase();
 }
 

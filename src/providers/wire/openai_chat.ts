@@ -32,9 +32,13 @@ function requestOf(request: ModelRequest, facts: CallFacts & { readonly dialect:
     headers: dialect.headers(request),
     body: {
       model,
-      messages: messagesOf(messages, { capabilities, without, hasBreakpoints: dialect.hasBreakpoints(model) }),
-      stream: true,
-      ...(without.has("stream_options") ? {} : { stream_options: { include_usage: true } }),
+      messages: messagesOf(messages, {
+        capabilities,
+        without,
+        hasBreakpoints: dialect.hasBreakpoints(model) && !without.has("cache"),
+      }),
+      ...(without.has("stream") ? {} : { stream: true }),
+      ...(without.has("stream") || without.has("stream_options") ? {} : { stream_options: { include_usage: true } }),
       ...(reasons ? dialect.reasoning(reasoning) : {}),
     },
   };
@@ -74,25 +78,41 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
   const hasUsage = readUsage(event.usage ?? choice.usage, reply);
   if (!Array.isArray(event.choices)) return hasUsage;
   reply.servedBy(event.model);
-  const { error, delta, finish_reason: finish } = choice;
+  const { error, delta, message } = choice;
+  const finish = choice.finish_reason ?? choice.finishReason;
   if (error !== undefined && error !== null) reply.failure = { error };
-  const { content, refusal, ...others } = asRecord(delta);
-  const reasoning = [others.reasoning_content, others.reasoning, others.reasoning_text];
+  // Some servers send pieces as whole messages.
+  const { content, refusal, ...others } = asRecord(delta ?? message);
+  const reasoning = [others.reasoning_content, others.reasoning, others.reasoning_text, others.thinking];
   reply.reasoning(reasoning.find((text) => typeof text === "string" && text !== ""));
   readContent(content, reply);
+  readCalls(others, reply);
   reply.refusal(refusal);
-  if (typeof finish === "string" && finish !== "") readFinish(finish, reply);
+  if (typeof finish === "string" && !NO_FINISH.has(finish.toLowerCase())) readFinish(finish, reply);
   return true;
+}
+
+/** What servers write that have no finish reason yet. */
+const NO_FINISH = new Set(["", "null", "none", "undefined"]);
+
+function readCalls({ tool_calls: calls, function_call: call }: JsonFields, reply: ReplyBuilder): void {
+  // Pieces of further calls have other numbers.
+  const first = Array.isArray(calls) ? calls.map(asRecord).find(({ index }) => !index) : undefined;
+  const { name, arguments: input } = asRecord(first?.function ?? first?.custom ?? call);
+  reply.call({ name, input });
 }
 
 /** A string, or parts if a service uses them to separate text and thinking. */
 function readContent(content: unknown, reply: ReplyBuilder): void {
   if (!Array.isArray(content)) return reply.text(content);
   for (const part of content.map(asRecord)) {
-    if (part.type !== "thinking") reply.text(part.text);
-    else {for (const thought of Array.isArray(part.thinking) ? part.thinking : []) {
-        reply.reasoning(asRecord(thought).text);
-      }}
+    if (typeof part.type !== "string" || /^(output_)?text$/.test(part.type)) reply.text(part.text);
+    else if (/think|reason/.test(part.type)) {
+      const thoughts = part.thinking ?? part.reasoning ?? part.summary ?? part.text;
+      for (const thought of Array.isArray(thoughts) ? thoughts : [thoughts]) {
+        reply.reasoning(asRecord(thought).text ?? thought);
+      }
+    }
   }
 }
 
@@ -135,6 +155,7 @@ function unstreamed(body: unknown): readonly JsonFields[] | null {
  * role. */
 function refused(text: string): string | null {
   if (/stream_options|include_usage/i.test(text)) return "stream_options";
+  if (/cache_control/i.test(text)) return "cache";
   if (/reasoning|thinking|effort/i.test(text)) return "reasoning";
   const isAboutRoles = /roles must alternate|system role|role.{0,20}system|system.{0,20}not supported/i.test(text);
   return isAboutRoles ? "roles" : null;

@@ -31,9 +31,9 @@ function bodyOf({ model, messages, reasoning }: ModelRequest, { capabilities, wi
     input: isOneMessage
       ? [{ role: "user", content: messages.flatMap(partsOf) }]
       : messages.map((message) => ({ role: message.role, content: partsOf(message) })),
-    stream: true,
+    ...(without.has("stream") ? {} : { stream: true }),
     // The service must not store anything of a conversation: each request contains all that it needs.
-    store: false,
+    ...(without.has("store") ? {} : { store: false }),
     ...(reasons ? { reasoning: { effort: EFFORT[reasoning], ...summary } } : {}),
   };
 }
@@ -44,11 +44,14 @@ function partsOf({ text, images = [] }: ModelMessage): readonly JsonFields[] {
 }
 
 function read(event: JsonFields, reply: ReplyBuilder): boolean {
-  const { type, delta, response } = event;
+  const { type, delta, response, item, text } = event;
   if (type === "response.output_text.delta") reply.text(delta);
   else if (type === "response.reasoning_summary_text.delta") reply.reasoning(delta);
   else if (type === "response.reasoning_text.delta") reply.reasoning(delta);
   else if (type === "response.reasoning_summary_part.added" && Number(event.summary_index) > 0) reply.reasoning("\n\n");
+  else if (type === "response.output_text.done") reply.whole("text", text);
+  else if (type === "response.output_item.added") readCall(asRecord(item), reply);
+  else if (type === "response.function_call_arguments.delta") reply.call({ input: delta });
   else if (type === "response.refusal.delta") reply.refusal(delta);
   else if (type === "response.created" || type === "response.in_progress") reply.servedBy(asRecord(response).model);
   else if (type === "response.completed" || type === "response.incomplete") readEnd(asRecord(response), reply);
@@ -72,34 +75,46 @@ function readEnd(response: JsonFields, reply: ReplyBuilder): void {
   if (reason === "content_filter") reply.decline("");
   else if (reason === "max_output_tokens") reply.finish = "length";
   else reply.finish = typeof reason === "string" ? reason : "stop";
+  readOutput(response.output, reply);
+  reply.takeWhole();
   reply.isWhole = true;
 }
 
-/** Converts a whole response to the equivalent deltas. */
+function readCall({ type, name, arguments: input, input: text }: JsonFields, reply: ReplyBuilder): void {
+  if (typeof type === "string" && type.endsWith("_call")) reply.call({ name: name ?? type, input: input || text });
+}
+
+/** The whole output, for a reply of which nothing came in pieces. */
+function readOutput(output: unknown, reply: ReplyBuilder): void {
+  const items = partsIn(output);
+  if (items.some(({ content }) => partsIn(content).length > 0)) reply.forgetWhole();
+  for (const item of items) {
+    readCall(item, reply);
+    for (const { text } of partsIn(item.summary)) reply.whole("reasoning", text);
+    for (const { type, text, refusal } of partsIn(item.content)) {
+      const isThought = item.type === "reasoning" || /think|reason/.test(String(type));
+      if (type === "refusal") reply.refusal(refusal);
+      else reply.whole(isThought ? "reasoning" : "text", text);
+    }
+  }
+}
+
+/** The last event of a stream has all that came before it. */
 function unstreamed(body: unknown): readonly JsonFields[] | null {
   const response = asRecord(body);
   if (!Array.isArray(response.output)) return null;
-  if (response.status === "failed") return [{ type: "response.failed", response }];
-  const events = response.output.map(asRecord).flatMap((item) => [
-    ...partsIn(item.summary).map(({ text }) => ({ type: "response.reasoning_summary_text.delta", delta: text })),
-    ...partsIn(item.content).map(({ type, text, refusal }) => {
-      if (type === "refusal") return { type: "response.refusal.delta", delta: refusal };
-      return {
-        type: type === "output_text" ? "response.output_text.delta" : "response.reasoning_text.delta",
-        delta: text,
-      };
-    }),
-  ]);
-  return [...events, { type: "response.completed", response }];
+  return [{ type: response.status === "failed" ? "response.failed" : "response.completed", response }];
 }
 
 function partsIn(parts: unknown): readonly JsonFields[] {
+  if (typeof parts === "string") return [{ text: parts }];
   return Array.isArray(parts) ? parts.map(asRecord) : [];
 }
 
 /** Summaries require a verified organisation, efforts a model that reasons. */
 function refused(text: string): string | null {
   if (/summar/i.test(text)) return "summary";
+  if (/\bstore\b/i.test(text)) return "store";
   if (/reasoning|effort/i.test(text)) return "reasoning";
   return /roles must alternate|system role/i.test(text) ? "roles" : null;
 }

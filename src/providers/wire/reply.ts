@@ -5,6 +5,9 @@ import { ReplySize } from "./_reply_size.ts";
 
 /** Tokens of one call; no model reads or writes this many. */
 const MAX_TOKENS = 100_000_000;
+const MAX_WHOLE = 2_000_000;
+/** Characters of a tool call that are kept. */
+const MAX_CALL = 300;
 
 /** The reply so far, independent of the service's format. A wire writes it, the provider reads it. */
 export class ReplyBuilder {
@@ -24,6 +27,11 @@ export class ReplyBuilder {
   /** Number of events in the stream that belonged to this API. */
   understood = 0;
   #pending: ModelEvent[] = [];
+  #hasText = false;
+  #hasReasoning = false;
+  /** Text that came whole, in order. */
+  #whole: { readonly kind: "text" | "reasoning"; readonly text: string }[] = [];
+  #call: { readonly name: string; input: string; isOver: boolean } | null = null;
   /** More arrived after a finish reason: this service sends one too early. */
   #wentOn = false;
   readonly #size = new ReplySize();
@@ -36,9 +44,17 @@ export class ReplyBuilder {
     this.model = model;
   }
 
-  /** A finish reason was received and no text followed: only counts may still come, or nothing. */
+  /** A finish reason was received after text, and none followed: only counts may still come, or nothing. Some services
+   * send a finish reason at the beginning, so that one before any text is no end. */
   get isOver(): boolean {
-    return this.finish !== null && !this.#wentOn;
+    return this.finish !== null && this.#hasText && !this.#wentOn;
+  }
+
+  /** The first tool that the model called, with the beginning of its arguments; null if it called none. */
+  get toolCall(): string | null {
+    if (this.#call === null) return null;
+    const { name, input } = this.#call;
+    return (input === "" ? name : `${name}(${input})`).slice(0, MAX_CALL).toWellFormed();
   }
 
   /** Why no more of it is read; null if it may go on. */
@@ -70,12 +86,49 @@ export class ReplyBuilder {
   text(delta: unknown): void {
     const whole = this.#joined("text", delta);
     this.tail = (this.tail + whole).slice(-500);
-    if (whole !== "") this.#pending.push({ type: "text", delta: whole });
+    if (whole === "") return;
+    this.#hasText = true;
+    this.#pending.push({ type: "text", delta: whole });
   }
 
   reasoning(delta: unknown): void {
     const whole = this.#joined("reasoning", delta);
-    if (whole !== "") this.#pending.push({ type: "reasoning", delta: whole });
+    if (whole === "") return;
+    this.#hasReasoning = true;
+    this.#pending.push({ type: "reasoning", delta: whole });
+  }
+
+  /** A part that came whole, after its pieces or instead of them. `takeWhole` adds it if no text came in pieces. */
+  whole(kind: "text" | "reasoning", text: unknown): void {
+    if (typeof text !== "string" || text === "" || this.#hasText) return;
+    // One that is too long is found when it is taken.
+    if (this.#whole.reduce((sum, part) => sum + part.text.length, 0) < MAX_WHOLE) this.#whole.push({ kind, text });
+  }
+
+  /** Replaces the parts that came whole. */
+  forgetWhole(): void {
+    this.#whole = [];
+  }
+
+  takeWhole(): void {
+    const parts = this.#hasText ? [] : this.#whole;
+    const hasReasoning = this.#hasReasoning;
+    this.#whole = [];
+    for (const { kind, text } of parts) {
+      if (kind === "text") this.text(text);
+      else if (!hasReasoning) this.reasoning(text);
+    }
+  }
+
+  /** A call of a tool: its name, or a piece of its arguments. */
+  call({ name, input }: { readonly name?: unknown; readonly input?: unknown }): void {
+    if (typeof name === "string" && name !== "") {
+      if (this.#call !== null && name !== this.#call.name) this.#call.isOver = true;
+      this.#call ??= { name, input: "", isOver: false };
+    }
+    const call = this.#call;
+    if (call === null || call.isOver || input === undefined || input === null || call.input.length > MAX_CALL) return;
+    call.input += (typeof input === "string" ? input : JSON.stringify(input)).slice(0, MAX_CALL);
   }
 
   /** The model's text for its refusal. */

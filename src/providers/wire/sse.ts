@@ -1,27 +1,17 @@
+import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
+
 /** Characters of one event. The largest event repeats a whole reply, with its characters escaped. */
 const MAX_EVENT = 8_000_000;
 
-/** The `data` of server-sent events (WHATWG HTML, 9.2.6). Events that arrived together are in one list, wherever the
- * bytes and line ends (LF, CR LF, CR) are split. Comments, names and ids are skipped. Throws `RangeError` for an event
- * or a line that is larger than any model's. */
-export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
+/** The `data` of server-sent events (WHATWG HTML, 9.2.6), as text, or as an object with `error` if the event says that
+ * it is one. Events that arrived together are in one list, wherever the bytes and line ends (LF, CR LF, CR) are split.
+ * Comments and ids are skipped. Also reads what some servers send instead: events that no empty line separates, and
+ * JSON on lines of its own. Throws `RangeError` for an event or a line that is larger than any model's. */
+export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly unknown[]> {
   const decoder = new TextDecoder();
   const lines = new Lines();
-  let data: string[] = [];
-  let length = 0;
-  const take = (some: Iterable<string>): readonly string[] => {
-    const events: string[] = [];
-    for (const line of some) {
-      if (line === "") {
-        if (data.length > 0) events.push(data.join("\n"));
-        data = [];
-        length = 0;
-      } else if (line === "data") data.push("");
-      else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
-      length = checked(length + line.length);
-    }
-    return events;
-  };
+  const open = new OpenEvent();
+  const take = (some: Iterable<string>) => [...some].flatMap((line) => open.add(line));
   for await (const chunk of bytes) {
     const events = take(lines.add(decoder.decode(chunk, { stream: true })));
     if (events.length > 0) yield events;
@@ -29,6 +19,50 @@ export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<rea
   // Some servers omit the empty line after the last event.
   const events = take([...lines.rest(decoder.decode()), ""]);
   if (events.length > 0) yield events;
+}
+
+/** The event whose lines arrive. */
+class OpenEvent {
+  #data: string[] = [];
+  #name = "";
+  #length = 0;
+
+  /** Returns the events that this line ends. */
+  add(line: string): readonly unknown[] {
+    if (line === "") return this.#close();
+    const isJson = line[0] === "{" || line[0] === "[";
+    const colon = isJson ? -1 : line.indexOf(":");
+    const field = isJson ? "data" : colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? (isJson ? line : "") : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+    const ended = (field === "data" || field === "event") && this.#isWhole ? this.#close() : [];
+    if (field === "data") this.#data.push(value);
+    else if (field === "event") this.#name = value.trim();
+    else if (field === "error" && value !== "") return [...this.#close(), errorIn(value)];
+    this.#length = checked(this.#length + line.length);
+    return ended;
+  }
+
+  /** The data so far is all of an event, though no empty line follows: nothing goes on after complete JSON. */
+  get #isWhole(): boolean {
+    const [text = ""] = this.#data;
+    if (this.#data.length !== 1) return false;
+    return text.trim() === "[DONE]" || /^\s*[{[]/.test(text) && jsonOrUndefined(text) !== undefined;
+  }
+
+  #close(): readonly unknown[] {
+    const text = this.#data.join("\n");
+    const events = this.#data.length === 0 ? [] : [this.#name === "error" ? errorIn(text) : text];
+    this.#data = [];
+    this.#name = "";
+    this.#length = 0;
+    return events;
+  }
+}
+
+/** As an object with `error`, which most services send by themselves. */
+function errorIn(text: string): unknown {
+  const value = jsonOrUndefined(text);
+  return typeof value === "object" && value !== null && "error" in value ? value : { error: value ?? text };
 }
 
 function checked(length: number): number {

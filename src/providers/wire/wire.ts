@@ -34,7 +34,8 @@ export interface ProviderApi {
   read(event: JsonFields, reply: ReplyBuilder): boolean;
   /** The equivalent events for a reply that came whole although a stream was requested; null if it is not a reply. */
   unstreamed(body: unknown): readonly JsonFields[] | null;
-  /** The name of what to leave out of the request after the service refused it with this text; null if nothing. */
+  /** The name of what to leave out of the request after the service refused it with this text; null if nothing.
+   * "stream" is found for all of them. */
   refused(text: string): string | null;
   /** Where models are listed; `page` is the `next` that `modelsIn` returned. */
   modelsAt(page: string | null): Pick<WireCall, "path" | "query">;

@@ -9,7 +9,7 @@ import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, U
 import type { ProviderOptions } from "../provider_options.ts";
 import { Endpoint } from "./_endpoint.ts";
 import { isError } from "./_error_body.ts";
-import { type ExchangeFacts, HttpExchange } from "./_exchange.ts";
+import { type ExchangeFacts, HttpExchange, type Quirks } from "./_exchange.ts";
 import { Failures } from "./_failures.ts";
 import { ReplyBuilder } from "./reply.ts";
 import type { ProviderApi, WireCall } from "./wire.ts";
@@ -17,7 +17,10 @@ import type { ProviderApi, WireCall } from "./wire.ts";
 /** How long to wait for the end of a reply's bytes after the last event, so that the connection can serve the next
  * call. */
 const LAST_BYTES_MS = 50;
-const GRACE_MS = 5_000;
+const GRACE_MS = 30_000;
+/** A service that answers whole, or to which streaming means something else. */
+const NO_STREAMING =
+  /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
 /** Of a list of models. */
 const MAX_PAGES = 20, MAX_MODELS = 10_000;
 
@@ -31,6 +34,7 @@ export class WireProvider implements Provider {
   readonly #advice: Advice;
   /** What models refused, by model name. */
   readonly #without = new Map<string, Set<string>>();
+  readonly #quirks: Quirks = { namesCompression: false };
   /** Created once per key: creating it builds patterns for secrets in all its parts. */
   #last: { readonly token: string | null; readonly endpoint: Endpoint } | null = null;
 
@@ -59,7 +63,8 @@ export class WireProvider implements Provider {
       const ids: string[] = [];
       for (let page: string | null = null, pages = 0; pages < MAX_PAGES; pages++) {
         const call = this.#wire.modelsAt(page);
-        const body = await new HttpExchange({ endpoint, failures, signal }, { model: null, call }).json();
+        const body = await new HttpExchange({ endpoint, failures, signal, quirks: this.#quirks }, { model: null, call })
+          .json();
         const list = this.#wire.modelsIn(body);
         if (list === null) throw failures.unreadable(JSON.stringify(body));
         ids.push(...list.ids.slice(0, MAX_MODELS - ids.length));
@@ -81,7 +86,14 @@ export class WireProvider implements Provider {
     request.signal.addEventListener("abort", stop, { once: true });
     try {
       const endpoint = await this.#signedIn(abort.signal);
-      const facts = { endpoint, failures: this.#failures(endpoint), signal: abort.signal };
+      const { onBytes } = request;
+      const facts = {
+        endpoint,
+        failures: this.#failures(endpoint),
+        signal: abort.signal,
+        quirks: this.#quirks,
+        onBytes,
+      };
       for await (const event of this.#reply(request, facts)) {
         throwIfAborted(request.signal);
         yield event;
@@ -127,8 +139,12 @@ export class WireProvider implements Provider {
       events.return(undefined).catch(() => {});
     }
     this.#checkEnd(reply, { exchange, failures: facts.failures, heard });
-    const { usage, model, finish, oddities } = reply;
-    yield { type: "end", usage, model, finish: finish ?? "stop", ...(oddities.length > 0 ? { oddities } : {}) };
+    const { usage, model, finish, oddities, toolCall } = reply;
+    yield {
+      ...{ type: "end", usage, model, finish: finish ?? "stop" },
+      ...(toolCall === null ? {} : { toolCall }),
+      ...(oddities.length > 0 ? { oddities } : {}),
+    };
   }
 
   /** Sends the request, and repeats it without what the service rejected. */
@@ -160,8 +176,11 @@ export class WireProvider implements Provider {
   #refusedField(exchange: HttpExchange, error: unknown): string | null {
     const { refusal } = exchange;
     const isAboutTheRequest = error instanceof ProviderError && error.code === "server" && refusal !== null &&
-      [400, 422, 500].includes(refusal.status);
-    return isAboutTheRequest ? this.#wire.refused(`${refusal.code} ${refusal.text}`) : null;
+      [400, 422, 500, 501].includes(refusal.status);
+    if (!isAboutTheRequest) return null;
+    const { code, fields, text } = refusal;
+    if (fields.includes("stream") || NO_STREAMING.test(text)) return "stream";
+    return this.#wire.refused([code, ...fields, text].join(" "));
   }
 
   /** Reads one event, as JSON or parsed. */
@@ -170,7 +189,7 @@ export class WireProvider implements Provider {
     if (typeof raw === "string" && raw.trim() === "[DONE]") return void (reply.isWhole = true);
     const value = typeof raw === "string" ? jsonOrUndefined(raw) : raw;
     if (typeof value !== "object" || value === null) throw failures.unreadable(String(raw));
-    const event = asRecord(value);
+    const event = asRecord(Array.isArray(value) ? value[0] : value);
     if (isError(event)) throw exchange.refused(event);
     // Gateways send their own pings and notes between the events: unknown events are skipped.
     if (this.#wire.read(event, reply)) reply.understood++;

@@ -88,6 +88,52 @@ export function streamsSuite(launcher: Launcher): void {
         assert.match(ran.stdout + ran.stderr, /no first word came for 1 s; firstTokenMs of its entry in providers/);
         assert.equal(user.mock.requests.length, 1);
       },
+      "a service that sends nothing for longer than its limit in the middle of a reply: the reply breaks off":
+        async () => {
+          const reply = [{ text: SHOWN, fault: "silence" as const }, final("At last")];
+          await using user = await User.make(launcher, { reply });
+          const models = [{ name: "mock-1" }];
+          const providers = [{ name: "quiet", baseUrl: user.mock.baseUrl, silenceMs: 700, models }];
+          await Deno.mkdir(user.path("vis"));
+          await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify({ localServers: false, providers }));
+          const ran = await user.run(["run", "x"], { env: { VIS_BASE_URL: "", VIS_MODEL: "" } });
+          assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"], ran.stderr);
+          assert.match(ran.stderr, /nothing came for 1 s; .*silenceMs of its entry in providers/);
+          assert.match(user.mock.requests[1]?.context ?? "", /no usable reply[\s\S]*Half of it is counted/);
+        },
+      "tool calls, thoughts only and drafts in thinking: the model is told, and no draft runs": withUser(
+        async (user) => {
+          const ran = await user.run(["run", "--max-iterations", "9", "x"]);
+          assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"], ran.stderr);
+          const told = user.mock.requests.map(({ context }) => context);
+          assert.match(told[1] ?? "", /The reply calls grep\(\{"q":"x"\}\), but there are no tools/);
+          assert.match(told[2] ?? "", /The reply held thinking only/);
+          assert.match(told[3] ?? "", /thinking that .*analysis.* begins has no end/);
+          assert.equal(await user.look((store) => store.conversations({ limit: 9 })).then(({ length }) => length), 1);
+          const { queries } = await user.queries();
+          const stored = await user.look((store) => store.iterations(queries[0]?.queryId ?? ""));
+          assert.deepEqual(stored.flatMap(({ blocks }) => blocks.map(({ code }) => code)), ["const real = 1"]);
+        },
+        {
+          reply: [
+            {
+              body: JSON.stringify({
+                choices: [{
+                  message: { content: null, tool_calls: [{ function: { name: "grep", arguments: '{"q":"x"}' } }] },
+                  finish_reason: "tool_calls",
+                }],
+              }),
+            },
+            { reasoning: "I think." },
+            { text: `<|channel|>analysis<|message|>A draft: ${replyJson("const draft = 1")}` },
+            {
+              text: `<|channel|>analysis<|message|>${replyJson("const draft = 1")}<|end|><|start|>assistant` +
+                `<|channel|>final<|message|>${replyJson("const real = 1")}`,
+            },
+            { text: final("At last") },
+          ],
+        },
+      ),
     });
   });
 

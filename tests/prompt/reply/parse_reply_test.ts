@@ -179,3 +179,51 @@ Deno.test("parseReply() names the field as which it read another name", () => {
   const read = parseReply('{"Code": [{"expr": "1", "time_ms": 5}]}');
   assert.deepEqual(read.ok ? read.reply.repairs : read, ['read "Code" as code', 'read "time_ms" as timeMs']);
 });
+
+Deno.test("parseReply() names a tool that the model called beside its text, and what it may do instead", () => {
+  const call = { reasoning: "hm", toolCall: 'grep({"q":"x"})' };
+  for (const text of ["", "Let me look.", "null"]) {
+    const parsed = parseReply(text, call);
+    assert.ok(!parsed.ok && parsed.fault === "tools");
+    const says = 'The reply calls grep({"q":"x"}), but there are no tools: write TypeScript in code. Expected one JSON';
+    assert.ok(parsed.reason.startsWith(says), parsed.reason);
+  }
+  const long = parseReply("", { reasoning: "", toolCall: `write(${"x\n".repeat(5_000)})` });
+  assert.ok(!long.ok && long.reason.length < 600 && !long.reason.includes("\n"));
+  const read = parseReply('{"code":[{"expr":"1"}]}', call);
+  assert.deepEqual(read.ok ? read.reply.repairs : read, [`ignored a call of ${call.toolCall}: there are no tools`]);
+});
+
+Deno.test("parseReply() tells thoughts only from nothing at all", () => {
+  const faultOf = (text: string, reasoning: string) => {
+    const parsed = parseReply(text, { reasoning, toolCall: null });
+    return parsed.ok ? null : parsed.fault;
+  };
+  assert.deepEqual([faultOf("", ""), faultOf("", "hm"), faultOf(" null ", "hm"), faultOf("hi", "hm")], [
+    "empty",
+    "thinking",
+    "thinking",
+    "text",
+  ]);
+});
+
+Deno.test("parseReply() names the tool of a call that is written as text", () => {
+  const calls: readonly (readonly [string, string])[] = [
+    ['<tool_call>\n{"name": "grep", "arguments": {"q": "x"}}\n</tool_call>', "grep"],
+    [
+      '<function_calls><invoke name="read_file"><parameter name="p">a</parameter></invoke></function_calls>',
+      "read_file",
+    ],
+    ['<|channel|>commentary to=functions.ls <|constrain|>json<|message|>{"p":"a"}<|call|>', "ls"],
+    ['[TOOL_CALLS][{"name": "search", "arguments": {}}]', "search"],
+    ['{"tool_name": "grep", "arguments": {"q": "x"}}', "grep"],
+  ];
+  for (const [text, name] of calls) {
+    const parsed = parseReply(text);
+    assert.ok(!parsed.ok && parsed.fault === "tools", text);
+    assert.ok(
+      parsed.reason.startsWith(`The reply imitates a tool call (${name}), but there are no tools`),
+      parsed.reason,
+    );
+  }
+});

@@ -202,6 +202,60 @@ Deno.test("Router.ask() names the limit that ended a reply, which took as long a
   assert.equal(mute.elapsed(), 2 * MINUTE);
 });
 
+/** A model that thinks while its service sends signs of life, before its first word or after it. */
+function alive(clock: FakeClock, { begins, ms, times }: {
+  readonly begins: boolean;
+  readonly ms: number;
+  readonly times: number;
+}): Provider {
+  return {
+    ...paced(clock, { events: [], ms: 0 }),
+    async *stream({ signal, onBytes }: ModelRequest): AsyncGenerator<ModelEvent> {
+      if (begins) yield { type: "reasoning", delta: "hm" };
+      for (let time = 0; time < times; time++) {
+        await clock.sleep(ms, signal);
+        onBytes?.();
+      }
+      yield { type: "text", delta: "well" };
+      yield { type: "end", usage: NO_USAGE, model: "m", finish: "stop" };
+    },
+  };
+}
+
+Deno.test("Router.ask() waits for a model whose service sends anything at all", async () => {
+  for (const begins of [false, true]) {
+    const { ask, elapsed } = rig((clock) => [alive(clock, { begins, ms: 50_000, times: 20 })]);
+    assert.equal((await ask({ onEvent: () => true })).text, "well");
+    assert.equal(elapsed(), 20 * 50_000);
+  }
+});
+
+Deno.test("Router.ask() gives up a service that sends signs of life and no end", async () => {
+  const waits: number[] = [];
+  const { ask, elapsed } = rig((clock) => [alive(clock, { begins: false, ms: 50_000, times: Infinity })]);
+  await assert.rejects(ask({ onWait: ({ limitMs }) => waits.push(limitMs) }), { code: "reply" });
+  assert.equal(elapsed(), 60 * MINUTE);
+  // What is left counts from the last sign of life, and ends with the time of a reply.
+  assert.ok(waits.every((limit, at) => limit >= (waits[at - 1] ?? 2 * MINUTE)), waits.join());
+  assert.ok((waits.at(-1) ?? 0) <= 60 * MINUTE);
+});
+
+Deno.test("Router.ask() bears as much silence as the route says", async () => {
+  const word: ModelEvent = { type: "text", delta: "word" };
+  const clock = new FakeClock();
+  const begun = clock.now();
+  const router = new Router({
+    routes: [{ provider: paced(clock, { events: [word], ms: 0 }), model: "m", silenceMs: 5 * MINUTE }],
+    clock,
+  });
+  const asked = router.ask({ messages: [], reasoning: "balanced" }, {
+    signal: new AbortController().signal,
+    onEvent: () => true,
+  });
+  await assert.rejects(asked, /nothing came for 300 s; .*silenceMs of its entry in providers/);
+  assert.equal(clock.now() - begun, 5 * MINUTE);
+});
+
 Deno.test("Router.ask() ends a reply that comes slowly and has no end", async () => {
   const words = function* (): Generator<ModelEvent> {
     while (true) yield { type: "text", delta: "word " };

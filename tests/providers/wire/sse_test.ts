@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { sse } from "../../../src/providers/wire/sse.ts";
 
-async function eventsOf(text: string, size = text.length || 1): Promise<string[]> {
+async function eventsOf(text: string, size = text.length || 1): Promise<unknown[]> {
   const bytes = new TextEncoder().encode(text);
   const chunks = async function* () {
     for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.slice(at, at + size));
@@ -77,5 +77,5 @@ Deno.test("sse() gives up on an event without an end", async () => {
 Deno.test("sse() reads a long event in linear time", async () => {
   const text = `data: ${"x".repeat(4_000_000)}\n\n`;
   const [event] = await eventsOf(text, 100);
-  assert.equal(event?.length, 4_000_000);
+  assert.equal(String(event).length, 4_000_000);
 });

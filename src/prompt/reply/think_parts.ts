@@ -105,12 +105,14 @@ export interface ThinkParts {
   readonly body: string;
   /** The mark of the last thinking that has no end; "" if there is none. What it holds is no reply. */
   readonly unclosed: string;
+  /** The text begins with thinking. */
+  readonly leads: boolean;
 }
 
 /** Separates what a model marks as thinking from its reply. A mark in a JSON value or in code is text. The end of
  * thinking without its beginning, which many templates write themselves, makes everything before it thinking. */
 export function takeThinking(text: string): ThinkParts {
-  return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "" };
+  return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "", leads: false };
 }
 
 type Kind = "open" | "close" | "answer" | "json" | "fence";
@@ -172,6 +174,7 @@ class Parts {
 
   take(): ThinkParts {
     let unclosed = "";
+    let leads: boolean | null = null;
     for (let at = 0, from = 0;;) {
       const found = this.#next(at);
       if (found === null) {
@@ -191,6 +194,7 @@ class Parts {
         at = Math.max(end, index + 1);
         continue;
       }
+      leads ??= kind !== "open" || this.#text.slice(0, index).trim() === "";
       this.#body.push(this.#text.slice(from, index));
       at = from = end;
       if (kind !== "open") {
@@ -208,7 +212,7 @@ class Parts {
       at = from = close.end;
     }
     const thinking = this.#thinking.map((part) => part.trim()).filter((part) => part !== "").join("\n");
-    return { thinking, body: this.#body.join(""), unclosed };
+    return { thinking, body: this.#body.join(""), unclosed, leads: leads ?? false };
   }
 
   #next(at: number): Found | null {
