@@ -1,14 +1,15 @@
-/** `deno run -A scripts/generate/model_data.ts <folder>`: writes `src/providers/models/model_data/*.json` from the
- * unpacked npm package @earendil-works/pi-ai (MIT, see LICENSE-third-party), whose `exports` do not include its data:
- *
- *     npm pack @earendil-works/pi-ai@0.87.1 && tar xzf earendil-works-pi-ai-0.87.1.tgz
- *     deno run -A scripts/generate/model_data.ts package
+/** `bin/deno task models`: writes `src/providers/models/data/*.json`, prices included, from the newest npm package
+ * @earendil-works/pi-ai (MIT, see LICENSE-third-party), whose `exports` do not include its data. Each release does it.
+ * `deno run -A scripts/generate/model_data.ts FOLDER` takes an unpacked package instead.
  *
  * A row is [context, longest reply, input, output, cached, written, flags]: two token counts, four prices in US dollars
  * per million tokens (null if unknown; cached is input read from a cache, written is input written to one), and the
  * letters r (reasons), i (accepts images), s (served by the Responses API). */
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+const PACKAGE = "@earendil-works/pi-ai";
 
 /** Our file names and the package's. Subscription prices are not the prices of a pay-per-use service. */
 const FILES: readonly { readonly ours: string; readonly theirs: string; readonly priced: boolean }[] = [
@@ -23,6 +24,8 @@ const FILES: readonly { readonly ours: string; readonly theirs: string; readonly
 
 export interface SourceModel {
   readonly id: string;
+  /** "chat" if omitted; others make images or classify. */
+  readonly type?: string;
   readonly api: string;
   readonly reasoning: boolean;
   readonly input: readonly string[];
@@ -41,7 +44,8 @@ export function modelDataText(
   models: readonly SourceModel[],
   { source, priced }: { readonly source: string; readonly priced: boolean },
 ): string {
-  const rows = models.toSorted((a, b) => a.id < b.id ? -1 : 1).map((model) => {
+  const chat = models.filter(({ type = "chat" }) => type === "chat");
+  const rows = chat.toSorted((a, b) => a.id < b.id ? -1 : 1).map((model) => {
     const row = JSON.stringify(rowOf(model, priced)).replaceAll(",", ", ");
     return `    ${JSON.stringify(model.id)}: ${row}`;
   });
@@ -61,19 +65,37 @@ function rowOf(model: SourceModel, priced: boolean): readonly (number | string |
   return [model.contextWindow, model.maxTokens, ...price, flags];
 }
 
-if (import.meta.main) {
-  const folder = Deno.args[0];
-  if (folder === undefined) throw new Error("Cannot find the data: give the folder of the unpacked package");
+/** Downloads and unpacks the newest version below `folder`. */
+async function newestPackage(folder: string): Promise<string> {
+  for (const [command, ...args] of [["npm", "pack", "--silent", `${PACKAGE}@latest`], ["sh", "-c", "tar xzf *.tgz"]]) {
+    const { success } = await new Deno.Command(command ?? "", { args, cwd: folder }).output();
+    if (!success) throw new Error(`Cannot get the newest ${PACKAGE}: ${command} failed`);
+  }
+  return join(folder, "package");
+}
+
+async function writeAll(folder: string): Promise<void> {
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   const data = join(folder, "dist/providers/data");
   const { generatedAt } = JSON.parse(await readFile(join(data, ".manifest.json"), "utf8"));
+  const source = `${PACKAGE} ${version} (MIT), ${String(generatedAt).slice(0, 10)}`;
   for (const { ours, theirs, priced } of FILES) {
     const groups: Record<string, Record<string, SourceModel>> = JSON.parse(
       await readFile(join(data, `${theirs}.json`), "utf8"),
     );
     const models = Object.values(groups).flatMap((group) => Object.values(group));
-    const source = `@earendil-works/pi-ai ${version} (MIT), ${String(generatedAt).slice(0, 10)}`;
     const target = new URL(`../../src/providers/models/data/${ours}.json`, import.meta.url);
     await writeFile(target, modelDataText(models, { source, priced }));
+  }
+  console.log(`Models and prices are those of ${source}`);
+}
+
+if (import.meta.main) {
+  const given = Deno.args[0];
+  const folder = await mkdtemp(join(tmpdir(), "vis-models-"));
+  try {
+    await writeAll(given ?? await newestPackage(folder));
+  } finally {
+    await rm(folder, { recursive: true });
   }
 }

@@ -18,6 +18,7 @@ export function requestSettings(
       ...configured.limits,
       costUsd: lower(configured.limits.costUsd, limits?.costUsd),
       wallMs: lower(configured.limits.wallMs, limits?.wallMs),
+      priced: limits?.priced ?? false,
     },
     instructions: plan ? planInstructions(given) : given,
   };

@@ -16,12 +16,15 @@ import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { ModelMessage } from "../providers/provider.ts";
+import type { ModelRoute } from "../providers/router/router.ts";
+import { PREFERENCES } from "../query/chosen_route.ts";
 import { previewCall } from "../query/preview_call.ts";
+import { requestSettings } from "./_request_settings.ts";
 import { allInputVariables } from "./_all_input_variables.ts";
 import { asBefore } from "./_as_before.ts";
 import { notFound } from "./_not_found.ts";
 import { readSettled } from "./_read_settled.ts";
-import { checkRequest } from "./check_request.ts";
+import { checkPrice, checkRequest } from "./check_request.ts";
 import { checkedExtras } from "./checked_extras.ts";
 import type { ConversationParts } from "./conversation_parts.ts";
 import { QueryRunner, type RunnerOptions } from "./query_runner.ts";
@@ -67,6 +70,16 @@ export class Conversations {
     this.records = new Records(parts.store, this.#own);
     this.#runner = common?.runner ?? new QueryRunner(parts);
     this.shared = common ? common.shared : parts.shared?.(this.#runner) ?? null;
+  }
+
+  /** All models that may serve, the root first. */
+  get routes(): readonly ModelRoute[] {
+    return this.#parts.router.routes;
+  }
+
+  /** The names under which a request can choose one of these models, or a preference among them. */
+  get modelNames(): readonly string[] {
+    return [...PREFERENCES, ...this.routes.flatMap(({ provider, model }) => [model, `${provider.name}/${model}`])];
   }
 
   get #store(): Store {
@@ -128,12 +141,13 @@ export class Conversations {
   }
 
   /** Runs a request to its end. Rejects with `UsageError` for an empty or oversized request, an invalid schema,
-   * images that cannot be sent and variables that cannot be read, and with `Cancelled` if something would have to be
+   * images that cannot be sent, variables that cannot be read and a limited cost of a model with an unknown price, and with `Cancelled` if something would have to be
    * created after the signal aborted; in these cases nothing is created or stored. Also rejects with `BusyError`
    * (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`; every other end is a
    * result. */
   async ask(target: AskTarget, request: string, options: AskOptions): Promise<QueryResult> {
     checkRequest(request);
+    this.#checkPrice(options);
     const extras = await checkedExtras(options, this.#parts.router);
     const checked = { ...options, extras };
     if ("branchId" in target) return await this.#runIn(target, request, checked);
@@ -170,6 +184,7 @@ export class Conversations {
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     const inherited = seenFrom !== undefined && seenFrom.branchId !== query.branchId;
     if (inherited || last?.queryId !== queryId) return await this.ask({ queryId, position: -1 }, query.text, again);
+    this.#checkPrice(again);
     const extras = await checkedExtras(again, this.#parts.router);
     return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
   }
@@ -209,10 +224,18 @@ export class Conversations {
 
   /** Throws `UsageError` if `ask` would refuse a request or what comes with it; nothing is stored. */
   async check(
-    { request, ...given }: Pick<AskOptions, "images" | "responseSchema"> & { readonly request?: string },
+    { request, ...given }: Pick<AskOptions, "images" | "responseSchema" | "model" | "limits"> & {
+      readonly request?: string;
+    },
   ): Promise<void> {
     if (request !== undefined) checkRequest(request);
+    this.#checkPrice(given);
     await checkedExtras(given, this.#parts.router);
+  }
+
+  #checkPrice(given: Pick<AskOptions, "model" | "limits">): void {
+    const { router, settings } = this.#parts;
+    checkPrice({ model: given.model, limits: requestSettings(settings, given).limits }, router);
   }
 
   /** Takes the lock of the branch before awaiting anything else. */

@@ -42,8 +42,8 @@ export interface AskOptions extends KeyedRequest {
   readonly askedAs?: Asked | undefined;
   /** Iterations the query may use before it asks for more; the configured number if omitted. */
   readonly maxIterations?: number | undefined;
-  /** The model that serves it, such as "openai/gpt-5"; the configured one if omitted. */
+  /** The model that serves it, such as "anthropic/claude-sonnet-5"; the configured one if omitted. */
   readonly model?: string | undefined;
   /** Lower than the configured limits; higher ones have no effect. */
-  readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs"> | undefined;
+  readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs" | "priced"> | undefined;
 }

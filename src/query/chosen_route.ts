@@ -12,6 +12,8 @@ export function chosenRoute(
   return { ...route, capabilities: route.provider.capabilities(route.model) };
 }
 
+export const PREFERENCES: readonly ModelPreference[] = ["cost", "speed", "intelligence"];
+
 export function isPreference(name: string): name is ModelPreference {
-  return name === "cost" || name === "speed" || name === "intelligence";
+  return PREFERENCES.some((one) => one === name);
 }

@@ -1,6 +1,6 @@
 import { Cancelled, HostCallError, ProviderError } from "../domain/errors.ts";
 import { addUsage, NO_USAGE, type Usage } from "../domain/query/usage.ts";
-import { limitReached, type LimitReason, type QueryLimits } from "./limits.ts";
+import { limitReached, type LimitReason, needsPrice, type QueryLimits } from "./limits.ts";
 
 /** The expected consumption of a call, before it is made. */
 export interface Expected {
@@ -33,7 +33,9 @@ class Tree {
   readonly #held = new Set<Held>();
   readonly #waiting = new Set<() => void>();
   subcalls = 0;
-  spent: Spend = NOTHING;
+  usage: Usage = NO_USAGE;
+  /** Of the calls whose price is known. */
+  costUsd = 0;
 
   constructor(limits: QueryLimits, elapsed: () => number) {
     this.limits = limits;
@@ -41,19 +43,19 @@ class Tree {
   }
 
   reached(): LimitReason | null {
-    return limitReached(this.limits, { ...this.spent, ms: this.elapsed() });
+    return limitReached(this.limits, { usage: this.usage, costUsd: this.costUsd, ms: this.elapsed() });
   }
 
   /** Null if it may exceed what is left after the calls under way. A call is always allowed when it is the only one. */
   hold({ inputTokens, price }: Expected): Held | null {
-    const { usage, costUsd } = this.spent;
+    const { usage, costUsd } = this;
     const calls = Math.max(1, usage.calls);
     const output = usage.output / calls;
     const cost = price ? (inputTokens * price.input + output * price.output) / 1e6 : 0;
     // The characters of a prompt are a poor measure of its tokens, so at least the average of past calls is expected.
     const held: Held = {
       tokens: Math.max(inputTokens + output, (usage.input + usage.output) / calls),
-      costUsd: Math.max(cost, (costUsd ?? 0) / calls),
+      costUsd: Math.max(cost, costUsd / calls),
     };
     if (this.#held.size > 0 && (this.#unknown() || !this.#fits(held))) return null;
     this.#held.add(held);
@@ -80,7 +82,7 @@ class Tree {
   /** Until the first call has ended, consumption per call is unknown; with a limit, the others wait for it. */
   #unknown(): boolean {
     const { tokens, costUsd } = this.limits;
-    return this.spent.usage.calls === 0 && (tokens !== null || costUsd !== null);
+    return this.usage.calls === 0 && (tokens !== null || costUsd !== null);
   }
 
   #fits(held: Held): boolean {
@@ -90,9 +92,9 @@ class Tree {
       heldTokens += other.tokens;
       heldCost += other.costUsd;
     }
-    const { usage, costUsd: spent } = this.spent;
+    const { usage } = this;
     if (tokens !== null && usage.input + usage.output + heldTokens > tokens) return false;
-    return costUsd === null || (spent ?? 0) + heldCost <= costUsd;
+    return costUsd === null || this.costUsd + heldCost <= costUsd;
   }
 }
 
@@ -121,6 +123,11 @@ export class Ledger {
   /** What this query and all below it have spent. The cost is null once a call with an unknown price was made. */
   get spent(): Spend {
     return this.#spent;
+  }
+
+  /** Whether the limits of the tree require a known price of every call. */
+  get priced(): boolean {
+    return needsPrice(this.#tree.limits);
   }
 
   /** The limit of the tree that was reached, or null. */
@@ -166,7 +173,8 @@ export class Ledger {
 
   /** Counts a call without a reservation. */
   count(spent: Spend): void {
-    this.#tree.spent = sum(this.#tree.spent, spent);
+    this.#tree.usage = addUsage(this.#tree.usage, spent.usage);
+    this.#tree.costUsd += spent.costUsd ?? 0;
     this.#add(spent);
   }
 

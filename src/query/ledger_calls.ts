@@ -39,7 +39,8 @@ export class LedgerCalls implements ModelCalls {
     return chosenRoute(this.#router, this.#model);
   }
 
-  /** Like the router; also rejects with `ProviderError` when a limit of the tree is reached. */
+  /** Like the router; also rejects with `ProviderError` when a limit of the tree is reached, and when that limit is a
+   * cost and the price of the model is unknown. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
@@ -48,7 +49,7 @@ export class LedgerCalls implements ModelCalls {
     const reservation = await this.#ledger.reserve({ inputTokens, price }, options.signal);
     let spent: Spend = { usage: NO_USAGE, costUsd: 0 };
     try {
-      const chosen = { ...request, ...choiceOf(this.#model, request) };
+      const chosen = { ...request, ...choiceOf(this.#model, request), priced: this.#ledger.priced };
       const call = (): Promise<RouterReply> => this.#router.ask(chosen, options);
       const reply = await (this.#gate?.run(call, options.signal) ?? call());
       spent = { usage: reply.usage, costUsd: reply.costUsd };

@@ -56,7 +56,8 @@ export class TitleCall {
     if ((await store.findConversation(branchId))?.title !== titleOf(request)) return null;
     const stop = new AbortController();
     // Not behind the query's ledger: the first two calls must not wait for each other.
-    const calls = new LedgerCalls(router, { ledger: Ledger.open(NO_LIMITS, () => 0), model });
+    const own = Ledger.open({ ...NO_LIMITS, priced: ledger.priced }, () => 0);
+    const calls = new LedgerCalls(router, { ledger: own, model });
     const text = `${RULES}\n\n${clip(request, REQUEST_CHARS)}`;
     const reply = calls.ask({ messages: [{ role: "user", text }], reasoning: "quick" }, {
       signal: AbortSignal.any([signal, stop.signal]),

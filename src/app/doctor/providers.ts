@@ -1,11 +1,14 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import type { CheckResult } from "../../channels/channel.ts";
 import { ConfigError } from "../../domain/errors.ts";
-import { buildRouter } from "../providers/build_router.ts";
+import { buildRouter, unpricedRoot } from "../providers/build_router.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";
+import { loadModelData } from "../../providers/models/model_data.ts";
 import type { Settings } from "../settings/settings.ts";
 
 const REACH_MS = 5_000;
+/** Services change their prices a few times a year. */
+const OLD_DAYS = 180;
 const NO_PROVIDER =
   "vis auth login, or VIS_BASE_URL and VIS_MODEL for any OpenAI-compatible server; vis demo needs none";
 
@@ -17,7 +20,24 @@ export async function diagnoseProviders(settings: Settings): Promise<readonly Ch
     if (error instanceof ConfigError) return [];
     throw error;
   });
-  return [await rootOf(settings), ...await others];
+  return [await rootOf(settings), ...await pricesOf(settings), ...await others];
+}
+
+/** The age of the bundled prices, and whether a limit of the cost refuses the model that would serve. */
+async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
+  const name = "prices";
+  const router = await buildRouter(settings).catch((error: unknown) => {
+    if (error instanceof ConfigError) return null; // reported with the provider
+    throw error;
+  });
+  if (router === null) return [];
+  const fault = unpricedRoot(router, settings);
+  if (fault !== null) return [{ name, state: "fail", ...fault }];
+  const { date } = await loadModelData("anthropic");
+  const days = Math.floor((Date.now() - Date.parse(date)) / 86_400_000);
+  const found = `of ${date}, included in this version`;
+  if (days <= OLD_DAYS) return [{ name, state: "ok", found, fix: "" }];
+  return [{ name, state: "warn", found: `${found}: ${days} days old`, fix: "Update Vis (vis update)" }];
 }
 
 async function rootOf(settings: Settings): Promise<CheckResult> {

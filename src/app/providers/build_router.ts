@@ -111,6 +111,27 @@ function noModel({ name, plain }: ResolvedProvider): string {
   } lists them)`;
 }
 
+/** Why every request would be refused, and what to do: the settings limit its cost, and the price of the root model is
+ * unknown. Null if that is not so. `serves`: the quota of tokens and users counts too. */
+export function unpricedRoot(
+  { routes: [root] }: Pick<Router, "routes">,
+  { config: { budget, server } }: Pick<Settings, "config">,
+  { serves = false }: { readonly serves?: boolean } = {},
+): { readonly found: string; readonly fix: string } | null {
+  const limit = budget.costUsd !== null
+    ? "budget.costUsd"
+    : serves && server.quota.costUsdPerDay !== null
+    ? "server.quota.costUsdPerDay"
+    : null;
+  if (limit === null || root === undefined) return null;
+  const { provider, model } = root;
+  if (provider.capabilities(model).price !== null) return null;
+  return {
+    found: `the price of ${model} is unknown, so that ${limit} refuses every request`,
+    fix: `Set price of ${model} in providers[].models of config.jsonc, or remove ${limit}`,
+  };
+}
+
 function unknownModel(model: string, { name }: ResolvedProvider): string {
   return `${model} is not a known model: no price, images or reasoning are assumed (describe it in providers of config.jsonc; ` +
     `vis models --provider ${name} lists models)`;

@@ -264,9 +264,10 @@ async function listModels(
 ): Promise<ModelsReport> {
   const data = resolved.data === null ? null : await loadModelData(resolved.data);
   const describe = (name: string): ModelReport => describeModel(name, { resolved, data, root });
+  const prices = data === null ? {} : { prices: data.date };
   try {
     const names = await served(resolved, { signal });
-    return { provider: resolved.name, source: "service", detail: "", models: names.map(describe) };
+    return { provider: resolved.name, source: "service", detail: "", ...prices, models: names.map(describe) };
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
     const why = messageOf(error);
@@ -276,7 +277,8 @@ async function listModels(
     }
     const names = [...new Set([...own, ...data?.models.map(({ name }) => name) ?? []])];
     const detail = data === null ? why : `${data.source}; the service: ${why}`;
-    return { provider: resolved.name, source: data === null ? "config" : "data", detail, models: names.map(describe) };
+    const source = data === null ? "config" : "data";
+    return { provider: resolved.name, source, detail, ...prices, models: names.map(describe) };
   }
 }
 

@@ -15,6 +15,7 @@ import { wantedTelemetry } from "../otel/wanted_telemetry.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { openNotes } from "./open_notes.ts";
 import { openTraced } from "../session/open_traced.ts";
+import { unpricedRoot } from "../providers/build_router.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";
 import { readService } from "./read_service.ts";
 import { readiness } from "./readiness.ts";
@@ -50,6 +51,7 @@ export async function serve(
   try {
     bot = await botOf(request, { settings, parts, session });
     const { conversations, workspace, provider, model } = session;
+    const unpriced = unpricedRoot(conversations, settings, { serves: true });
     const server = startHttp({
       ...{ conversations, workspace, provider, model },
       tokens: source,
@@ -72,7 +74,14 @@ export async function serve(
     }, { host, port: request.port ?? config.port });
     return {
       ...{ url: server.url, token, tokenFrom: from, provider, model },
-      notes: [...ofProfile, ...openNotes(host), ...session.notes ?? [], ...bot?.notes ?? [], ...notes],
+      notes: [
+        ...ofProfile,
+        ...openNotes(host),
+        ...session.notes ?? [],
+        ...pricesNote(unpriced),
+        ...bot?.notes ?? [],
+        ...notes,
+      ],
       close: async () => {
         await Promise.all([server.close(), bot?.close()]);
         await session.close();
@@ -83,6 +92,10 @@ export async function serve(
     await session.close();
     throw error;
   }
+}
+
+function pricesNote(unpriced: ReturnType<typeof unpricedRoot>): readonly string[] {
+  return unpriced === null ? [] : [`${unpriced.found}; ${unpriced.fix}`];
 }
 
 /** Telegram's code is only loaded if its webhook is served. */

@@ -7,6 +7,7 @@ import { TenantMetrics } from "./metrics/tenant_metrics.ts";
 import { Quotas } from "./auth/quotas.ts";
 import { AbandonedCalls } from "./request/abandoned_calls.ts";
 import { Idempotency } from "./request/idempotency.ts";
+import { ListedModels } from "./request/listed_models.ts";
 import { Runs } from "./stream/runs.ts";
 
 /** Clients that do not read their response are disconnected after this. */
@@ -32,7 +33,12 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   const open = new Set<Promise<void>>();
   const { within = (_request, work) => work(() => {}) } = parts;
   const app = createApp(parts, hosts);
-  const common = { parts, runs, metrics, once: new Idempotency(), abandoned: new AbandonedCalls() };
+  const common = {
+    ...{ parts, runs, metrics },
+    once: new Idempotency(),
+    abandoned: new AbandonedCalls(),
+    models: new ListedModels(parts),
+  };
   const listener = new Listener({
     ...at,
     failed: (why) => parts.log.error("connections_dropped", { why }),

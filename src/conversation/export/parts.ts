@@ -25,6 +25,7 @@ export function endFacts(query: RecordedQuery): readonly string[] {
     `${iterations.length} ${iterations.length === 1 ? "step" : "steps"}`,
     `${(ms / 1000).toFixed(1)} s`,
     `${usage.input} in + ${usage.output} out tokens`,
+    ...(costUsd === null && usage.calls > 0 ? ["price unknown"] : []),
     ...(costUsd === null || costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`]),
   ];
 }

@@ -72,6 +72,7 @@ export const ModelsReportSchema = z.object({
   source: z.enum(["service", "data", "config"]),
   /** Why the list is not from the service, or where the data is from. */
   detail: z.string(),
+  prices: z.string().optional().describe("The day of the bundled prices, if there are any for this provider"),
   models: z.array(z.object({
     name: z.string(),
     contextTokens: z.number().nullable(),

@@ -69,6 +69,7 @@ function factsOf({ status, reason, ms, usage, costUsd, confidence }: TurnEnd): s
   const parts = [durationText(ms)];
   if (usage.input + usage.output > 0) {
     parts.push(`${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out`);
+    if (costUsd === null) parts.push("price unknown");
   }
   if (costUsd !== null && costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
   if (status !== "done") parts.unshift((reason && WHY[reason]) ?? reason ?? status);

@@ -15,6 +15,8 @@ export interface ModelFacts extends Capabilities {
 export interface ModelData {
   /** Package, version, licence and date. */
   readonly source: string;
+  /** The day of its prices: 2026-11-20. */
+  readonly date: string;
   readonly models: readonly ModelFacts[];
   /** Finds a model by its name, or by its name without a date at the end; null if unknown. */
   find(name: string): ModelFacts | null;
@@ -38,6 +40,7 @@ export async function loadModelData(set: ModelDataSet): Promise<ModelData> {
   };
   return {
     source,
+    date: source.slice(-10),
     find,
     get models() {
       return Object.entries(rows).map(([name, row]) => factsOf(name, row));

@@ -123,7 +123,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     keyNames: ["COPILOT_GITHUB_TOKEN"],
     key: "device-login",
     byKey: false,
-    defaultModel: "gpt-5-mini",
+    defaultModel: "gpt-6-luna",
     data: "github-copilot",
   },
   "ollama": {

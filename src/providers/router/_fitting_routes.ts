@@ -1,5 +1,6 @@
 import { ProviderError } from "../../domain/errors.ts";
 import type { ModelMessage } from "../provider.ts";
+import { isPriced, unpriced, unpricedText } from "./named_routes.ts";
 import type { ModelPreference, ModelRoute } from "./router.ts";
 
 /** Reserved for the reply. */
@@ -14,13 +15,15 @@ export function estimateTokens(messages: readonly ModelMessage[]): number {
 }
 
 /** The routes that can serve a request, best first: in the given order, or in that of a preference. Throws
- * `ProviderError` if a request contains images and no model accepts them. */
+ * `ProviderError` if a request contains images and no model accepts them, and if it needs a known price and the model
+ * that would serve has none. */
 export function fittingRoutes(
   routes: readonly ModelRoute[],
   request: {
     readonly messages: readonly ModelMessage[];
     readonly tokens: number;
     readonly prefer: ModelPreference | null;
+    readonly priced?: boolean;
   },
 ): readonly ModelRoute[] {
   const withImages = request.messages.some(({ images }) => images !== undefined && images.length > 0);
@@ -41,7 +44,14 @@ export function fittingRoutes(
   });
   // If none is large enough, the service decides, since the count is an estimate.
   const fitting = large.length > 0 ? large : seeing;
-  return request.prefer === null ? fitting : fitting.toSorted(ORDER[request.prefer]);
+  const ordered = request.prefer === null ? fitting : fitting.toSorted(ORDER[request.prefer]);
+  if (!request.priced) return ordered;
+  const refused = unpriced(ordered, request);
+  if (refused === null) return ordered.filter(isPriced);
+  throw new ProviderError(`Cannot call ${refused.model}: ${unpricedText(refused)}`, {
+    code: "refused",
+    retryable: false,
+  });
 }
 
 type Order = (a: ModelRoute, b: ModelRoute) => number;

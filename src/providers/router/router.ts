@@ -55,6 +55,8 @@ export interface RouterRequest {
   readonly prefer?: ModelPreference | null;
   /** Only this model may serve: "model" or "provider/model", also one that no route has. */
   readonly model?: string | null;
+  /** Only models with a known price may serve. */
+  readonly priced?: boolean;
 }
 
 export interface RouterCallOptions {

@@ -149,6 +149,20 @@ Deno.test("doctor() asks every provider that is configured, without showing a ke
     }
   }));
 
+Deno.test("doctor() shows the day of the prices, and a limit of the cost that would refuse every request", () =>
+  withPlace(async ({ write, check }) => {
+    const { found } = (await check({ VIS_PROVIDER: "demo" })).get("prices") ?? assert.fail();
+    assert.match(found, /^of \d{4}-\d{2}-\d{2}, included in this version/);
+    const providers = [{ name: "house", baseUrl: "http://127.0.0.1:9/v1", models: [{ name: "large" }] }];
+    await write("home/config.jsonc", JSON.stringify({ ...OWN, providers, budget: { costUsd: 1 } }));
+    assert.deepEqual((await check()).get("prices"), {
+      name: "prices",
+      state: "fail",
+      found: "the price of large is unknown, so that budget.costUsd refuses every request",
+      fix: "Set price of large in providers[].models of config.jsonc, or remove budget.costUsd",
+    });
+  }));
+
 Deno.test("doctor() tells of a home and a database that cannot be made", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
   try {

@@ -67,8 +67,8 @@ export function startCopilotMock(): CopilotMock {
     if (!good.has(authorization.replace(/^Bearer /, ""))) {
       return Response.json({ error: { message: "token expired" } }, { status: 401 });
     }
-    if (path === "/models") return Response.json({ data: [{ id: "gpt-5-mini" }] });
-    const chunk = { id: "1", model: "gpt-5-mini", choices: [{ delta: { content: "hello" }, finish_reason: "stop" }] };
+    if (path === "/models") return Response.json({ data: [{ id: "gpt-6-luna" }] });
+    const chunk = { id: "1", model: "gpt-6-luna", choices: [{ delta: { content: "hello" }, finish_reason: "stop" }] };
     return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, {
       headers: { "content-type": "text/event-stream" },
     });

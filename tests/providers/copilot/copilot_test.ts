@@ -14,7 +14,7 @@ function rig(mock: CopilotMock) {
   const protocols: WireProtocol[] = [];
   const provider = new CopilotProvider({
     name: "github-copilot",
-    defaultModel: "gpt-5-mini",
+    defaultModel: "gpt-6-luna",
     endpoints: { exchange: `${mock.url}/copilot_internal/v2/token`, api: mock.url },
     githubToken: "gho_4711",
     capabilities: () => ({ ...UNKNOWN_MODEL, images: true }),
@@ -30,7 +30,7 @@ function rig(mock: CopilotMock) {
 
 async function textOf(
   provider: Provider,
-  { model = "gpt-5-mini", messages = [{ role: "user", text: "hi" }], signal = ALWAYS }: {
+  { model = "gpt-6-luna", messages = [{ role: "user", text: "hi" }], signal = ALWAYS }: {
     readonly model?: string;
     readonly messages?: readonly ModelMessage[];
     readonly signal?: AbortSignal;
@@ -108,7 +108,7 @@ Deno.test("CopilotProvider() says that images come", async () => {
 
 Deno.test("CopilotProvider() lists the models of the account", async () => {
   await using mock = startCopilotMock();
-  assert.deepEqual(await rig(mock).provider.models({ signal: ALWAYS }), ["gpt-5-mini"]);
+  assert.deepEqual(await rig(mock).provider.models({ signal: ALWAYS }), ["gpt-6-luna"]);
 });
 
 Deno.test("CopilotProvider() is cancelled before it has a token", async () => {

@@ -39,3 +39,8 @@ Deno.test("modelDataText() takes a price of 0 for not known, unless the model is
     m: [128_000, 4_096, 2, 8, 2, null, ""],
   });
 });
+
+Deno.test("modelDataText() leaves out what is no chat model, also under the name of one", () => {
+  const chat = { ...MODEL, type: "chat" };
+  assert.deepEqual(rowsOf([{ ...MODEL, type: "classifier", contextWindow: 1 }, chat]), rowsOf([MODEL]));
+});

@@ -20,8 +20,9 @@ const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
   config: "from the configuration",
 };
 
-function table({ provider, source, detail, models }: ModelsReport): string {
-  const head = `${provider} (${SOURCES[source]}${detail === "" ? "" : `: ${detail}`})`;
+function table({ provider, source, detail, prices, models }: ModelsReport): string {
+  const of = prices === undefined ? "" : `; prices of ${prices}`;
+  const head = `${provider} (${SOURCES[source]}${detail === "" ? "" : `: ${detail}`}${of})`;
   if (models.length === 0) return `${head}\n  no models`;
   const width = Math.min(48, Math.max(...models.map(({ name }) => name.length)));
   return [head, ...models.map((model) => row(model, width))].join("\n");

@@ -47,7 +47,7 @@ const EXAMPLES = `
 Examples:
   vis config set budget.iterations 8
   vis config set extensions.deny com.acme.search
-  vis config set --project model anthropic/claude-sonnet-4-5
+  vis config set --project model anthropic/claude-sonnet-5
   vis config explain model
 
 Flags override the environment, which overrides the workspace's file, which

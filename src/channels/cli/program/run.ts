@@ -81,7 +81,7 @@ Examples:
   vis run "What is on it?" --image shelf.jpg --schema products.schema.json
   vis run "Tidy the imports" --max-cost 0.20 --timeout 5m
   vis run --plan "Split this module", then: vis run -c "go"
-  vis run "Say hello" --model anthropic/claude-sonnet-4-5 --output json
+  vis run "Say hello" --model anthropic/claude-sonnet-5 --output json
 
 Ctrl-C cancels; completed steps are kept. To set up a provider: vis auth login.
 Exit codes: 0 answer, 1 failed or limit reached, 2 usage, 3 settings or

@@ -8,6 +8,7 @@ import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { RequestKey } from "../../../domain/query/request_key.ts";
 import { QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 import { callerLabel } from "../auth/quotas.ts";
+import type { TokenGrant } from "../auth/token_grant.ts";
 import { describeIn, EVENT_STREAM } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import type { OnceOptions, StartedQuery } from "../request/idempotency.ts";
@@ -77,11 +78,14 @@ messages.post(
     const { caller } = c.var;
     const work = async (requestKey: RequestKey | undefined): Promise<StartedQuery> => {
       await findQuery(c, queryId);
-      const seenFrom = c.var.conversation;
-      const more = { requestKey, label: callerLabel("http", caller), seenFrom, ...chosen(choices) };
+      const { conversations } = c.env.parts;
+      await c.env.models.check(choices.model, conversations);
+      const given = chosen(choices, caller);
+      await conversations.check(given);
+      const more = { requestKey, label: callerLabel("http", caller), seenFrom: c.var.conversation, ...given };
       return await c.env.runs.begin(
         (options, approve) =>
-          c.env.parts.conversations.retry(queryId, { ...options, ...more, approve: asking(approvals, approve) }),
+          conversations.retry(queryId, { ...options, ...more, approve: asking(approvals, approve) }),
         { caller, leaving: leavingOf(c) },
       );
     };
@@ -179,8 +183,9 @@ async function begin(
 ): Promise<StartedQuery> {
   const { conversations } = c.env.parts;
   const { caller } = c.var;
-  const given = optionsOf(body);
+  const given = optionsOf(body, caller);
   // Before the quota of the token: what is invalid is told as such.
+  await c.env.models.check(body.model, conversations);
   await conversations.check({ ...given, request: body.request });
   if (body.whenBusy === "steer" && await conversations.steer(conversation, body.request)) return null;
   const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
@@ -202,9 +207,9 @@ function asking(approvals: Message["approvals"], approve: Approve): Approve | un
   return approvals === "ask" ? approve : undefined;
 }
 
-function optionsOf({ images = [], context, responseSchema, plan, ...choices }: Message) {
+function optionsOf({ images = [], context, responseSchema, plan, ...choices }: Message, caller: TokenGrant) {
   return {
-    ...chosen(choices),
+    ...chosen(choices, caller),
     images: images.map((image, at) => readImage(image, `${at + 1}`)),
     context: context === undefined ? undefined : inputSource("context", context),
     responseSchema,
@@ -212,8 +217,11 @@ function optionsOf({ images = [], context, responseSchema, plan, ...choices }: M
   } satisfies Partial<AskOptions>;
 }
 
-function chosen({ maxIterations, model, maxCostUsd, timeoutMs }: z.infer<typeof schema.ChoicesSchema>) {
-  const limits = { costUsd: maxCostUsd ?? null, wallMs: timeoutMs ?? null };
+function chosen(
+  { maxIterations, model, maxCostUsd, timeoutMs }: z.infer<typeof schema.ChoicesSchema>,
+  { quota }: Pick<TokenGrant, "quota">,
+) {
+  const limits = { costUsd: maxCostUsd ?? null, wallMs: timeoutMs ?? null, priced: quota.costUsdPerDay !== null };
   return { maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 

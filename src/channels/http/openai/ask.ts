@@ -37,7 +37,7 @@ interface OpenAiAsked {
 
 interface Asking extends Pick<OpenAiAsked, "target"> {
   readonly request: string;
-  readonly given: OpenAiInput;
+  readonly given: OpenAiInput & Pick<AskOptions, "limits">;
 }
 
 /** The conversation that a client wants to continue, or a new one. */
@@ -59,7 +59,9 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   const { parts, abandoned, noticeLeft } = c.env;
   const { body, known, target, askedAs } = asked;
   refuseTools(body);
-  const { request, given } = openAiInput(asked.given, "channel" in target);
+  const { request, given: input } = openAiInput(asked.given, "channel" in target);
+  const priced = c.var.caller.quota.costUsdPerDay !== null;
+  const given = { ...input, limits: { costUsd: null, wallMs: null, priced } };
   await parts.conversations.check({ ...given, request }); // before the quota of the token
   const asking = { target, request, given: { ...given, askedAs } };
   const key = c.req.header("idempotency-key");

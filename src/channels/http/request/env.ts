@@ -7,6 +7,7 @@ import type { HttpParts } from "../routing/http_parts.ts";
 import type { Runs } from "../stream/runs.ts";
 import type { AbandonedCalls } from "./abandoned_calls.ts";
 import type { Idempotency } from "./idempotency.ts";
+import type { ListedModels } from "./listed_models.ts";
 
 /** The environment of every Hono app here. */
 export interface Env {
@@ -16,6 +17,7 @@ export interface Env {
     readonly metrics: TenantMetrics;
     readonly once: Idempotency;
     readonly abandoned: AbandonedCalls;
+    readonly models: ListedModels;
     /** The peer's address. */
     readonly remote: string;
     /** Receives the route of the request. */

@@ -68,12 +68,18 @@ async function begin(options: QueryAnswerOptions): Promise<QueryResult> {
   return await session.conversations.ask(branch, requestOf(entry()), {
     ...{ signal, emit, approve, images, variables },
     label: userLabel(message.from.id),
+    limits: limitsOf(parts),
     requestKey: requestKey(options),
   });
 }
 
+/** The cost of a user's requests is counted where it has a quota. */
+function limitsOf({ quota }: Pick<BotParts, "quota">) {
+  return { costUsd: null, wallMs: null, priced: quota.costUsdPerDay !== null };
+}
+
 async function again(cut: StoredQuery, options: QueryAnswerOptions): Promise<QueryResult> {
-  const { branch, session, signal, emit, approve, entry, save } = options;
+  const { branch, session, signal, emit, approve, parts, entry, save } = options;
   const { attempts = 1, message } = entry();
   const begun = await session.conversations.records.keyedQuery(branch, keyOf(entry())) !== null;
   await save({ queryId: cut.queryId, suspended: false, ...(begun ? { attempts: attempts + 1 } : {}) });
@@ -82,6 +88,7 @@ async function again(cut: StoredQuery, options: QueryAnswerOptions): Promise<Que
   return await session.conversations.retry(cut.queryId, {
     ...{ signal, emit, approve },
     label: userLabel(message.from.id),
+    limits: limitsOf(parts),
     requestKey: requestKey(options),
     seenFrom: branch,
   });

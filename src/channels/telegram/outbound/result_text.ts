@@ -14,7 +14,7 @@ function footer(
     `${(ms / 1000).toFixed(1)} s`,
     model,
     `${tokens(usage.input)} → ${tokens(usage.output)} tokens`,
-    ...(costUsd === null ? [] : [`$${costUsd.toFixed(4)}`]),
+    costUsd === null ? "price unknown" : `$${costUsd.toFixed(4)}`,
   ].join(" · ");
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { final } from "../../../helpers/scripted_provider.ts";
-import { startRig } from "../_rig.ts";
+import { oneToken } from "../../../../src/channels/http/auth/one_token.ts";
+import { NO_QUOTA, startRig, TOKEN } from "../_rig.ts";
 
 Deno.test("a conversation begins in a workspace of the server, and in no other", async () => {
   await using rig = await startRig([], { workspaces: ["/other"] });
@@ -14,7 +15,14 @@ Deno.test("a conversation begins in a workspace of the server, and in no other",
 });
 
 Deno.test("a message names the model that serves it, and may lower the limits of the server", async () => {
-  await using rig = await startRig([final("done"), final("never sent")]);
+  const facts = { contextTokens: null, price: null, reasoning: false, images: false, known: true, root: false };
+  const listed = {
+    provider: "scripted",
+    source: "service" as const,
+    detail: "",
+    models: [{ name: "other", ...facts }],
+  };
+  await using rig = await startRig([final("done"), final("never sent")], { models: [listed] });
   const at = `/api/v1/conversations/${await rig.conversation()}`;
   const stream = { accept: "text/event-stream" };
   const events = await (await rig.post(`${at}/messages`, { request: "a", model: "scripted/other" }, stream)).text();
@@ -24,6 +32,52 @@ Deno.test("a message names the model that serves it, and may lower the limits of
   }
   const result = await (await rig.post(`${at}/messages`, { request: "c", timeoutMs: 1 })).json();
   assert.equal(result.reason, "limit_time");
+});
+
+Deno.test("a message or a retry with a model that the server does not list is refused, and calls nothing", async () => {
+  const facts = { contextTokens: null, price: null, reasoning: false, images: false, known: true, root: false };
+  const listed = ["scripted", "house"].map((provider) => {
+    return { provider, source: "service" as const, detail: "", models: [{ name: `of-${provider}`, ...facts }] };
+  });
+  await using rig = await startRig([], { models: listed, engine: { scripted: { otherwise: final("done") } } });
+  const at = `/api/v1/conversations/${await rig.conversation()}`;
+  const served = ["script", "scripted/script", "of-scripted", "scripted/of-scripted", "cost", "intelligence"];
+  for (const model of served) {
+    assert.equal((await rig.post(`${at}/messages`, { request: "a", model })).status, 200, model);
+  }
+  const queryId = (await (await rig.ask(`${at}/queries`)).json()).items[0].queryId;
+  const calls = rig.engine.provider.requests.length;
+  // Without its provider, a name would go to another service.
+  for (const model of ["nope", "scripted/nope", "of-house", "house/of-scripted", "scripted/", "scripted/of-scriptet"]) {
+    for (const [call, body] of [["messages", { request: "b" }], ["retry", { queryId }]] as const) {
+      const response = await rig.post(`${at}/${call}`, { ...body, model });
+      const { type, detail, errors } = await response.json();
+      assert.deepEqual([response.status, type, errors], [404, "urn:vis:problem:not-found", [{
+        path: "model",
+        message: "Unknown",
+      }]], model);
+      assert.match(detail, /^Cannot find model: /);
+    }
+  }
+  assert.equal(rig.engine.provider.requests.length, calls);
+});
+
+Deno.test("a token whose cost has a quota cannot use a model with an unknown price, of either API", async () => {
+  const quota = { ...NO_QUOTA, costUsdPerDay: 1 };
+  await using rig = await startRig([], { tokens: oneToken(TOKEN, quota) });
+  const at = `/api/v1/conversations/${await rig.conversation()}`;
+  for (
+    const [path, body] of [
+      [`${at}/messages`, { request: "a" }],
+      ["/v1/chat/completions", { model: "vis", messages: [{ role: "user", content: "a" }] }],
+      ["/v1/responses", { input: "a" }],
+    ] as const
+  ) {
+    const response = await rig.post(path, body);
+    assert.equal(response.status, 400, path);
+    assert.match(await response.text(), /Cannot use script with a quota of its cost: its price is unknown/);
+  }
+  assert.equal(rig.engine.provider.requests.length, 0);
 });
 
 Deno.test("answers come as trees without markup when they are asked for", async () => {

@@ -1,0 +1,56 @@
+import type { Conversations } from "../../../conversation/conversations.ts";
+import { nearestName } from "../../../domain/kit/nearest_name.ts";
+import type { HttpParts } from "../routing/http_parts.ts";
+import { Problem } from "../response/problem.ts";
+
+const LIST_MS = 20_000;
+/** How long a list counts as current; after a name that it lacks, only for a moment: a model may have been added. */
+const CURRENT_MS = 300_000;
+const MOMENT_MS = 10_000;
+
+interface Listed {
+  readonly at: number;
+  readonly names: ReadonlySet<string>;
+}
+
+/** The models that requests may name: those of the configuration, and those that `/api/v1/models` lists. */
+export class ListedModels {
+  readonly #admin: HttpParts["admin"];
+  readonly #now: () => number;
+  #listed: Promise<Listed> | null = null;
+
+  constructor({ admin, now }: Pick<HttpParts, "admin" | "now">) {
+    this.#admin = admin;
+    this.#now = now;
+  }
+
+  /** Throws `Problem` (404) for any other model. Services are asked only about names that the configuration lacks. */
+  async check(name: string | undefined, { modelNames }: Pick<Conversations, "modelNames">): Promise<void> {
+    if (name === undefined || modelNames.includes(name)) return;
+    if ((await this.#within(CURRENT_MS)).has(name)) return;
+    const names = await this.#within(MOMENT_MS);
+    if (names.has(name)) return;
+    const near = nearestName(name, [...new Set([...modelNames, ...names])]);
+    throw new Problem(
+      `Cannot find model: ${name.slice(0, 100)}; ${near ? `did you mean ${near}?` : "GET /api/v1/models lists all"}`,
+      { kind: "not-found", errors: [{ path: "model", message: "Unknown" }] },
+    );
+  }
+
+  async #within(ms: number): Promise<ReadonlySet<string>> {
+    const before = await this.#listed?.catch(() => null) ?? null;
+    if (before && this.#now() - before.at < ms) return before.names;
+    this.#listed = this.#list();
+    return (await this.#listed).names;
+  }
+
+  /** A name without its provider goes to the first one. */
+  async #list(): Promise<Listed> {
+    const at = this.#now();
+    const found = await this.#admin.models({ provider: null, signal: AbortSignal.timeout(LIST_MS) });
+    const names = found.flatMap(({ provider, models }, index) =>
+      models.flatMap(({ name }) => index === 0 ? [name, `${provider}/${name}`] : [`${provider}/${name}`])
+    );
+    return { at, names: new Set(names) };
+  }
+}
