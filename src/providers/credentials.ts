@@ -6,7 +6,12 @@ import { fileFault } from "../domain/text/file_fault.ts";
 
 /** What is stored for one provider. */
 export type Credential =
-  | { readonly type: "key"; readonly key: string }
+  | {
+    readonly type: "key";
+    readonly key: string;
+    /** The only address that it may be sent to; the one of the provider's preset if omitted. */
+    readonly baseUrl?: string;
+  }
   | {
     readonly type: "copilot";
     /** Valid until it is revoked; short-lived tokens are made from it. */
@@ -124,9 +129,10 @@ function parse(text: string, path: string): Stored {
   if (typeof providers !== "object" || providers === null) throw broken;
   const found: Record<string, Credential> = {};
   for (const [name, entry] of Object.entries(providers)) {
-    const { type, key, githubToken, domain } = asRecord(entry);
-    if (type === "key" && typeof key === "string") found[name] = { type, key };
-    else if (type === "copilot" && typeof githubToken === "string" && typeof domain === "string") {
+    const { type, key, baseUrl, githubToken, domain } = asRecord(entry);
+    if (type === "key" && typeof key === "string") {
+      found[name] = { type, key, ...(typeof baseUrl === "string" ? { baseUrl } : {}) };
+    } else if (type === "copilot" && typeof githubToken === "string" && typeof domain === "string") {
       found[name] = { type, githubToken, domain };
     } else throw broken;
   }

@@ -43,8 +43,10 @@ async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
 async function rootOf(settings: Settings): Promise<CheckResult> {
   const name = "provider";
   try {
-    const { provider, model } = (await buildRouter(settings)).current();
-    const found = `${provider.name} ${model}`;
+    const router = await buildRouter(settings);
+    const { provider, model } = router.current();
+    const at = (await addressOf(provider.name, settings)) ?? "";
+    const found = `${provider.name} ${model}${at === "" ? "" : `, ${at}`}`;
     try {
       const models = await provider.models({ signal: AbortSignal.timeout(REACH_MS) });
       if (models.length === 0 || models.includes(model)) return { name, state: "ok", found, fix: "" };
@@ -61,6 +63,12 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
     const fix = error.advice || "See vis providers";
     return { name, state: "fail", found: error.problem, fix };
   }
+}
+
+/** Where a provider's key goes, if a variable of the environment concerns it. */
+async function addressOf(name: string, settings: Settings): Promise<string | undefined> {
+  const keys = await new AppProviderAdmin(settings).keys();
+  return keys.find(({ provider }) => provider === name)?.address;
 }
 
 function fixOf(name: string, { config }: Settings): string {

@@ -68,6 +68,7 @@ async function routerOf(
     }
     const root = asked ?? resolved.defaultModel ?? await firstServed(resolved);
     const { provider, knows } = await makeProvider(resolved, root);
+    said.push(...addressNotes(resolved));
     if (at === 0 && !knows(root) && !resolved.plain && !resolved.local) said.push(unknownModel(root, resolved));
     const names = [...new Set([root, ...resolved.models.map(({ name }) => name)])];
     const wrapped = wrap(provider);
@@ -75,6 +76,12 @@ async function routerOf(
     if (resolved.rateLimit) limits[resolved.name] = resolved.rateLimit;
   }
   return new Router({ routes, limits, notes: said, patienceMs, log: createLog("provider") });
+}
+
+/** Where requests go, if the environment moves them or tries to. */
+function addressNotes({ name, baseUrl, addressFrom, addressNote }: ResolvedProvider): readonly string[] {
+  if (addressNote !== "") return [addressNote];
+  return addressFrom === "" ? [] : [`${name} is at ${URL.parse(baseUrl)?.host} (${addressFrom})`];
 }
 
 function routeOf(

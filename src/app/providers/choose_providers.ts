@@ -1,7 +1,8 @@
 import { ConfigError } from "../../domain/errors.ts";
+import { isLoopback } from "../../domain/kit/is_loopback.ts";
 import { discoverLocal, type LocalAddress, type LocalServer, usualAddresses } from "../../providers/models/discover.ts";
 import { loadModelData } from "../../providers/models/model_data.ts";
-import { PRESETS } from "../../providers/models/presets.ts";
+import { environmentAddress, PRESETS } from "../../providers/models/presets.ts";
 import {
   isProvider,
   keyAdvice,
@@ -58,22 +59,32 @@ function hostOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : serverName(baseUrl);
 }
 
-/** The provider that VIS_BASE_URL and VIS_API_KEY describe: any server that speaks OpenAI's chat completions. */
+/** The provider that VIS_BASE_URL and VIS_API_KEY describe: any server that speaks OpenAI's chat completions; without an
+ * address, OpenAI. */
 function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts): ResolvedProvider {
+  const openai = PRESETS["openai"];
+  if (openai === undefined) throw new RangeError("Cannot find the preset of OpenAI");
+  const given = environmentAddress(openai, variable);
+  const place = config.baseUrl === null
+    ? given ?? { baseUrl: openai.baseUrl, from: "" }
+    : { baseUrl: config.baseUrl, from: "" };
+  const isUsual = variable("VIS_API_KEY") === null;
+  const mayGo = config.baseUrl === null || !isUsual || takesUsualKey(config.baseUrl, given?.baseUrl ?? openai.baseUrl);
+  const value = mayGo ? apiKey : null;
   return {
     name: hostOf(config.baseUrl) ?? "openai",
     title: config.baseUrl === null ? "OpenAI" : "OpenAI-compatible server",
     preset: config.baseUrl === null ? "openai" : null,
     protocol: "openai-chat",
-    baseUrl: config.baseUrl ?? PRESETS["openai"]?.baseUrl ?? "",
+    baseUrl: place.baseUrl,
+    addressFrom: place.from,
+    addressNote: mayGo || apiKey === null
+      ? ""
+      : `OPENAI_API_KEY is not sent to ${hostOf(config.baseUrl)}: VIS_API_KEY is the key of VIS_BASE_URL`,
     headers: {},
     need: "optional",
     keyNames: ["VIS_API_KEY", "OPENAI_API_KEY"],
-    key: {
-      value: apiKey,
-      from: apiKey === null ? "" : variable("VIS_API_KEY") === null ? "OPENAI_API_KEY" : "VIS_API_KEY",
-      domain: null,
-    },
+    key: { value, from: value === null ? "" : isUsual ? "OPENAI_API_KEY" : "VIS_API_KEY", domain: null },
     models: [],
     defaultModel: null,
     slashes: true,
@@ -84,6 +95,13 @@ function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts):
     local: false,
     plain: true,
   };
+}
+
+/** Whether the key of OpenAI's variable may be sent to a server: it belongs to another one, unless that is on this
+ * machine. */
+function takesUsualKey(baseUrl: string, usual: string): boolean {
+  const [url, own] = [URL.parse(baseUrl), URL.parse(usual)];
+  return url !== null && (isLoopback(url.hostname) || url.origin === own?.origin);
 }
 
 /** A root without its key is an error; any other one is left out with a note. */
@@ -123,7 +141,9 @@ async function byWholeName(model: string, parts: ChooseParts): Promise<ChosenPro
   if (configured.length > 0) return null;
   const reseller = (await keyedNames(parts)).find((name) => PRESETS[name]?.slashes);
   if (reseller !== undefined) return only(await resolveProvider(reseller, { ...parts, sole: true }), model);
-  const servers = config.localServers ? await discoverLocal(parts.addresses ?? usualAddresses(), parts) : [];
+  const servers = config.localServers
+    ? await discoverLocal(parts.addresses ?? usualAddresses(parts.settings.variable), parts)
+    : [];
   const server = servers.find(({ models }) => models.includes(model));
   return server === undefined ? null : await onServer(server, { parts, model });
 }
@@ -175,7 +195,9 @@ async function byKey(parts: ChooseParts): Promise<ChosenProviders | null> {
 /** The first server on this machine that has a model, or the requested model. */
 async function local(parts: ChooseParts): Promise<ChosenProviders> {
   const { config } = parts.settings;
-  const servers = config.localServers ? await discoverLocal(parts.addresses ?? usualAddresses(), parts) : [];
+  const servers = config.localServers
+    ? await discoverLocal(parts.addresses ?? usualAddresses(parts.settings.variable), parts)
+    : [];
   const { model } = config;
   const serving = servers.filter(({ models }) => models.length > 0);
   const server = (model === null ? undefined : serving.find(({ models }) => models.includes(model))) ?? serving[0];

@@ -10,8 +10,8 @@ const PROBE_MS = 400;
 /** Login choices, servers on this machine first: these need no key. */
 export async function loginChoices(
   names: readonly string[],
-  { config: { localServers, providers } }: Pick<Settings, "config">,
-  { addresses = usualAddresses() }: { readonly addresses?: readonly LocalAddress[] | undefined } = {},
+  { config: { localServers, providers }, variable }: Pick<Settings, "config" | "variable">,
+  { addresses = usualAddresses(variable) }: { readonly addresses?: readonly LocalAddress[] | undefined } = {},
 ): Promise<readonly LoginChoice[]> {
   const servers = localServers ? await discoverLocal(addresses, { probeMs: PROBE_MS }) : [];
   const found = servers.map(({ preset, title, baseUrl, models }): LoginChoice => {

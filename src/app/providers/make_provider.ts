@@ -1,5 +1,6 @@
 import type { Advice } from "../../providers/advice.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
+import { PRESETS } from "../../providers/models/presets.ts";
 import { type Capabilities, type Price, type Provider, UNKNOWN_MODEL } from "../../providers/provider.ts";
 import type { ResolvedProvider } from "./resolve_provider.ts";
 
@@ -55,6 +56,7 @@ async function create(
   },
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
+  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // then in the headers
   const { createProvider } = await import("../../providers/wire/create_provider.ts");
   if (resolved.need === "device-login") {
     const [{ CopilotProvider }, { copilotEndpoints }] = await Promise.all([
@@ -78,17 +80,18 @@ async function create(
     headers,
     defaultModel,
     capabilities,
-    token: resolved.plain ? key.value ?? "" : () => Promise.resolve(key.value),
+    token: resolved.plain ? key.value ?? "" : () => Promise.resolve(isBearer ? null : key.value),
     advice: adviceOf(resolved),
   });
 }
 
-function adviceOf({ name, preset, plain, key: { from } }: ResolvedProvider): Advice {
-  const ofPreset = preset === null ? null : `the base URL of ${preset}`;
+function adviceOf({ name, preset, plain, addressFrom, key: { from } }: ResolvedProvider): Advice {
+  const ofPreset = addressFrom || (preset === null ? null : `the base URL of ${preset}`);
   if (plain) return { key: from || "VIS_API_KEY", baseUrl: ofPreset ?? "VIS_BASE_URL", model: "VIS_MODEL" };
   return {
     key: from === "" || from === "auth.json" ? `the key (vis auth login ${name})` : from,
-    baseUrl: ofPreset === null ? `the baseUrl of ${name} in config.jsonc` : `the base URL of ${name}`,
+    baseUrl: addressFrom ||
+      (ofPreset === null ? `the baseUrl of ${name} in config.jsonc` : `the base URL of ${name}`),
     model: `the model (vis models --provider ${name})`,
   };
 }

@@ -123,10 +123,9 @@ export class AppProviderAdmin implements ProviderAdmin {
     if (this.#isToken(provider)) return null;
     // VIS_BASE_URL is its address only where the settings name it: a key goes to no other server.
     const sole = this.#settings.config.provider === provider;
-    const resolved = await resolveProvider(provider, { ...this.#parts, sole });
-    const own = { ...resolved, key: { ...resolved.key, value: key, from: "typed" } };
+    const resolved = await resolveProvider(provider, { ...this.#parts, sole, typed: key });
     try {
-      const { length } = await served(own, { signal, withinMs: TRY_MS });
+      const { length } = await served(resolved, { signal, withinMs: TRY_MS });
       return { state: "works", found: `it offers ${length} model${length === 1 ? "" : "s"}` };
     } catch (error) {
       return { state: isRefused(error) ? "refused" : "unknown", found: messageOf(error) };
@@ -173,8 +172,15 @@ export class AppProviderAdmin implements ProviderAdmin {
 
   async saveKey(provider: string, key: string): Promise<string> {
     checkKey(key);
-    await this.#credentials.set(provider, { type: "key", key });
+    await this.#credentials.set(provider, { type: "key", key, ...await this.#addressOf(provider, key) });
     return this.#credentials.path ?? "";
+  }
+
+  /** The address for which a key is saved, if a variable sets it now. */
+  async #addressOf(provider: string, key: string): Promise<{ readonly baseUrl?: string }> {
+    if (!isProvider(provider, this.#settings.config)) return {};
+    const { baseUrl, addressFrom } = await resolveProvider(provider, { ...this.#parts, sole: false, typed: key });
+    return addressFrom === "" ? {} : { baseUrl };
   }
 
   async deviceLogin(
@@ -242,10 +248,12 @@ function modelsWithoutService({ name, model }: WithoutService): ModelsReport {
 }
 
 function keyReport(resolved: ResolvedProvider): KeyReport {
-  const { name, title, need, key } = resolved;
+  const { name, title, need, key, baseUrl, addressFrom, addressNote } = resolved;
+  const address = addressNote || (addressFrom === "" ? "" : `${bare(baseUrl)} (${addressFrom})`);
   const missing = key.value === null && need !== "optional";
   const shown = key.value === null ? "" : masked(key.value);
-  return { provider: name, title, need, from: key.from, shown, fix: missing ? keyAdvice(resolved) : "" };
+  const fix = missing ? keyAdvice(resolved) : "";
+  return { provider: name, title, need, from: key.from, ...(address === "" ? {} : { address }), shown, fix };
 }
 
 function masked(key: string): string {

@@ -2,7 +2,7 @@ import { ConfigError } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/nearest_name.ts";
 import type { Credential, Credentials } from "../../providers/credentials.ts";
 import type { ModelDataSet } from "../../providers/models/model_data.ts";
-import { type Preset, PRESETS } from "../../providers/models/presets.ts";
+import { environmentAddress, type Preset, PRESETS } from "../../providers/models/presets.ts";
 import type { WireProtocol } from "../../providers/provider_options.ts";
 import type { Settings } from "../settings/settings.ts";
 
@@ -18,6 +18,10 @@ export interface ResolvedProvider {
   readonly preset: string | null;
   readonly protocol: WireProtocol;
   readonly baseUrl: string;
+  /** The variable that the address comes from; "" for one of the settings or the preset. */
+  readonly addressFrom: string;
+  /** What the user should know about the address; "" if nothing. */
+  readonly addressNote: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly need: Preset["key"];
   /** Variables that may hold the key. */
@@ -50,33 +54,47 @@ export interface ResolveParts {
 }
 
 /** One provider of the configuration, or a preset. `sole`: it is the only one requested, so VIS_API_KEY and
- * VIS_BASE_URL apply to it. Throws `ConfigError` if it is unknown or has no usable address; a missing key is not an
+ * VIS_BASE_URL apply to it. `typed`: a key to use instead of those that are found. Throws `ConfigError` if it is unknown or has no usable address; a missing key is not an
  * error. */
 export async function resolveProvider(
   name: string,
-  { settings, credentials, sole }: ResolveParts & { readonly sole: boolean },
+  { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },
 ): Promise<ResolvedProvider> {
   const { config, variable } = settings;
   const entry = config.providers.find((one) => one.name === name);
   const presetName = presetOf(name, entry, config.providers);
   const preset = presetName === null ? null : PRESETS[presetName] ?? null;
-  const moved = (sole ? config.baseUrl : null) ?? entry?.baseUrl ?? null;
-  const baseUrl = moved ?? preset?.baseUrl;
-  if (baseUrl === undefined) {
-    throw new ConfigError(`Cannot use provider: ${name}: set its baseUrl or preset in providers of config.jsonc`);
-  }
   const keyNames = [...(entry?.keyEnv ? [entry.keyEnv] : []), ...(preset?.keyNames ?? [])];
   const names = [...(sole ? ["VIS_API_KEY"] : []), ...keyNames];
-  const key = keyIn(names, variable) ?? keyOf(await credentials.get(name));
+  const credential = await credentials.get(name);
+  const key = typed === undefined
+    ? keyIn(names, variable) ?? keyOf(credential)
+    : { ...NO_KEY, value: typed, from: "typed" };
+  const settled = (sole ? config.baseUrl : null) ?? entry?.baseUrl ?? null;
+  const place = settled === null
+    ? addressFor(key.from === entry?.keyEnv && !preset?.keyNames.includes(key.from) ? "elsewhere" : key.from, {
+      preset,
+      credential,
+      variable,
+    })
+    : { baseUrl: settled, from: "", note: "" };
+  if (place === null) {
+    throw new ConfigError(`Cannot use provider: ${name}: set its baseUrl or preset in providers of config.jsonc`);
+  }
+  const { baseUrl } = place;
+  const moved = settled !== null || place.from !== "";
   // A proxy may hold the key itself.
   const need = preset === null ? (entry?.keyEnv ? "required" : "optional") : moved ? optional(preset.key) : preset.key;
+  const isBearer = key.value !== null && key.from === preset?.bearerName;
   return {
     name,
     title: preset?.title ?? name,
     preset: presetName,
     protocol: entry?.protocol ?? preset?.protocol ?? "openai-chat",
     baseUrl,
-    headers: { ...preset?.headers, ...entry?.headers },
+    addressFrom: place.from,
+    addressNote: place.note,
+    headers: { ...preset?.headers, ...(isBearer ? { authorization: `Bearer ${key.value}` } : {}), ...entry?.headers },
     need,
     keyNames,
     key,
@@ -129,6 +147,28 @@ function presetOf(
   );
 }
 
+/** The address for a key of this source, without one in the settings: a key goes only where its owner meant it to go.
+ * The variable of the address belongs to the variables of the key; a saved key has the address for which it was saved. */
+function addressFor(
+  keyFrom: string,
+  { preset, credential, variable }: {
+    readonly preset: Preset | null;
+    readonly credential: Credential | null;
+    readonly variable: (name: string) => string | null;
+  },
+): { readonly baseUrl: string; readonly from: string; readonly note: string } | null {
+  if (preset === null) return null;
+  const given = environmentAddress(preset, variable);
+  const saved = keyFrom === "auth.json" && credential?.type === "key" ? credential.baseUrl ?? preset.baseUrl : null;
+  if (saved === null && keyFrom !== "elsewhere" && keyFrom !== "auth.json") {
+    return given === null ? { baseUrl: preset.baseUrl, from: "", note: "" } : { ...given, note: "" };
+  }
+  const baseUrl = saved ?? preset.baseUrl;
+  const isOther = given !== null && given.baseUrl !== baseUrl;
+  const note = isOther ? `${given.from} is ignored: the key in use belongs to ${URL.parse(baseUrl)?.host}` : "";
+  return { baseUrl, from: "", note };
+}
+
 function keyIn(
   names: readonly string[],
   variable: (name: string) => string | null,
@@ -140,8 +180,10 @@ function keyIn(
   return null;
 }
 
+const NO_KEY: ResolvedProvider["key"] = { value: null, from: "", domain: null };
+
 function keyOf(credential: Credential | null): ResolvedProvider["key"] {
-  if (credential === null) return { value: null, from: "", domain: null };
+  if (credential === null) return NO_KEY;
   if (credential.type === "key") return { value: credential.key, from: "auth.json", domain: null };
   return { value: credential.githubToken, from: "auth.json", domain: credential.domain };
 }

@@ -9,6 +9,7 @@ export const KeyReportSchema = z.object({
   /** "device-login" for a login on a web page, "optional" for servers that need no key. */
   need: z.enum(["required", "optional", "device-login"]),
   from: z.string().describe('A variable, auth.json, or ""'),
+  address: z.string().optional().describe("Where the key goes, if a variable moves it there; or why it does not"),
   shown: z.string().describe("The last characters of the key, masked"),
   /** How to fix a missing key; "" if nothing needs to be done. */
   fix: z.string(),

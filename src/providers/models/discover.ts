@@ -1,6 +1,6 @@
 import { asRecord } from "../../domain/kit/as_record.ts";
 import { readBounded } from "../../domain/kit/read_bounded.ts";
-import { PRESETS } from "./presets.ts";
+import { environmentAddress, PRESETS } from "./presets.ts";
 import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
 
 /** A model server found on this machine. */
@@ -23,9 +23,14 @@ export interface LocalAddress {
 const PROBE_MS = 150;
 const MAX_BYTES = 1 << 20;
 
-/** The default ports of Ollama, LM Studio and vLLM on this machine, in this order. */
-export function usualAddresses(): readonly LocalAddress[] {
-  return Object.entries(PRESETS).flatMap(([preset, { localPort, baseUrl }]) => localPort ? [{ preset, baseUrl }] : []);
+/** The default ports of Ollama, LM Studio and vLLM on this machine, in this order, or the address that the environment
+ * gives instead. */
+export function usualAddresses(variable: (name: string) => string | null): readonly LocalAddress[] {
+  return Object.entries(PRESETS).flatMap(([name, preset]) =>
+    preset.localPort === undefined
+      ? []
+      : [{ preset: name, baseUrl: environmentAddress(preset, variable)?.baseUrl ?? preset.baseUrl }]
+  );
 }
 
 /** Requests the models from all addresses at once and waits at most `probeMs`. Whatever does not answer like a model

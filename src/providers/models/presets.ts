@@ -1,3 +1,4 @@
+import { ConfigError } from "../../domain/errors.ts";
 import type { ModelDataSet } from "./model_data.ts";
 import type { WireProtocol } from "../provider_options.ts";
 
@@ -8,8 +9,14 @@ export interface Preset {
   readonly protocol: WireProtocol;
   /** Includes the version path. */
   readonly baseUrl: string;
+  /** The variable with another address, as the service's own clients read it. */
+  readonly baseUrlName?: string;
+  /** What these clients append to that address. */
+  readonly versionPath?: string;
   /** Variables that usually hold the key; the first one that is set applies. */
   readonly keyNames: readonly string[];
+  /** Of these, the one whose value is sent as a bearer token instead. */
+  readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";
   /** Whether a key variable alone selects this provider if nothing is configured. */
   readonly byKey: boolean;
@@ -33,6 +40,7 @@ const LOCAL = { protocol: "openai-chat", key: "optional", byKey: false, defaultM
 const OPENAI = {
   title: "OpenAI",
   baseUrl: "https://api.openai.com/v1",
+  baseUrlName: "OPENAI_BASE_URL",
   keyPage: "https://platform.openai.com/api-keys",
   keyNames: ["OPENAI_API_KEY"],
   key: "required",
@@ -48,8 +56,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "Anthropic",
     protocol: "anthropic",
     baseUrl: "https://api.anthropic.com/v1",
+    baseUrlName: "ANTHROPIC_BASE_URL",
+    versionPath: "/v1",
     keyPage: "https://console.anthropic.com/settings/keys",
-    keyNames: ["ANTHROPIC_API_KEY"],
+    keyNames: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+    bearerName: "ANTHROPIC_AUTH_TOKEN",
     key: "required",
     byKey: true,
     defaultModel: "claude-sonnet-5",
@@ -59,6 +70,8 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "Google Gemini",
     protocol: "google",
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    baseUrlName: "GOOGLE_GEMINI_BASE_URL",
+    versionPath: "/v1beta",
     keyPage: "https://aistudio.google.com/apikey",
     keyNames: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     key: "required",
@@ -81,6 +94,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ...CHAT,
     title: "Z.ai",
     baseUrl: "https://api.z.ai/api/paas/v4",
+    baseUrlName: "ZAI_BASE_URL",
     keyPage: "https://z.ai/manage-apikey/apikey-list",
     keyNames: ["ZAI_API_KEY"],
     defaultModel: "glm-5.2",
@@ -130,6 +144,8 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ...LOCAL,
     title: "Ollama",
     baseUrl: "http://127.0.0.1:11434/v1",
+    baseUrlName: "OLLAMA_HOST",
+    versionPath: "/v1",
     keyNames: [],
     localPort: 11434,
     start: "install it from https://ollama.com/download, then run: ollama serve, and: ollama pull MODEL",
@@ -149,3 +165,37 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     localPort: 8000,
   },
 };
+
+/** The address of a preset that the environment gives, with the version path; null if it gives none. Throws
+ * `ConfigError` for one that cannot be used. */
+export function environmentAddress(
+  { baseUrlName, versionPath = "" }: Preset,
+  variable: (name: string) => string | null,
+): { readonly baseUrl: string; readonly from: string } | null {
+  const given = baseUrlName === undefined ? null : variable(baseUrlName);
+  if (baseUrlName === undefined || given === null) return null;
+  const url = URL.parse(baseUrlName === "OLLAMA_HOST" ? ollamaUrl(given) : given);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new ConfigError(`Cannot use ${baseUrlName}: ${withoutLogin(given)} is not an http or https URL`);
+  }
+  const path = url.pathname.replace(/\/+$/, "");
+  // Some clients want the version in the variable, others append it.
+  url.pathname = /\/v\d+\w*$/.test(path) ? path : path + versionPath;
+  return { baseUrl: url.href.replace(/\/$/, ""), from: baseUrlName };
+}
+
+/** `OLLAMA_HOST` may lack its scheme, its host or its port, and may be what the server listens on. */
+function ollamaUrl(given: string): string {
+  const [, scheme, rest = ""] = /^(?:(\w+):\/\/)?(.*)$/.exec(given.replace(/^["'\s]+|["'\s]+$/g, "")) ?? [];
+  const [, host = "", port, path = ""] =
+    /^(\[[^\]]*\]|[\da-f]*:[\da-f:]*:[\da-f:]*|[^:/]*)(?::(\d*))?(\/.*)?$/i.exec(rest) ??
+      ["", rest];
+  const plain = host.replace(/^\[|\]$/g, "");
+  const reached = plain === "" || plain === "0.0.0.0" ? "127.0.0.1" : plain === "::" ? "::1" : plain;
+  const shown = reached.includes(":") ? `[${reached}]` : reached;
+  return `${scheme ?? "http"}://${shown}${port ? `:${port}` : scheme === undefined ? ":11434" : ""}${path}`;
+}
+
+function withoutLogin(text: string): string {
+  return text.replace(/^(\w+:\/\/)?[^@/]*@/, "$1").slice(0, 200);
+}

@@ -67,7 +67,7 @@ Deno.test("discoverLocal() reads no endless answer", async () => {
 });
 
 Deno.test("usualAddresses() are on this machine only", () => {
-  const addresses = usualAddresses();
+  const addresses = usualAddresses(() => null);
   assert.deepEqual(addresses.map(({ preset }) => preset), ["ollama", "lmstudio", "vllm"]);
   for (const { baseUrl } of addresses) assert.equal(new URL(baseUrl).hostname, "127.0.0.1");
 });

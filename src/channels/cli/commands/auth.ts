@@ -155,7 +155,7 @@ async function deviceLogin(
   return 0;
 }
 
-function line({ provider, shown, from, need, fix }: KeyReport): string {
+function line({ provider, shown, from, address = "", need, fix }: KeyReport): string {
   const state = shown !== ""
     ? `${shown} from ${from}`
     : fix !== ""
@@ -163,5 +163,5 @@ function line({ provider, shown, from, need, fix }: KeyReport): string {
     : need === "optional"
     ? from === "" ? "not needed" : `from ${from}`
     : "none";
-  return `${provider.padEnd(18)} ${state}`;
+  return `${provider.padEnd(18)} ${state}${address === "" ? "" : `; ${address}`}`;
 }
