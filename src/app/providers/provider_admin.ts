@@ -120,15 +120,29 @@ export class AppProviderAdmin implements ProviderAdmin {
 
   async tryKey(...[provider, key, signal]: Parameters<ProviderAdmin["tryKey"]>): Promise<KeyTrial | null> {
     checkKey(key);
+    if (provider === BOT_LOGIN) return await this.#tryBotToken(key, signal);
     if (this.#isToken(provider)) return null;
     // VIS_BASE_URL is its address only where the settings name it: a key goes to no other server.
     const sole = this.#settings.config.provider === provider;
     const resolved = await resolveProvider(provider, { ...this.#parts, sole, typed: key });
     try {
       const { length } = await served(resolved, { signal, withinMs: TRY_MS });
+      await checkedAlone(resolved, { key, signal });
       return { state: "works", found: `it offers ${length} model${length === 1 ? "" : "s"}` };
     } catch (error) {
       return { state: isRefused(error) ? "refused" : "unknown", found: messageOf(error) };
+    }
+  }
+
+  async #tryBotToken(token: string, signal: AbortSignal): Promise<KeyTrial> {
+    const { BotApi } = await import("../../channels/telegram/api/bot_api.ts");
+    const api = new BotApi({ token, root: this.#settings.config.telegram.apiUrl.replace(/\/+$/, "") });
+    try {
+      const { username } = await api.call((wire, own) => wire.getMe(own), { signal, timeoutMs: TRY_MS });
+      return { state: "works", found: `it is of @${username}` };
+    } catch (error) {
+      const isWrong = error instanceof Error && "code" in error && error.code === "token";
+      return { state: isWrong ? "refused" : "unknown", found: messageOf(error) };
     }
   }
 
@@ -301,6 +315,23 @@ function describeModel(
   const { contextTokens, price, nativeReasoning: reasoning, images } = capabilitiesOf(name, { resolved, data });
   const known = (data?.find(name) ?? null) !== null || resolved.models.some((own) => own.name === name);
   return { name, contextTokens, price, reasoning, images, known, root: name === root };
+}
+
+/** Throws `ProviderError` if a service that lists its models to anybody refuses the key. */
+async function checkedAlone(
+  { name, baseUrl, preset }: ResolvedProvider,
+  { key, signal }: { readonly key: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const path = preset === null ? undefined : PRESETS[preset]?.keyPath;
+  if (path === undefined) return;
+  const { status, body } = await fetch(`${baseUrl.replace(/\/+$/, "")}${path}`, {
+    headers: { authorization: `Bearer ${key}` },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]),
+    redirect: "error",
+  });
+  await body?.cancel();
+  if (status !== 401 && status !== 403) return;
+  throw new ProviderError(`${name} refused the key (${status})`, { code: "auth", retryable: false, status });
 }
 
 function isRefused(error: unknown): boolean {

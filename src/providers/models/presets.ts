@@ -27,6 +27,8 @@ export interface Preset {
   readonly data: ModelDataSet | null;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** A path that needs a valid key, for services that list their models without one. */
+  readonly keyPath?: string;
   /** Where the service hands out keys. */
   readonly keyPage?: string;
   /** How to get a local server to run. */
@@ -83,6 +85,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ...CHAT,
     title: "OpenRouter",
     baseUrl: "https://openrouter.ai/api/v1",
+    keyPath: "/key",
     keyPage: "https://openrouter.ai/keys",
     keyNames: ["OPENROUTER_API_KEY"],
     defaultModel: "openrouter/auto",

@@ -36,3 +36,33 @@ Deno.test("tryKey() shows a key to no other server than that of its provider", (
     assert.deepEqual(await asked("own"), [1, 1]); // the base URL is the address of the provider that is named
     await Promise.all([own.close(), other.close()]);
   }));
+
+Deno.test("tryKey() asks a service that lists its models to anybody where it needs the key", () =>
+  withFolder(async (home) => {
+    await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ url, headers }) => {
+      if (url.endsWith("/models")) return Response.json({ data: [{ id: "m" }] });
+      const isRight = url.endsWith("/v1/key") && headers.get("authorization") === "Bearer right-key";
+      return new Response("", { status: isRight ? 200 : 401 });
+    });
+    const providers = [{ name: "openrouter", baseUrl: `http://127.0.0.1:${server.addr.port}/v1` }];
+    const admin = new AppProviderAdmin(await settingsOf({ home, config: { providers } }));
+    assert.equal((await admin.tryKey("openrouter", "right-key", ALWAYS))?.state, "works");
+    assert.deepEqual(await admin.tryKey("openrouter", "wrong-key", ALWAYS), {
+      state: "refused",
+      found: "openrouter refused the key (401)",
+    });
+  }));
+
+Deno.test("tryKey() asks Telegram about the token of a bot, and shows none of it", () =>
+  withFolder(async (home) => {
+    const right = `1:${"r".repeat(30)}`;
+    await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ url }) =>
+      url.includes(right)
+        ? Response.json({ ok: true, result: { id: 1, is_bot: true, first_name: "B", username: "b_bot" } })
+        : Response.json({ ok: false, error_code: 401, description: "Unauthorized" }, { status: 401 }));
+    const telegram = { apiUrl: `http://127.0.0.1:${server.addr.port}` };
+    const admin = new AppProviderAdmin(await settingsOf({ home, config: { telegram } }));
+    assert.deepEqual(await admin.tryKey("telegram", right, ALWAYS), { state: "works", found: "it is of @b_bot" });
+    const refused = await admin.tryKey("telegram", `2:${"w".repeat(30)}`, ALWAYS);
+    assert.deepEqual([refused?.state, refused?.found.includes("www")], ["refused", false]);
+  }));

@@ -42,7 +42,7 @@ export function providersSuite(launcher: Launcher): void {
     const json = await user.run(["providers", "--check", "--output", "json"], { env });
     assert.deepEqual(JSON.parse(json.stdout).providers[0].reach, { ok: true, found: "1 model" });
     const list = await user.run(["models"], { env });
-    assert.match(list.stdout, /^zai \(listed by the service\)\n\* mock-1 .*\$1000 in, \$1000 out/);
+    assert.match(list.stdout, /^zai \(listed by the service; prices of [\d-]+\)\n\* mock-1 .*\$1000 in, \$1000 out/);
     await checkSecret(user);
     assert.equal((await user.run(["auth", "logout", "zai"], { env })).code, 0);
     answered(await user.run(["auth", "status"], { env }), "zai                not needed\n");

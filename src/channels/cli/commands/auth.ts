@@ -16,14 +16,19 @@ type Place = Pick<CommandInput<unknown>, "services" | "io">;
 /** `vis auth login`. Keys are never printed, and never taken from the command line, where others could read them. */
 export async function authLogin(
   provider: string | undefined,
-  { services, io, flags: { keyStdin, domain } }: CommandInput<{ readonly keyStdin: boolean; readonly domain: string }>,
+  { services, io, flags: { keyStdin, check, domain } }: CommandInput<{
+    readonly keyStdin: boolean;
+    readonly check: boolean;
+    readonly domain: string;
+  }>,
 ): Promise<number> {
   const admin = await services.providerAdmin({});
   const name = await nameOf(provider, { admin, services, io, keyStdin });
   if (name === null) return 0;
   const kind = await admin.loginKind(name);
   if (kind === "device-login" && !keyStdin) return await deviceLogin(name, { admin, services, domain, io });
-  const key = keyStdin ? (await io.readStdin()).trim() : await askKey(name, { admin, io });
+  const ask = check ? (key: string) => refusalOf(name, key, { admin, io }) : () => Promise.resolve("");
+  const key = keyStdin ? await pipedKey(name, { io, ask }) : await askKey(name, { admin, io, ask });
   const path = await admin.saveKey(name, key);
   io.stderr(`vis: saved the key of ${name} in ${visibleText(path)}\n`);
   if (!keyStdin) await sayNext(name, { admin, services, io });
@@ -92,24 +97,48 @@ async function choose({ admin, services, io }: Login): Promise<string | null> {
   return null;
 }
 
+/** What a service says against a key; "" if nothing. */
+type AskService = (key: string) => Promise<string>;
+
+/** A key from stdin. Throws `ConfigError` if the service refuses it. */
+async function pipedKey(
+  provider: string,
+  { io, ask }: Pick<Login, "io"> & { readonly ask: AskService },
+): Promise<string> {
+  const key = (await io.readStdin()).trim();
+  const fault = await ask(key);
+  if (fault === "") return key;
+  throw new ConfigError(`Cannot save the key: ${provider} rejected it: ${fault}`, {
+    advice: "--no-check saves it without asking",
+  });
+}
+
 /** Prompts for a key until the service does not refuse it. */
-async function askKey(provider: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<string> {
+async function askKey(
+  provider: string,
+  { admin, io, ask }: Pick<Login, "admin" | "io"> & { readonly ask: AskService },
+): Promise<string> {
   const page = admin.keyPage(provider);
   if (page !== "") io.stderr(`Create a key at ${page}\n`);
   for (let time = 1;; time++) {
     const key = (await io.askSecret(`Key of ${provider}: `)).trim();
-    using interrupted = interrupt(io);
-    const trial = await admin.tryKey(provider, key, interrupted.signal);
-    if (trial === null) return key;
-    const { state, found } = trial;
-    if (interrupted.signal.aborted) throw new Cancelled("Cancelled");
-    const reply = visibleText(oneLine(found, 200));
-    if (state === "works") io.stderr(`vis: ${provider} accepted the key: ${reply}\n`);
-    if (state === "unknown") io.stderr(`vis: could not verify the key: ${reply}\n`);
-    if (state !== "refused") return key;
-    if (time === TRIES) throw new ConfigError(`Cannot save the key: ${provider} rejected it: ${reply}`);
-    io.stderr(`vis: ${provider} rejected the key: ${reply}\n`);
+    const fault = await ask(key);
+    if (fault === "") return key;
+    if (time === TRIES) throw new ConfigError(`Cannot save the key: ${provider} rejected it: ${fault}`);
+    io.stderr(`vis: ${provider} rejected the key: ${fault}\n`);
   }
+}
+
+/** Tries a key. Resolves with why the service refuses it, and with "" if it does not; says if that is not known. */
+async function refusalOf(provider: string, key: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<string> {
+  using interrupted = interrupt(io);
+  const trial = await admin.tryKey(provider, key, interrupted.signal);
+  if (interrupted.signal.aborted) throw new Cancelled("Cancelled");
+  if (trial === null) return "";
+  const reply = visibleText(oneLine(trial.found, 200));
+  if (trial.state === "works") io.stderr(`vis: ${provider} accepted the key: ${reply}\n`);
+  if (trial.state === "unknown") io.stderr(`vis: could not verify the key: ${reply}\n`);
+  return trial.state === "refused" ? reply : "";
 }
 
 async function sayNext(provider: string, { admin, services, io }: Login): Promise<void> {

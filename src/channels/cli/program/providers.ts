@@ -24,6 +24,7 @@ function addAuth(program: Command, context: Context): void {
     .description("save a key in $VIS_HOME/auth.json, or log in with a browser (github-copilot)")
     .argument("[provider]", "provider, such as anthropic; chosen from a list if omitted")
     .option("--key-stdin", "read the key from stdin instead of prompting for it", false)
+    .option("--no-check", "save the key without checking it with its provider")
     .option("--domain <domain>", "GitHub Enterprise domain, such as company.ghe.com", "github.com")
     .action(action(context, async () => (await load()).authLogin));
   auth.command("status")

@@ -11,7 +11,7 @@ import type {
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
-const FLAGS = { keyStdin: false, domain: "github.com" };
+const FLAGS = { keyStdin: false, check: true, domain: "github.com" };
 const KEY: KeyReport = {
   provider: "zai",
   title: "Z.ai",
@@ -76,6 +76,28 @@ Deno.test("authLogin() asks again for a key that is refused, and keeps one that 
   const stubborn = rig(never.admin, { askSecret: () => Promise.resolve("sk-wrong") });
   await assert.rejects(stubborn.auth.login("zai", FLAGS), /zai rejected it: status 401/);
   assert.deepEqual(never.saved, []);
+});
+
+Deno.test("authLogin() tries a piped key before it saves it, unless asked not to", async () => {
+  const piped = { ...FLAGS, keyStdin: true };
+  const no: KeyTrial = { state: "refused", found: "status 401" };
+  const refused = keeping([no]);
+  await assert.rejects(rig(refused.admin, { stdin: "sk-wrong\n" }).auth.login("zai", piped), {
+    name: "ConfigError",
+    message: "Cannot save the key: zai rejected it: status 401; --no-check saves it without asking",
+  });
+  assert.deepEqual(refused.saved, []);
+  const works = keeping();
+  const { auth, io } = rig(works.admin, { stdin: "sk-right\n" });
+  assert.equal(await auth.login("zai", piped), 0);
+  assert.equal(io.err, "vis: zai accepted the key: it offers 2 models\nvis: saved the key of zai in /h/auth.json\n");
+  const unknown = keeping([{ state: "unknown", found: "no connection" }]);
+  const offline = rig(unknown.admin, { stdin: "sk-later\n" });
+  assert.equal(await offline.auth.login("zai", piped), 0);
+  assert.match(offline.io.err, /^vis: could not verify the key: no connection\nvis: saved/);
+  const untried = keeping([]);
+  assert.equal(await rig(untried.admin, { stdin: "sk-any\n" }).auth.login("zai", { ...piped, check: false }), 0);
+  assert.deepEqual([works.saved, unknown.saved, untried.saved], [["zai=sk-right"], ["zai=sk-later"], ["zai=sk-any"]]);
 });
 
 Deno.test("authLogin() lets a person choose on a terminal, and says how to use what is not the first", async () => {
