@@ -116,7 +116,11 @@ function careServices(extensions: Extensions): Care {
     },
     configAdmin: async (request) => {
       const { AppConfigAdmin } = await import("./app/settings/config_admin.ts");
-      return await AppConfigAdmin.open(request, { env: environment(), ...extensions });
+      const added = async () => {
+        const { AppExtensionAdmin } = await import("./app/extensions/extension_admin.ts");
+        return await new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() }).settings();
+      };
+      return await AppConfigAdmin.open(request, { env: environment(), ...extensions, added });
     },
   };
 }

@@ -27,7 +27,7 @@ async function checkProject(
   { path, userPath, trusted }: ProjectFile,
   { projectKeys }: SettingsSections,
 ): Promise<void> {
-  const refused = refusedKeys(values, projectKeys);
+  const refused = refusedKeys(values, projectKeys).map(({ key }) => key);
   const [key] = refused;
   if (key === undefined || await trusted()) return;
   const others = refused.length > 1 ? ` (nor ${refused.slice(1).join(", ")})` : "";

@@ -8,19 +8,27 @@ export const PROJECT_KEYS: readonly string[] = [
   "autoForget",
 ];
 
-/** The full keys in a project's file that it must not set. */
-export function refusedKeys(values: unknown, allowed: readonly string[]): readonly string[] {
+/** The full keys in a project's file that it must not set, with their values. */
+export function refusedKeys(values: unknown, allowed: readonly string[]): readonly Refused[] {
   return refusedBelow(values, { path: "", allowed });
+}
+
+interface Refused {
+  readonly key: string;
+  readonly value: unknown;
 }
 
 function refusedBelow(
   values: unknown,
   { path, allowed }: { readonly path: string; readonly allowed: readonly string[] },
-): string[] {
-  if (typeof values !== "object" || values === null || Array.isArray(values)) return path === "" ? [] : [path];
+): Refused[] {
+  if (typeof values !== "object" || values === null || Array.isArray(values)) {
+    return path === "" ? [] : [{ key: path, value: values }];
+  }
   return Object.entries(values).flatMap(([key, value]) => {
     const at = path === "" ? key : `${path}.${key}`;
     if (at === "$schema" || allowed.includes(at)) return [];
-    return allowed.some((one) => one.startsWith(`${at}.`)) ? refusedBelow(value, { path: at, allowed }) : [at];
+    const isParent = allowed.some((one) => one.startsWith(`${at}.`));
+    return isParent ? refusedBelow(value, { path: at, allowed }) : [{ key: at, value }];
   });
 }

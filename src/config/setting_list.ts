@@ -73,7 +73,7 @@ function jsonOf(schema: z.ZodType): Node {
   const override = ({ jsonSchema }: { readonly jsonSchema: Record<string, unknown> }): void => {
     for (const mark of SETTING_MARKS) delete jsonSchema[mark];
   };
-  return z.toJSONSchema(schema, { io: "input", override }) as Node;
+  return z.toJSONSchema(schema, { io: "input", override, unrepresentable: "any" }) as Node;
 }
 
 function* leaves(node: Node, path: string): Generator<ConfigSetting> {

@@ -22,9 +22,10 @@ export class SettingsSections {
     return [...PROJECT_KEYS, ...this.#named.flatMap(({ name, project }) => project.map((key) => `${name}.${key}`))];
   }
 
-  /** The segments of a dotted key. A namespace is one segment. */
+  /** The segments of a dotted key. A namespace is one segment: the longest of those known. */
   path(key: string): readonly string[] {
-    const own = this.all.find(({ namespace }) => isAtOrBelow(key, `${PLACE}.${namespace}`));
+    const [own] = this.all.filter(({ namespace }) => isAtOrBelow(key, `${PLACE}.${namespace}`))
+      .toSorted((a, b) => b.namespace.length - a.namespace.length);
     if (!own) return key.split(".");
     const place = `${PLACE}.${own.namespace}`;
     return [...PLACE.split("."), own.namespace, ...key === place ? [] : key.slice(place.length + 1).split(".")];
@@ -65,8 +66,11 @@ export class SettingsSections {
 
   /** The defaults of every section. */
   async defaults(): Promise<ConfigLayer> {
-    const found = this.all.map(async ({ namespace, schema }) => [namespace, (await schema()).parse({})]);
-    const config = Object.fromEntries(await Promise.all(found));
+    const found = this.all.map(async ({ namespace, schema }) => {
+      const { data } = (await schema()).safeParse({}); // none where a setting must be given
+      return data === undefined ? [] : [[namespace, data]];
+    });
+    const config = Object.fromEntries((await Promise.all(found)).flat());
     return { layer: "default", values: { extensions: { config } }, where: () => "" };
   }
 

@@ -10,6 +10,7 @@ import type {
 } from "../../domain/reports/extension_report.ts";
 import { settingList } from "../../config/setting_list.ts";
 import { ConfigError, UsageError } from "../../domain/errors.ts";
+import type { SettingsSection } from "../../domain/records/settings_section.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
 import {
@@ -33,6 +34,8 @@ import { runExtensionCommand } from "./run_extension_command.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 import { settingsSectionsOf } from "../settings/settings_sections_of.ts";
 
+const ANY = z.record(z.string(), z.unknown());
+
 /** Manages the extensions of one workspace. */
 export class AppExtensionAdmin implements ExtensionAdmin {
   readonly #settings: Settings;
@@ -48,6 +51,25 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     return [
       ...loaded.map((one) => this.#whetherOff(one, factsOf(one, folders.get(one.namespace)))),
       ...skipped.map(skippedFacts),
+    ];
+  }
+
+  /** The settings of the extensions that were added; of one that cannot be loaded, any. */
+  async settings(): Promise<readonly SettingsSection[]> {
+    const { config } = this.#settings;
+    // Without their sections, an invalid one leaves none of them out.
+    const settings = { ...this.#settings, config: { ...config, extensions: { ...config.extensions, config: {} } } };
+    const { loaded, skipped, folders } = await buildRegistry(settings, this.#parts, {
+      folders: await discoverFolders(settings),
+      off: true,
+    });
+    const section = (namespace: string, schema: z.ZodType): SettingsSection => {
+      return { namespace, name: null, project: [], schema: () => Promise.resolve(schema) };
+    };
+    return [
+      ...loaded.filter(({ namespace }) => folders.has(namespace))
+        .map(({ namespace, config = z.strictObject({}) }) => section(namespace, config)),
+      ...skipped.filter(({ folder }) => folder !== undefined).map(({ name }) => section(name, ANY)),
     ];
   }
 

@@ -8,8 +8,9 @@ import { parseJsonc } from "../../config/parse_jsonc.ts";
 import { refusedKeys } from "../../config/refused_keys.ts";
 import { isSecret, maskSecrets } from "../../config/secrets.ts";
 import { configJsonSchema, type ConfigSetting, settingList, settingOf } from "../../config/setting_list.ts";
-import type { SettingsSections } from "../../config/settings_sections.ts";
+import { SettingsSections } from "../../config/settings_sections.ts";
 import { ConfigError, SettingError, UsageError } from "../../domain/errors.ts";
+import type { SettingsSection } from "../../domain/records/settings_section.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { nearestName } from "../../domain/kit/nearest_name.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../../domain/reports/setting_facts.ts";
@@ -31,15 +32,32 @@ interface Places {
   readonly workspace: string;
 }
 
-type ConfigParts = Pick<ShippedParts, "described" | "settings"> & { readonly env: EnvironmentVariables };
+type ConfigParts = Pick<ShippedParts, "described" | "settings"> & {
+  readonly env: EnvironmentVariables;
+  /** The sections of the extensions that were added. */
+  readonly added?: () => Promise<readonly SettingsSection[]>;
+};
+
+/** The place of extensions' own settings. */
+const SECTIONS = "extensions.config";
+/** A segment of a key, as it is or in quotes, where it has a dot: a."b.c".d and a["b.c"].d. */
+const SEGMENT = /\["([^"]*)"\]|\['([^']*)'\]|"([^"]*)"|'([^']*)'|([^.["']+)/g;
+
+/** A key as it was given. */
+interface Place {
+  readonly path: readonly string[];
+  /** Whether quotes say where each segment ends. */
+  readonly quoted: boolean;
+}
 
 /** Implements `vis config`. */
 export class AppConfigAdmin implements ConfigAdmin {
   readonly #request: OpenRequest;
   readonly #parts: ConfigParts;
   readonly #places: Places;
-  /** The sections of extensions. */
-  readonly #sections: SettingsSections;
+  /** The sections of extensions; of those that were added once a key needs them. */
+  #sections: SettingsSections;
+  #isWhole = false;
 
   constructor(request: OpenRequest, { parts, places }: { readonly parts: ConfigParts; readonly places: Places }) {
     this.#request = request;
@@ -70,7 +88,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 
   async explain(key: string): Promise<SettingFacts> {
-    return this.#factsOf(await this.#known(key, "show"), await this.#layers());
+    return this.#factsOf(await this.#known(key, "show"), await this.#layers(), (await this.#place(key)).path);
   }
 
   async schema(): Promise<object> {
@@ -95,13 +113,14 @@ export class AppConfigAdmin implements ConfigAdmin {
     key: string,
     { words, project }: { readonly words: readonly string[]; readonly project: boolean },
   ): Promise<SettingChange> {
-    refuseSecret(key, words);
+    const at = (await this.#place(key)).path;
+    if (words.some((word) => isSecret(at.at(-1) ?? "", word))) throw secretRefused(key);
     const setting = await this.#known(key, "set");
     const path = this.path({ project });
     const found = await readConfigFile(path);
     if (found !== null) parseJsonc(found);
     const file = found ?? { path, text: "" };
-    const { text, value } = await this.#fitting(setting, { file, words, project });
+    const { text, value } = await this.#fitting(setting, { at, file, words, project });
     const changed = text !== file.text;
     if (changed) await writeConfigFile(path, { text, follow: !project });
     return { key, path, value, changed, overruled: await this.#overruled(key, project) };
@@ -111,10 +130,12 @@ export class AppConfigAdmin implements ConfigAdmin {
     const path = this.path({ project });
     const file = await readConfigFile(path);
     const values = file === null ? {} : parseJsonc(file);
-    const at = this.#sections.path(key);
-    if (valueAt(values, at) === undefined) await this.#known(key, "unset");
+    const { path: place } = await this.#place(key);
+    // What is there although no extension has it can be removed as well.
+    const at = [place, key.split(".")].find((one) => valueAt(values, one) !== undefined);
+    if (at === undefined) await this.#known(key, "unset");
     const before = file?.text ?? "";
-    const text = removeFromJsonc(before, at);
+    const text = at === undefined ? before : removeFromJsonc(before, at);
     if (text !== before) await writeConfigFile(path, { text, follow: !project });
     return { key, path, value: null, changed: text !== before, overruled: "" };
   }
@@ -123,9 +144,9 @@ export class AppConfigAdmin implements ConfigAdmin {
     const file = await findProjectConfig(this.#places);
     if (file === null) return null;
     const values = parseJsonc(file);
-    const keys = refusedKeys(values, this.#sections.projectKeys).map((key) => ({
+    const keys = refusedKeys(values, this.#sections.projectKeys).map(({ key, value }) => ({
       key,
-      value: maskSecrets(lastOf(key), valueAt(values, key.split("."))),
+      value: maskSecrets(key.split(".").at(-1) ?? key, value),
     }));
     const sha256 = createHash("sha256").update(file.text).digest("hex");
     return { path: file.path, sha256, trusted: await file.trusted(), keys };
@@ -149,22 +170,59 @@ export class AppConfigAdmin implements ConfigAdmin {
     return [await this.#sections.defaults(), ...layers];
   }
 
+  /** Where a key leads. The extensions that were added are read only if it may be one of theirs. */
+  async #place(key: string): Promise<Place> {
+    const quoted = /["'[]/.test(key);
+    const segments = [...key.matchAll(SEGMENT)].map(([, ...found]) => found.find((one) => one !== undefined) ?? "");
+    if (quoted) return { path: segments, quoted };
+    const namespace = (): string | undefined => this.#sections.path(key)[2];
+    const isSection = key.startsWith(`${SECTIONS}.`);
+    const isKnown = (): boolean => this.#sections.all.some((one) => one.namespace === namespace());
+    if (isSection && !isKnown() && !this.#isWhole) await this.#learn();
+    return { path: this.#sections.path(key), quoted };
+  }
+
+  async #learn(): Promise<void> {
+    this.#isWhole = true;
+    this.#sections = new SettingsSections([...this.#sections.all, ...await this.#parts.added?.() ?? []]);
+  }
+
   /** The setting of a key; throws `UsageError` that suggests the closest one. */
   async #known(key: string, action: string): Promise<ConfigSetting> {
+    const { path, quoted } = await this.#place(key);
     const schema = await this.schema();
-    const setting = settingOf(this.#sections.path(key), schema);
-    if (setting !== null) return setting;
+    const setting = settingOf(path, schema);
+    const [, , namespace] = path;
+    const isSection = `${path[0]}.${path[1]}` === SECTIONS && namespace !== undefined;
+    const isOwned = !isSection || this.#sections.all.some((one) => one.namespace === namespace);
+    if (setting !== null && (isOwned || quoted)) return { ...setting, key };
+    if (!isOwned) {
+      const all = this.#sections.all.map((one) => one.namespace);
+      const asked = key.slice(SECTIONS.length + 1);
+      const name = asked.split(".").slice(0, -1).join(".") || asked;
+      const near = nearestName(name, all) ?? nearestName(asked, all);
+      const hint = near === null ? `there are ${all.join(", ")}` : `did you mean ${near}?`;
+      const exact = `${SECTIONS}["${name}"]${name === asked ? "" : asked.slice(name.length)}`;
+      throw new UsageError(
+        `Cannot ${action} ${key}: no extension has this name; ${hint} (for one that is not added yet: '${exact}')`,
+      );
+    }
     const near = nearestName(key, settingList(schema).map((one) => one.key));
     const hint = near === null ? "vis config list --all shows all settings" : `did you mean ${near}?`;
     throw new UsageError(`Cannot ${action} ${key}: unknown setting; ${hint}`);
   }
 
-  #factsOf({ key, doc, type }: ConfigSetting, layers: readonly ConfigLayer[]): SettingFacts {
+  #factsOf(
+    { key, doc, type }: ConfigSetting,
+    layers: readonly ConfigLayer[],
+    at: readonly string[] = this.#sections.path(key),
+  ): SettingFacts {
     const sections = this.#sections;
-    const places = sections.spellings(key).map((one) => sections.path(one));
-    const show = (value: unknown): unknown => maskSecrets(lastOf(key), value);
+    const canonical = at.join(".");
+    const places = sections.spellings(canonical).map((one) => one === canonical ? at : sections.path(one));
+    const show = (value: unknown): unknown => maskSecrets(at.at(-1) ?? "", value);
     // The sections' defaults would fill the parent of all sections.
-    const asked = key === "extensions" || key === "extensions.config" ? layers.slice(1) : layers;
+    const asked = key === "extensions" || key === SECTIONS ? layers.slice(1) : layers;
     const said = asked.flatMap(({ layer, values, where }) =>
       places.flatMap((place) => {
         const value = valueAt(values, place);
@@ -172,7 +230,7 @@ export class AppConfigAdmin implements ConfigAdmin {
       })
     );
     const top = said.at(-1);
-    const project = sections.projectKeys.some((one) => key === one || key.startsWith(`${one}.`));
+    const project = sections.projectKeys.some((one) => canonical === one || canonical.startsWith(`${one}.`));
     const value = show(valueAt(sections.merged(asked), places.at(-1) ?? [])) ?? null;
     return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
   }
@@ -181,7 +239,8 @@ export class AppConfigAdmin implements ConfigAdmin {
    * accepted. */
   async #fitting(
     setting: ConfigSetting,
-    { file, words, project }: {
+    { at, file, words, project }: {
+      readonly at: readonly string[];
       readonly file: ConfigFile;
       readonly words: readonly string[];
       readonly project: boolean;
@@ -190,9 +249,9 @@ export class AppConfigAdmin implements ConfigAdmin {
     const { key } = setting;
     let problem: Error | null = null;
     for (const value of readings(setting, words)) {
-      if (isSecret(lastOf(key), value)) throw secretRefused(key);
+      if (isSecret(at.at(-1) ?? "", value)) throw secretRefused(key);
       try {
-        const text = setInJsonc(file.text, { path: this.#sections.path(key), value });
+        const text = setInJsonc(file.text, { path: at, value });
         const changed = { path: file.path, text };
         const owner = { trusted: () => Promise.resolve(false), userPath: this.#userPath() };
         const layer = await fileLayer(
@@ -200,7 +259,7 @@ export class AppConfigAdmin implements ConfigAdmin {
           project ? { ...changed, ...owner } : changed,
           this.#sections,
         );
-        await this.#sections.check(key, layer);
+        await this.#sections.check(at.join("."), layer);
         return { text, value };
       } catch (error) {
         if (!(error instanceof ConfigError) && !(error instanceof RangeError)) throw error;
@@ -236,16 +295,8 @@ function readings({ isList }: ConfigSetting, words: readonly string[]): readonly
   return isList ? [...Array.isArray(read) ? plain : [], [...words]] : plain.length > 0 ? plain : [words.join(" ")];
 }
 
-function refuseSecret(key: string, words: readonly string[]): void {
-  if (words.some((word) => isSecret(lastOf(key), word))) throw secretRefused(key);
-}
-
 function secretRefused(key: string): UsageError {
   return new UsageError(
     `Cannot save a secret in a settings file: ${key}; vis auth login PROVIDER saves keys so that only you can read them`,
   );
-}
-
-function lastOf(key: string): string {
-  return key.split(".").at(-1) ?? key;
 }

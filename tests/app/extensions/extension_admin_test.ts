@@ -187,6 +187,23 @@ Deno.test("show() has the settings of an extension", () =>
     );
   }));
 
+Deno.test("settings() has the settings of added extensions, also of one whose section is invalid", () =>
+  withFolder(async (folder) => {
+    const { admin, home, settings } = await adminIn(folder, {
+      extensions: { config: { "com.acme.issues": { url: 7 }, "test.one": { a: 1 } } },
+    });
+    const config = "config: z.strictObject({ url: z.string() }).partial(),";
+    await write(join(home, "extensions/issues"), {
+      "vis.json": manifestOf({ namespace: "com.acme.issues" }),
+      "mod.ts": moduleOf(config).replaceAll(/namespace: "[^"]*"/g, 'namespace: "com.acme.issues"'),
+    });
+    assert.equal(settings.home, home);
+    const found = await admin.settings();
+    assert.deepEqual(found.map(({ namespace, name }) => [namespace, name]), [["com.acme.issues", null]]);
+    const schema = await found[0]?.schema();
+    assert.deepEqual([schema?.safeParse({ url: "x" }).success, schema?.safeParse({ ulr: "x" }).success], [true, false]);
+  }));
+
 Deno.test("list() says of what must be switched on that it is off, and how it is switched on", () =>
   withFolder(async (folder) => {
     const { settings } = await adminIn(folder);

@@ -4,13 +4,15 @@ import * as extensions from "../../../extensions/index.ts";
 import { AppConfigAdmin } from "../../../src/app/settings/config_admin.ts";
 import { readSettings } from "../../../src/app/settings/settings.ts";
 import { ConfigError, UsageError } from "../../../src/domain/errors.ts";
+import type { SettingsSection } from "../../../src/domain/records/settings_section.ts";
+import { z } from "../../../src/extension/spec.ts";
 
 interface Place {
   readonly home: string;
   readonly workspace: string;
   readonly own: string;
   readonly project: string;
-  admin(env?: Readonly<Record<string, string>>): Promise<AppConfigAdmin>;
+  admin(env?: Readonly<Record<string, string>>, added?: readonly SettingsSection[]): Promise<AppConfigAdmin>;
 }
 
 async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
@@ -23,7 +25,10 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
       workspace,
       own: join(home, "config.jsonc"),
       project: join(workspace, ".vis/config.jsonc"),
-      admin: (env = {}) => AppConfigAdmin.open({ cwd: workspace }, { env: { VIS_HOME: home, ...env }, ...extensions }),
+      admin: (env = {}, added = []) => {
+        const parts = { env: { VIS_HOME: home, ...env }, ...extensions, added: () => Promise.resolve(added) };
+        return AppConfigAdmin.open({ cwd: workspace }, parts);
+      },
     });
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -62,7 +67,7 @@ Deno.test("AppConfigAdmin.set() reads words as the setting takes them", () =>
       ["budget.costUsd", ["0.5"], 0.5],
       ["providers", ['[{ "name": "x" }]'], [{ name: "x" }]],
       ["providers.0.name", ["y"], "y"],
-      ["extensions.config.com.acme.search", ['{ "a": 1 }'], { a: 1 }],
+      ['extensions.config["com.acme.search"]', ['{ "a": 1 }'], { a: 1 }],
     ];
     for (const [key, words, value] of cases) {
       assert.deepEqual((await config.set(key, { words, ...own })).value, value, key);
@@ -97,7 +102,7 @@ Deno.test("AppConfigAdmin.set() refuses keys and points to where they are kept, 
       ["model", "sk-ant-0123456789abcdefghij"],
       ["providers.0.keyEnv", "ghp_0123456789abcdefghij0123"],
       ["extensions.config.x.apiKey", "short"],
-      ["extensions.config.x", '{ "botToken": "1234" }'],
+      ['extensions.config["x"]', '{ "botToken": "1234" }'],
       ["providers", '[{ "name": "x", "headers": { "Authorization": "Bearer 0123456789" } }]'],
     ];
     for (const [key, word] of cases) {
@@ -239,4 +244,82 @@ Deno.test("AppConfigAdmin.set() checks a section of an extension as the extensio
     await assert.rejects(Deno.stat(path), "nothing was written");
     await config.set(`${key}.b`, { words: ['{"command":"x"}'], ...own });
     assert.deepEqual((await config.explain(key ?? "")).value, { b: { command: "x" } });
+  }));
+
+function sectionOf(namespace: string, schema: z.ZodType): SettingsSection {
+  return { namespace, name: null, project: [], schema: () => Promise.resolve(schema) };
+}
+
+const ACME = [
+  sectionOf("com.acme", z.strictObject({ issues: z.string().optional() })),
+  sectionOf(
+    "com.acme.issues",
+    z.strictObject({ url: z.url().optional(), limit: z.int().default(10), token: z.string().optional() }),
+  ),
+];
+
+Deno.test("AppConfigAdmin sets, explains and unsets the settings of an added extension, whose name has dots", () =>
+  withPlace(async ({ own: path, admin }) => {
+    const config = await admin({}, ACME);
+    const key = "extensions.config.com.acme.issues.url";
+    const quoted = ['extensions.config["com.acme.issues"].url', 'extensions.config."com.acme.issues".url'];
+    for (const one of [key, ...quoted]) {
+      const fresh = await admin({}, ACME);
+      await fresh.set(one, { words: ["https://issues.example"], ...own });
+      assert.deepEqual(JSON.parse(await Deno.readTextFile(path)), {
+        extensions: { config: { "com.acme.issues": { url: "https://issues.example" } } },
+      }, one);
+      assert.deepEqual([(await fresh.explain(one)).value, (await fresh.explain(one)).layer], [
+        "https://issues.example",
+        "user",
+      ], one);
+      assert.equal((await fresh.unset(one, own)).changed, true, one);
+    }
+    assert.equal((await config.explain("extensions.config.com.acme.issues.limit")).value, 10);
+    const refused: readonly (readonly [string, string, RegExp])[] = [
+      ["extensions.config.com.acme.issues.ulr", "x", /ulr: unknown setting; did you mean .*com\.acme\.issues\.url\?$/],
+      [key, "no address", /Cannot set .*url: Invalid URL|Cannot set .*: url/],
+      ["extensions.config.com.acmo.issues.url", "x", /no extension has this name; did you mean com\.acme\.issues\?/],
+      [
+        "extensions.config.org.other.url",
+        "x",
+        /no extension has this name; .*'extensions\.config\["org\.other"\]\.url'/,
+      ],
+      ['extensions.config["com.acme.issues"].token', "abcdef", /Cannot save a secret in a settings file/],
+    ];
+    for (const [one, word, why] of refused) {
+      await assert.rejects(config.set(one, { words: [word], ...own }), (error) => {
+        assert.ok(error instanceof UsageError);
+        assert.match(error.message, why);
+        return true;
+      });
+    }
+    for (
+      const action of [config.explain("extensions.config.org.other.url"), config.unset("extensions.config.a.b", own)]
+    ) {
+      await assert.rejects(action, /no extension has this name/);
+    }
+    // One that is not added yet is named exactly.
+    await config.set('extensions.config["org.other"].url', { words: ["x"], ...own });
+    await config.set("extensions.config.com.acme.issues", { words: ['{"limit":3}'], ...own });
+    assert.deepEqual(JSON.parse(await Deno.readTextFile(path)).extensions.config, {
+      "org.other": { url: "x" },
+      "com.acme.issues": { limit: 3 },
+    });
+  }));
+
+Deno.test("AppConfigAdmin.unset() removes what was written to a place that no extension has", () =>
+  withPlace(async ({ own: path, admin }) => {
+    const wrong = { extensions: { config: { com: { acme: { issues: { url: "x" } } } } } };
+    await Deno.mkdir(join(path, ".."), { recursive: true });
+    await Deno.writeTextFile(path, JSON.stringify(wrong));
+    assert.equal((await (await admin({}, ACME)).unset("extensions.config.com.acme.issues.url", own)).changed, true);
+    assert.doesNotMatch(await Deno.readTextFile(path), /url/);
+  }));
+
+Deno.test("AppConfigAdmin.trustable() shows the values of an extension whose name has dots", () =>
+  withPlace(async ({ project, admin }) => {
+    await Deno.writeTextFile(project, '{ "extensions": { "config": { "com.acme": { "issues": "http://evil" } } } }');
+    const facts = await (await admin()).trustable();
+    assert.deepEqual(facts?.keys, [{ key: "extensions.config", value: { "com.acme": { issues: "http://evil" } } }]);
   }));
