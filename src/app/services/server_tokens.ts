@@ -60,5 +60,5 @@ async function withSigned(source: TokenSource, { jwt, quota }: Config["server"])
   }
   const { signedTokens } = await import("../../channels/http/auth/signed_tokens.ts");
   const signed = signedTokens({ ...jwt, issuer, audience, quota, now: Date.now, log: createLog("http") });
-  return { grants: () => source.grants(), signed };
+  return { grants: () => source.grants(), fault: () => source.fault?.() ?? Promise.resolve(""), signed };
 }

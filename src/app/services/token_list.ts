@@ -8,6 +8,7 @@ import { ConfigError } from "../../domain/errors.ts";
 import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../domain/records/tenant.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import type { Log } from "../../logging/log.ts";
+import { sharedFileNotes } from "./server_token.ts";
 
 /** How long a list counts as current. */
 const LOOK_AGAIN_MS = 1_000;
@@ -46,14 +47,15 @@ export interface TokenListOptions {
   readonly log: Log;
 }
 
-/** The tokens of a file. The file is read again when it has changed; if it can no longer be used, the previous tokens
- * stay in effect, and each check logs it. */
+/** The tokens of a file. The file is read again when it, or who may read it, has changed. If it can no longer be used,
+ * the previous tokens stay in effect; the log and `fault` say so. */
 export class TokenList implements TokenSource {
   readonly #path: string;
   readonly #options: TokenListOptions;
   #loaded: Loaded;
   #lookedAt: number;
   #looking: Promise<void> | null = null;
+  #fault: TokenFault | null = null;
 
   /** Takes a file that `open` has read. */
   constructor(path: string, { options, loaded }: { readonly options: TokenListOptions; readonly loaded: Loaded }) {
@@ -79,15 +81,43 @@ export class TokenList implements TokenSource {
     return this.#loaded.grants;
   }
 
+  async fault(): Promise<string> {
+    await this.grants();
+    return this.#fault?.shown ?? "";
+  }
+
   async #look(): Promise<void> {
+    const { log } = this.#options;
     try {
-      if (await stampOf(this.#path) === this.#loaded.stamp) return;
-      this.#loaded = await load(this.#path, this.#options);
-      this.#options.log.info("tokens_loaded", { tokens: this.#loaded.grants.length });
+      const isSame = await stampOf(this.#path) === this.#loaded.stamp;
+      if (!isSame) this.#loaded = await load(this.#path, this.#options);
+      if (!isSame || this.#fault?.isUnread) log.info("tokens_loaded", { tokens: this.#loaded.grants.length });
+      const [open = ""] = await sharedFileNotes(this.#path);
+      this.#note(open === "" ? null : { isUnread: false, why: open, shown: "other users can read the token file" });
     } catch (error) {
-      this.#options.log.error("tokens_not_loaded", { error: messageOf(error) });
+      const shown = "the token file cannot be used; the previous tokens stay valid";
+      this.#note({ isUnread: true, why: messageOf(error), shown });
     }
   }
+
+  /** Logs a fault when it begins. */
+  #note(fault: TokenFault | null): void {
+    const before = this.#fault;
+    this.#fault = fault;
+    if (fault === null || fault.why === before?.why) return;
+    const { log } = this.#options;
+    if (fault.isUnread) log.error("tokens_not_loaded", { error: fault.why });
+    else log.warn("tokens_shared", { error: fault.why });
+  }
+}
+
+interface TokenFault {
+  /** Whether the current file was not read. */
+  readonly isUnread: boolean;
+  /** For the log. */
+  readonly why: string;
+  /** For anyone: without the path. */
+  readonly shown: string;
 }
 
 async function load(path: string, { quota }: TokenListOptions): Promise<Loaded> {
@@ -106,8 +136,8 @@ function unusable(path: string, why: string): ConfigError {
 }
 
 async function stampOf(path: string): Promise<string> {
-  const { mtime, size, ino } = await Deno.stat(path);
-  return `${mtime?.getTime()} ${size} ${ino}`;
+  const { mtime, size, ino, mode } = await Deno.stat(path);
+  return `${mtime?.getTime()} ${size} ${ino} ${mode}`;
 }
 
 /** Errors name the position of a fault, so that they never contain a token. */
@@ -135,6 +165,12 @@ function grantsOf(
   }));
   const twice = grants.findIndex(({ name }, at) => grants.findIndex((one) => one.name === name) !== at);
   if (twice >= 0) throw unusable(file, `tokens.${twice}.name: another one is named ${grants[twice]?.name}`);
+  const hashes = grants.map(({ digest }) => Buffer.from(digest).toString("hex"));
+  const same = hashes.findIndex((hash, at) => hashes.indexOf(hash) !== at);
+  if (same >= 0) {
+    const first = grants[hashes.indexOf(hashes[same] ?? "")];
+    throw unusable(file, `tokens.${same}.token: ${grants[same]?.name} has the same token as ${first?.name}`);
+  }
   return grants;
 }
 

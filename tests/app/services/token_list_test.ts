@@ -24,7 +24,8 @@ async function bench(value?: unknown): Promise<Bench> {
   const logged: string[] = [];
   const at = (event: string, data?: unknown) => void logged.push(`${event} ${JSON.stringify(data)}`);
   const log = { debug: at, info: at, warn: at, error: at };
-  const write = (value: unknown) => Deno.writeTextFile(path, typeof value === "string" ? value : JSON.stringify(value));
+  const write = (value: unknown) =>
+    Deno.writeTextFile(path, typeof value === "string" ? value : JSON.stringify(value), { mode: 0o600 });
   if (value !== undefined) await write(value);
   return {
     ...{ path, clock, logged, write },
@@ -75,6 +76,14 @@ Deno.test("TokenList open() says what is wrong with a file by its place, and sho
     [{ tokens: [{ ...entry, [SECRET]: 1 }] }, /tokens\.0: /],
     [{ tokens: [{ ...entry, name: "a b" }] }, /tokens\.0\.name: /],
     [{ tokens: [entry, { ...entry, token: `${SECRET}2` }] }, /tokens\.1\.name: another one is named a$/],
+    [
+      { tokens: [entry, { name: "b", token: `${SECRET}2` }, { ...entry, name: "c" }] },
+      /tokens\.2\.token: c has the same token as a$/,
+    ],
+    [
+      { tokens: [entry, { name: "hashed", token: `sha256:${createHash("sha256").update(SECRET).digest("hex")}` }] },
+      /tokens\.1\.token: hashed has the same token as a$/,
+    ],
   ];
   for (const [value, message] of wrong) {
     await using at = await bench(value);
@@ -109,5 +118,33 @@ Deno.test("TokenList grants() takes a changed file within a second, and keeps th
   await at.write({ tokens: [{ name: "third", token: SECRET }] });
   at.clock.now += 1_000;
   assert.deepEqual(await names(list), ["third"]);
+  assert.ok(!at.logged.join().includes("secret"));
+});
+
+Deno.test("TokenList sees who may read the file, logs a fault once and says until when it lasts", async () => {
+  await using at = await bench({ tokens: [{ name: "first", token: SECRET }] });
+  await Deno.chmod(at.path, 0o600);
+  const list = await at.open();
+  const later = (): Promise<string> => {
+    at.clock.now += 1_000;
+    return list.fault();
+  };
+  assert.equal(await later(), "");
+  await Deno.chmod(at.path, 0o640);
+  assert.equal(await later(), "other users can read the token file");
+  assert.equal(await later(), "other users can read the token file");
+  assert.deepEqual(at.logged.filter((line) => !line.startsWith("tokens_loaded")), [
+    `tokens_shared ${JSON.stringify({ error: `${at.path} can be read by others: chmod 600 it` })}`,
+  ]);
+  await Deno.chmod(at.path, 0o600);
+  assert.equal(await later(), "");
+  const kept = `${at.path}.kept`;
+  await Deno.rename(at.path, kept);
+  for (let time = 0; time < 3; time++) assert.match(await later(), /cannot be used; the previous tokens stay valid$/);
+  assert.deepEqual(await names(list), ["first"]);
+  assert.equal(at.logged.filter((line) => line.startsWith("tokens_not_loaded")).length, 1);
+  await Deno.rename(kept, at.path);
+  assert.equal(await later(), "");
+  assert.match(at.logged.at(-1) ?? "", /^tokens_loaded/);
   assert.ok(!at.logged.join().includes("secret"));
 });

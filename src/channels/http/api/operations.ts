@@ -5,7 +5,10 @@ import type { Env } from "../request/env.ts";
 import { Problem } from "../response/problem.ts";
 
 const StatusSchema = z.object({ status: z.literal("ok") });
-const ReadySchema = StatusSchema.extend({ checks: z.record(z.string(), z.literal("ok")) });
+const ReadySchema = StatusSchema.extend({
+  checks: z.record(z.string(), z.literal("ok")),
+  warnings: z.record(z.string(), z.string()).optional().describe("Faults that keep no request from being served"),
+});
 
 const describe = describeIn("operations");
 
@@ -33,8 +36,10 @@ operations.get(
       .map(([path, message]) => ({ path, message }));
     const [first] = errors;
     if (first) throw new Problem(`Cannot run queries: ${first.path}`, { kind: "unavailable", errors });
+    const tokens = await parts.tokens.fault?.() ?? "";
     return c.json({
       status: "ok",
+      ...(tokens === "" ? {} : { warnings: { tokens } }),
       checks: Object.fromEntries(["database", ...Object.keys(found)].map((name) => [name, "ok"])),
     });
   },

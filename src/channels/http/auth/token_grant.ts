@@ -27,6 +27,8 @@ export interface TokenGrant {
 export interface TokenSource {
   /** Called for every request, so that a list can change while the server runs. Never rejects. */
   grants(): Promise<readonly TokenGrant[]>;
+  /** What is wrong with where the tokens come from, although they are valid; "" if nothing. Never rejects. */
+  fault?(): Promise<string>;
   /** Checks a JSON Web Token; absent if they are not accepted. Throws `Problem`. */
   signed?(token: string): Promise<TokenGrant>;
 }
