@@ -15,6 +15,8 @@ export const UNDO_ARGUMENTS = z.object({
   dryRun: z.boolean().optional(),
   /** Ids, separated by commas. */
   changes: z.string().optional(),
+  /** QUERY@MS, separated by commas: of this query, only changes before then. */
+  cuts: z.string().optional(),
 });
 
 interface Place {
@@ -25,7 +27,7 @@ interface Place {
 
 /** Undoes changes of any conversation in a workspace and prints the result as JSON. */
 export async function undoCli(
-  { list = false, scope = "query", changes: ids, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
+  { list = false, scope = "query", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, home, places }: Place & { readonly places: FsPlaces },
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
@@ -37,7 +39,7 @@ export async function undoCli(
     }
     const { changes, files } = await places.change(
       view,
-      (at) => undoChanges(at, { scope, ...options, changes: ids?.split(",") }),
+      (at) => undoChanges(at, { scope, ...options, changes: ids?.split(","), cuts: cuts?.split(",").map(cutOf) }),
     );
     printJson({ changes: changes.map((one) => factsOf(one)), files });
     return 0;
@@ -46,6 +48,11 @@ export async function undoCli(
     printJson({ error: error.message, ...(error instanceof FilesChanged ? { code: error.code } : {}) });
     return 1;
   }
+}
+
+function cutOf(text: string): { readonly queryId: string; readonly at: number } {
+  const [queryId = "", at = ""] = text.split("@");
+  return { queryId, at: Number(at) };
 }
 
 /** Newest first. */

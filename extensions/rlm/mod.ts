@@ -1,5 +1,5 @@
-import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import { askAll, type AskAllOptions, askOne } from "./ask_all.ts";
+import { type CallOutcome, defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import { askAll, type AskAllOptions, askOne, type Failure } from "./ask_all.ts";
 import { chunk, type ChunkOptions } from "./chunk.ts";
 import { mapChunks, type MapOptions } from "./map_chunks.ts";
 import { reduceChunks } from "./reduce_chunks.ts";
@@ -42,7 +42,7 @@ export default defineExtension({
       doc: "In parallel.",
       untimed: true,
       action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
-      outcome: ({ length }: readonly unknown[]) => `${length} answers`,
+      outcome: settled("answers"),
       args: z.tuple([z.array(text).describe("prompts"), Ask]),
       returns: Slot,
     }),
@@ -57,7 +57,7 @@ export default defineExtension({
       doc: "Children in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.",
       untimed: true,
       action: { doing: "delegating", done: "delegated", things: "lists of tasks", named: 0 },
-      outcome: ({ length }: readonly unknown[]) => `${length} tasks`,
+      outcome: settled("tasks"),
       args: z.tuple([
         z.array(z.union([text, Run.extend({ task: text })])).describe("tasks"),
         Run.optional(),
@@ -73,7 +73,7 @@ export default defineExtension({
         doc: "Asks the instruction of each chunk of a text, or of each text of a list; order kept.",
         untimed: true,
         action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
-        outcome: ({ length }: readonly unknown[]) => `${length} answers`,
+        outcome: settled("answers"),
         args: z.tuple([
           parts.describe("text"),
           text.describe("instruction"),
@@ -109,3 +109,12 @@ export default defineExtension({
     }),
   ],
 });
+
+/** How many there are, and how many of them failed. */
+function settled(things: string): (slots: readonly (string | Failure)[]) => CallOutcome {
+  return (slots) => {
+    const errors = slots.flatMap((slot) => typeof slot === "string" ? [] : [slot.error]);
+    const failed = errors.length === 0 ? "" : `, ${errors.length} failed`;
+    return { text: `${slots.length} ${things}${failed}`, ok: errors.length === 0, output: errors.join("\n") };
+  };
+}

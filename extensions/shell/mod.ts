@@ -3,7 +3,7 @@ import type { ShellCommand } from "./command.ts";
 import type { ReadOutputOptions } from "./job.ts";
 import { jobsOf } from "./jobs.ts";
 import live from "./live.ts";
-import { commandOutcome } from "./command_outcome.ts";
+import { commandOutcome, jobOutcome } from "./command_outcome.ts";
 import { readJob } from "./read_job.ts";
 import { run, type ShellRunOptions } from "./run.ts";
 import settings from "./settings.ts";
@@ -57,6 +57,7 @@ export default defineExtension({
         "Keeps running after the call, over blocks and requests (in vis run until its request ends), for 1 h unless timeoutMs; waits for a first output.",
       untimed: true,
       action: { doing: "starting", done: "started", things: "commands" },
+      outcome: jobOutcome,
       args: z.tuple([command, z.strictObject({ ...given, ...waiting }).optional()]),
       returns: REPORT,
       examples: ['const s = await shell.start("npm run dev", {until: "ready", waitMs: 20000}); s.output'],
@@ -68,6 +69,7 @@ export default defineExtension({
         doc: "What a started command printed since the last read, both outputs; code once it has ended.",
         untimed: true,
         action: { doing: "reading output", done: "read output", things: "times", named: 0 },
+        outcome: jobOutcome,
         args: z.tuple([text.describe("id"), z.strictObject({ ...waiting, maxBytes: bytes(256 << 10) }).optional()]),
         returns: REPORT,
         examples: ['await shell.read(s.id, {until: "compiled", waitMs: 30000})'],

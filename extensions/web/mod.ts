@@ -1,4 +1,4 @@
-import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import { type CallOutcome, defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 import live from "./live.ts";
 import settings from "./settings.ts";
 import type { WebCallOptions } from "./web_call.ts";
@@ -40,6 +40,7 @@ export default defineExtension({
         "One GET; JSON is parsed, text decoded, other kinds are bytes. Up to 2 MiB unless maxBytes (16 MiB) says more.",
       untimed: true,
       action: { doing: "fetching", done: "fetched", things: "pages" },
+      outcome: statusOutcome,
       args: z.tuple([url, Options]),
       returns: RETURNS,
       examples: ['const r = await web.get("https://example.org/data.json"); r.json'],
@@ -52,6 +53,7 @@ export default defineExtension({
       untimed: true,
       reads: false,
       action: { doing: "posting to", done: "posted to", things: "addresses" },
+      outcome: statusOutcome,
       args: z.tuple([url, Body, Options]),
       returns: RETURNS,
       examples: ['await web.post("https://example.org/items", {name: "a"}, {headers: {authorization: "Bearer …"}})'],
@@ -63,9 +65,15 @@ export default defineExtension({
       doc: "A page as Markdown: its main part where it names one, without menus and scripts.",
       untimed: true,
       action: { doing: "reading", done: "read", things: "pages" },
+      outcome: statusOutcome,
       args: z.tuple([url, z.strictObject(shared).optional()]),
       returns: "{status, url, title, text, links: {text, url}[], truncated}",
       examples: ['const p = await web.readable("https://example.org/article"); p.text.slice(0, 2000)'],
     }),
   ],
 });
+
+/** The status of an answer that is not what was asked for. */
+function statusOutcome({ status }: { readonly status: number }): CallOutcome {
+  return status < 400 ? { text: "" } : { text: `status ${status}`, ok: false };
+}

@@ -1,3 +1,4 @@
+import { storedDiffs } from "../domain/calls/host_call.ts";
 import type { JsonValue } from "../domain/text/json_value.ts";
 import type { RecordedContext, RecordedIteration, RecordedQuery, Recording } from "../domain/records/recording.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
@@ -80,7 +81,7 @@ async function readIteration(store: Store, iteration: StoredIteration): Promise<
       ...(pending > 0 ? [`${pending} blocks were not finished`] : []),
     ],
     budget: typeof budget === "number" ? budget : null,
-    blocks: iteration.blocks.map(({ code, result }) => ({ code, result })),
+    blocks: iteration.blocks.map(({ code, result }, at) => ({ code, result, diffs: storedDiffs(metadata, at) })),
     calls: calls.map(({ prompt, reply, error }) => ({ prompt, reply, error })),
     children,
   };

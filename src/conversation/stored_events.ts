@@ -1,3 +1,4 @@
+import { storedDiffs } from "../domain/calls/host_call.ts";
 import { Emitter } from "../domain/query/emitter.ts";
 import { outcomeOf, type QueryEvent } from "../domain/query/query_event.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
@@ -37,7 +38,12 @@ function sendIteration(iteration: StoredIteration, emitter: Emitter): void {
   if (iteration.thinking !== "") emitter.send({ type: "thinking", delta: iteration.thinking });
   for (const [block, { code, result }] of iteration.blocks.entries()) {
     emitter.send({ type: "block_started", block, code });
-    for (const call of result.calls) emitter.send({ type: "host_call", block, phase: "end", ...call });
+    const diffs = storedDiffs(iteration.metadata, block);
+    for (const [at, call] of result.calls.entries()) {
+      // Which call of the block made a change is not stored.
+      const changes = diffs.length > 0 && at === result.calls.length - 1 ? { diffs } : {};
+      emitter.send({ type: "host_call", block, phase: "end", ...call, ...changes });
+    }
     emitter.send({ type: "block_finished", block, result });
   }
   const outcome = outcomeOf(iteration.metadata) ?? "failed";

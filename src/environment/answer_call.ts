@@ -2,7 +2,7 @@ import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
 import { type CallAction, calledAction } from "../domain/calls/call_action.ts";
-import type { HostCallEvent } from "../domain/calls/host_call.ts";
+import type { CallOutcome, HostCallEvent } from "../domain/calls/host_call.ts";
 import { HostCallError } from "../domain/errors.ts";
 import { offReason } from "../extension/registry/off_part.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
@@ -30,27 +30,23 @@ export async function answerCall(
   const action = builtin ? {} : { action: calledAction(does ?? unnamed(name), args) };
   scope.onCall({ block, name, phase: "start", ...action });
   let ended: Pick<HostCallEvent, "ok" | "diffs"> = { ok: false };
-  let outcome = "";
-  const told = (text: string): void => void (outcome = text);
+  let said: CallOutcome = { text: "" };
+  const told = (outcome: CallOutcome): void => void (said = outcome);
   try {
     if (scope.planning && !builtin) refuseChange(name, active);
     if (stored) await stored;
     const result = builtin
       ? await callBuiltin(call, { source, scope })
       : await called(active, name)?.call(name, args, { env: view(signal), signal, told });
-    ended = { ok: true, ...diffsIn(result) };
+    ended = { ok: said.ok ?? true, ...diffsIn(result) };
     for (const diff of allDiffs(result)) scope.onChange?.(diff);
     return result;
   } finally {
-    scope.onCall({
-      block,
-      name,
-      phase: "end",
-      ms: performance.now() - begun,
-      ...action,
-      ...ended,
-      ...outcome === "" ? {} : { outcome },
-    });
+    const { ok = false } = ended;
+    const { text, output = "" } = said;
+    const facts = { ok, ...action, ...text === "" ? {} : { outcome: text }, ...output === "" ? {} : { output } };
+    call.told?.(facts);
+    scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ...facts, ...ended });
   }
 }
 

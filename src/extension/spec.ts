@@ -1,6 +1,7 @@
 /** Everything that an extension may import. */
 import { z } from "zod";
 import type { CallAction } from "../domain/calls/call_action.ts";
+import type { CallOutcome } from "../domain/calls/host_call.ts";
 import type { CliContext } from "./cli_context.ts";
 import type * as keys from "./environment_keys.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
@@ -10,6 +11,7 @@ export * from "./kit.ts";
 
 /** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
 export type EnvironmentView = keys.ConversationKeys & keys.QueryKeys;
+export type { CallOutcome };
 export type { CliContext } from "./cli_context.ts";
 export type { ChildOptions, ChildResult } from "./environment_keys.ts";
 
@@ -54,9 +56,10 @@ export interface FunctionOptions {
   readonly reads?: boolean;
   /** What a call does, for people who watch; "called search.find" if absent. */
   readonly action?: CallAction;
-  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". */
+  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". With `ok: false` in
+   * place of a plain text, the call is shown as failed, with the end of `output`. */
   // deno-lint-ignore no-explicit-any
-  readonly outcome?: (result: any) => string;
+  readonly outcome?: (result: any) => string | CallOutcome;
   /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;

@@ -22,8 +22,8 @@ export interface ContextSource {
   /** What the user has sent since the last call. */
   readonly steered: readonly string[];
   readonly log: Log;
-  /** No block runs any more. */
-  readonly last: boolean;
+  /** Why no block runs any more; null while blocks run. */
+  readonly last: string | null;
 }
 
 /** The parts of the next context message. Takes the notes that are due, since each is shown once. */
@@ -38,7 +38,8 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
   return {
     iteration: state.used + 1,
     budget: state.budget,
-    notes,
+    last: source.last !== null,
+    notes: source.last === null ? notes : [lastNote(source.last, notes.length), ...notes],
     handover: fresh ? source.handover : null,
     thinking: state.thinking,
     thoughts: state.thoughts,
@@ -53,6 +54,12 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
   };
 }
 
+/** Before the other notes, which may ask for what the last call cannot do. */
+function lastNote(why: string, others: number): string {
+  const still = others > 0 ? ", whatever a note below asks for" : "";
+  return `${why}: this is the last call and no block runs any more${still}. Give "final" now: the best answer from the variables and results that exist, and what is missing.`;
+}
+
 async function nudges(source: ContextSource): Promise<string[]> {
   const { environment, active, state, repetition, log } = source;
   const facts: NudgeFacts = {
@@ -61,7 +68,7 @@ async function nudges(source: ContextSource): Promise<string[]> {
     userVariables: environment.index.userCount(),
     offender: repetition.offender(),
     repaired: state.repaired,
-    last: source.last,
+    last: source.last !== null,
   };
   const entries = state.journal?.entries ?? null;
   const context = {
@@ -87,7 +94,7 @@ async function nudges(source: ContextSource): Promise<string[]> {
   return collectNudges({
     lines: builtinNudges(facts),
     nudges: await Promise.all(
-      (source.last ? [] : active.nudges).map(async ({ namespace, nudge }) => ({
+      (source.last !== null ? [] : active.nudges).map(async ({ namespace, nudge }) => ({
         namespace,
         text: await nudge(context),
       })),

@@ -7,8 +7,10 @@ import type { Unusable } from "./faults.ts";
 
 /** The answer of a query without one of its own: what ended it, how far it got, what to do. Never empty. */
 export function fallbackAnswer(facts: {
-  readonly reason: Exclude<QueryReason, "answered">;
+  readonly reason: Exclude<QueryReason, "answered" | "forked">;
   readonly iterations: number;
+  /** Iterations that were counted against the budget. */
+  readonly used: number;
   readonly budget: number;
   readonly ms: number;
   readonly thinking: string;
@@ -20,10 +22,10 @@ export function fallbackAnswer(facts: {
   readonly prose?: string | null;
   readonly unsupported?: { readonly answer: string; readonly reason: string } | null;
 }): string {
-  const { reason, iterations, budget, ms, thinking, errors } = facts;
+  const { reason, iterations, used, budget, ms, thinking, errors } = facts;
   const lines = [
     headline(reason, {
-      ...{ iterations, budget, ms },
+      ...{ iterations, used, budget, ms },
       error: (reason === "answer_schema" ? facts.refused : errors.at(-1)) ?? "",
       unusable: facts.unusable ?? null,
     }),
@@ -56,9 +58,10 @@ const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, strin
 };
 
 function headline(
-  reason: Exclude<QueryReason, "answered">,
-  { iterations, budget, ms, error, unusable }: {
+  reason: Exclude<QueryReason, "answered" | "forked">,
+  { iterations, used, budget, ms, error, unusable }: {
     readonly iterations: number;
+    readonly used: number;
     readonly budget: number;
     readonly ms: number;
     readonly error: string;
@@ -67,10 +70,13 @@ function headline(
 ): string {
   const done = `${iterations} step${iterations === 1 ? "" : "s"}`;
   switch (reason) {
-    case "max_iterations":
+    case "max_iterations": {
+      const free = iterations - used - 1; // the last call is not counted either
+      const more = free === 1 ? " 1 more, without a result, was" : ` ${free} more, without a result, were`;
       return `No answer within the budget of ${budget} step${budget === 1 ? "" : "s"}.${
-        iterations > budget + 1 ? " Steps that failed were not counted." : ""
+        free > 0 ? `${more} not counted.` : ""
       }`;
+    }
     case "error_budget":
       return `No answer: too many errors in a row after ${done}.`;
     case "answer_schema":

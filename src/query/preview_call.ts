@@ -30,7 +30,7 @@ export async function previewCall(
     handover: handoverOf(before),
     steered: [],
     log,
-    last: false,
+    last: null,
   });
   const prefix = { ...stablePrefix(request, { parts, active, begun: now() }), extras };
   return callMessages(prefix, { context, alternatingRoles: router.current().capabilities.alternatingRoles });

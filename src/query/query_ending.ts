@@ -128,9 +128,10 @@ function compose(
 ): QueryResult {
   const { final } = state;
   const ms = Math.max(0, now() - started);
-  const answer = final?.answer || (reason === "answered" ? "" : fallbackAnswer({
+  const answer = final?.answer || (reason === "answered" || reason === "forked" ? "" : fallbackAnswer({
     reason,
     iterations: state.position,
+    used: state.used,
     budget: state.budget,
     ms,
     thinking: state.thinking,

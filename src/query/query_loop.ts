@@ -7,7 +7,7 @@ import type { QueryReason } from "../domain/query/query_result.ts";
 import { Repetition } from "../nudges/repetition.ts";
 import type { SteeredMessage } from "../domain/query/steered_message.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
-import { buildContext } from "./build_context.ts";
+import { buildContext, type ContextSource } from "./build_context.ts";
 import { cutBlocks } from "./handover.ts";
 import type { Prepared } from "./prepare.ts";
 import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
@@ -93,12 +93,12 @@ export class QueryLoop {
       }
       const limit = this.#limit();
       if (limit) return limit;
-      if (state.consecutiveErrors >= MAX_CONSECUTIVE_ERRORS) {
-        if (state.restarts >= MAX_RESTARTS) return await this.#lastCall("error_budget");
-        this.#restart();
+      if (state.consecutiveErrors >= MAX_CONSECUTIVE_ERRORS && state.restarts >= MAX_RESTARTS) {
+        return await this.#lastCall("error_budget");
       }
       if (state.used >= state.budget) return await this.#lastCall("max_iterations");
-      const result = await this.#iterate({ last: false });
+      if (state.consecutiveErrors >= MAX_CONSECUTIVE_ERRORS) this.#restart();
+      const result = await this.#iterate({ last: null });
       const reason = this.#take(result);
       if (reason) return reason;
     }
@@ -108,7 +108,7 @@ export class QueryLoop {
     return this.#prepared.ledger.reached();
   }
 
-  async #iterate({ last }: { readonly last: boolean }): Promise<IterationResult> {
+  async #iterate({ last }: Pick<ContextSource, "last">): Promise<IterationResult> {
     const { state, frame, active, handover, parts, request, ledger } = this.#prepared;
     const { environment, log } = frame;
     const { caps } = parts.settings;
@@ -135,7 +135,7 @@ export class QueryLoop {
         consecutiveErrors: state.consecutiveErrors,
       }),
       prefer: state.next.model,
-      last,
+      last: last !== null,
       refusedBefore: state.refused,
       supported: state.supported,
       offered: () => state.offered,
@@ -266,10 +266,7 @@ export class QueryLoop {
   async #lastCall(reason: "max_iterations" | "error_budget"): Promise<QueryReason> {
     const { state } = this.#prepared;
     const why = reason === "max_iterations" ? "The iteration budget is used up" : "Too many errors in a row";
-    state.notes.push(
-      `${why}: this is the last call and no block runs any more. Give "final" now: the best answer from the variables and results that exist, and what is missing.`,
-    );
-    const result = await this.#iterate({ last: true });
+    const result = await this.#iterate({ last: why });
     if (result.kind === "cancelled") return "cancelled";
     this.#remember(result, state.used + 1);
     if (result.kind === "final") this.#accept({ ...result.final, confidence: "low" });

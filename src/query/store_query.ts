@@ -43,7 +43,7 @@ export async function storeQuery(
 export async function endUnrun(store: Pick<QueryStore, "endQuery">, queryId: string): Promise<void> {
   const facts = { iterations: 0, budget: 0, ms: 0, thinking: "", errors: [] };
   await store.endQuery(queryId, {
-    ...{ status: "error", reason: "defect", answer: fallbackAnswer({ ...facts, reason: "defect" }) },
+    ...{ status: "error", reason: "defect", answer: fallbackAnswer({ ...facts, used: 0, reason: "defect" }) },
     ...{ answerType: "text", confidence: "low", iterations: 0, usage: NO_USAGE, costUsd: 0, ms: 0, notes: [] },
   });
 }

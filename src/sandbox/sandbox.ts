@@ -1,4 +1,4 @@
-import type { BlockResult } from "../domain/query/block_result.ts";
+import type { BlockCall, BlockResult } from "../domain/query/block_result.ts";
 import type { FormerResults } from "../domain/query/former_results.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { Grants } from "./grants.ts";
@@ -33,6 +33,8 @@ export interface HostCall {
   /** 0-based index of the block that started it. */
   readonly block: number;
   readonly signal: AbortSignal;
+  /** Gets what the block's result records of the call besides its name and time. */
+  readonly told?: (facts: Omit<BlockCall, "name" | "ms">) => void;
 }
 
 export interface SandboxOptions {

@@ -23,7 +23,7 @@ export function recordedIteration(fields: Partial<RecordedIteration> = {}): Reco
     error: null,
     notes: [],
     budget: null,
-    blocks: [{ code: "1 + 1", result: blockResult({ ok: true, outcome: "value", preview: "2", ms: 3 }) }],
+    blocks: [{ code: "1 + 1", result: blockResult({ ok: true, outcome: "value", preview: "2", ms: 3 }), diffs: [] }],
     calls: [],
     children: [],
     ...fields,
@@ -66,7 +66,7 @@ export function hostileRecording(): Recording {
     thinking: BAD,
     error: BAD,
     notes: [BAD],
-    blocks: [{ code: BAD, result }],
+    blocks: [{ code: BAD, result, diffs: [] }],
     calls: [{ prompt: BAD, reply: BAD, error: null }, { prompt: BAD, reply: null, error: BAD }],
     children: [recordedQuery({ text: BAD, answer: BAD })],
   });

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
+import fs from "../../extensions/fs/mod.ts";
+import rlm from "../../extensions/rlm/mod.ts";
+import { exported } from "../../src/conversation/exported.ts";
 import { UsageError } from "../../src/domain/errors.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
 
@@ -99,4 +103,36 @@ Deno.test("Conversations.retry() gives what the run before was given, and tells 
   await conversations.ask(branch, "later", OPTIONS);
   const forked = await conversations.retry(again.queryId, OPTIONS);
   assert.equal(forked.answer, `forked ${total}`);
+});
+
+Deno.test("a fork in the middle of a query shows what was used until there, and none of what came later", async () => {
+  const usage = { input: 100, output: 10 };
+  await withFolder(async (workspace) => {
+    await using engine = await startEngine([
+      { text: replyJson('await fs.writeFile("a.txt", "a\\n"); const one = await rlm.ask("sub")'), usage },
+      { text: "sub answer", usage: { input: 7, output: 3 } },
+      { text: replyJson('await fs.writeFile("b.txt", "b\\n")'), usage },
+      { text: replyJson([], { final: "All is written: {{one}}" }), usage },
+    ], { workspace, extensions: [fs, rlm] });
+    const { conversations, branch } = engine;
+    const whole = await engine.ask("write");
+    assert.deepEqual([whole.usage.input, whole.usage.output, whole.usage.calls], [307, 33, 4]);
+    const cut = await conversations.fork({ queryId: whole.queryId, position: 0 });
+    const [query] = await conversations.queries(cut);
+    assert.ok(query);
+    const { status, reason, answer, iterations, usage: used, notes, ms, forkedAt = 0 } = query;
+    assert.deepEqual([status, reason, answer, iterations], ["interrupted", "forked", "", 1]);
+    assert.deepEqual([used.input, used.output, used.calls], [107, 13, 2]);
+    assert.deepEqual(notes, ["Forked after iteration 1"]);
+    assert.ok(ms <= whole.ms, `${ms} of ${whole.ms} ms`);
+    const stored = await conversations.iterations(query.queryId);
+    assert.equal(forkedAt, stored[1]?.createdAt);
+    const page = [...await exported(cut, { conversations, format: "md" })].join("");
+    assert.match(page, /forked here · 1 step · .* · 107 in \+ 13 out tokens/);
+    assert.doesNotMatch(page, /b\.txt|All is written/);
+    assert.equal((await conversations.queries(branch))[0]?.usage.input, 307);
+    // At its end nothing is cut.
+    const end = await conversations.fork({ queryId: whole.queryId, position: null });
+    assert.deepEqual(await conversations.queries(end), await conversations.queries(branch));
+  });
 });

@@ -6,6 +6,7 @@ export const DEFAULT_CAPS: ContextCaps = ConfigSchema.parse({}).context;
 /** The parts of an empty context: the first of four iterations. */
 export const NO_CONTEXT: ContextParts = {
   iteration: 1,
+  last: false,
   budget: 4,
   failures: 0,
   changed: "",

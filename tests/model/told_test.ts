@@ -5,6 +5,13 @@ import { blockLine } from "../../src/domain/query/block_line.ts";
 import { QueryProgress, type StepBlock } from "../../src/domain/query/query_progress.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { StepEntry } from "../../src/channels/tui/entries/step_entry.ts";
+import { storedStep } from "../../src/channels/tui/entries/stored_step.ts";
+import { DEFAULT_PREFS } from "../../src/channels/tui/prefs/prefs.ts";
+import { makeTheme } from "../../src/channels/tui/text/theme.ts";
+import { exported } from "../../src/conversation/exported.ts";
+import { storedEvents } from "../../src/conversation/stored_events.ts";
+import type { QueryEvent } from "../../src/domain/query/query_event.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const commands = defineExtension({
@@ -19,6 +26,13 @@ const commands = defineExtension({
       returns: "{output}",
       action: { doing: "running", done: "ran", things: "commands" },
       outcome: ({ output }: { readonly output: string }) => output,
+    }),
+    fn("fail", (_env, output: string) => ({ output }), {
+      doc: "Fails.",
+      args: z.tuple([z.string()]),
+      returns: "{output}",
+      action: { doing: "running", done: "ran", things: "commands" },
+      outcome: ({ output }: { readonly output: string }) => ({ text: "exit code 1", ok: false, output }),
     }),
     fn("quiet", () => 1, { doc: "Says nothing.", args: z.tuple([]), returns: "number" }),
   ],
@@ -50,7 +64,7 @@ Deno.test("who watches reads what each block did: files, commands and how they t
       "read *.ts · 2 files, edited a.ts",
       "ran echo 12 passed · 12 passed, called commands.quiet",
       "all.length + 1 → 3",
-      'await fs.readFile("none.ts")',
+      "reading none.ts failed",
       blockLine(blocks[0]?.[4] ?? assert.fail()).text,
     ]);
     assert.match(blockLine(blocks[0]?.[4] ?? assert.fail()).text, /^await vars\(\) → /);
@@ -62,5 +76,83 @@ Deno.test("who watches reads what each block did: files, commands and how they t
       "reading none.ts",
       "running block 5",
     ]);
+  });
+});
+
+const FAILING = [
+  'await commands.fail("1 test failed\\nin a_test.ts\\u001b[31m")',
+  'const found = await fs.readFile("none.ts").catch(() => null)',
+  'await fs.edit("a.ts", { old: "one", new: "two" })',
+  'for (let n = 0; n < 120; n++) await fs.readFile("a.ts")',
+];
+
+Deno.test("a call that failed is marked, with the end of its output, although its block had a result", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(`${workspace}/a.ts`, "one\n");
+    await using engine = await startEngine([replyJson(FAILING), replyJson([], { final: "All was read" })], {
+      extensions: [fs, commands],
+      workspace,
+    });
+    const progress = new QueryProgress();
+    let blocks: readonly StepBlock[] = [];
+    await engine.ask("Look");
+    for (const event of engine.events) {
+      progress.take(event);
+      if (event.type === "iteration_finished" && event.iteration === 1) blocks = progress.step?.blocks ?? [];
+    }
+    assert.deepEqual(blocks.map((block) => [blockLine(block).text, blockLine(block).ok, block.result?.ok]), [
+      ["ran 1 test failed in a_test.ts\\u001b[31m · exit code 1", false, true],
+      ["reading none.ts failed", false, true],
+      ["edited a.ts", true, true],
+      ["read 120 files", true, true],
+    ]);
+    assert.equal(blocks[0]?.tally.output, "1 test failed\nin a_test.ts\\u001b[31m");
+  });
+});
+
+Deno.test("a conversation that is opened again looks as it did live, and an import of it too", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(`${workspace}/a.ts`, "one\n");
+    await using engine = await startEngine([replyJson(FAILING), replyJson([], { final: "All was read" })], {
+      extensions: [fs, commands],
+      workspace,
+    });
+    await engine.ask("Look");
+    const { conversations } = engine;
+    const drawn = (step: ConstructorParameters<typeof StepEntry>[0]): string => {
+      const theme = makeTheme({ color: false, dark: null });
+      return new StepEntry({ ...step, ms: 0 }, () => ({ theme, prefs: DEFAULT_PREFS, whole: false })).lines(100)
+        .join("\n");
+    };
+    const events: readonly QueryEvent[] = engine.events;
+    const progress = new QueryProgress();
+    let live = "";
+    for (const event of events) {
+      progress.take(event);
+      if (event.type === "iteration_finished" && event.iteration === 1 && progress.step) live = drawn(progress.step);
+    }
+    assert.match(live, /✗ ran 1 test failed[^]*✗ reading none\.ts failed[^]*-one[^]*\+two[^]*✓ read 120 files/);
+
+    const { branch } = engine;
+    const text = [...await exported(branch, { conversations, format: "json" })].join("");
+    const { ids } = await conversations.records.import(text, { workspace, trust: () => Promise.resolve() });
+    const copy = await engine.store.findConversation(ids.get(branch.branchId) ?? "none");
+    for (const shown of [branch, copy ?? assert.fail()]) {
+      const [query] = await conversations.queries(shown);
+      const iterations = await conversations.iterations(query?.queryId ?? assert.fail());
+      assert.equal(drawn(storedStep(iterations[0] ?? assert.fail())), live);
+      const again = new QueryProgress();
+      const rebuilt = storedEvents(query ?? assert.fail(), { iterations, model: "script" });
+      for (const event of rebuilt) {
+        again.take(event);
+        if (event.type === "iteration_finished" && event.iteration === 1 && again.step) {
+          assert.equal(drawn(again.step), live);
+        }
+      }
+      for (const format of ["md", "html"] as const) {
+        const page = [...await exported(shown, { conversations, format })].join("");
+        assert.match(page, /✗ ran 1 test failed in a.*exit code 1[^]*✗ reading none\.ts failed[^]*\+two/);
+      }
+    }
   });
 });

@@ -17,11 +17,12 @@ const REASONS = {
   defect: /internal error/,
   cancelled: /Cancelled after 3 steps/,
   process_lost: /process/,
-} satisfies Record<Exclude<QueryReason, "answered">, RegExp>;
+} satisfies Record<Exclude<QueryReason, "answered" | "forked">, RegExp>;
 
 Deno.test("fallbackAnswer() says for each reason what ended the query and what to do", () => {
   const facts = {
     iterations: 3,
+    used: 3,
     budget: 4,
     ms: 2_500,
     thinking: "Half is done.",
@@ -47,7 +48,7 @@ Deno.test("fallbackAnswer() says in a sentence what a model does whose replies c
     json: /JSON/,
     cut: /an incomplete text/,
   } as const;
-  const facts = { reason: "unusable_replies", iterations: 3, budget: 4, ms: 2_500, thinking: "", errors: [] } as const;
+  const facts = { reason: "unusable_replies", iterations: 3, used: 3, budget: 4, ms: 2_500, thinking: "", errors: [] } as const;
   for (const fault of [...Object.keys(faults), null] as (keyof typeof faults | null)[]) {
     const [sentence = "", advice = ""] = fallbackAnswer({ ...facts, unusable: { model: "m-1", count: 3, fault } })
       .split("\n");
@@ -59,10 +60,20 @@ Deno.test("fallbackAnswer() says in a sentence what a model does whose replies c
 
 Deno.test("fallbackAnswer() is never empty and never long", () => {
   for (const reason of Object.keys(REASONS)) {
-    const of = { reason: reason as keyof typeof REASONS, iterations: 1, budget: 1, ms: 1 };
+    const of = { reason: reason as keyof typeof REASONS, iterations: 1, used: 1, budget: 1, ms: 1 };
     assert.notEqual(fallbackAnswer({ ...of, thinking: "", errors: [] }).trim(), "");
     const long = "x".repeat(100_000);
     const text = fallbackAnswer({ ...of, thinking: long, errors: [long, long, long] });
     assert.ok(text.length < (reason === "provider" || reason === "configuration" ? 101_000 : 3_000), reason);
   }
+});
+
+Deno.test("fallbackAnswer() says how many steps the budget did not count", () => {
+  const said = (iterations: number, used: number, budget: number): string =>
+    fallbackAnswer({ reason: "max_iterations", ...{ iterations, used, budget }, ms: 1, thinking: "", errors: [] })
+      .split("\n")[0] ?? "";
+  assert.equal(said(5, 4, 4), "No answer within the budget of 4 steps.");
+  assert.equal(said(3, 1, 1), "No answer within the budget of 1 step. 1 more, without a result, was not counted.");
+  // Eight that failed, of which four were counted, and the last call.
+  assert.equal(said(9, 4, 4), "No answer within the budget of 4 steps. 4 more, without a result, were not counted.");
 });

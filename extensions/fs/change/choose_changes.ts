@@ -8,14 +8,17 @@ export interface UndoChoice {
   readonly changes?: readonly string[] | undefined;
   /** Only changes of this conversation: its id or a prefix of it. */
   readonly conversation?: string | undefined;
+  /** Of these queries, only changes that were made before a time. */
+  readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
   /** Undo the newest undo instead. */
   readonly redo?: boolean | undefined;
 }
 
 /** The selected changes, newest first. */
 export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly Checkpoint[] {
-  const { conversation = "", redo = false, steps, scope = "step", changes: named } = choice;
-  const open = openChanges(all).filter((one) => one.conversationId.startsWith(conversation)).reverse();
+  const { conversation = "", redo = false, steps, scope = "step", changes: named, cuts = [] } = choice;
+  const isCut = (one: Checkpoint) => cuts.some(({ queryId, at }) => one.queryId === queryId && one.at >= at);
+  const open = openChanges(all).filter((one) => one.conversationId.startsWith(conversation) && !isCut(one)).reverse();
   if (redo) return open.filter(({ change }) => change === "undo").slice(0, steps ?? 1);
   if (named) return open.filter(({ id }) => named.includes(id));
   const changes = open.filter(({ change }) => change !== "undo" && change !== "redo");

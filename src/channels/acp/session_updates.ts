@@ -2,6 +2,7 @@ import { isAbsolute, join } from "node:path";
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { BlockTally } from "../../domain/calls/block_tally.ts";
 import type { BlockResult } from "../../domain/query/block_result.ts";
+import { blockLine } from "../../domain/query/block_line.ts";
 import { delayLine } from "../../domain/query/delay_line.ts";
 import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
 import { clip, oneLine } from "../../domain/text/clip.ts";
@@ -80,14 +81,19 @@ export class SessionUpdates {
 
   #end(event: Extract<QueryEvent, { readonly type: "block_finished" }>): SessionUpdate {
     const toolCallId = callId(event, event.block);
-    const { tally, edits } = this.#calls.get(toolCallId) ?? { tally: new BlockTally(), edits: [] };
+    const { code = "", tally = new BlockTally(), edits = [] } = this.#calls.get(toolCallId) ?? {};
     this.#calls.delete(toolCallId);
+    const { ok } = blockLine({ code, tally, result: event.result });
     return {
       sessionUpdate: "tool_call_update",
       toolCallId,
       ...(tally.text === "" ? {} : { title: oneLine(tally.text, 120) }),
-      status: event.result.ok ? "completed" : "failed",
-      content: [text(fenced(shown(event.result))), ...edits.map(diffOf)],
+      status: ok ? "completed" : "failed",
+      content: [
+        ...tally.failed ? [text(fenced([tally.text, tally.output].filter((part) => part !== "").join("\n")))] : [],
+        text(fenced(shown(event.result))),
+        ...edits.map(diffOf),
+      ],
     };
   }
 

@@ -113,7 +113,8 @@ function progress({ mcpReq }: ServerContext): (event: QueryEvent) => void {
       tally = new BlockTally();
       tell(event, "running code");
     } else if (event.type === "block_finished") {
-      tell(event, tally.text || (event.result.ok ? "ran code" : "code failed"));
+      const failed = tally.failed || !event.result.ok;
+      tell(event, `${failed ? "✗ " : ""}${tally.text || (failed ? "code failed" : "ran code")}`);
     } else if (event.type === "waiting" || event.type === "retrying") tell(event, oneLine(delayLine(event), 300));
     else if (event.type === "iteration_finished") tell(event, event.reason ?? event.outcome);
   };

@@ -6,7 +6,7 @@ import type { BranchPoint } from "../../domain/records/new_fork.ts";
 import { exported } from "../../conversation/exported.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
-import { runUndo } from "../../domain/reports/undo_report.ts";
+import { runUndo, undoCuts } from "../../domain/reports/undo_report.ts";
 import type { Session } from "../channel.ts";
 import type { ChatController } from "./chat.ts";
 import type { Panel, PanelActions } from "./widgets/panel.ts";
@@ -98,7 +98,8 @@ export class Actions implements PanelActions {
       const { chat, screenParts } = this.#parts;
       if (chat.branch === null) return this.tell("Nothing to undo");
       const { conversationId } = chat.branch;
-      const report = await runUndo(await screenParts.extensions(), { conversation: conversationId });
+      const cuts = undoCuts(await this.#parts.screen.session.conversations.queries(chat.branch));
+      const report = await runUndo(await screenParts.extensions(), { conversation: conversationId, ...cuts });
       if (report === null) return this.tell("Cannot undo: the extension that records file changes is disabled");
       const { error, files = [] } = report;
       const paths = files.map(({ path }) => path).join(", ");

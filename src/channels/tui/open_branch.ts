@@ -1,6 +1,6 @@
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
-import { stoppedText } from "../../domain/query/reason_text.ts";
+import { reasonText, stoppedText } from "../../domain/query/reason_text.ts";
 import { addUsage } from "../../domain/query/usage.ts";
 import { AnswerEntry } from "./entries/answer_entry.ts";
 import { NOTHING_SPENT, type SessionSpend } from "./chat.ts";
@@ -55,7 +55,7 @@ function endEntries(query: StoredQuery, shown: () => DisplayOptions): readonly T
   if (query.running) return [new LineEntry("still running in another process", theme.warn)];
   if (query.status === "interrupted") {
     return [
-      new LineEntry(query.reason === "cancelled" ? "cancelled" : "interrupted: its process ended", theme.warn),
+      new LineEntry(reasonText(query.reason), theme.warn),
     ];
   }
   const answer = new AnswerEntry(shown);

@@ -6,7 +6,7 @@ import type { RecordedIteration, RecordedQuery, Recording } from "../../domain/r
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/steered_message.ts";
 import { answerHtml } from "./answer.ts";
 import { codeHtml } from "./code.ts";
-import { endFacts, minute, pageText, resultParts } from "./parts.ts";
+import { blockEnd, endFacts, minute, pageText, resultParts } from "./parts.ts";
 import { EXPORT_STYLE } from "./style.ts";
 
 /** A conversation as a single HTML page without scripts that loads nothing. All stored text is escaped. */
@@ -127,9 +127,9 @@ function iterationPart(iteration: RecordedIteration): string {
 }
 
 function blockPart(block: RecordedIteration["blocks"][number]): string {
-  const { ok, outcome, ms } = block.result;
-  const end = `<p class="end ${ok ? "ok" : "bad"}">${ok ? "✓" : "✗"} ${escaped(outcome)} <small>${
-    ms.toFixed(0)
+  const { ok, text } = blockEnd(block);
+  const end = `<p class="end ${ok ? "ok" : "bad"}">${ok ? "✓" : "✗"} ${escaped(text)} <small>${
+    block.result.ms.toFixed(0)
   } ms</small></p>`;
   const code = codeHtml(pageText(block.code), entities);
   const parts = resultParts(block).map(({ label, text }) => labelled(label, text));
@@ -148,7 +148,7 @@ function imageOf(image: Image): string {
 
 function labelled(label: string, text: string): string {
   return `<div class="part ${
-    label === "error" || label === "error output" ? "bad" : ""
+    label === "error" || label === "error output" || label === "failed calls" ? "bad" : ""
   }"><span class="label">${label}</span>${pre(text)}</div>`;
 }
 

@@ -1,6 +1,6 @@
 import type { RecordedIteration, RecordedQuery, Recording } from "../../domain/records/recording.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/steered_message.ts";
-import { endFacts, minute, pageText, resultParts } from "./parts.ts";
+import { blockEnd, endFacts, minute, pageText, resultParts } from "./parts.ts";
 
 /** A conversation as readable Markdown. Stored text is in quotes and fences that it cannot break out of; a request or
  * an answer that contains HTML or images is fenced too, so that no page that shows it loads or runs anything. */
@@ -66,12 +66,15 @@ function iterationLines(
 }
 
 function blockLines(block: RecordedIteration["blocks"][number]): string[] {
-  const { ok, outcome, ms } = block.result;
+  const { ok, text } = blockEnd(block);
   return [
     ...fenced(pageText(block.code), "ts"),
     "",
-    `${ok ? "✓" : "✗"} ${outcome} (${ms.toFixed(0)} ms)`,
-    ...resultParts(block).flatMap(({ label, text }) => ["", `${label}:`, "", ...fenced(pageText(text), "text")]),
+    `${ok ? "✓" : "✗"} ${inline(text)} (${block.result.ms.toFixed(0)} ms)`,
+    ...resultParts(block).flatMap(({ label, text }) => [
+      ...["", `${label}:`, ""],
+      ...fenced(pageText(text), label === "change" ? "diff" : "text"),
+    ]),
   ];
 }
 

@@ -1,6 +1,8 @@
-import { clip } from "../../domain/text/clip.ts";
+import { BlockTally } from "../../domain/calls/block_tally.ts";
+import { blockLine } from "../../domain/query/block_line.ts";
+import { clip, oneLine } from "../../domain/text/clip.ts";
 import { reasonText } from "../../domain/query/reason_text.ts";
-import type { RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
+import type { RecordedBlock, RecordedQuery } from "../../domain/records/recording.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
 
 /** Longer texts are cut for reading; the JSON export contains them whole. */
@@ -30,17 +32,28 @@ export function endFacts(query: RecordedQuery): readonly string[] {
   ];
 }
 
+/** How a block ended, on one line without a mark: what its calls did, else the outcome. */
+export function blockEnd({ code, result }: RecordedBlock): { readonly ok: boolean; readonly text: string } {
+  const tally = BlockTally.of(result.calls);
+  const { ok, text, isCode } = blockLine({ code, tally, result });
+  return { ok, text: isCode ? result.outcome : oneLine(visibleText(text), 400) };
+}
+
+type PartLabel = "failed calls" | "result" | "output" | "error output" | "error" | "change";
+
 /** The labelled results of a block, without empty ones. */
 export function resultParts(
-  { result }: RecordedIteration["blocks"][number],
-): readonly { readonly label: "result" | "output" | "error output" | "error"; readonly text: string }[] {
-  const { preview, stdout, stderr, error } = result;
-  const parts = [
+  { result, diffs }: RecordedBlock,
+): readonly { readonly label: PartLabel; readonly text: string }[] {
+  const { preview, stdout, stderr, error, calls } = result;
+  const parts: readonly { readonly label: PartLabel; readonly text: string }[] = [
+    ...diffs.map((text) => ({ label: "change" as const, text })),
+    { label: "failed calls", text: BlockTally.of(calls).output },
     { label: "result", text: preview },
     { label: "output", text: stdout },
     { label: "error output", text: stderr },
     { label: "error", text: error === null ? "" : `${error.name}: ${error.message}\n${error.excerpt}`.trimEnd() },
-  ] as const;
+  ];
   return parts.filter(({ text }) => text !== "");
 }
 

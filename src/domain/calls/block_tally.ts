@@ -1,31 +1,70 @@
 import type { CalledAction } from "./call_action.ts";
-import type { HostCallEvent } from "./host_call.ts";
+import type { RecordedHostCall } from "./host_call.ts";
 
-interface Tally extends Pick<CalledAction, "done" | "things" | "subject"> {
+/** `threw`: a call had no result at all. */
+type State = "good" | "bad" | "threw";
+
+interface Tally extends CalledAction {
   calls: number;
+  readonly state: State;
   readonly outcome: string;
 }
+
+/** Failed calls whose output is kept, and characters of each. */
+const MOST_OUTPUTS = 3, OUTPUT_CHARS = 2_000;
 
 /** What the calls of a block did, counted by kind: "read 3 files, ran npm test · 12 passed". */
 export class BlockTally {
   readonly #kinds = new Map<string, Tally>();
+  readonly #words = new Map<string, CalledAction>();
+  readonly #outputs: { readonly subject: string; readonly output: string }[] = [];
+  #failed = false;
 
-  take({ phase, ok, action, outcome = "" }: HostCallEvent): void {
-    if (phase === "start" || !ok || !action) return;
-    const { done, things, subject } = action;
-    const kind = `${done} ${things}`;
+  /** The calls that are recorded with a block's result. */
+  static of(calls: readonly RecordedHostCall[]): BlockTally {
+    const tally = new BlockTally();
+    for (const call of calls) tally.take(call);
+    return tally;
+  }
+
+  take({ phase = "end", name, ok = true, action: own, outcome = "", output = "" }: RecordedHostCall): void {
+    if (phase === "start") return;
+    const words = this.#words.get(name); // only the first calls of a block are recorded with their words
+    const action = own ?? (words && { ...words, subject: "" });
+    if (!action) return;
+    this.#words.set(name, action);
+    const state = ok ? "good" : outcome === "" ? "threw" : "bad";
+    if (!ok) this.#failed = true;
+    if (output !== "" && this.#outputs.length < MOST_OUTPUTS) {
+      this.#outputs.push({ subject: action.subject, output: output.slice(0, OUTPUT_CHARS) });
+    }
+    const kind = `${state} ${action.done} ${action.things}`;
     const known = this.#kinds.get(kind);
-    if (!known) return void this.#kinds.set(kind, { done, things, subject, calls: 1, outcome });
+    if (!known) return void this.#kinds.set(kind, { ...action, state, calls: 1, outcome });
     known.calls++;
   }
 
-  /** One line; "" if no call ended well. */
+  /** One line; "" if no call says what it does. */
   get text(): string {
     return [...this.#kinds.values()].map(textOf).join(", ");
   }
+
+  /** Whether a call threw or turned out badly. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** The end of what the failed calls printed; "" if they printed nothing. */
+  get output(): string {
+    const several = this.#outputs.length > 1;
+    return this.#outputs.map(({ subject, output }) => several && subject !== "" ? `${subject}:\n${output}` : output)
+      .join("\n");
+  }
 }
 
-function textOf({ done, things, subject, calls, outcome }: Tally): string {
-  if (calls > 1) return `${done} ${calls} ${things}`;
-  return [`${done} ${subject}`.trimEnd(), outcome].filter((part) => part !== "").join(" · ");
+function textOf({ doing, done, things, subject, calls, state, outcome }: Tally): string {
+  const what = calls > 1 ? `${calls} ${things}` : subject;
+  if (state === "threw") return `${`${doing} ${what}`.trimEnd()} failed`;
+  const end = calls === 1 ? outcome : state === "bad" ? "failed" : "";
+  return [`${done} ${what}`.trimEnd(), end].filter((part) => part !== "").join(" · ");
 }

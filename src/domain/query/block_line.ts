@@ -11,9 +11,13 @@ export function blockFailure({ error, outcome }: BlockResult): string {
   return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;
 }
 
-/** A block that has ended, for one line: what its calls did, or its code with the result. */
-export function blockLine({ code, tally, result }: StepBlock): { readonly text: string; readonly isCode: boolean } {
-  if (tally.text !== "") return { text: tally.text, isCode: false };
+/** A block that has ended, for one line: what its calls did, or its code with the result. `ok`: it ended without an
+ * error, and so did all that it called. */
+export function blockLine(
+  { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
+): { readonly text: string; readonly isCode: boolean; readonly ok: boolean } {
+  const ok = (result?.ok ?? false) && !tally.failed;
+  if (tally.text !== "") return { text: tally.text, isCode: false, ok };
   const hasValue = result?.ok && result.outcome === "value";
-  return { text: hasValue ? `${oneLine(code, CODE_CHARS)} → ${result.preview}` : code, isCode: true };
+  return { text: hasValue ? `${oneLine(code, CODE_CHARS)} → ${result.preview}` : code, isCode: true, ok };
 }

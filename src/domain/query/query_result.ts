@@ -2,7 +2,8 @@ import type { z } from "zod";
 import type { Frozen } from "../reports/frozen.ts";
 import type { QueryResultSchema } from "./query_schemas.ts";
 
-/** Why a query ended; docs/architecture.md maps each to its status. */
+/** Why a query ended; docs/architecture.md maps each to its status. `forked` is never stored: it is the reason of a query
+ * in a fork that shows only its first iterations. */
 export const QUERY_REASONS = [
   "answered",
   "max_iterations",
@@ -19,6 +20,7 @@ export const QUERY_REASONS = [
   "process_lost",
   "unstored",
   "defect",
+  "forked",
 ] as const;
 export type QueryReason = typeof QUERY_REASONS[number];
 
@@ -46,6 +48,7 @@ const STATUS: Readonly<Record<QueryReason, QueryStatus>> = {
   defect: "error",
   cancelled: "interrupted",
   process_lost: "interrupted",
+  forked: "interrupted",
 };
 
 const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
@@ -57,6 +60,7 @@ const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
   "cancelled",
   "process_lost",
   "defect",
+  "forked",
 ]);
 
 /** False if `answer` only says what went wrong. A query that reached its budget or a limit may have its best answer. */

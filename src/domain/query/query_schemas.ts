@@ -39,6 +39,15 @@ export const QueryResultSchema = z.object({
   value: (z.unknown() as z.ZodType<JsonValue>).optional().describe("The answer as data, if a schema was given"),
 }).describe("Result of a query");
 
+const callOk = z.boolean().describe("False if it threw, or failed as a command that exits with 1");
+/** What a call is for people who watch. */
+export const toldOfCall = {
+  action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
+    .describe("What the call does, in words: reading, read, files, src/app.ts"),
+  outcome: z.string().optional().describe("How it turned out, in a few words: 12 passed"),
+  output: z.string().optional().describe("The end of what it printed, if it failed"),
+};
+
 export const BlockResultSchema = z.object({
   ok: z.boolean(),
   /** `none`: it ran, and its last statement has no value. */
@@ -74,7 +83,8 @@ export const BlockResultSchema = z.object({
   timedOut: z.boolean(),
   /** What was repaired in the text before it ran. */
   repaired: z.string().nullable(),
-  calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: z.boolean() })),
+  /** The first 1,000 that ended with the block; `action`, `outcome` and `output` only of the first 100. */
+  calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: callOk, ...toldOfCall })),
 }).describe("Result of a block");
 
 const envelope = {
@@ -126,11 +136,9 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     block,
     name: z.string(),
     phase: z.enum(["start", "end"]),
-    action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
-      .describe("What the call does, in words: reading, read, files, src/app.ts"),
     ms: z.number().optional(),
-    ok: z.boolean().optional(),
-    outcome: z.string().optional().describe("How it turned out, in a few words: 12 passed"),
+    ok: callOk.optional(),
+    ...toldOfCall,
     diffs: z.array(z.string()).optional().describe("File changes, a unified diff each"),
   }),
   /** A call waits; `approval_answered` with the same id follows unless the query ends first. */

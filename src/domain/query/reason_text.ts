@@ -16,6 +16,7 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
   process_lost: "interrupted: its process ended",
   unstored: "the answer could not be stored",
   defect: "internal error",
+  forked: "forked here",
 };
 
 const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {

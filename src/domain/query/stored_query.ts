@@ -10,6 +10,8 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly createdAt: number;
   /** What the user sent while it ran, oldest first. */
   readonly steered: readonly SteeredMessage[];
+  /** Set if a fork shows only its first iterations: when the next one began. */
+  readonly forkedAt?: number;
 }
 
 /** While it runs, in any process, its answer is "". */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { QUERY_REASONS } from "../query/query_result.ts";
+import { toldOfCall } from "../query/query_schemas.ts";
 import { SYSTEM_VARIABLES } from "../query/variable.ts";
 
 export const ARCHIVE_FORMAT = "vis conversation";
@@ -77,7 +78,7 @@ const blockMetadata = z.looseObject({
   lost: words,
   timedOut: z.boolean(),
   repaired: z.string().nullable(),
-  calls: z.array(z.looseObject({ name: z.string(), ms: amount, ok: z.boolean() })),
+  calls: z.array(z.looseObject({ name: z.string(), ms: amount, ok: z.boolean(), ...toldOfCall })),
   reads: words,
   defines: words,
   code: z.string().optional(),

@@ -15,6 +15,13 @@ export interface RecordedContext {
   readonly pieces: () => AsyncIterable<Uint8Array>;
 }
 
+export interface RecordedBlock {
+  readonly code: string;
+  readonly result: BlockResult;
+  /** What it changed in files, as unified diffs. */
+  readonly diffs: readonly string[];
+}
+
 export interface RecordedIteration {
   readonly iterationId: string;
   /** 1-based. */
@@ -33,7 +40,7 @@ export interface RecordedIteration {
   readonly notes: readonly string[];
   /** The iteration budget of the query when this one started; null if it was not recorded. */
   readonly budget: number | null;
-  readonly blocks: readonly { readonly code: string; readonly result: BlockResult }[];
+  readonly blocks: readonly RecordedBlock[];
   readonly calls: readonly RecordedCall[];
   /** Child queries that its blocks ran. */
   readonly children: readonly RecordedQuery[];

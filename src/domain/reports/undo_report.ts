@@ -23,6 +23,14 @@ export interface UndoReport {
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
 }
 
+/** What `runUndo` takes as `cuts`: of queries that a fork shows in part, later changes are not touched. */
+export function undoCuts(
+  queries: readonly { readonly queryId: string; readonly forkedAt?: number }[],
+): { readonly cuts?: string } {
+  const cuts = queries.flatMap(({ queryId, forkedAt }) => forkedAt === undefined ? [] : [`${queryId}@${forkedAt}`]);
+  return cuts.length === 0 ? {} : { cuts: cuts.join(",") };
+}
+
 /** Runs the command that undoes file changes. Null if the extension that records them is off. */
 export async function runUndo(
   admin: Pick<ExtensionAdmin, "run">,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { CallOutcome } from "../../domain/calls/host_call.ts";
 import { HostCallError } from "../../domain/errors.ts";
 import { Semaphore } from "../../domain/kit/semaphore.ts";
 import { oneLine } from "../../domain/text/clip.ts";
@@ -16,7 +17,7 @@ export interface Invocation {
   /** Milliseconds, monotonic. */
   readonly now: () => number;
   /** Gets how the call turned out, if the function says so. */
-  readonly told?: ((outcome: string) => void) | undefined;
+  readonly told?: ((outcome: CallOutcome) => void) | undefined;
 }
 
 /** What running calls may hold in the heap of the main process, over all conversations. */
@@ -25,6 +26,7 @@ const ROOM = new Semaphore(160 << 20);
 type Call = Parameters<Before>[0];
 const MAX_REASON = 500;
 const OUTCOME_CHARS = 80;
+const OUTPUT_LINES = 10, OUTPUT_CHARS = 1_000;
 /** A list of a million wrong items must not become a million faults. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false };
 type HookName = "before" | "after" | "onError";
@@ -60,10 +62,19 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
 function tell({ symbol, told, log, extension }: Invocation, result: unknown): void {
   if (!symbol.outcome || !told) return;
   try {
-    told(oneLine(visibleText(String(symbol.outcome(result))), OUTCOME_CHARS));
+    const said = symbol.outcome(result);
+    const { text, ok = true, output = "" } = typeof said === "object" ? said : { text: said };
+    told({ text: oneLine(visibleText(String(text)), OUTCOME_CHARS), ok, output: ok ? "" : endOf(String(output)) });
   } catch (error) {
     log.warn("extension.failed", { ext: extension.namespace, phase: "outcome", error: messageOf(error) });
   }
+}
+
+/** The last lines of an output. */
+function endOf(output: string): string {
+  const lines = visibleText(output.slice(-8 * OUTPUT_CHARS)).trimEnd().split("\n").slice(-OUTPUT_LINES);
+  const text = lines.join("\n");
+  return text.length <= OUTPUT_CHARS ? text : `…${text.slice(-OUTPUT_CHARS).replace(/^[\udc00-\udfff]/, "")}`;
 }
 
 async function pipeline(invocation: Invocation): Promise<unknown> {

@@ -1,3 +1,4 @@
+import type { CallOutcome } from "../../domain/calls/host_call.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import type { CallAction } from "../../domain/calls/call_action.ts";
 import type { Log } from "../../logging/log.ts";
@@ -53,7 +54,7 @@ export interface FunctionCallOptions {
   readonly env: EnvironmentView;
   readonly signal: AbortSignal;
   /** Gets how the call turned out, if its function says so. */
-  readonly told?: (outcome: string) => void;
+  readonly told?: (outcome: CallOutcome) => void;
 }
 
 export interface RegistryOptions extends SettingSources {

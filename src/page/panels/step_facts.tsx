@@ -46,7 +46,9 @@ function modelCall({ provider, model, ok, ms, status, error }: ModelTrace): stri
 
 function called(calls: readonly BlockCall[]): string {
   if (calls.length === 0) return "";
-  const names = calls.slice(0, 5).map(({ name, ms }) => `${name} ${durationText(ms)}`).join(", ");
+  const names = calls.slice(0, 5).map(({ name, ms, ok, outcome }) => {
+    return `${ok ? "" : "✗ "}${name} ${durationText(ms)}${outcome ? ` (${outcome})` : ""}`;
+  }).join(", ");
   return ` · ${plural(calls.length, "call")}: ${names}${calls.length > 5 ? " …" : ""}`;
 }
 

@@ -1,3 +1,4 @@
+import { BlockTally } from "../../domain/calls/block_tally.ts";
 import { durationText } from "../../domain/text/duration_text.ts";
 import type { BlockResult } from "../../domain/query/block_result.ts";
 import type { QueryEvent } from "../../domain/query/query_event.ts";
@@ -15,6 +16,8 @@ export interface ShownStep {
     /** False while the model is writing it. */
     readonly whole: boolean;
     readonly result: BlockResult | null;
+    /** What its calls did so far. */
+    readonly tally: BlockTally;
     /** What it changed in files. */
     readonly diffs: readonly string[];
   }[];
@@ -35,7 +38,7 @@ export function shownStored({ iteration, thinking, blocks, traces, metadata, err
     thinking,
     blocks: blocks.map(({ code, result }, at) => {
       const diffs = (metadata.diffs ?? []).filter(({ block }) => block === at).map(({ diff }) => diff);
-      return { code, result, whole: true, diffs };
+      return { code, result, whole: true, diffs, tally: BlockTally.of(result.calls) };
     }),
     ...{ nudges: [], children: [], reason: error, live: false },
     line: endOf(outcome, ms),
@@ -66,8 +69,8 @@ export class LiveStep {
 
   get shown(): ShownStep {
     const { number, thinking, children, reason } = this.#step;
-    const blocks = this.#step.blocks.map(({ code, result, diffs }, at) => {
-      return { code, result, diffs, whole: this.#whole.has(at) };
+    const blocks = this.#step.blocks.map(({ code, result, diffs, tally }, at) => {
+      return { code, result, diffs, tally, whole: this.#whole.has(at) };
     });
     return { number, nudges: this.#nudges, thinking, blocks, children, line: this.#line, reason, live: true };
   }

@@ -1,3 +1,4 @@
+import type { BlockTally } from "../../domain/calls/block_tally.ts";
 import { durationText } from "../../domain/text/duration_text.ts";
 import type { JSX } from "preact";
 import type { BlockResult } from "../../domain/query/block_result.ts";
@@ -46,7 +47,7 @@ function childText({ task, iteration, done }: StepChild): string {
   return `↳ ${task} · ${done.ok ? "done" : done.text} after ${plural(iteration, "step")}`;
 }
 
-function Block({ number, code, whole, result, diffs }: ShownStep["blocks"][number] & {
+function Block({ number, code, whole, result, diffs, tally }: ShownStep["blocks"][number] & {
   readonly number: number;
 }): JSX.Element {
   return (
@@ -57,19 +58,32 @@ function Block({ number, code, whole, result, diffs }: ShownStep["blocks"][numbe
         </pre>
       </Copyable>
       {diffs.map((diff, at) => <ShownDiff key={at} label={`Change of a file by block ${number}`} text={diff} />)}
-      {result && <Result result={result} />}
+      {tally.text !== "" && <Calls tally={tally} />}
+      {result && <Result result={result} ok={result.ok && !tally.failed} />}
     </>
   );
 }
 
-function Result({ result }: { readonly result: BlockResult }): JSX.Element {
-  const { ok, preview, stdout, stderr, error, ms, outcome, dropped } = result;
+/** What the calls of a block did, and the end of what the failed ones printed. */
+function Calls({ tally: { text, output, failed } }: { readonly tally: BlockTally }): JSX.Element {
+  return (
+    <div class={failed ? "result bad calls" : "result calls"}>
+      <span class="mark" role="img" aria-label={failed ? "failed" : "succeeded"}>{failed ? "✗" : "✓"}</span>
+      <Pre label="Calls" text={output === "" ? text : `${text}\n${output}`} />
+    </div>
+  );
+}
+
+function Result(
+  { result, ok }: { readonly result: BlockResult; readonly ok: boolean },
+): JSX.Element {
+  const { preview, stdout, stderr, error, ms, outcome, dropped } = result;
   const shown = error ? `${error.name}: ${error.message}\n${error.excerpt}` : preview;
   const left = dropped > 0 ? `… ${dropped} more characters of output were dropped` : "";
   const text = [stdout.trimEnd(), shown, stderr, left].filter((part) => part.trim() !== "").join("\n");
   return (
     <div class={ok ? "result" : "result bad"}>
-      <span class="mark" role="img" aria-label={ok ? "succeeded" : outcome}>{ok ? "✓" : "✗"}</span>
+      <span class="mark" role="img" aria-label={ok ? "succeeded" : result.ok ? "failed" : outcome}>{ok ? "✓" : "✗"}</span>
       <Pre label="Result" text={text || "(no value)"} />
       <span class="time">{durationText(ms)}</span>
     </div>

@@ -30,6 +30,7 @@ const WHY: Readonly<Partial<Record<QueryReason, string>>> = {
   defect: "failed: internal error",
   cancelled: "cancelled",
   process_lost: "interrupted: the process ended",
+  forked: "forked here",
 };
 
 /** What a query that has ended took, and what can be done with it. */

@@ -9,6 +9,7 @@ import { intact } from "../schema/intact.ts";
 import { type BranchSegment, type ForkPoint, isShownRun } from "../branches/lineage.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
+import { spentUntil } from "./spent.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 export interface QueryRow {
@@ -77,27 +78,30 @@ export async function shownRows(
 /** The queries of these rows, in their order. */
 export async function shownQueries(content: Content, shown: readonly ShownRow[]): Promise<readonly StoredQuery[]> {
   await content.load(shown.flatMap(({ row }) => [row.metadata, row.soulMetadata]));
-  return shown.map(({ row, until }) => {
+  const queries: StoredQuery[] = [];
+  for (const { row, until } of shown) {
     const query = storedQuery(content, row);
-    return until ? cutAt(query, until) : query;
-  });
+    queries.push(until ? await cutAt(query, { content, until }) : query);
+  }
+  return queries;
 }
 
 /** The query of a fork as the fork sees it: without what came later. */
-function cutAt(query: StoredQuery, { position }: ForkPoint): StoredQuery {
+async function cutAt(
+  query: StoredQuery,
+  { content, until: { position } }: { readonly content: Content; readonly until: ForkPoint },
+): Promise<StoredQuery> {
   const iterations = position + 1;
   if (!query.running && iterations >= query.iterations) return query;
-  const notes = [`Forked after iteration ${iterations}`];
-  const steered = query.steered.filter(({ iteration }) => iteration <= iterations);
+  const { queryId, conversationId, branchId, text, createdAt, steered } = query;
+  const { nextAt, ...spent } = await spentUntil(content, { queryId, position, begun: createdAt });
   return {
-    ...query,
-    iterations,
-    notes,
-    steered,
-    running: false,
-    status: "interrupted",
-    reason: "cancelled",
-    answer: "",
+    ...{ queryId, conversationId, branchId, text, createdAt, iterations, ...spent },
+    steered: steered.filter(({ iteration }) => iteration <= iterations),
+    notes: [`Forked after iteration ${iterations}`],
+    ...{ running: false, status: "interrupted", reason: "forked" },
+    ...{ answer: "", answerType: "text", confidence: "low" },
+    ...(nextAt === undefined ? {} : { forkedAt: nextAt }),
   };
 }
 

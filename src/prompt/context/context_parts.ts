@@ -18,6 +18,8 @@ export interface ContextParts {
   /** 1-based. */
   readonly iteration: number;
   readonly budget: number;
+  /** No block runs any more. */
+  readonly last: boolean;
   /** Replies of the query without a result. */
   readonly failures: number;
   readonly notes: readonly string[];

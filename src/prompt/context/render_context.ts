@@ -23,7 +23,7 @@ export function renderContext(parts: ContextParts): string {
     : "";
   const journal = parts.journal.length > 0 ? old + renderJournal(parts.journal, caps) : "";
   return [
-    `[iter ${Math.trunc(parts.iteration)}/${Math.trunc(parts.budget)}]${failures(parts.failures)}`,
+    header(parts),
     section("notes", notes(parts.notes, caps)),
     parts.handover ? section("handover", handover(parts.handover)) : section("prior_thinking", thinking(parts)),
     section("journal", journal),
@@ -35,8 +35,15 @@ export function renderContext(parts: ContextParts): string {
   ].filter((part) => part !== "").join("\n");
 }
 
-function failures(count: number): string {
-  return count === 0 ? "" : ` ${Math.trunc(count)} ${count === 1 ? "reply" : "replies"} without a result`;
+/** The last call is after the budget, not an iteration of it. */
+function header({ iteration, budget, failures, last }: ContextParts): string {
+  const most = Math.trunc(budget), at = Math.trunc(iteration);
+  const count = Math.trunc(failures);
+  return [
+    `[iter ${last ? Math.min(at, most) : at}/${most}]`,
+    ...(last ? ["last call"] : []),
+    ...(count === 0 ? [] : [`${count} ${count === 1 ? "reply" : "replies"} without a result`]),
+  ].join(" ");
 }
 
 function section(tag: string, body: string): string {

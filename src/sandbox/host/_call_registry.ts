@@ -19,7 +19,8 @@ import type { SandboxOptions } from "../sandbox.ts";
 import { CodecError } from "../codec/codec_error.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 
-const MAX_RECORDED = 1000;
+/** Calls of a block that its result records, and how many of them with their words and outcomes. */
+const MAX_RECORDED = 1000, MAX_TOLD = 100;
 /** Blocks whose background work may still make calls; more than a query ever has. */
 const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
@@ -191,6 +192,8 @@ export class CallRegistry {
     const begun = performance.now();
     const untimed = this.#untimed.has(name);
     let ok = true, answer: Bytes, isAdmitted = false;
+    let said: Omit<BlockCall, "name" | "ms"> = { ok };
+    const told = (facts: typeof said): void => void (said = facts);
     try {
       answer = await this.#admitted(payload, signal, async () => {
         // Waiting for room counts as the block's time: a call that holds room may wait for a child query whose calls
@@ -199,7 +202,7 @@ export class CallRegistry {
         if (untimed && this.#patience.open++ === 0) this.#patience.since = performance.now();
         const args = decode(payload, { maxSlots: MAX_CALL_VALUES });
         if (!Array.isArray(args)) throw new TypeError("Cannot read the arguments: not a list");
-        return encodeResult(name, await this.#options.onCall({ name, args, block: run.block, signal }));
+        return encodeResult(name, await this.#options.onCall({ name, args, block: run.block, signal, told }));
       });
     } catch (error) {
       ok = false;
@@ -211,7 +214,10 @@ export class CallRegistry {
     }
     // Freed before the answer is written: a child that waits for the main process to read could not receive it.
     this.#release(payload.length);
-    if (run.calls.length < MAX_RECORDED) run.calls.push({ name, ms: performance.now() - begun, ok });
+    if (run.calls.length < MAX_RECORDED) {
+      const facts = run.calls.length < MAX_TOLD ? said : {};
+      run.calls.push({ name, ms: performance.now() - begun, ...facts, ok: ok && said.ok });
+    }
     if (!this.#closed) this.#options.send({ t: "answer", id, ok }, answer);
   }
 }

@@ -27,12 +27,33 @@ Deno.test("BlockTally counts calls of one kind, and keeps kinds in their order",
   assert.equal(told(...reads, ended(RUN, ["ls"]), ended(READ, ["c"])), "read 3 files, ran ls");
 });
 
-Deno.test("BlockTally leaves out what failed, what only began and functions without words", () => {
+Deno.test("BlockTally leaves out what only began and functions without words", () => {
   const call = ended(READ, ["a"]);
-  assert.equal(
-    told({ ...call, ok: false }, { ...call, phase: "start" }, { ...ended(READ, []), action: undefined } as never),
-    "",
-  );
+  assert.equal(told({ ...call, phase: "start" }, { ...call, action: undefined, ok: false }), "");
+});
+
+Deno.test("BlockTally says which calls failed, apart from those that did not", () => {
+  const failed = { ok: false, outcome: "exit code 1" };
+  assert.equal(told(ended(READ, ["a"], { ok: false })), "reading a failed");
+  assert.equal(told(ended(READ, ["a"]), ended(READ, ["b"], { ok: false })), "read a, reading b failed");
+  const threw = ["a", "b"].map((path) => ended(READ, [path], { ok: false }));
+  assert.equal(told(...threw), "reading 2 files failed");
+  assert.equal(told(ended(RUN, ["ls"]), ended(RUN, ["npm test"], failed)), "ran ls, ran npm test · exit code 1");
+  assert.equal(told(ended(RUN, ["a"], failed), ended(RUN, ["b"], failed)), "ran 2 commands · failed");
+});
+
+Deno.test("BlockTally keeps the output of failed calls, and names them if there are several", () => {
+  const failing = (command: string, output: string) =>
+    ended(RUN, [command], { ok: false, outcome: "exit code 1", output });
+  const one = BlockTally.of([ended(RUN, ["ls"]), failing("npm test", "1 failed\nfoo")]);
+  assert.deepEqual([one.failed, one.output], [true, "1 failed\nfoo"]);
+  assert.equal(BlockTally.of([failing("a", "x"), failing("b", "y")]).output, "a:\nx\nb:\ny");
+  assert.deepEqual([BlockTally.of([ended(RUN, ["ls"])]).failed, BlockTally.of([]).failed], [false, false]);
+});
+
+Deno.test("BlockTally counts recorded calls without words by those of the same function", () => {
+  const calls = [ended(READ, ["a"]), { name: "a.b", ok: true }, { name: "a.b", ok: false }, { name: "c.d", ok: true }];
+  assert.equal(BlockTally.of(calls).text, "read 2 files, reading failed");
 });
 
 Deno.test("calledAction() names paths, lists and as many arguments as it is told, on one printable line", () => {

@@ -6,6 +6,7 @@ Deno.test("statusOf() an answer is done, what a user or a kill stopped is interr
     answered: "done",
     cancelled: "interrupted",
     process_lost: "interrupted",
+    forked: "interrupted",
     max_iterations: "error",
     error_budget: "error",
     limit_cost: "error",

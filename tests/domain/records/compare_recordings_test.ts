@@ -55,7 +55,7 @@ Deno.test("compareRecordings() the place in which a run was made is no differenc
   const paths = new PathMap([["/work", "/tmp/copy"]]);
   const make = (folder: string, more = "") => {
     const { code, result } = block(`"${folder}/a${more}"`);
-    const sized = { code, result: { ...result, size: folder.length + 2, stdout: `in ${folder}` } };
+    const sized = { code, diffs: [], result: { ...result, size: folder.length + 2, stdout: `in ${folder}` } };
     const child = query(`below ${folder}`, { answer: folder });
     return query("a", {
       answer: `It is in ${folder}`,

@@ -45,7 +45,7 @@ export function query(text: string, facts: Partial<RecordedQuery> = {}): Recorde
 }
 
 export function block(preview: string): RecordedIteration["blocks"][number] {
-  return { code: "x", result: blockResult({ ok: true, outcome: "value", preview, ms: Math.random() }) };
+  return { code: "x", diffs: [], result: blockResult({ ok: true, outcome: "value", preview, ms: Math.random() }) };
 }
 
 export function recording(...queries: RecordedQuery[]): Recording {

@@ -54,6 +54,18 @@ Deno.test("openChanges() leaves out what is taken back, and has what was taken b
   assert.equal(ids(chooseChanges(again, { steps: 5 })), "2 1");
 });
 
+Deno.test("chooseChanges() leaves out later changes of a query that is cut, and of no other one", () => {
+  const all = [
+    checkpoint("1", { at: 5 }),
+    checkpoint("2", { at: 10 }),
+    checkpoint("3", { at: 11, queryId: "q2" }),
+    checkpoint("4", { at: 12 }),
+  ];
+  const cuts = [{ queryId: "q1", at: 10 }];
+  assert.equal(ids(chooseChanges(all, { steps: 9, cuts })), "3 1");
+  assert.equal(ids(chooseChanges(all.slice(0, 2), { scope: "query", cuts })), "1");
+});
+
 async function cli(workspace: Workspace, options: Record<string, unknown>) {
   let text = "";
   const place = { workspace: workspace.root, home: workspace.home, print: (part: string) => void (text += part) };

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { type CommandEnd, commandOutcome } from "../../../extensions/shell/command_outcome.ts";
+import { type CommandEnd, commandOutcome, jobOutcome } from "../../../extensions/shell/command_outcome.ts";
+
+const END: CommandEnd = { code: 0, signal: null, timedOut: false, stdout: "", stderr: "" };
 
 function outcome(stdout: string, more: Partial<CommandEnd> = {}): string {
-  return commandOutcome({ code: 0, signal: null, timedOut: false, stdout, stderr: "", ...more });
+  return commandOutcome({ ...END, stdout, ...more }).text;
 }
 
 Deno.test("commandOutcome() finds the totals of test runners", () => {
@@ -22,5 +24,38 @@ Deno.test("commandOutcome() says how a command ended if it printed no totals", (
   assert.equal(outcome("done\n"), "");
   assert.equal(outcome("", { code: 2 }), "exit code 2");
   assert.equal(outcome("", { code: null, signal: "SIGKILL" }), "ended by SIGKILL");
-  assert.equal(outcome("3 passed", { timedOut: true }), "timed out");
+  assert.equal(outcome("3 passed", { timedOut: true }), "3 passed · timed out");
+  assert.equal(outcome("12 passed", { code: 1 }), "12 passed · exit code 1");
+  assert.equal(outcome("ok | 0 passed | 0 failed"), "no test passed");
+});
+
+Deno.test("commandOutcome() is a failure unless a command ends by itself with 0, and its tests all pass", () => {
+  const bad: readonly Partial<CommandEnd>[] = [
+    { code: 1 },
+    { code: 127 },
+    { code: null, signal: "SIGKILL" },
+    { code: null, signal: "SIGTERM", timedOut: true },
+    { timedOut: true },
+    { code: 1, stdout: "12 passed" },
+    { stdout: "11 passed, 1 failed" }, // npm test | tail
+  ];
+  for (const more of bad) {
+    const { ok, text, output } = commandOutcome({ ...END, stdout: "out", stderr: "err", ...more });
+    assert.deepEqual([ok, output], [false, `${more.stdout ?? "out"}\nerr`]);
+    assert.notEqual(text, "");
+  }
+  for (const more of [{}, { stdout: "12 passed" }, { stdout: "3 failures were fixed" }]) {
+    assert.deepEqual([commandOutcome({ ...END, ...more }).ok ?? true], [true]);
+  }
+});
+
+Deno.test("jobOutcome() is that of its command once it has ended", () => {
+  const job = { code: null, signal: null, timedOut: false, output: "listening" };
+  assert.deepEqual(jobOutcome({ ...job, running: true }), { text: "" });
+  assert.deepEqual(jobOutcome({ ...job, running: false, code: 0 }), { text: "" });
+  assert.deepEqual(jobOutcome({ ...job, running: false, code: 3 }), {
+    text: "exit code 3",
+    ok: false,
+    output: "listening",
+  });
 });

@@ -83,6 +83,7 @@ const hostileEntry = fc.record({
   },
 );
 const hostileParts: fc.Arbitrary<ContextParts> = fc.record({
+  last: fc.constant(false),
   iteration: fc.integer({ min: 1, max: 99 }),
   budget: fc.integer({ min: 1, max: 99 }),
   failures: fc.nat(9),

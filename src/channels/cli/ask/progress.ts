@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import type { BlockResult } from "../../../domain/query/block_result.ts";
+import type { BlockTally } from "../../../domain/calls/block_tally.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { type Delay, delayLine } from "../../../domain/query/delay_line.ts";
 import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
@@ -69,7 +69,7 @@ export class Progress {
       case "approval_answered":
         return this.#status(at);
       case "block_finished":
-        return this.#verbose ? this.#result(event.result) : this.#told(event);
+        return this.#verbose ? this.#result(event) : this.#told(event);
       case "host_call":
         for (const diff of this.#verbose ? event.diffs ?? [] : []) this.#diff(diff);
         return event.phase === "start" ? this.#status(at) : undefined;
@@ -162,14 +162,15 @@ export class Progress {
   /** One line for a block: what its calls did, or its code with its result. */
   #told({ iteration, block, result }: Extract<QueryEvent, { type: "block_finished" }>): void {
     const shown = this.#progress.step?.blocks[block] ?? newBlock();
-    const { text, isCode } = blockLine({ ...shown, result });
+    const { text, isCode, ok } = blockLine({ ...shown, result });
     const time = ` ${durationText(result.ms)}`;
     const line = oneLine(visibleText(text), this.#width() - 8 - time.length);
-    const mark = result.ok ? this.#color.green("✓") : this.#color.red("✗");
+    const mark = ok ? this.#color.green("✓") : this.#color.red("✗");
     this.painted(
       `${this.#margin(iteration)}${mark} ${isCode ? this.#color.cyan(line) : line}${this.#color.dim(time)}`,
     );
     if (!result.ok) this.#indented(this.#color.red(oneLine(visibleText(blockFailure(result)), 300)));
+    this.#output(shown.tally);
     for (const diff of shown.diffs) this.#diff(diff);
   }
 
@@ -180,7 +181,15 @@ export class Progress {
     }
   }
 
-  #result(result: BlockResult): void {
+  /** The end of what failed calls printed. */
+  #output({ output }: BlockTally): void {
+    if (output !== "") this.#indented(visibleText(output), this.#color.dim);
+  }
+
+  #result({ block, result }: Extract<QueryEvent, { type: "block_finished" }>): void {
+    const { tally } = this.#progress.step?.blocks[block] ?? newBlock();
+    if (tally.failed) this.#indented(`${this.#color.red("✗")} ${oneLine(visibleText(tally.text), 300)}`);
+    this.#output(tally);
     const time = this.#color.dim(` ${durationText(result.ms)}`);
     if (result.stdout) this.#indented(visibleText(result.stdout.trimEnd()), this.#color.dim);
     if (result.ok) {

@@ -25,7 +25,8 @@ export class Trace {
     switch (event.type) {
       case "host_call":
         if (event.phase === "end") {
-          this.#say(`    ${event.name} ${event.ok ? "✓" : "✗"} ${Math.round(event.ms ?? 0)} ms`);
+          const outcome = event.outcome ? ` · ${event.outcome}` : "";
+          this.#say(`    ${event.name} ${event.ok ? "✓" : "✗"} ${Math.round(event.ms ?? 0)} ms${outcome}`);
         }
         return;
       case "nudge":

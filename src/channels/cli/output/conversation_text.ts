@@ -1,5 +1,6 @@
-import { endFacts } from "../../../conversation/export/parts.ts";
-import type { RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
+import { BlockTally } from "../../../domain/calls/block_tally.ts";
+import { blockEnd, endFacts } from "../../../conversation/export/parts.ts";
+import type { RecordedBlock, RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/steered_message.ts";
 import { clip } from "../../../domain/text/clip.ts";
 
@@ -67,11 +68,15 @@ function iterationLines(iteration: RecordedIteration): string[] {
   ];
 }
 
-function blockLines({ code, result }: RecordedIteration["blocks"][number], at: number): string[] {
-  const { ok, outcome, preview, stdout, stderr, error, ms } = result;
+function blockLines(block: RecordedBlock, at: number): string[] {
+  const { code, diffs, result: { preview, stdout, stderr, error, ms, calls } } = block;
+  const { ok, text } = blockEnd(block);
+  const { output } = BlockTally.of(calls);
   return [
     ...quoted(code, `  ${at + 1}│ `),
-    `  ${ok ? "✓" : "✗"} ${outcome} (${ms.toFixed(0)} ms)`,
+    `  ${ok ? "✓" : "✗"} ${text} (${ms.toFixed(0)} ms)`,
+    ...(output === "" ? [] : quoted(output, "  ! ")),
+    ...diffs.flatMap((diff) => quoted(clip(diff, SHOWN_CHARS), "  ± ")),
     ...(preview === "" ? [] : quoted(clip(preview, SHOWN_CHARS), "  = ")),
     ...(stdout === "" ? [] : quoted(clip(stdout, SHOWN_CHARS), "  . ")),
     ...(stderr === "" ? [] : quoted(clip(stderr, SHOWN_CHARS), "  ! ")),

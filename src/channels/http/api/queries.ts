@@ -25,8 +25,9 @@ queries.get(
   inQuery,
   async (c) => {
     const { after, limit } = c.req.valid("query");
-    const { queryId } = c.var.query;
-    const found = await c.env.parts.conversations.iterations(queryId, { after: after - 1, limit: limit + 1 });
+    const { queryId, forkedAt, iterations } = c.var.query;
+    const most = forkedAt === undefined ? limit + 1 : Math.max(0, Math.min(limit + 1, iterations - after));
+    const found = await c.env.parts.conversations.iterations(queryId, { after: after - 1, limit: most });
     const items = found.slice(0, limit).map(({ position, ...rest }) => ({ iteration: position + 1, ...rest }));
     const next = found.length > limit ? items.at(-1)?.iteration ?? null : null;
     return c.json(schema.IterationListSchema.parse({ items, next }));
@@ -42,11 +43,12 @@ queries.get(
   async (c) => {
     const iteration = c.req.param("iteration");
     const number = Number(/^\d{1,6}$/.exec(iteration)?.[0] ?? 0);
-    const { queryId } = c.var.query;
+    const { queryId, forkedAt, iterations } = c.var.query;
+    const isShown = number >= 1 && (forkedAt === undefined || number <= iterations);
     const { conversations } = c.env.parts;
     const messages = await existing(
       `iteration: ${iteration.slice(0, 20)}`,
-      async () => number < 1 ? null : await conversations.sentMessages(queryId, number - 1),
+      async () => !isShown ? null : await conversations.sentMessages(queryId, number - 1),
     );
     return c.json({ messages });
   },

@@ -23,6 +23,9 @@ export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
   steered: z.array(z.object({ text: z.string(), iteration: z.number().int(), at: time })).describe(
     "Messages that the user sent while it ran, each with the iteration (1-based) that showed it to the model",
   ),
+  forkedAt: time.optional().describe(
+    "Set if the branch is a fork that shows only its first iterations: when the next one began",
+  ),
 });
 
 export const ConversationSchema = z.object({

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { BusyError } from "../../../domain/errors.ts";
+import { undoCuts } from "../../../domain/reports/undo_report.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { inConversation } from "../request/in_conversation.ts";
@@ -20,7 +21,9 @@ undo.get(
   }),
   inConversation,
   async (c) => {
-    const { error = null, changes = [], files = [] } = await c.env.parts.undo?.(c.var.conversation, { dryRun: true }) ??
+    const { conversations, undo } = c.env.parts;
+    const cuts = undo ? undoCuts(await conversations.queries(c.var.conversation)) : {};
+    const { error = null, changes = [], files = [] } = await undo?.(c.var.conversation, { dryRun: true, ...cuts }) ??
       { error: NONE };
     return c.json(schema.UndoPreviewSchema.parse({ changes, files, fault: error }));
   },

@@ -22,13 +22,16 @@ export async function findConversation(conversations: Conversations, id = ""): P
 }
 
 /** Finds a query of the request's conversation by its full id, in whichever branch, and also if another run has replaced
- * it. Throws `Problem` (404) if there is none. */
+ * it. Of one that the branch of the request shows in part, it is that part. Throws `Problem` (404) if there is none. */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
   return await existing(`query: ${queryId.slice(0, 100)}`, async () => {
     const { conversations } = c.env.parts;
     const query = await conversations.records.query(queryId);
     const branches = query ? await conversations.branches(c.var.conversation.conversationId) : [];
-    return branches.some(({ branchId }) => branchId === query?.branchId) ? query : null;
+    if (!query || !branches.some(({ branchId }) => branchId === query.branchId)) return null;
+    if (query.branchId === c.var.conversation.branchId) return query;
+    const shown = await conversations.queries(c.var.conversation);
+    return shown.find((one) => one.queryId === query.queryId) ?? query;
   });
 }
 

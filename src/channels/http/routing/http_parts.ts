@@ -27,7 +27,7 @@ export interface HttpParts {
   /** Undoes file changes of a conversation, whose ids are separated by commas; absent if the server may not. */
   readonly undo?: (
     conversation: Conversation,
-    options: { readonly dryRun?: boolean; readonly changes?: string },
+    options: { readonly dryRun?: boolean; readonly changes?: string; readonly cuts?: string },
   ) => Promise<UndoReport | null>;
   readonly log: Log;
   readonly now: () => number;

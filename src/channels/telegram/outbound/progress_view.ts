@@ -1,5 +1,6 @@
 import { oneLine } from "../../../domain/text/clip.ts";
-import type { QueryProgress } from "../../../domain/query/query_progress.ts";
+import { blockFailure, blockLine } from "../../../domain/query/block_line.ts";
+import type { QueryProgress, StepBlock } from "../../../domain/query/query_progress.ts";
 import { harmlessText } from "../../../domain/text/harmless_text.ts";
 
 const SHOWN_CHARS = 3_000;
@@ -10,8 +11,20 @@ export function progressView(progress: QueryProgress, ms: number): string {
   const head = `⏳ step ${step?.number ?? 1} · ${Math.round(ms / 1000)} s`;
   if (answer !== "") return `${head}\n\n${tail(harmlessText(answer))}`;
   const doing = doingOf(progress);
-  const lines = [oneLine(harmlessText(step?.thinking.slice(0, SHOWN_CHARS) ?? ""), 300), doing && `▸ ${doing}`];
+  const lines = [
+    oneLine(harmlessText(step?.thinking.slice(0, SHOWN_CHARS) ?? ""), 300),
+    ...(step?.blocks ?? []).map(failureOf),
+    doing && `▸ ${doing}`,
+  ];
   return [head, ...lines.filter((line) => line !== "")].join("\n").toWellFormed();
+}
+
+/** What failed in a block that has ended; "" if nothing did. */
+function failureOf(block: StepBlock): string {
+  const { text, isCode, ok } = blockLine(block);
+  if (block.result === null || ok) return "";
+  const why = block.result.ok ? "" : blockFailure(block.result);
+  return oneLine(harmlessText(`✗ ${[isCode ? "" : text, why].filter((part) => part !== "").join(" · ")}`), 300);
 }
 
 function doingOf({ phase, doing, question, step, block }: QueryProgress): string {

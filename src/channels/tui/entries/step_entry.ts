@@ -14,7 +14,7 @@ import type { DisplayOptions } from "./shown.ts";
 import { wrapped } from "../text/wrapped.ts";
 
 /** Most lines of each part, and characters of thinking in one line, unless whole parts are shown. */
-const MOST = { thinking: 8, chars: 500, code: 16, result: 8, diff: 16, failure: 4 } as const;
+const MOST = { thinking: 8, chars: 500, code: 16, result: 8, diff: 16, failure: 4, output: 12 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
@@ -74,11 +74,15 @@ export class StepEntry extends DrawnEntry {
       const now = calling === "" ? [] : [theme.dim(truncateToWidth(`└ ${visibleText(calling)} …`, width))];
       return [...lines, ...changed, ...now];
     }
-    const mark = result.ok ? theme.ok("✓") : theme.bad("✗");
+    const { ok, text: told } = blockLine(block);
+    const mark = ok ? theme.ok("✓") : theme.bad("✗");
     const time = theme.dim(` ${durationText(result.ms)}`);
+    const calls = block.tally.failed
+      ? [theme.bad(oneLine(visibleText(told), width)), ...outputLines(block, { width, shown })]
+      : [];
     const [first = "", ...rest] = resultLines(result, { width: width - 2, most: whole ? WHOLE : MOST.result, theme });
-    const told = brokenLine(`${mark} ${first}${time}`, width);
-    return [...lines, ...changed, ...told, ...rest.map((line) => `  ${line}`)];
+    const main = brokenLine(`${mark} ${first}${time}`, width);
+    return [...lines, ...changed, ...calls, ...main, ...rest.map((line) => `  ${line}`)];
   }
 
   #end(width: number, { theme }: DisplayOptions): readonly string[] {
@@ -98,17 +102,25 @@ function foldedBlock(
   { result, width, shown }: Place & { readonly result: BlockResult },
 ): readonly string[] {
   const { theme } = shown;
-  const { text, isCode } = blockLine(block);
+  const { text, isCode, ok } = blockLine(block);
   const time = durationText(result.ms);
   const line = oneLine(visibleText(text), Math.max(1, width - time.length - 3));
-  const mark = result.ok ? theme.ok("✓") : theme.bad("✗");
+  const mark = ok ? theme.ok("✓") : theme.bad("✗");
   const why = result.ok ? [] : wrapped(blockFailure(result), width - 2, { most: MOST.failure });
   const changed = block.diffs.flatMap((diff) => diffLines(diff, { width: width - 2, shown }));
   return [
     `${mark} ${isCode ? theme.code(line).join(" ") : line} ${theme.dim(time)}`,
     ...why.map((one) => `  ${theme.bad(one)}`),
+    ...outputLines(block, { width, shown }),
     ...changed,
   ];
+}
+
+/** The end of what its failed calls printed. */
+function outputLines({ tally }: StepBlock, { width, shown: { theme, whole } }: Place): readonly string[] {
+  if (tally.output === "") return [];
+  const most = whole ? WHOLE : MOST.output;
+  return wrapped(tally.output, width - 2, { most }).map((line) => `  ${theme.dim(line)}`);
 }
 
 type Place = { readonly width: number; readonly shown: DisplayOptions };

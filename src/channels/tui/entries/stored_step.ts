@@ -1,4 +1,6 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
+import { BlockTally } from "../../../domain/calls/block_tally.ts";
+import { storedDiffs } from "../../../domain/calls/host_call.ts";
 import { clip } from "../../../domain/text/clip.ts";
 import { outcomeOf } from "../../../domain/query/query_event.ts";
 import { boundedResult, newBlock, newStep, type Step } from "../../../domain/query/query_progress.ts";
@@ -8,7 +10,8 @@ type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 const MOST_CHARS = 20_000;
 
 /** An iteration from its row; large texts are limited to what can be viewed. */
-export function storedStep({ position, steered, thinking, blocks, error, metadata, status }: StoredIteration): Step {
+export function storedStep(iteration: StoredIteration): Step {
+  const { position, steered, thinking, blocks, error, metadata, status } = iteration;
   const outcome = outcomeOf(metadata) ?? (status === "error" ? "failed" : null);
   const pending = Array.isArray(metadata["pendingBlocks"]) && blocks.length === 0 ? metadata["pendingBlocks"] : [];
   return {
@@ -16,9 +19,11 @@ export function storedStep({ position, steered, thinking, blocks, error, metadat
     steered: steered.map((text) => clip(text, MOST_CHARS)),
     thinking: clip(thinking, MOST_CHARS),
     blocks: [
-      ...blocks.map(({ code, result }) => ({
+      ...blocks.map(({ code, result }, at) => ({
         ...newBlock(),
         code: clip(code, MOST_CHARS),
+        tally: BlockTally.of(result.calls),
+        diffs: storedDiffs(metadata, at),
         result: boundedResult(result),
       })),
       ...pending.map((code) => ({ ...newBlock(), code: clip(String(code), MOST_CHARS) })),

@@ -51,7 +51,9 @@ function inside(parts: readonly string[]): string {
 
 function blocks({ blocks }: StoredIteration): readonly Row[] {
   return blocks.map(({ result: { outcome, ms, calls } }, at): Row => {
-    const names = calls.slice(0, 5).map(({ name, ms }) => `${name} ${amounts.time(ms)}`).join(", ");
+    const names = calls.slice(0, 5).map(({ name, ms, ok, outcome }) => {
+      return `${ok ? "" : "✗ "}${name} ${amounts.time(ms)}${outcome ? ` (${outcome})` : ""}`;
+    }).join(", ");
     const called = calls.length === 0
       ? ""
       : ` · ${amounts.count(calls.length, "call")}: ${names}${calls.length > 5 ? " …" : ""}`;

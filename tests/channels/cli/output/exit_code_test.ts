@@ -35,6 +35,7 @@ Deno.test("exitCodeOf() and hasAnswer() for every reason", () => {
     defect: [1, false],
     process_lost: [1, false],
     cancelled: [130, false],
+    forked: [1, false],
   };
   for (const [reason, [code, answers]] of Object.entries(expected)) {
     const given = result(reason as QueryReason);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { final } from "../../../helpers/scripted_provider.ts";
+import type { HttpParts } from "../../../../src/channels/http/routing/http_parts.ts";
+import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { allEvents, type Rig, SSE, startRig } from "../_rig.ts";
 
 const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
@@ -58,4 +59,29 @@ Deno.test("messages: the steps and events of a query stay, whichever branch is t
   ]);
   const other = await rig.conversation();
   assert.equal((await rig.ask(`/api/v1/conversations/${other}/queries/${two}/iterations`)).status, 404);
+});
+
+Deno.test("a fork in the middle of a query lists its first steps only, and undoes none of the later changes", async () => {
+  const asked: unknown[] = [];
+  const undo: HttpParts["undo"] = (_conversation, options) => {
+    asked.push(options.cuts);
+    return Promise.resolve({ changes: [], files: [] });
+  };
+  await using rig = await startRig([replyJson("1"), replyJson("2"), final("It is three")], { undo });
+  const id = await rig.conversation();
+  const { queryId } = await (await rig.post(messages(id), { request: "x" })).json();
+  const [{ branchId: original }] = await queries(rig, id);
+  const { branchId: fork } = await (await rig.post(`/api/v1/conversations/${id}/fork`, { queryId, iteration: 1 })).json();
+  const [query] = await queries(rig, fork);
+  assert.deepEqual([query.reason, query.iterations, query.usage.calls], ["forked", 1, 1]);
+  const steps = async (branch: string, more = ""): Promise<number> => {
+    const at = `/api/v1/conversations/${branch}/queries/${queryId}/iterations${more}`;
+    return (await (await rig.ask(at)).json()).items.length;
+  };
+  assert.deepEqual([await steps(fork), await steps(fork, "?after=1"), await steps(original)], [1, 0, 3]);
+  const sent = async (branch: string): Promise<number> =>
+    (await rig.ask(`/api/v1/conversations/${branch}/queries/${queryId}/iterations/2/messages`)).status;
+  assert.deepEqual([await sent(fork), await sent(original)], [404, 200]);
+  for (const branch of [fork, original]) await (await rig.ask(`/api/v1/conversations/${branch}/undo`)).json();
+  assert.deepEqual(asked, [`${queryId}@${query.forkedAt}`, undefined]);
 });
