@@ -1,4 +1,4 @@
-import { DenoIo } from "./app/terminal/deno_io.ts";
+import { DenoIo, dumbTerminal } from "./app/terminal/deno_io.ts";
 import { ownVersion } from "./app/update/own_version.ts";
 import type { SessionParts } from "./app/session/open_session.ts";
 import { respawn } from "./app/terminal/respawn.ts";
@@ -129,7 +129,7 @@ function careServices(extensions: Extensions): Care {
 export async function main(args: readonly string[], extensions: Extensions): Promise<void> {
   if (args[0] === "__sandbox_child") return await sandboxChild();
   const env = environment();
-  const dumb = env["TERM"] === "dumb";
+  const dumb = dumbTerminal(env) !== null;
   const io = new DenoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" || dumb, dumb });
   if (env["VIS_LOG"]) {
     const { startLogging } = await import("./logging/log.ts");

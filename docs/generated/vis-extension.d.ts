@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b26a7746019a122327f0b3ad46a692df6e27f3fdefb2fc1bbf08369d42827e41
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: eb26b45cf61178874f993622b9f846e1e68b3b6dd16efaa7c1a0c539f5c42224
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -11,6 +11,15 @@ export interface CallAction {
   readonly things: string;
   /** How many of the arguments say what a call is about; 1 if absent. */
   readonly named?: number;
+}
+/** How a call turned out that returned. */
+export interface CallOutcome {
+  /** A few words for people who watch: "12 passed", "exit code 1". */
+  readonly text: string;
+  /** False if it did not do what it was called for; true if absent. */
+  readonly ok?: boolean;
+  /** What it printed, of which people see the end if it failed. */
+  readonly output?: string;
 }
 /** Any value that JSON can express. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -620,8 +629,9 @@ export interface FunctionOptions {
   readonly reads?: boolean;
   /** What a call does, for people who watch; "called search.find" if absent. */
   readonly action?: CallAction;
-  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". */
-  readonly outcome?: (result: any) => string;
+  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". With `ok: false`
+   * instead of a plain text, the call is shown as failed, with the end of `output`. */
+  readonly outcome?: (result: any) => string | CallOutcome;
   /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;

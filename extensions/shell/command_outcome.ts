@@ -24,7 +24,11 @@ export function commandOutcome({ code, signal, timedOut, stdout, stderr }: Comma
   const end = timedOut ? "timed out" : signal !== null ? `ended by ${signal}` : code === 0 ? "" : `exit code ${code}`;
   const ok = end === "" && (tests.passed === null || !tests.failed);
   const text = [testsText(tests), end].filter((part) => part !== "").join(" · ");
-  return ok ? { text } : { text: text || "failed", ok, output: `${stdout.slice(-TAIL_CHARS).trimEnd()}\n${stderr.slice(-TAIL_CHARS)}`.trim() };
+  return ok ? { text } : {
+    text: text || "failed",
+    ok,
+    output: `${stdout.slice(-TAIL_CHARS).trimEnd()}\n${stderr.slice(-TAIL_CHARS)}`.trim(),
+  };
 }
 
 /** The same for a command that keeps running; "" while it runs. */

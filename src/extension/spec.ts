@@ -56,8 +56,8 @@ export interface FunctionOptions {
   readonly reads?: boolean;
   /** What a call does, for people who watch; "called search.find" if absent. */
   readonly action?: CallAction;
-  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". With `ok: false` in
-   * place of a plain text, the call is shown as failed, with the end of `output`. */
+  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". With `ok: false`
+   * instead of a plain text, the call is shown as failed, with the end of `output`. */
   // deno-lint-ignore no-explicit-any
   readonly outcome?: (result: any) => string | CallOutcome;
   /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */

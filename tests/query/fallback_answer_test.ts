@@ -48,7 +48,15 @@ Deno.test("fallbackAnswer() says in a sentence what a model does whose replies c
     json: /JSON/,
     cut: /an incomplete text/,
   } as const;
-  const facts = { reason: "unusable_replies", iterations: 3, used: 3, budget: 4, ms: 2_500, thinking: "", errors: [] } as const;
+  const facts = {
+    reason: "unusable_replies",
+    iterations: 3,
+    used: 3,
+    budget: 4,
+    ms: 2_500,
+    thinking: "",
+    errors: [],
+  } as const;
   for (const fault of [...Object.keys(faults), null] as (keyof typeof faults | null)[]) {
     const [sentence = "", advice = ""] = fallbackAnswer({ ...facts, unusable: { model: "m-1", count: 3, fault } })
       .split("\n");

@@ -65,6 +65,9 @@ Deno.test("a last call after several errors keeps what was tried, and does not s
   });
   await engine.ask("count");
   const context = engine.context(5);
-  assert.match(context, /^\[iter 1\/1\] last call 5 replies without a result\n<notes>\n- The iteration budget is used up: this/);
+  assert.match(
+    context,
+    /^\[iter 1\/1\] last call 5 replies without a result\n<notes>\n- The iteration budget is used up: this/,
+  );
   assert.match(context, /<journal>[^]*broken/);
 });

@@ -15,6 +15,12 @@ const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
 type Target = keyof typeof DESCRIPTORS;
 
+/** Why nothing but plain lines may be shown on the terminal; null if it can do more. Windows sets no `TERM`. */
+export function dumbTerminal({ TERM = "" }: Readonly<Record<string, string | undefined>>): string | null {
+  if (TERM === "dumb") return "TERM is dumb";
+  return TERM === "" && Deno.build.os !== "windows" ? "TERM is not set" : null;
+}
+
 /** The process's own terminal or pipes. Once the reader of stdout has left (`vis run … | head`), running work is
  * interrupted as by Ctrl-C and nothing more is written; without a reader of stderr the work continues. Text for a
  * terminal is written at once, all other text in the background: `drained` must resolve before the process ends. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Io, ScreenRequest } from "../../channels/channel.ts";
 import { UsageError } from "../../domain/errors.ts";
+import { dumbTerminal } from "./deno_io.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
 import { readSettings, visHome } from "../settings/settings.ts";
 
@@ -14,7 +15,8 @@ export async function screen(
   { io, ...parts }: SessionParts & { readonly io: Io },
 ): Promise<number> {
   const { env } = parts;
-  if (env["TERM"] === "dumb") throw new UsageError("Cannot start interactive mode: TERM is dumb (use vis run)");
+  const dumb = dumbTerminal(env);
+  if (dumb !== null) throw new UsageError(`Cannot start interactive mode: ${dumb}; use vis run`);
   const [{ runScreen }, { OwnTerminal }, { PrefsFile }, session] = await Promise.all([
     import("../../channels/tui/run_screen.ts"),
     import("../../channels/tui/own_terminal.ts"),

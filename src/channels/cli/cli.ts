@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import type { Io, Services } from "../channel.ts";
+import { messageOf } from "../../domain/kit/message_of.ts";
 import { nearestName } from "../../domain/kit/nearest_name.ts";
 import { describeError } from "./output/exit_code.ts";
 import { isRequest } from "./input/is_request.ts";
@@ -52,8 +53,10 @@ export async function runCli(services: Services, io: Io): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const told = error instanceof CommanderError ? misused(error) : describeError(error);
+    const format = jsonFormat(io.args);
+    const shown = { error: told ?? { code: 1, message: messageOf(error) } };
+    if (format !== null) io.stdout(jsonText(format === "jsonl" ? { type: "error", ...shown } : shown));
     if (!told) throw error;
-    if (wantsJson(io.args)) io.stdout(jsonText({ error: told }));
     if (!(error instanceof CommanderError)) io.stderr(`vis: ${visibleText(told.message)}\n`); // already printed
     return told.code;
   }
@@ -88,8 +91,11 @@ function misused(error: CommanderError): { readonly code: number; readonly messa
   return { code: 2, message: error.message.replace(/^error: /, "") };
 }
 
-function wantsJson(args: readonly string[]): boolean {
+/** The format in which the caller reads stdout; null for text. */
+function jsonFormat(args: readonly string[]): "json" | "jsonl" | null {
   const told = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
-  if (told.includes("--json") || told.includes("--output=json")) return true;
-  return told.includes("--output") && told[told.indexOf("--output") + 1] === "json";
+  const at = told.indexOf("--output");
+  const output = at < 0 ? told.find((word) => word.startsWith("--output="))?.slice("--output=".length) : told[at + 1];
+  if (output === "jsonl") return "jsonl";
+  return output === "json" || told.includes("--json") ? "json" : null;
 }

@@ -65,6 +65,8 @@ export class ChatController {
   #last: RunningTurn | null = null;
   /** The last request on the screen. */
   #asked: TranscriptEntry | null = null;
+  /** How many steps a request may take; null for the setting. */
+  budget: number | null = null;
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
@@ -231,7 +233,9 @@ export class ChatController {
     const emit = (event: QueryEvent): void => this.#event(event, turn);
     try {
       const onBranch = (branch: Branch): void => void (this.#branch = branch);
-      this.#finished(await begin({ signal: controller.signal, emit, approve, onBranch, refuseWhenBusy: true }));
+      const budget = this.budget === null ? {} : { maxIterations: this.budget };
+      const signal = controller.signal;
+      this.#finished(await begin({ ...budget, signal, emit, approve, onBranch, refuseWhenBusy: true }));
       // It may have received a title.
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {

@@ -18,7 +18,7 @@ import { VariableBrowser } from "./panels/variable_browser.ts";
 export interface CommandParts {
   readonly panels: PanelParts;
   readonly prefs: PrefsKeeper;
-  readonly chat: Pick<ChatController, "lastAnswer" | "changes" | "cancel" | "send">;
+  readonly chat: Pick<ChatController, "lastAnswer" | "changes" | "cancel" | "send" | "budget">;
   readonly retry: () => Promise<void>;
   /** Toggles between whole blocks and results and their first lines. */
   readonly whole: () => void;
@@ -54,13 +54,22 @@ function item(
   return { name, detail, keys, aliases, run };
 }
 
+/** A command that takes no words. */
+function plain(
+  act: Pick<PanelActions, "tell">,
+  ...[name, detail, run, more]: readonly [string, string, () => void | Promise<void>, Parameters<typeof item>[3]?]
+): PaletteCommand {
+  return item(name, detail, (words) => words === "" ? run() : act.tell(`/${name} takes no words: ${detail}`), more);
+}
+
 function workCommands(parts: CommandParts): PaletteCommand[] {
   const { panels, chat, retry } = parts;
   const { act } = panels;
   const resume = { aliases: ["resume"] };
   return [
-    item("new", "start a new conversation", () => act.show(null)),
-    item(
+    plain(act, "new", "start a new conversation", () => act.show(null)),
+    plain(
+      act,
       "conversations",
       "open, search, rename or delete conversations",
       () => act.open(new ConversationList(panels)),
@@ -71,31 +80,47 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
       "make a plan and change nothing: /plan split this module",
       (words, typed) => plan(words, { chat, act, typed }),
     ),
-    item("retry", "run the last request again", retry, { keys: "Alt-R" }),
-    item("fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
-    item("diff", "show the file changes of the last request", () => showChanges(parts)),
-    item("undo", "undo the file changes of the last request", () => act.undo()),
+    plain(act, "retry", "run the last request again", retry, { keys: "Alt-R" }),
+    plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
+    plain(act, "diff", "show the file changes of the last request", () => showChanges(parts)),
+    plain(act, "undo", "undo the file changes of the last request", () => act.undo()),
     item("model", "choose another model or provider", (name) => model(name, panels)),
-    item("vars", "variables and versions", () => act.open(new VariableBrowser(panels))),
-    item("inspect", "the exact messages sent", () => act.open(new Inspector(panels)), { keys: "Alt-I" }),
-    item("copy", "copy the last answer", () => act.copy(chat.lastAnswer), { keys: "Ctrl-Y" }),
+    plain(act, "vars", "variables and versions", () => act.open(new VariableBrowser(panels))),
+    plain(act, "inspect", "the exact messages sent", () => act.open(new Inspector(panels)), { keys: "Alt-I" }),
+    plain(act, "copy", "copy the last answer", () => act.copy(chat.lastAnswer), { keys: "Ctrl-Y" }),
     item("export", "write the conversation to a file: /export notes.md, or .html", (name) => act.export(name)),
-    item("cancel", "cancel the running request", () => void chat.cancel(), { keys: "Esc" }),
+    plain(act, "cancel", "cancel the running request", () => void chat.cancel(), { keys: "Esc" }),
   ];
 }
 
 function displayCommands(parts: CommandParts): PaletteCommand[] {
   const { panels, prefs, whole } = parts;
   const { act } = panels;
-  const turned = (key: "thinking" | "iterations") => (): Promise<void> =>
-    prefs.set({ [key]: !prefs.get()[key] }).catch((error: unknown) => act.tell(messageOf(error)));
+  const thinking = (): Promise<void> => turn("thinking", parts);
   return [
-    item("expand", "full or shortened code and output", whole, { keys: "Ctrl-O", aliases: ["whole"] }),
-    item("thinking", "show or hide thinking", turned("thinking"), { keys: "Ctrl-T" }),
-    item("steps", "show or hide steps", turned("iterations"), { aliases: ["iterations"] }),
+    plain(act, "expand", "full or shortened code and output", whole, { keys: "Ctrl-O", aliases: ["whole"] }),
+    plain(act, "thinking", "show or hide thinking", thinking, { keys: "Ctrl-T" }),
+    item("steps", "show or hide steps; /steps 20: requests may take 20 steps", (words) => steps(words, parts), {
+      aliases: ["iterations"],
+    }),
     item("theme", `colours: ${THEMES.join(", ")}`, (name) => theme(name, parts)),
-    item("settings", "display settings", () => act.open(new SettingsPanel(panels, prefs))),
+    plain(act, "settings", "display settings", () => act.open(new SettingsPanel(panels, prefs))),
   ];
+}
+
+async function turn(key: "thinking" | "iterations", { prefs, panels }: CommandParts): Promise<void> {
+  await prefs.set({ [key]: !prefs.get()[key] }).catch((error: unknown) => panels.act.tell(messageOf(error)));
+}
+
+/** Shows or hides steps, or sets how many the next requests may take. */
+async function steps(words: string, parts: CommandParts): Promise<void> {
+  const { chat, panels: { act } } = parts;
+  if (words === "") return await turn("iterations", parts);
+  if (!/^[1-9]\d{0,3}$/.test(words)) {
+    return act.tell("Say a number from 1 to 9999: /steps 20. /steps shows or hides steps");
+  }
+  chat.budget = Number(words);
+  act.tell(`Requests of this session may take ${words} ${words === "1" ? "step" : "steps"} from now on`);
 }
 
 function showChanges({ chat: { changes }, panels }: CommandParts): void {

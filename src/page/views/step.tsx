@@ -83,7 +83,9 @@ function Result(
   const text = [stdout.trimEnd(), shown, stderr, left].filter((part) => part.trim() !== "").join("\n");
   return (
     <div class={ok ? "result" : "result bad"}>
-      <span class="mark" role="img" aria-label={ok ? "succeeded" : result.ok ? "failed" : outcome}>{ok ? "✓" : "✗"}</span>
+      <span class="mark" role="img" aria-label={ok ? "succeeded" : result.ok ? "failed" : outcome}>
+        {ok ? "✓" : "✗"}
+      </span>
       <Pre label="Result" text={text || "(no value)"} />
       <span class="time">{durationText(ms)}</span>
     </div>

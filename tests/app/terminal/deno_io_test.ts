@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
+import { dumbTerminal } from "../../../src/app/terminal/deno_io.ts";
 
 const PROGRAM = fileURLToPath(new URL("../_signalled_main.ts", import.meta.url));
 
@@ -22,5 +23,18 @@ Deno.test({
       assert.deepEqual(await signalled(signal), ["closed", 0, null], signal);
     }
     assert.deepEqual(await signalled("SIGINT", "SIGTERM"), ["", 130, null]);
+  },
+});
+
+Deno.test({
+  name: "a terminal that is not named can do no more than one that is dumb",
+  ignore: Deno.build.os === "windows",
+  fn: () => {
+    assert.deepEqual([{}, { TERM: "" }, { TERM: "dumb" }, { TERM: "xterm-256color" }].map(dumbTerminal), [
+      "TERM is not set",
+      "TERM is not set",
+      "TERM is dumb",
+      null,
+    ]);
   },
 });

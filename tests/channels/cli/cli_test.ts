@@ -75,9 +75,12 @@ Deno.test("runCli() gives every error that is no defect its code, and JSON where
       assert.equal(await runCli(services, io), code);
       assert.deepEqual(JSON.parse(io.out), { error: { code, message: error.message } });
     }
-    const lines = fakeIo({ args: ["run", "--output", "jsonl", "x"] });
-    await runCli(services, lines);
-    assert.equal(lines.out, "");
+    for (const flags of [["--output", "jsonl"], ["--output=jsonl"]]) {
+      const lines = fakeIo({ args: ["run", ...flags, "x"] });
+      assert.equal(await runCli(services, lines), code);
+      assert.deepEqual(JSON.parse(lines.out), { type: "error", error: { code, message: error.message } });
+      assert.equal(lines.out.trimEnd().includes("\n"), false);
+    }
   }
 });
 
@@ -89,7 +92,12 @@ Deno.test("runCli() answers a wrong flag in JSON where JSON was asked for", asyn
 
 Deno.test("runCli() lets a defect through", async () => {
   const services = fakeServices({ open: () => Promise.reject(new TypeError("a defect")) });
-  await assert.rejects(runCli(services, fakeIo({ args: ["run", "x"] })), TypeError);
+  const io = fakeIo({ args: ["run", "x"] });
+  await assert.rejects(runCli(services, io), TypeError);
+  assert.equal(io.out, "");
+  const json = fakeIo({ args: ["run", "--output", "json", "x"] });
+  await assert.rejects(runCli(services, json), TypeError);
+  assert.deepEqual(JSON.parse(json.out), { error: { code: 1, message: "a defect" } });
 });
 
 Deno.test("runCli() hands the flags of run to whoever opens", async () => {

@@ -123,3 +123,21 @@ Deno.test("a key of the settings does its action, and the usual one goes to the 
     assert.doesNotMatch(text, /type to find/);
   });
 });
+
+Deno.test("/steps 20 lets requests take 20 steps, and a command that takes no words does nothing with some", async () => {
+  const works = Array.from({ length: 6 }, (_, at) => replyJson(`const n${at} = ${at}`));
+  await withScreen([...works, final("It took seven")], {}, async ({ screen, engine, prefs }) => {
+    screen.type(`/steps 20${ENTER}`);
+    await screen.until(/Requests of this session may take 20 steps/);
+    screen.type(`Work${ENTER}`);
+    await screen.until(/It took seven/);
+    assert.match(engine.provider.requests[6]?.context ?? "", /^\[iter 7\/20\]/);
+    screen.type(`/steps many${ENTER}`);
+    await screen.until(/Say a number from 1 to 9999/);
+    screen.type(`/undo 3${ENTER}`);
+    await screen.until(/\/undo takes no words/);
+    const { iterations } = prefs.get();
+    screen.type(`/steps${ENTER}`);
+    await screen.until(() => prefs.get().iterations !== iterations);
+  });
+});

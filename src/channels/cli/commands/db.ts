@@ -1,3 +1,4 @@
+import { localTime } from "../../../domain/text/ago.ts";
 import { durationText } from "../../../domain/text/duration_text.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { DatabaseMaintenance, DatabaseStats } from "../../../domain/records/database_maintenance.ts";
@@ -109,7 +110,7 @@ function size(bytes: number): string {
 }
 
 function day(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  return localTime(ms, "day");
 }
 
 function counted(n: number, one: string): string {

@@ -1,3 +1,4 @@
+import { localTime } from "../../../domain/text/ago.ts";
 import { REAL_CLOCK } from "../../../domain/kit/clock.ts";
 import type { LogRow } from "../../../domain/records/archive.ts";
 import { DEFAULT_TENANT } from "../../../domain/records/tenant.ts";
@@ -56,7 +57,7 @@ export async function logsCommand(
 }
 
 function line({ at, level, event, data, conversationId, queryId }: LogRow): string {
-  const when = new Date(at).toISOString().replace("T", " ").slice(0, 23);
+  const when = localTime(at, "ms");
   const scope = queryId ?? conversationId;
   const about = [...(scope === undefined ? [] : [scope]), clip(JSON.stringify(data), DATA_CHARS)];
   return `${when} ${level.padEnd(5)} ${oneLine(event, 80)}  ${about.join("  ")}`;

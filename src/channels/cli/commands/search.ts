@@ -1,3 +1,4 @@
+import { localTime } from "../../../domain/text/ago.ts";
 import type { SearchHit, SearchKind } from "../../../domain/records/archive.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { CommandInput } from "../input/command_input.ts";
@@ -37,7 +38,7 @@ export async function searchCommand(
 }
 
 function lines({ at, conversationId, kind, position, title, variable, snippet }: SearchHit): string {
-  const when = new Date(at).toISOString().slice(0, 16).replace("T", " ");
+  const when = localTime(at);
   const where = [
     kind,
     ...(position === null ? [] : [`step ${position + 1}`]),

@@ -1,3 +1,4 @@
+import { localTime } from "../../../domain/text/ago.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { type FileChange, runUndo, type UndoReport } from "../../../domain/reports/undo_report.ts";
 import type { Io } from "../../channel.ts";
@@ -33,10 +34,13 @@ export async function undoCommand(
   const admin = await services.extensionAdmin({ cwd: flags.cwd });
   const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun });
   if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
-  if (flags.json) io.stdout(jsonText(report));
-  else if (report.error !== undefined) io.stderr(`vis: ${visibleText(report.error)}${hint(report, flags)}\n`);
-  else if (flags.list) list(report.changes ?? [], io);
-  else show(report, { io, flags });
+  const { error: message, code: reason, ...done } = report;
+  if (flags.json) {
+    io.stdout(jsonText(message === undefined ? done : { error: { code: 1, message, ...(reason ? { reason } : {}) } }));
+  }
+  if (report.error !== undefined) io.stderr(`vis: ${visibleText(report.error)}${hint(report, flags)}\n`);
+  else if (!flags.json && flags.list) list(report.changes ?? [], io);
+  else if (!flags.json) show(report, { io, flags });
   return report.error === undefined ? 0 : 1;
 }
 
@@ -49,7 +53,7 @@ function list(changes: readonly FileChange[], io: Io): void {
   for (const { at, change, conversationId, paths, undone } of changes) {
     const more = paths.length > SHOWN_PATHS ? ` (+${paths.length - SHOWN_PATHS})` : "";
     const shown = visibleText(`${paths.slice(0, SHOWN_PATHS).join(" ")}${more}`);
-    const time = new Date(at).toISOString().slice(0, 19).replace("T", " ");
+    const time = localTime(at, "second");
     io.stdout(
       `${time}  ${conversationId.slice(0, 8).padEnd(8)}  ${change.padEnd(9)}  ${shown}${undone ? "  undone" : ""}\n`,
     );

@@ -1,3 +1,4 @@
+import { localTime } from "../../../domain/text/ago.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { ShownVersion } from "../../../conversation/records.ts";
 import { versionText } from "../../../conversation/version_text.ts";
@@ -100,7 +101,7 @@ async function showHistory(name: string, { session, io, flags, branch, at }: Sho
     io.stderr(`${earlier} earlier ${earlier === 1 ? "version" : "versions"}: --limit shows more\n`);
   }
   const shown = versions.flatMap((version) => [
-    `${name} v${version.version}  ${new Date(version.createdAt).toISOString().slice(0, 19).replace("T", " ")}`,
+    `${name} v${version.version}  ${localTime(version.createdAt, "second")}`,
     ...lines(clip(version.code, LISTED_CHARS)).map((line) => `  │ ${line}`),
     ...lines(clip(versionText(version), LISTED_CHARS)).map((line) => `  = ${line}`),
   ]);

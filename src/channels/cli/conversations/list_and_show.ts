@@ -1,3 +1,4 @@
+import { localTime } from "../../../domain/text/ago.ts";
 import type { BranchOfConversation } from "../../../conversation/conversations.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
@@ -41,7 +42,7 @@ export async function printConversations(
       for (const line of branchLines(branches)) io.stdout(`  ${visibleText(line)}\n`);
       continue;
     }
-    const when = new Date(createdAt).toISOString().slice(0, 16).replace("T", " ");
+    const when = localTime(createdAt);
     const count = `${queries} ${queries === 1 ? "request" : "requests"}`;
     const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
     io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(12)}  ${named}`)}\n`);

@@ -52,12 +52,18 @@ const result = QueryResultSchema.extend({
 
 const message = z.object({ role: z.string(), bytes: count, tokens: count, text: z.string() });
 
+/** An event; or, as the last line, why the command failed. */
+const LineSchema = z.union([
+  QueryEventSchema,
+  z.object({ type: z.literal("error"), error: z.object({ code: z.number().int(), message: z.string() }) }),
+]);
+
 /** Output of commands that run queries. A name that ends with "jsonl" describes each line. */
 export const queryOutputs = {
   "run": result,
-  "run jsonl": QueryEventSchema,
+  "run jsonl": LineSchema,
   "conversations retry": result,
-  "conversations retry jsonl": QueryEventSchema,
+  "conversations retry jsonl": LineSchema,
   "prompt": z.object({ bytes: count, tokens: count.describe("Estimated"), messages: z.array(message) }),
   "replay": z.object({
     conversationId: z.string(),

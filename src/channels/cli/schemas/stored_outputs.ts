@@ -72,7 +72,8 @@ export const storedOutputs = {
     z.looseObject({ name: z.string(), from: count, to: count, text: z.string() }),
   ]).describe("Variables; with names or --history, versions; with --diff, a comparison of two versions"),
   "undo": z.looseObject({
-    error: z.string().optional().describe("Why nothing was undone"),
+    error: z.looseObject({ code: count, message: z.string(), reason: z.literal("files_changed").optional() }).optional()
+      .describe("Why nothing was undone"),
     changes: z.array(z.looseObject({ id: z.string(), at: time, paths: z.array(z.string()) })).optional(),
     files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
   }),

@@ -187,7 +187,7 @@ async function begin(
   // Before the quota of the token: what is invalid is told as such.
   await c.env.models.check(body.model, conversations);
   await conversations.check({ ...given, request: body.request });
-  if (body.whenBusy === "steer" && await conversations.steer(conversation, body.request)) return null;
+  if (body.whenBusy === "steer" && await steered(c, { body, conversation })) return null;
   const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
   return await c.env.runs.begin(
     (options, approve) =>
@@ -195,6 +195,31 @@ async function begin(
     { caller, leaving: body.cancelOnDisconnect === false ? null : leavingOf(c) },
   );
 }
+
+/** Whether a running query received the message. Throws `Problem` if one runs and the message has more than a text: that
+ * would be lost. */
+async function steered(
+  c: Context<Env>,
+  { body, conversation }: { readonly body: Message; readonly conversation: Conversation },
+): Promise<boolean> {
+  const { conversations } = c.env.parts;
+  const more = OF_A_QUERY.filter((key) => body[key] !== undefined && body[key] !== false);
+  if (more.length === 0) return await conversations.steer(conversation, body.request);
+  const running = await conversations.records.running(conversation.conversationId);
+  const query = running === null ? null : await conversations.records.query(running);
+  if (query?.branchId !== conversation.branchId) return false;
+  throw new Problem(
+    `Cannot steer the running query with ${more.join(", ")}: only a text can be added to it; leave them out, or use ` +
+      "whenBusy: wait",
+    { kind: "bad-request" },
+  );
+}
+
+/** What belongs to a query from its beginning. */
+const OF_A_QUERY = [
+  ...["images", "context", "responseSchema", "plan"] as const,
+  ...Object.keys(schema.ChoicesSchema.shape) as (keyof typeof schema.ChoicesSchema.shape)[],
+] as const;
 
 /** When to cancel the query of a client that waits for its result only. With a key the client can request the result
  * again, and a stream can be resumed where it stopped. */

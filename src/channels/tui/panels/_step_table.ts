@@ -1,3 +1,4 @@
+import { localTime } from "../../../domain/text/ago.ts";
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { amounts } from "../text/amounts.ts";
 
@@ -9,7 +10,7 @@ export function stepTable(iteration: StoredIteration): string {
   const { metadata, status, createdAt } = iteration;
   const rows: readonly Row[] = [
     ["outcome", textOf(metadata["outcome"]) || status],
-    ["began", new Date(createdAt).toISOString().slice(0, 19).replace("T", " ") + " UTC"],
+    ["began", localTime(createdAt, "second")],
     ...models(iteration),
     ["tokens", tokens(iteration)],
     ["cost", typeof metadata["costUsd"] === "number" ? amounts.cost(metadata["costUsd"]) : "price unknown"],

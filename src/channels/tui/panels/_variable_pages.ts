@@ -4,7 +4,7 @@ import type { Records, ShownVersion } from "../../../conversation/records.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { versionText } from "../../../conversation/version_text.ts";
 import type { PanelParts } from "../widgets/panel.ts";
-import { ago } from "../../../domain/text/ago.ts";
+import { ago, localTime } from "../../../domain/text/ago.ts";
 import { fitted } from "../widgets/fitted.ts";
 import { flat } from "../widgets/flat.ts";
 import { paint } from "../widgets/paint.ts";
@@ -151,7 +151,7 @@ export class VariablePages {
     const newest = (size ?? 0) > LARGE ? LISTED_LARGE : LISTED;
     const found = await records().versions(branch, { name, newest });
     const lines = found.toReversed().map(({ version, createdAt, shape, reason, code }) => {
-      const when = new Date(createdAt).toISOString().slice(0, 19).replace("T", " ");
+      const when = localTime(createdAt, "second");
       const facts = [when, shape, reason, oneLine(code, 200)].filter((fact) => fact !== "");
       return `${`v${version}`.padEnd(11)} ${facts.join(" · ")}`;
     });

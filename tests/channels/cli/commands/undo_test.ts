@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { localTime } from "../../../../src/domain/text/ago.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
@@ -62,8 +63,8 @@ Deno.test("vis undo --list shows changes, and which are taken back", async () =>
   const { out } = await run(["undo", "--list"], { answer: { changes: [CHANGE, many] } });
   assert.equal(
     out,
-    "1970-01-01 00:00:00  0193abcd  edit       a.txt b.txt\n" +
-      "1970-01-01 00:00:00  0193abcd  edit       1 2 3 4 (+2)  undone\n",
+    `${localTime(0, "second")}  0193abcd  edit       a.txt b.txt\n` +
+      `${localTime(0, "second")}  0193abcd  edit       1 2 3 4 (+2)  undone\n`,
   );
   const none = await run(["undo", "--list"], { answer: { changes: [] } });
   assert.deepEqual([none.out, none.err], ["", "No file changes are recorded for this workspace\n"]);
@@ -73,7 +74,10 @@ Deno.test("vis undo --json prints what came of it, errors too", async () => {
   const answer = { changes: [CHANGE], files: [] };
   assert.deepEqual(JSON.parse((await run(["undo", "--json"], { answer })).out), answer);
   const failed = await run(["undo", "--json"], { answer: { error: "Cannot undo: x" }, code: 1 });
-  assert.deepEqual([failed.code, JSON.parse(failed.out)], [1, { error: "Cannot undo: x" }]);
+  assert.deepEqual([failed.code, JSON.parse(failed.out)], [1, { error: { code: 1, message: "Cannot undo: x" } }]);
+  const changed = { error: "Cannot undo: y", code: "files_changed" };
+  const { out } = await run(["undo", "--json"], { answer: changed, code: 1 });
+  assert.deepEqual(JSON.parse(out), { error: { code: 1, message: "Cannot undo: y", reason: "files_changed" } });
 });
 
 Deno.test("vis undo refuses flags that contradict each other, and says where fs is switched off", async () => {

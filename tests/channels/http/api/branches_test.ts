@@ -71,7 +71,8 @@ Deno.test("a fork in the middle of a query lists its first steps only, and undoe
   const id = await rig.conversation();
   const { queryId } = await (await rig.post(messages(id), { request: "x" })).json();
   const [{ branchId: original }] = await queries(rig, id);
-  const { branchId: fork } = await (await rig.post(`/api/v1/conversations/${id}/fork`, { queryId, iteration: 1 })).json();
+  const { branchId: fork } = await (await rig.post(`/api/v1/conversations/${id}/fork`, { queryId, iteration: 1 }))
+    .json();
   const [query] = await queries(rig, fork);
   assert.deepEqual([query.reason, query.iterations, query.usage.calls], ["forked", 1, 1]);
   const steps = async (branch: string, more = ""): Promise<number> => {
