@@ -87,7 +87,7 @@ export class SessionUpdates {
     return {
       sessionUpdate: "tool_call_update",
       toolCallId,
-      ...(tally.text === "" ? {} : { title: oneLine(tally.text, 120) }),
+      ...(tally.text === "" ? {} : { title: oneLine(tally.textWithin(120), 120) }),
       status: ok ? "completed" : "failed",
       content: [
         ...tally.failed ? [text(fenced([tally.text, tally.output].filter((part) => part !== "").join("\n")))] : [],

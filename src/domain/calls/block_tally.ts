@@ -10,6 +10,8 @@ interface Tally extends CalledAction {
   readonly outcome: string;
 }
 
+/** A subject is not cut to fewer characters. */
+const LEAST_SUBJECT = 12;
 /** Failed calls whose output is kept, and characters of each. */
 const MOST_OUTPUTS = 3, OUTPUT_CHARS = 2_000;
 
@@ -46,7 +48,18 @@ export class BlockTally {
 
   /** One line; "" if no call says what it does. */
   get text(): string {
-    return [...this.#kinds.values()].map(textOf).join(", ");
+    return [...this.#kinds.values()].map((tally) => textOf(tally)).join(", ");
+  }
+
+  /** The same within a width as far as shorter subjects can do that: how a call turned out stays. */
+  textWithin(width: number): string {
+    const over = this.text.length - width;
+    if (over <= 0) return this.text;
+    const kinds = [...this.#kinds.values()];
+    const shown = kinds.map(({ calls, subject }) => calls > 1 ? 0 : subject.length);
+    const longest = Math.max(...shown);
+    const most = Math.max(LEAST_SUBJECT, longest - over);
+    return kinds.map((tally, at) => textOf(tally, shown[at] === longest ? most : Infinity)).join(", ");
   }
 
   /** Whether a call threw or turned out badly. */
@@ -62,8 +75,8 @@ export class BlockTally {
   }
 }
 
-function textOf({ doing, done, things, subject, calls, state, outcome }: Tally): string {
-  const what = calls > 1 ? `${calls} ${things}` : subject;
+function textOf({ doing, done, things, subject, calls, state, outcome }: Tally, most = Infinity): string {
+  const what = calls > 1 ? `${calls} ${things}` : subject.length > most ? `${subject.slice(0, most - 1)}…` : subject;
   if (state === "threw") return `${`${doing} ${what}`.trimEnd()} failed`;
   const end = calls === 1 ? outcome : state === "bad" ? "failed" : "";
   return [`${done} ${what}`.trimEnd(), end].filter((part) => part !== "").join(" · ");

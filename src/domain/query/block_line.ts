@@ -12,12 +12,13 @@ export function blockFailure({ error, outcome }: BlockResult): string {
 }
 
 /** A block that has ended, for one line: what its calls did, or its code with the result. `ok`: it ended without an
- * error, and so did all that it called. */
+ * error, and so did all that it called. `width`: what the line should take at most. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
+  width = Infinity,
 ): { readonly text: string; readonly isCode: boolean; readonly ok: boolean } {
   const ok = (result?.ok ?? false) && !tally.failed;
-  if (tally.text !== "") return { text: tally.text, isCode: false, ok };
+  if (tally.text !== "") return { text: tally.textWithin(width), isCode: false, ok };
   const hasValue = result?.ok && result.outcome === "value";
   return { text: hasValue ? `${oneLine(code, CODE_CHARS)} → ${result.preview}` : code, isCode: true, ok };
 }

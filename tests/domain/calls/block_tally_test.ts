@@ -51,6 +51,15 @@ Deno.test("BlockTally keeps the output of failed calls, and names them if there 
   assert.deepEqual([BlockTally.of([ended(RUN, ["ls"])]).failed, BlockTally.of([]).failed], [false, false]);
 });
 
+Deno.test("BlockTally.textWithin() shortens the subject, and keeps how the call turned out", () => {
+  const long = ended(RUN, [`npm test ${"x".repeat(100)}`], { ok: false, outcome: "exit code 1" });
+  const tally = BlockTally.of([ended(READ, ["a.ts"]), long]);
+  assert.equal(tally.textWithin(60), `read a.ts, ran npm test ${"x".repeat(21)}… · exit code 1`);
+  assert.equal(tally.textWithin(60).length, 60);
+  assert.equal(tally.textWithin(1), "read a.ts, ran npm test xx… · exit code 1");
+  assert.equal(tally.textWithin(1_000), tally.text);
+});
+
 Deno.test("BlockTally counts recorded calls without words by those of the same function", () => {
   const calls = [ended(READ, ["a"]), { name: "a.b", ok: true }, { name: "a.b", ok: false }, { name: "c.d", ok: true }];
   assert.equal(BlockTally.of(calls).text, "read 2 files, reading failed");

@@ -162,9 +162,10 @@ export class Progress {
   /** One line for a block: what its calls did, or its code with its result. */
   #told({ iteration, block, result }: Extract<QueryEvent, { type: "block_finished" }>): void {
     const shown = this.#progress.step?.blocks[block] ?? newBlock();
-    const { text, isCode, ok } = blockLine({ ...shown, result });
     const time = ` ${durationText(result.ms)}`;
-    const line = oneLine(visibleText(text), this.#width() - 8 - time.length);
+    const room = this.#width() - 8 - time.length;
+    const { text, isCode, ok } = blockLine({ ...shown, result }, room);
+    const line = oneLine(visibleText(text), room);
     const mark = ok ? this.#color.green("✓") : this.#color.red("✗");
     this.painted(
       `${this.#margin(iteration)}${mark} ${isCode ? this.#color.cyan(line) : line}${this.#color.dim(time)}`,

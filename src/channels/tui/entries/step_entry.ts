@@ -74,7 +74,7 @@ export class StepEntry extends DrawnEntry {
       const now = calling === "" ? [] : [theme.dim(truncateToWidth(`└ ${visibleText(calling)} …`, width))];
       return [...lines, ...changed, ...now];
     }
-    const { ok, text: told } = blockLine(block);
+    const { ok, text: told } = blockLine(block, width);
     const mark = ok ? theme.ok("✓") : theme.bad("✗");
     const time = theme.dim(` ${durationText(result.ms)}`);
     const calls = block.tally.failed
@@ -102,9 +102,10 @@ function foldedBlock(
   { result, width, shown }: Place & { readonly result: BlockResult },
 ): readonly string[] {
   const { theme } = shown;
-  const { text, isCode, ok } = blockLine(block);
   const time = durationText(result.ms);
-  const line = oneLine(visibleText(text), Math.max(1, width - time.length - 3));
+  const room = Math.max(1, width - time.length - 3);
+  const { text, isCode, ok } = blockLine(block, room);
+  const line = oneLine(visibleText(text), room);
   const mark = ok ? theme.ok("✓") : theme.bad("✗");
   const why = result.ok ? [] : wrapped(blockFailure(result), width - 2, { most: MOST.failure });
   const changed = block.diffs.flatMap((diff) => diffLines(diff, { width: width - 2, shown }));
