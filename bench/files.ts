@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import fs from "../extensions/fs/mod.ts";
 import type { EnvironmentView, FunctionSymbol } from "../src/extension/spec.ts";
-import { ProcessWall } from "../src/processes/process_wall.ts";
 import { testSandbox } from "../tests/helpers/sandbox.ts";
 import type { Figure } from "./support/figure.ts";
 import { largeTree } from "./support/large_tree.ts";
@@ -20,7 +19,7 @@ export async function files(): Promise<readonly Figure[]> {
     const workspace = join(base, "tree");
     await largeTree(workspace);
     const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace, home: join(base, "home") };
-    return [...await searches(view), ...await withRipgrep(view), ...await reading(view), ...await hostile(base)];
+    return [...await searches(view), ...await reading(view), ...await hostile(base)];
   } finally {
     await Deno.remove(base, { recursive: true });
   }
@@ -39,57 +38,13 @@ async function searches(view: EnvironmentView): Promise<readonly Figure[]> {
   ) {
     const { samples, stops } = await measured(() => call("grep", view, [pattern]));
     figures.push(
-      { what: `grep over 200 MB, ${what}, no ripgrep`, way: "part", unit: "ms", samples, bar: 5_000 },
+      { what: `grep over 200 MB, ${what}`, way: "part", unit: "ms", samples, bar: 5_000 },
       { what: `  the main loop's longest stop`, way: "part", unit: "ms", samples: stops, bar: BLOCKED_MS },
     );
   }
   return figures;
 }
 
-async function withRipgrep(view: EnvironmentView): Promise<readonly Figure[]> {
-  const wall = new ProcessWall({
-    private: { home: null, visHome: null },
-    read: [],
-    network: false,
-    env: Deno.env.toObject(),
-  });
-  const spawning: EnvironmentView = { ...view, spawn: (argv, options) => wall.spawn(view.workspace, argv, options) };
-  const bare = await ripgrep(view.workspace);
-  if (bare === null) {
-    return [{
-      what: "grep over 200 MB by ripgrep",
-      way: "part",
-      unit: "ms",
-      samples: [],
-      bar: null,
-      note: "no rg on the PATH",
-    }];
-  }
-  const { samples, stops } = await measured(() => call("grep", spawning, ["needle_in_it"]));
-  const median = (list: readonly number[]): number => list.toSorted((a, b) => a - b)[list.length >> 1] ?? NaN;
-  return [
-    { what: "ripgrep itself over 200 MB", way: "part", unit: "ms", samples: bare, bar: null },
-    { what: "grep over 200 MB by ripgrep behind the wall", way: "part", unit: "ms", samples, bar: null },
-    { what: "  ÷ ripgrep itself", way: "part", unit: "×", samples: [median(samples) / median(bare)], bar: 2 },
-    { what: "  the main loop's longest stop", way: "part", unit: "ms", samples: stops, bar: BLOCKED_MS },
-  ];
-}
-
-async function ripgrep(cwd: string): Promise<readonly number[] | null> {
-  const samples: number[] = [];
-  try {
-    for (let at = 0; at <= RUNS; at++) {
-      const begun = performance.now();
-      await new Deno.Command("rg", { args: ["--line-number", "needle_in_it", "./"], cwd, stdin: "null" }).output();
-      samples.push(performance.now() - begun);
-    }
-  } catch {
-    return null;
-  }
-  return samples.slice(1);
-}
-
-/** By a block of the confined child, from the call to the value in a variable. */
 async function reading(view: EnvironmentView): Promise<readonly Figure[]> {
   await Deno.writeTextFile(join(view.workspace, "one_mb.txt"), "a line of some text\n".repeat(MIB / 20));
   await using child = await testSandbox({

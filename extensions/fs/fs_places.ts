@@ -18,7 +18,7 @@ interface Known {
 
 type View = Pick<
   EnvironmentView,
-  "workspace" | "home" | "conversationId" | "currentIterationId" | "userQueryId" | "spawn" | "signal"
+  "workspace" | "home" | "conversationId" | "currentIterationId" | "userQueryId" | "signal"
 >;
 
 const MAX_PLACES = 64;
@@ -31,13 +31,13 @@ export class FsPlaces {
 
   /** Recovers the workspace first, if that has not happened yet. */
   async of(env: View): Promise<FsContext> {
-    const { workspace: root, conversationId, spawn, signal } = env;
+    const { workspace: root, conversationId, signal } = env;
     signal?.throwIfAborted();
     const { tree, checkpoints, ready } = this.#place(root, env.home ?? null);
     await ready;
     const { currentIterationId: iterationId = null, userQueryId: queryId = null } = env;
     const source = { conversationId, queryId, iterationId };
-    return { root, tree, conversationId, ledger: this.#ledger, guard: this.#guard, checkpoints, source, spawn, signal };
+    return { root, tree, conversationId, ledger: this.#ledger, guard: this.#guard, checkpoints, source, signal };
   }
 
   /** Changes files; such calls run one at a time per workspace. */

@@ -1,4 +1,4 @@
-import { confine } from "../workspace/confine.ts";
+import { confine, type Workspace } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { Pace } from "../tree/pace.ts";
@@ -19,7 +19,7 @@ export async function findFiles(
   patterns: string | readonly string[],
   options: FindOptions = {},
 ): Promise<string[]> {
-  const list = typeof patterns === "string" ? [patterns] : patterns;
+  const list = withFolders(context, typeof patterns === "string" ? [patterns] : patterns);
   const matcher = new GlobMatcher(list);
   const start = confine(context, matcher.start);
   if (start.info?.kind !== "dir") return [];
@@ -45,4 +45,19 @@ export async function findFiles(
       );}
   }
   return found;
+}
+
+/** Patterns in which one that is the path of a folder matches everything below the folder. */
+export function withFolders(workspace: Workspace, patterns: readonly string[]): string[] {
+  return patterns.map((one) => {
+    const [not, path] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];
+    if (path.includes("**") || path === "") return one;
+    try {
+      const place = confine(workspace, path);
+      if (place.info?.kind !== "dir" || /[{}]/.test(place.path)) return one;
+      return `${not}${place.path === "." ? "" : `${place.path.replace(/[\\*?[\]{}!]/g, "\\$&")}/`}**`;
+    } catch {
+      return one; // it is a pattern only, or leads out of the workspace, which the matcher refuses
+    }
+  });
 }

@@ -1,5 +1,6 @@
-import { confine } from "../workspace/confine.ts";
+import { confine, type Workspace } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
+import { withFolders } from "./find_files.ts";
 import { FileSearcher, type HitTaker } from "./file_searcher.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { HitTally } from "./hit_tally.ts";
@@ -7,12 +8,8 @@ import type { MatchOptions } from "./line_matcher.ts";
 import type { Hit } from "./line_scanner.ts";
 import { missing } from "../workspace/missing.ts";
 import { Pace } from "../tree/pace.ts";
-import { scanFile } from "./scan_file.ts";
 import { sizeText } from "../tree/size_text.ts";
-import { PROBE } from "../tree/text_bytes.ts";
-import type { Tree } from "../tree/tree.ts";
-import { sizeAt, walk } from "../walk/walk.ts";
-import { WalkFilter } from "../walk/walk_filter.ts";
+import { walk } from "../walk/walk.ts";
 
 export interface GrepOptions extends MatchOptions {
   /** Files or folders; the workspace by default. */
@@ -27,11 +24,6 @@ export interface GrepOptions extends MatchOptions {
   readonly all?: boolean | undefined;
 }
 
-/** For larger trees it is worth starting a program that searches with all processors. */
-const LARGE_BYTES = 12 * 1024 * 1024;
-/** Trees that exceeded that size when they were last walked. */
-const KNOWN_LARGE = new WeakSet<Tree>();
-
 /** Where `count` searches. */
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
 
@@ -41,13 +33,7 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);
   using searcher = searcherFor(context, { pattern, options, tally, pace });
-  const { files, counts } = await gather(context, { pattern, options, pace });
-  for (const file of files) {
-    const count = counts?.get(file.real);
-    if (count !== undefined && tally.counting && !tally.full) {
-      if (await isText(context, { file, pace })) tally.count(file.path, count);
-      continue;
-    }
+  for await (const file of filesOf(context, options, pace)) {
     await searchFile(context, searcher, file);
     if (tally.full) break;
   }
@@ -66,19 +52,9 @@ export async function count(context: FsContext, pattern: string, options: CountO
     count: (_path, hits) => void (lines += hits),
   };
   using searcher = searcherFor(context, { pattern, options, tally, pace });
-  const { files } = await gather(context, { pattern, options, pace });
-  for (const file of files) await searchFile(context, searcher, file);
+  for await (const file of filesOf(context, options, pace)) await searchFile(context, searcher, file);
   await searcher.finish();
   return lines;
-}
-
-/** The other program counts in binary files as well. */
-async function isText(
-  { tree }: FsContext,
-  { file, pace }: { readonly file: Candidate; readonly pace: Pace },
-): Promise<boolean> {
-  const enough = () => Promise.resolve(false);
-  return await scanFile(tree, file.real, { chunk: PROBE, pace, take: enough }) === "searched";
 }
 
 function searcherFor(
@@ -99,63 +75,6 @@ async function searchFile(context: FsContext, searcher: FileSearcher, file: Cand
   throw new Error(`Cannot search ${file.path}: binary file, ${sizeText(confine(context, file.path).info?.size ?? 0)}`);
 }
 
-interface Gathered {
-  readonly files: readonly Candidate[];
-  /** Hits per file as counted by another program; null if none did. */
-  readonly counts: ReadonlyMap<string, number> | null;
-}
-
-/** The files to search. If they are large, another program determines which of them have hits. */
-async function gather(
-  context: FsContext,
-  { pattern, options, pace }: { readonly pattern: string; readonly options: GrepOptions; readonly pace: Pace },
-): Promise<Gathered> {
-  const files: Candidate[] = [];
-  const ask = async (): Promise<Gathered | null> => {
-    const { ripgrepCounts } = await import("./ripgrep_counts.ts");
-    const counts = await ripgrepCounts(context, { pattern, options });
-    if (counts) KNOWN_LARGE.add(context.tree);
-    else KNOWN_LARGE.delete(context.tree);
-    return counts && { counts, files: walkedOf(context, { counts, options }) };
-  };
-  let wanted = context.spawn !== undefined && options.path === undefined;
-  if (wanted && options.glob === undefined && KNOWN_LARGE.has(context.tree)) {
-    const gathered = await ask();
-    if (gathered) return gathered;
-    wanted = false;
-  }
-  let bytes = 0;
-  for await (const file of filesOf(context, options, pace)) {
-    files.push(file);
-    if (!wanted) continue;
-    bytes += sizeAt(context.tree, file.real);
-    if (bytes < LARGE_BYTES) continue;
-    const gathered = await ask();
-    if (gathered) return gathered;
-    wanted = false;
-  }
-  return { files, counts: null };
-}
-
-/** The files that a walk would visit, in its order. */
-function walkedOf(
-  { tree }: FsContext,
-  { counts, options }: { readonly counts: ReadonlyMap<string, number>; readonly options: GrepOptions },
-): readonly Candidate[] {
-  const glob = options.glob === undefined ? null : globOf(options.glob);
-  const passes = new WalkFilter(tree, { all: options.all ?? false });
-  return [...counts.keys()].filter((path) => (glob === null || glob.matches(path)) && passes.file(path))
-    .map((path) => ({ path, parts: path.split("/") })).sort((a, b) => inWalkOrder(a.parts, b.parts))
-    .map(({ path }) => ({ path, real: path, named: false }));
-}
-
-function inWalkOrder(a: readonly string[], b: readonly string[]): number {
-  const at = a.findIndex((part, index) => part !== b[index]);
-  if (at < 0) return a.length - b.length;
-  const [mine = "", other = ""] = [a[at], b[at]];
-  return mine < other ? -1 : 1;
-}
-
 interface Candidate {
   readonly path: string;
   readonly real: string;
@@ -165,7 +84,7 @@ interface Candidate {
 
 async function* filesOf(context: FsContext, options: GrepOptions, pace: Pace): AsyncGenerator<Candidate> {
   const starts = options.path === undefined ? [] : [options.path].flat();
-  const glob = options.glob === undefined ? null : globOf(options.glob);
+  const glob = options.glob === undefined ? null : globOf(context, options.glob);
   const seen = new Set<string>();
   for (const start of starts.length > 0 ? starts : ["."]) {
     const place = confine(context, start);
@@ -195,8 +114,8 @@ async function* filesOf(context: FsContext, options: GrepOptions, pace: Pace): A
   }
 }
 
-function globOf(glob: string | readonly string[]): GlobMatcher {
-  const patterns = typeof glob === "string" ? [glob] : glob;
+function globOf(workspace: Workspace, glob: string | readonly string[]): GlobMatcher {
+  const patterns = withFolders(workspace, typeof glob === "string" ? [glob] : glob);
   return new GlobMatcher(patterns.map((one) => {
     const [not, pattern] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];
     return pattern.includes("/") ? one : `${not}**/${pattern}`;

@@ -24,6 +24,8 @@ export class LineMatcher {
   readonly #expression: RE2JS;
   /** False if the pattern depends on the edges of a line, so that a search of longer text proves nothing. */
   readonly #wholeTextTells: boolean;
+  /** Texts of which every match contains one; empty if there are no such texts. */
+  readonly #needed: readonly string[];
 
   /** Throws SyntaxError for syntax that this engine does not support, RangeError for a pattern that is too large. */
   constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
@@ -32,6 +34,7 @@ export class LineMatcher {
     if (pattern.length > MAX_PATTERN) throw new RangeError(`Cannot use a pattern of ${pattern.length} characters`);
     this.#plain = !ignoreCase && (literal || PLAIN.test(pattern)) ? pattern : null;
     this.#expression = compile(pattern, { ignoreCase, literal });
+    this.#needed = ignoreCase ? [] : literal ? [pattern] : neededTexts(pattern);
     this.#wholeTextTells = literal || !/\$|\\[AzZ]|\(\?[A-Za-z]*-/.test(pattern);
   }
 
@@ -43,6 +46,7 @@ export class LineMatcher {
   /** False if no line of the text can match: a quick check of all lines at once. */
   mayMatchIn(text: string): boolean {
     if (this.#plain !== null) return text.includes(this.#plain);
+    if (this.#needed.length > 0 && !this.#needed.some((one) => text.includes(one))) return false;
     return !this.#wholeTextTells || this.#expression.test(text);
   }
 
@@ -76,4 +80,63 @@ function compile(
     throw new SyntaxError(`Cannot use pattern ${pattern}: ${why}; {literal: true} searches for plain text`);
   }
   throw new RangeError(`Cannot use pattern ${pattern}: its repetitions stand for too many states`);
+}
+
+/** For each alternative of a pattern, a text that every match contains; empty if one has none. */
+function neededTexts(pattern: string): readonly string[] {
+  if (/\(\?(?![:P<])|\\Q/.test(pattern)) return [];
+  const found: string[] = [];
+  let best = "", run = "", depth = 0;
+  const end = (): void => {
+    if (run.length > best.length) best = run;
+    run = "";
+  };
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at] ?? "";
+    if (char === "\\") {
+      end();
+      at++;
+      if (/[pPx]/.test(pattern[at] ?? "") && pattern[at + 1] === "{") at = pattern.indexOf("}", at);
+      else if (/[pPx\d]/.test(pattern[at] ?? "")) return []; // more characters belong to it
+    } else if (char === "[") {
+      end();
+      at = endOfClass(pattern, at);
+    } else if (char === "{") {
+      run = withoutLast(run);
+      end();
+      at = pattern.indexOf("}", at);
+    } else if (char === "?" || char === "*") {
+      run = withoutLast(run);
+      end();
+    } else if (char === "|" && depth === 0) {
+      end();
+      found.push(best);
+      best = "";
+    } else if (/[().^$+|]/.test(char)) {
+      if (char === "(") depth++;
+      if (char === ")") depth--;
+      end();
+    } else if (depth > 0) end();
+    else run += char;
+    if (at < 0) return []; // a bracket that is not closed
+  }
+  end();
+  found.push(best);
+  return found.every((text) => text.length > 1) ? found : [];
+}
+
+function withoutLast(text: string): string {
+  return [...text].slice(0, -1).join("");
+}
+
+/** The position of the bracket that closes a class of characters; -1 if there is none. */
+function endOfClass(pattern: string, from: number): number {
+  let at = from + (pattern[from + 1] === "^" ? 2 : 1);
+  if (pattern[at] === "]") at++;
+  for (; at < pattern.length; at++) {
+    if (pattern[at] === "\\") at++;
+    else if (pattern.startsWith("[:", at)) at = Math.max(at, pattern.indexOf(":]", at) + 1);
+    else if (pattern[at] === "]") return at;
+  }
+  return -1;
 }

@@ -1,3 +1,5 @@
+import { nameBytes, nameText } from "./name_text.ts";
+
 /** Linux system calls through libc's `syscall`: one signature with a path and one without. */
 const SYMBOLS = {
   openat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
@@ -86,8 +88,7 @@ const REASONS: Readonly<Record<number, string>> = {
   122: "the quota of the disk is used up",
 };
 
-const encoder = new TextEncoder();
-const terminated = (text: string): Bytes => encoder.encode(`${text}\0`);
+const terminated = (text: string): Bytes => nameBytes(`${text}\0`);
 
 /** Linux file calls that stay below a folder even if names change concurrently. All of them are synchronous. */
 export class Kernel {
@@ -176,7 +177,7 @@ export class Kernel {
     const into = new Uint8Array(4096);
     const count = this.#symbols.readlinkat(this.#calls.readlinkat, folder, terminated(path), into, into.length);
     this.#check(count, "readlinkat", path);
-    return new TextDecoder().decode(into.subarray(0, count));
+    return nameText(into.subarray(0, count));
   }
 
   makeLink(folder: number, path: string, { target }: { readonly target: string }): void {

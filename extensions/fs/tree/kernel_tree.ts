@@ -1,6 +1,16 @@
 import { type Kernel, OPEN } from "./kernel.ts";
 import { Pace } from "./pace.ts";
-import type { Facts, FolderEntry, NewFile, OpenFile, OpenFolder, Tree } from "./tree.ts";
+import { nameText } from "./name_text.ts";
+import {
+  type Facts,
+  type FolderEntry,
+  MAX_NAMES,
+  type NewFile,
+  type OpenFile,
+  type OpenFolder,
+  TooManyNames,
+  type Tree,
+} from "./tree.ts";
 
 const KINDS: Readonly<Record<number, Facts["kind"]>> = { 0o100000: "file", 0o040000: "dir", 0o120000: "link" };
 const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "dir", 10: "link" };
@@ -39,7 +49,7 @@ export class KernelTree implements Tree {
   }
 
   entries(path: string): readonly FolderEntry[] {
-    return this.#with(path, OPEN.folder, (at) => listOf(this.#kernel, at));
+    return this.#with(path, OPEN.folder, (at) => listOf(this.#kernel, { at, path }));
   }
 
   readLink(path: string): string {
@@ -174,16 +184,16 @@ function factsOf(stat: DataView): Facts {
   };
 }
 
-function listOf(kernel: Kernel, at: number): readonly FolderEntry[] {
+function listOf(kernel: Kernel, { at, path }: { readonly at: number; readonly path: string }): readonly FolderEntry[] {
   const found: FolderEntry[] = [];
   const buffer = new Uint8Array(LIST_BYTES);
   const view = new DataView(buffer.buffer);
-  const decoder = new TextDecoder();
   for (let count = kernel.transfer("getdents64", at, buffer); count > 0;) {
     for (let from = 0; from < count; from += view.getUint16(from + 16, true)) {
       const start = from + ENTRY_HEAD;
-      const name = decoder.decode(buffer.subarray(start, buffer.indexOf(0, start)));
+      const name = nameText(buffer.subarray(start, buffer.indexOf(0, start)));
       if (name === "." || name === "..") continue;
+      if (found.length === MAX_NAMES) throw new TooManyNames(path);
       const type = view.getUint8(from + 18);
       found.push({ name, kind: type === 0 ? kindOf(kernel, at, name) : ENTRY_KINDS[type] ?? "other" });
     }

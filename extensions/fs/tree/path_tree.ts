@@ -1,5 +1,14 @@
 import { join, relative, sep } from "node:path";
-import type { Facts, FolderEntry, NewFile, OpenFile, OpenFolder, Tree } from "./tree.ts";
+import {
+  type Facts,
+  type FolderEntry,
+  MAX_NAMES,
+  type NewFile,
+  type OpenFile,
+  type OpenFolder,
+  TooManyNames,
+  type Tree,
+} from "./tree.ts";
 
 /** Files below a folder by their paths, for systems without openat2. Every path is checked before it is used, but
  * replacing a folder with a link in between can lead outside, as docs/extensions/fs.md explains. */
@@ -30,7 +39,12 @@ export class PathTree implements Tree {
   }
 
   entries(path: string): readonly FolderEntry[] {
-    return [...Deno.readDirSync(this.#unlinked(path))].map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+    const found: FolderEntry[] = [];
+    for (const entry of Deno.readDirSync(this.#unlinked(path))) {
+      if (found.length === MAX_NAMES) throw new TooManyNames(path);
+      found.push({ name: entry.name, kind: kindOf(entry) });
+    }
+    return found;
   }
 
   readLink(path: string): string {

@@ -17,6 +17,20 @@ export interface FolderEntry {
   readonly kind: Facts["kind"];
 }
 
+/** Most names of one folder that are listed: more would take the memory of the process. */
+export const MAX_NAMES = 100_000;
+
+/** A folder has more than `MAX_NAMES` names. */
+export class TooManyNames extends RangeError {
+  override readonly name = "TooManyNames";
+
+  constructor(folder: string) {
+    super(
+      `Cannot list ${folder}: it has over ${MAX_NAMES} names, the limit; name files in it, or put it into .gitignore`,
+    );
+  }
+}
+
 /** A regular file, open for reading. */
 export interface OpenFile extends Disposable {
   readonly facts: Facts;
@@ -50,14 +64,15 @@ export interface OpenFolder extends Disposable {
   removeFolder(name: string): void;
 }
 
-/** The only access to the files of a workspace. Paths are relative to it ("." for itself), without `..` and without
+/** The only access to the files of a workspace. Bytes of a name that are not UTF-8 are written as `name_text.ts` says.
+ * Paths are relative to it ("." for itself), without `..` and without
  * links in any part: a path that has become a link in the meantime throws `FilesystemLoop`. All errors are classes of
  * `Deno.errors`. */
 export interface Tree {
   /** Null if nothing is there. */
   look(path: string): Facts | null;
   open(path: string): OpenFile;
-  /** Unsorted. */
+  /** Unsorted. Throws `TooManyNames` for a folder with more than can be listed. */
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
   /** `visit` is called with every folder from below the root down to this one, and may throw. */

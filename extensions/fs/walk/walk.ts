@@ -1,5 +1,5 @@
 import { IgnoreRules } from "./ignore_rules.ts";
-import type { FolderEntry, Tree } from "../tree/tree.ts";
+import { type FolderEntry, TooManyNames, type Tree } from "../tree/tree.ts";
 
 export interface WalkEntry {
   /** Relative to the workspace, with `/`, below the start as the caller named it. */
@@ -26,36 +26,46 @@ export const NEVER: readonly string[] = [".git", ".hg", ".svn"];
 const REST_EVERY = 32;
 export const MAX_ENTRIES = 500_000;
 
+interface OpenFolder {
+  readonly path: string;
+  readonly real: string;
+  readonly rules: IgnoreRules | null;
+  readonly entries: readonly FolderEntry[];
+  /** Index of the entry that comes next. */
+  next: number;
+}
+
 /** Everything below a folder, sorted by name, folders before their contents. Links are listed but not followed;
  * unreadable folders are skipped. Synchronous, so that the caller decides when to pause: it yields null if nothing was
- * found for a while. Throws RangeError above half a million entries. */
+ * found for a while. Throws RangeError above half a million entries, and for a folder that is too large to be listed. */
 export function* walk({ tree, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   let count = 0;
   let passed = 0;
   const below = (folder: string, name: string): string => folder === "" ? name : `${folder}/${name}`;
-  const visit = function* (
-    at: { readonly path: string; readonly real: string },
-    rules: IgnoreRules | null,
-    level: number,
-  ): Generator<WalkEntry | null> {
+  const opened = (at: Pick<OpenFolder, "path" | "real">, rules: IgnoreRules | null): OpenFolder => {
     const entries = entriesOf(tree, at.real);
-    const own = rules?.below(at.real, entries) ?? null;
-    for (const entry of entries) {
-      if (NEVER.includes(entry.name)) continue;
-      const real = below(at.real, entry.name);
-      if (own?.ignores(real, entry.kind === "dir")) {
-        if (++passed % REST_EVERY === 0) yield null;
-        continue;
-      }
-      if (++count > MAX_ENTRIES) throw new RangeError(`Cannot search ${start}: more than ${MAX_ENTRIES} files`);
-      if (entry.kind === "other") continue;
-      const path = below(at.path, entry.name);
-      yield { path, real, type: entry.kind };
-      if (entry.kind === "dir" && level < depth) yield* visit({ path, real }, own, level + 1);
-    }
+    return { ...at, entries, rules: rules?.below(at.real, entries) ?? null, next: 0 };
   };
   const first = { path: named === "." ? "" : named, real: start === "." ? "" : start };
-  yield* visit(first, all ? null : rulesAbove(tree, start), 1);
+  const open = [opened(first, all ? null : rulesAbove(tree, start))];
+  for (let at = open.at(-1); at !== undefined; at = open.at(-1)) {
+    const entry = at.entries[at.next++];
+    if (entry === undefined) {
+      open.pop();
+      continue;
+    }
+    if (NEVER.includes(entry.name)) continue;
+    const real = below(at.real, entry.name);
+    if (at.rules?.ignores(real, entry.kind === "dir")) {
+      if (++passed % REST_EVERY === 0) yield null;
+      continue;
+    }
+    if (++count > MAX_ENTRIES) throw new RangeError(`Cannot search ${start}: more than ${MAX_ENTRIES} files`);
+    if (entry.kind === "other") continue;
+    const path = below(at.path, entry.name);
+    yield { path, real, type: entry.kind };
+    if (entry.kind === "dir" && open.length < depth) open.push(opened({ path, real }, at.rules));
+  }
 }
 
 /** The rules of all parent folders; none if the folder itself is ignored, since it was then named on purpose. */
@@ -74,7 +84,8 @@ function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
 function entriesOf(tree: Tree, folder: string): readonly FolderEntry[] {
   try {
     return [...tree.entries(folder || ".")].sort((a, b) => a.name < b.name ? -1 : 1);
-  } catch {
+  } catch (error) {
+    if (error instanceof TooManyNames) throw error;
     return [];
   }
 }

@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isGuarded } from "./guard.ts";
+import { nameBytes, nameText } from "../tree/name_text.ts";
 import type { Facts, Tree } from "../tree/tree.ts";
 
 /** Every folder of a path is opened and checked, and again for each entry of a change. */
@@ -70,7 +71,8 @@ function refuseGuarded(place: WorkspacePath): WorkspacePath {
 
 function namedIn({ root }: Workspace, path: string): string {
   if (path.includes("\0")) throw new TypeError(`Cannot use path ${JSON.stringify(path)}: it has a NUL character`);
-  const named = relative(root, resolve(root, path));
+  // One text for each name: another one for its bytes could hide a guarded name.
+  const named = relative(root, resolve(root, nameText(nameBytes(path))));
   if (!isInside(named)) throw outside(path, root);
   if (named.split(sep).length > MAX_DEPTH) {
     throw new RangeError(`Cannot use a path of over ${MAX_DEPTH} folders: work in a folder with a shorter path`);

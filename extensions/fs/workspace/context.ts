@@ -1,4 +1,3 @@
-import type { EnvironmentView } from "@vis/extension";
 import type { Checkpoint, Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { FolderGuard } from "./folder_guard.ts";
 import type { ReadLedger } from "./read_ledger.ts";
@@ -16,6 +15,5 @@ export interface FsContext {
   readonly checkpoints: Checkpoints | null;
   /** What a change belongs to. */
   readonly source: Pick<Checkpoint, "conversationId" | "queryId" | "iterationId">;
-  readonly spawn: EnvironmentView["spawn"];
   readonly signal: AbortSignal | undefined;
 }

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { confine } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { Pace } from "../tree/pace.ts";
+import { TooManyNames } from "../tree/tree.ts";
 import { walk } from "../walk/walk.ts";
 
 const MAX_CANDIDATES = 3_000;
@@ -12,7 +13,10 @@ export async function missing(
   context: FsContext,
   { action, path }: { readonly action: string; readonly path: string },
 ): Promise<Error> {
-  const near = await nearest(context, path);
+  const near = await nearest(context, path).catch((error: unknown) => {
+    if (error instanceof TooManyNames) return []; // the file is missing all the same
+    throw error;
+  });
   const base = `Cannot ${action} ${path}: no such file or folder`;
   if (near.length > 0) return new Error(`${base}; did you mean ${near.join(" or ")}`);
   let folder = dirname(path);

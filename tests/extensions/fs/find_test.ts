@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
+import { join } from "node:path";
+import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
+import { nameBytes, nameText } from "../../../extensions/fs/tree/name_text.ts";
 import { GlobMatcher } from "../../../extensions/fs/walk/glob_matcher.ts";
 import { Workspace } from "./_workspace.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
@@ -123,4 +127,76 @@ Deno.test("fs.listFiles() goes two levels deep, or as told", async () => {
   assert.deepEqual((await workspace.call("listFiles"))[0], { path: "a.txt", type: "file", size: 3 });
   assert.match(await workspace.refusal("listFiles", "a.txt"), /it is a file; fs\.readFile reads it/);
   assert.match(await workspace.refusal("listFiles", "nope"), /Cannot list nope: no such/);
+});
+
+const linux = { ignore: Kernel.shared() === null };
+
+async function sh(cwd: string, script: string): Promise<void> {
+  const { success } = await new Deno.Command("sh", { args: ["-c", script], cwd }).output();
+  assert.ok(success, script);
+}
+
+Deno.test("nameText() writes every name so that nameBytes() makes the same bytes of it", () => {
+  const part = fc.constantFrom([0xe9], [0xef, 0xbf, 0xbd], [0xc3, 0xa9], [0x45, 0x39], [0xef], [0xf0, 0x9f], [0x41]);
+  fc.assert(
+    fc.property(fc.array(fc.oneof(part, fc.array(fc.integer({ min: 1, max: 255 })))), (parts) => {
+      const bytes = Uint8Array.from(parts.flat());
+      const text = nameText(bytes);
+      assert.deepEqual([...nameBytes(text)], [...bytes]);
+      assert.ok(text.isWellFormed());
+    }),
+    { numRuns: 2_000 },
+  );
+  assert.equal(nameText(Uint8Array.of(99, 97, 102, 0xe9)), "caf\ufffdE9");
+  assert.equal(nameText(new TextEncoder().encode("a\ufffd é")), "a\ufffd é");
+});
+
+Deno.test({
+  name: "fs lists, reads, searches and changes files whose names are not UTF-8",
+  ...linux,
+  fn: async () => {
+    await using workspace = await Workspace.with();
+    await sh(workspace.root, "d=$(printf 'd\\377'); mkdir \"$d\"; echo needle > \"$d/$(printf 'caf\\351.txt')\"");
+    const path = "d\ufffdFF/caf\ufffdE9.txt";
+    assert.deepEqual(await workspace.call("glob", "**"), [path]);
+    assert.deepEqual((await workspace.call("grep", "needle"))[0].path, path);
+    assert.equal(await workspace.call("readFile", path), "needle\n");
+    await workspace.call("edit", path, { old: "needle", new: "thread" });
+    await workspace.call("move", path, "d\ufffdFF/\ufffdFE");
+    await sh(workspace.root, 'test "$(cat "$(printf \'d\\377/\\376\')")" = thread');
+    await workspace.call("undo", { steps: 2 });
+    assert.equal(await workspace.call("readFile", path), "needle\n");
+    await assert.rejects(workspace.call("writeFile", ".gi\ufffdE2\ufffd80\ufffd8Bt/config", ""), /protected/);
+  },
+});
+
+Deno.test({
+  name: "fs answers with the limit where a folder has too many names, and reads its files all the same",
+  ...linux,
+  fn: async () => {
+    await using workspace = await Workspace.with({ "big/near.txt": "needle\n", "src/a.ts": "needle\n" });
+    await sh(join(workspace.root, "big"), "seq -f 'a-name-%g' 100001 | xargs touch");
+    const limit = /Cannot list big: it has over 100000 names, the limit/;
+    await assert.rejects(workspace.call("glob", "**/*.txt"), limit);
+    await assert.rejects(workspace.call("listFiles", "big"), limit);
+    await assert.rejects(workspace.call("grep", "needle"), limit);
+    await assert.rejects(workspace.call("remove", "big", { recursive: true }), limit);
+    await assert.rejects(workspace.call("readFile", "big/naer.txt"), /no such file or folder/);
+    assert.equal(await workspace.call("readFile", "big/near.txt"), "needle\n");
+    assert.equal((await workspace.call("grep", "needle", "src")).length, 1);
+    await workspace.put(".gitignore", "big/\n");
+    assert.equal((await workspace.call("grep", "needle")).length, 1);
+  },
+});
+
+Deno.test("fs.glob() takes the path of a folder for everything below it", async () => {
+  await using workspace = await Workspace.with({ "src/a.ts": "x", "src/b/c.md": "x", "[id]/p.ts": "x", "d.ts": "x" });
+  const all = ["src/a.ts", "src/b/c.md"];
+  for (const pattern of ["src", "src/", "./src"]) assert.deepEqual(await workspace.call("glob", pattern), all);
+  assert.deepEqual(await workspace.call("glob", ["src", "!src/b"]), ["src/a.ts"]);
+  assert.deepEqual(await workspace.call("glob", "[id]"), ["[id]/p.ts"]);
+  assert.deepEqual(await workspace.call("glob", "."), ["[id]/p.ts", "d.ts", ...all]);
+  const found = await workspace.call("grep", "x", { glob: ["src/b/", "d.ts"] });
+  assert.deepEqual(found.map(({ path }: { path: string }) => path), ["d.ts", "src/b/c.md"]);
+  await assert.rejects(workspace.call("glob", "../app2"), /relative to the workspace/);
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { globalIgnoreLines } from "../../../extensions/fs/walk/global_ignore.ts";
 import { LineMatcher } from "../../../extensions/fs/search/line_matcher.ts";
-import { rustPattern } from "../../../extensions/fs/search/rust_pattern.ts";
+import fc from "fast-check";
 import { join } from "node:path";
-import type { Spawn } from "../../../src/extension/spawned.ts";
+import { RE2JS } from "re2js";
 import { Workspace } from "./_workspace.ts";
 
 const HEAVY = "(needle|pin|thread)(_[a-z]{1,40}){1,4}";
@@ -56,77 +56,63 @@ Deno.test("fs.grep() numbers lines rightly after one of many parts, and counts i
   assert.deepEqual(hits[1].before.map((one: string) => one.slice(0, 3)), ["xxx"]);
 });
 
-/** 13 files of a megabyte, so that another program is asked. */
-async function large(): Promise<Workspace> {
-  const files = Object.fromEntries(
-    Array.from({ length: 13 }, (_, at) => [`f${at}.txt`, `${"some line\n".repeat(100_000)}needle ${at}\n`]),
-  );
-  return await Workspace.with({ ...files, "out/x.txt": "needle\n", ".gitignore": "out\n", "x.bin": "needle\0" });
+/** The hits of a plain reading: whole text, split at line feeds, each line by the engine. */
+function plainHits(files: ReadonlyMap<string, Uint8Array>, pattern: string): string[] {
+  const expression = RE2JS.compile(pattern, RE2JS.MULTILINE);
+  return [...files].sort(([a], [b]) => a < b ? -1 : 1).flatMap(([path, bytes]) => {
+    if (bytes.subarray(0, 8000).includes(0)) return [];
+    const lines = new TextDecoder().decode(bytes).split("\n").map((line) => line.replace(/\r$/, ""));
+    if (lines.at(-1) === "") lines.pop();
+    return lines.flatMap((line, at) => expression.test(line) ? [`${path}:${at + 1}`] : []);
+  });
 }
 
-Deno.test("fs.grep() asks ripgrep for the files of a large tree, trusts none of its words, and goes on without it", async () => {
-  await using workspace = await large();
-  const asked: string[][] = [];
-  const answer = (stdout: string, code = 0): Spawn => (argv, options) => {
-    asked.push([...argv]);
-    assert.deepEqual([options?.write, options?.network], [[], false]);
-    return Promise.resolve({
-      code,
-      signal: null,
-      stdout,
-      stderr: "",
-      ms: 1,
-      timedOut: false,
-      truncated: false,
-      notes: [],
-    });
-  };
-  const grep = async (spawn: Spawn | undefined, options: object = {}) => {
-    Object.assign(workspace.env, { spawn });
-    const hits = await workspace.call("grep", "needle", options);
-    return hits.map(({ path, line }: { path: string; line: number }) => `${path}:${line}`);
-  };
-  const all = await grep(undefined);
-  assert.equal(all.length, 13);
-  const told =
-    "./f2.txt\x001\n./f1.txt\x001\n./out/x.txt\x001\n./x.bin\x001\n../app2/secret.txt\x001\n./f0.txt/../../x\x001\n" +
-    "./gone.txt\x001\n./.git/config\x001\n";
-  assert.deepEqual(await grep(answer(told)), ["f1.txt:100001", "f2.txt:100001"]);
-  assert.deepEqual(await grep(answer("", 2)), all);
-  assert.deepEqual(await grep(() => Promise.reject(new Error("Cannot run commands: no wall"))), all);
-  const count = asked.length;
-  assert.deepEqual(await grep(answer(told), { path: "f3.txt" }), ["f3.txt:100001"]);
-  assert.equal(asked.length, count);
-  assert.ok(asked[0]?.includes("--regexp=needle") && asked[0].includes("--no-config"));
-});
+const ODD_PART = fc.constantFrom(
+  ...["x", "ab", "needle", "\n", "\r", "\r\n", "\t", "é", "日本", "😀", " ", "x".repeat(400)].map((text) =>
+    new TextEncoder().encode(text)
+  ),
+  ...[[0xef, 0xbb, 0xbf], [0xff, 0xfe], [0xe9], [0xc3], [0xf0, 0x9f], [0x80], [0]].map((list) => Uint8Array.from(list)),
+);
+const ODD_PATTERN = fc.constantFrom(
+  ...[
+    "^x",
+    "x$",
+    "a.b",
+    ".",
+    "needle",
+    "nee?dle",
+    "(need|ab)le?",
+    "ab|日本",
+    "b{2}|x",
+    "é",
+    "[^a]b",
+    "\\bab",
+    "\\x61b",
+    "😀?x",
+  ],
+);
 
-Deno.test("fs.grep() counts text files only where ripgrep counts", async () => {
-  const lines = Object.fromEntries(Array.from({ length: 13 }, (_, at) => [`f${at}.txt`, "needle\n".repeat(150_000)]));
-  await using workspace = await Workspace.with({ ...lines, "x.bin": "needle\0\nneedle\n" });
-  const found = [...Array.from({ length: 13 }, (_, at) => `./f${at}.txt\x00150000\n`), "./x.bin\x002\n"].join("");
-  const spawn: Spawn = () =>
-    Promise.resolve({
-      code: 0,
-      signal: null,
-      stdout: found,
-      stderr: "",
-      ms: 1,
-      timedOut: false,
-      truncated: false,
-      notes: [],
-    });
-  Object.assign(workspace.env, { spawn });
-  await assert.rejects(workspace.call("grep", "needle"), /Cannot list 1950000 hits in 13 files: .*\{limit: 1950000\}/);
-});
-
-Deno.test("rustPattern() says the same to Rust's engine, or nothing", () => {
-  assert.equal(rustPattern("fn\\s+\\w+\\("), "fn[\\t\\n\\f\\r ]+[0-9A-Za-z_]+\\(");
-  assert.equal(rustPattern("\\bx[\\w\\d-]\\b"), "(?-u:\\b)x[0-9A-Za-z_0-9-](?-u:\\b)");
-  assert.equal(rustPattern("[[&~]"), "[\\[\\&\\~]");
-  assert.equal(rustPattern("[^]a]"), "[^\\]a]");
-  for (const pattern of ["\\pL", "\\Bx", "[\\W]", "[[:alpha:]]", "(?s)x", "\\Qa\\E", "\\x41", "[a"]) {
-    assert.equal(rustPattern(pattern), null, pattern);
-  }
+Deno.test("fs.grep() finds what a plain reading finds, in odd files and beside ignore files of other programs", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(ODD_PART, { maxLength: 12 }), { maxLength: 4 }),
+      ODD_PATTERN,
+      async (made, pattern) => {
+        const files = new Map(
+          made.map((parts, at) => [`f${at}.txt`, new Uint8Array(parts.flatMap((part) => [...part]))]),
+        );
+        await using workspace = await Workspace.with(
+          { ...Object.fromEntries(files), ".rgignore": "f0.txt\n", ".ignore": "f1.txt\n" },
+        );
+        const hits = await workspace.call("grep", pattern, { glob: "f*.txt", limit: 1000 });
+        assert.deepEqual(
+          hits.map(({ path, line }: { path: string; line: number }) => `${path}:${line}`),
+          plainHits(files, pattern),
+        );
+      },
+    ),
+    { numRuns: 150 },
+  );
 });
 
 Deno.test("globalIgnoreLines() are those of git's own file, or of the one that the user's settings name", async () => {
