@@ -72,7 +72,8 @@ export class FileGuard {
     clearTimeout(watch.timer);
     const repair = watch.looking.then(async () => (await watch.files).restore());
     this.#repairs.set(workspace, repair.catch(() => {}));
-    return [...new Set([...watch.repaired, ...await repair])].sort();
+    const last = await repair; // a look may be under way, and adds to what is repaired
+    return [...new Set([...watch.repaired, ...last])].sort();
   }
 }
 

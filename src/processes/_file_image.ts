@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { namesIn, removeTree } from "./folders.ts";
 
 /** A file, folder or link as it was; null if nothing exists. */
 export type FileImage =
@@ -26,16 +27,16 @@ export async function readFileImage(path: string, room: ImageRoom): Promise<File
   if (info.isFile) return { kind: "file", mode, bytes: await Deno.readFile(path) };
   if (!info.isDirectory) return null;
   const entries = new Map<string, FileImage>();
-  for await (const { name } of Deno.readDir(path)) entries.set(name, await readFileImage(join(path, name), room));
+  for (const name of await namesIn(path, Math.max(room.files, 0))) {
+    entries.set(name, await readFileImage(join(path, name), room));
+  }
   return { kind: "folder", mode, entries };
 }
 
 /** Restores a path from an image. No confined program may run meanwhile, since links along the path would be
  * followed. */
 export async function writeImage(path: string, image: FileImage): Promise<void> {
-  await Deno.remove(path, { recursive: true }).catch((error: unknown) => {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  });
+  await removeTree(path);
   if (image === null) return;
   if (image.kind === "link") return await Deno.symlink(image.target, path);
   if (image.kind === "file") {

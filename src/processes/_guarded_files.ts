@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { namesIn, removeTree, TooManyNames } from "./folders.ts";
 import { type FileImage, readFileImage, sameImage, writeImage } from "./_file_image.ts";
 
 /** Files that other programs later run or obey, unconfined: no command may change them. */
@@ -11,6 +12,8 @@ const NOT_REPOSITORIES = new Set(["objects", "refs", "logs", "hooks", "info"]);
 /** Files that git itself creates for a new worktree and removes with one. */
 const OF_WORKTREE = /^(\.git\/worktrees\/[^/]+)\/([^/]+)$/;
 const TO_COMMON = "../..\n";
+/** Names in one of these folders; a repository with more of them is refused. */
+const MOST_NESTED = 2_000;
 const ROOM = { files: 5000, bytes: 32 << 20 };
 
 /** State of the guarded files of one workspace before a command, restored after it. A path wall can open a folder, but
@@ -63,11 +66,27 @@ export class GuardedFiles {
         changed.push(".git");
       }
     }
-    for (const path of new Set([...this.#images.keys(), ...await guardedPaths(this.#workspace)])) {
+    for (const path of new Set([...this.#images.keys(), ...await this.#guardedPaths()])) {
       if (path !== OWN && await kindOf(git) !== "folder") continue;
       if (await this.#restorePath(path)) changed.push(path);
     }
     return changed.sort();
+  }
+
+  /** If a command made more than there may be, all that was not there before is removed. */
+  async #guardedPaths(): Promise<readonly string[]> {
+    for (;;) {
+      try {
+        return await guardedPaths(this.#workspace);
+      } catch (error) {
+        if (!(error instanceof TooManyNames)) throw error;
+        const inside = relative(this.#workspace, error.folder);
+        const isNew = (name: string): boolean => !this.#images.has(`${inside}/${name}/${IN_GIT[0]}`);
+        const made = (await namesIn(error.folder, Infinity)).filter(isNew);
+        if (made.length === 0) throw error;
+        for (const name of made) await removeTree(join(error.folder, name));
+      }
+    }
   }
 
   async #restorePath(path: string): Promise<boolean> {
@@ -105,10 +124,12 @@ async function stampOf(path: string, { deep }: { readonly deep: boolean }): Prom
   if (!deep) return `${info.ino} ${info.isDirectory}`;
   const own = [info.ino, info.mode, info.size, info.ctime?.getTime(), info.mtime?.getTime()].join();
   if (!info.isDirectory) return own;
-  const names: string[] = [];
+  let names: string[] = [];
   try {
-    for await (const { name } of Deno.readDir(path)) names.push(name);
-  } catch { /* gone meanwhile */ }
+    names = await namesIn(path, ROOM.files);
+  } catch (error) {
+    if (error instanceof TooManyNames) return `${own} many`; // more than there may be
+  }
   const inner = await Promise.all(names.sort().map((name) => stampOf(join(path, name), { deep })));
   return `${own}(${inner.join(";")})`;
 }
@@ -117,8 +138,8 @@ async function guardedPaths(workspace: string): Promise<string[]> {
   const paths = [OWN, ...IN_GIT.map((name) => `.git/${name}`)];
   const visit = async (folder: string, depth: number): Promise<void> => {
     if (depth > NESTED_DEPTH || await kindOf(join(workspace, folder)) !== "folder") return;
-    for await (const { name, isDirectory } of Deno.readDir(join(workspace, folder))) {
-      if (!isDirectory || NOT_REPOSITORIES.has(name)) continue;
+    for (const name of await namesIn(join(workspace, folder), MOST_NESTED)) {
+      if (NOT_REPOSITORIES.has(name) || await kindOf(join(workspace, folder, name)) !== "folder") continue;
       paths.push(...IN_GIT.map((inner) => `${folder}/${name}/${inner}`));
       await visit(`${folder}/${name}`, depth + 1);
     }

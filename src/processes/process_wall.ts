@@ -7,6 +7,7 @@ import { execProgram, launched } from "../sandbox/launch/program.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { ConfinedProcess, NoPrivateMounts, NoPrivateNetwork } from "./_confined_process.ts";
 import { FileGuard } from "./_file_guard.ts";
+import { removeTree } from "./folders.ts";
 import { landlockFault } from "./_landlock_fault.ts";
 import { deviceNodes, linksOf, machinePath, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
@@ -123,7 +124,7 @@ export class ProcessWall {
     const changes = own.write.some(({ path }) => holds(workspace, path));
     const leave = await (changes ? this.#guard.enter(workspace, () => machine.reaper.freeze()) : NOTHING_TO_GUARD)
       .catch(async (error: unknown) => {
-        await Deno.remove(folder, { recursive: true });
+        await removeTree(folder);
         throw error;
       });
     const tag = machine.reaper.newTag();
@@ -155,7 +156,7 @@ export class ProcessWall {
       }
     } finally {
       await leave();
-      await Deno.remove(folder, { recursive: true }).catch(() => {}); // a program may have locked folders in it
+      await removeTree(folder).catch(() => {}); // somebody else's file in it
     }
   }
 

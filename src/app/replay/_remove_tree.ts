@@ -1,14 +1,15 @@
 import { join } from "node:path";
+import { removeTree as removed } from "../../processes/folders.ts";
 
 /** Removes a folder with its contents, even if a folder in it forbids removal. Follows no links. */
 export async function removeTree(path: string): Promise<void> {
   try {
-    await Deno.remove(path, { recursive: true });
+    await removed(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return;
     if (!isUnreadable(error)) throw error;
     await unlock(path);
-    await Deno.remove(path, { recursive: true });
+    await removed(path);
   }
 }
 

@@ -1,0 +1,194 @@
+import { setImmediate } from "node:timers";
+import { Libc } from "../sandbox/confine/libc.ts";
+
+const CALLS = {
+  x86_64: { openat: 257, unlinkat: 263, renameat2: 316, fchmodat: 268, getdents64: 217 },
+  aarch64: { openat: 56, unlinkat: 35, renameat2: 276, fchmodat: 53, getdents64: 61 },
+}[Deno.build.arch];
+const isArm = Deno.build.arch === "aarch64";
+const AT_FDCWD = BigInt.asUintN(64, -100n), AT_REMOVEDIR = 0x200n;
+const O_DIRECTORY = isArm ? 0o40000n : 0o200000n, O_NOFOLLOW = isArm ? 0o100000n : 0o400000n;
+const OPEN_FOLDER = O_DIRECTORY | O_NOFOLLOW | 0o2000000n; // O_CLOEXEC
+const LIST_BYTES = 32_768;
+/** Offsets in a directory entry: its length, its kind, and where its name begins. */
+const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
+const KIND_FOLDER = 4;
+const SLICE_MS = 6;
+/** Names that may be taken before something else is in the way. */
+const TRIES = 100;
+const OWNER_ALL = 0o700n;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+interface Entry {
+  /** With a NUL at its end. */
+  readonly name: Bytes;
+  readonly isFolder: boolean;
+}
+
+/** A folder has more names than are wanted. */
+export class TooManyNames extends RangeError {
+  constructor(readonly folder: string, most: number) {
+    super(`Cannot list ${folder}: it has over ${most} names`);
+  }
+}
+
+/** Names of a folder, of which the runtime would make a list as long as the folder is large. Throws `TooManyNames`, and
+ * `NotFound` if there is no such folder. */
+export async function namesIn(path: string, most: number): Promise<string[]> {
+  const names: string[] = [];
+  const add = (name: string): void => {
+    if (names.length === most) throw new TooManyNames(path, most);
+    names.push(name);
+  };
+  if (Deno.build.os !== "linux") {
+    for await (const { name } of Deno.readDir(path)) add(name);
+    return names;
+  }
+  const at = FOLDERS.open(AT_FDCWD, terminated(path));
+  if (at === null) throw new Deno.errors.NotFound(`Cannot list ${path}: it is not a folder that can be read`);
+  try {
+    const decoder = new TextDecoder();
+    for (const { name } of FOLDERS.entries(at)) add(decoder.decode(name.subarray(0, -1)));
+    return names;
+  } finally {
+    FOLDERS.close(at);
+  }
+}
+
+/** Removes a file, a link, or a folder with its contents: however deep, however many, and even if a folder in it forbids
+ * that. Follows no links. Nothing happens if it does not exist. No other program may change it meanwhile. */
+export async function removeTree(path: string): Promise<void> {
+  const info = await Deno.lstat(path).catch((error: unknown) => {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  });
+  if (info === null) return;
+  if (Deno.build.os === "linux" && info.isDirectory) await emptyFolder(path);
+  await Deno.remove(path, { recursive: Deno.build.os !== "linux" });
+}
+
+/** The runtime's own removal needs stack for each level, and the system takes no path of over 4096 bytes: a folder that
+ * is not empty is moved to the top before it is emptied. */
+async function emptyFolder(path: string): Promise<void> {
+  const removal = new Removal();
+  for (let left = true; left;) {
+    const top = FOLDERS.open(AT_FDCWD, terminated(path)) ?? await unlocked(path);
+    try {
+      left = false;
+      const before = removal.changes;
+      for (const entry of FOLDERS.entries(top)) {
+        left = true;
+        if (!await removal.remove(top, entry)) await removal.empty(top, entry.name);
+      }
+      if (left && removal.changes === before) throw new Error(`Cannot remove ${path}: something in it is protected`);
+    } finally {
+      FOLDERS.close(top);
+    }
+  }
+}
+
+async function unlocked(path: string): Promise<number> {
+  await Deno.chmod(path, 0o700);
+  const at = FOLDERS.open(AT_FDCWD, terminated(path));
+  if (at === null) throw new Error(`Cannot remove ${path}: it cannot be opened`);
+  return at;
+}
+
+class Removal {
+  changes = 0;
+  #moved = 0;
+  #since = performance.now();
+
+  /** Returns false for a folder that is not empty, and for what cannot be removed. */
+  async remove(folder: number, { name, isFolder }: Entry): Promise<boolean> {
+    if (performance.now() - this.#since > SLICE_MS) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      this.#since = performance.now();
+    }
+    const isGone = !isFolder && FOLDERS.remove(folder, name, 0n) || FOLDERS.remove(folder, name, AT_REMOVEDIR);
+    if (isGone) this.changes++;
+    return isGone;
+  }
+
+  /** Empties a folder of the top, with its folders moved beside it, and removes it. */
+  async empty(top: number, name: Bytes): Promise<void> {
+    FOLDERS.unlock(top, name);
+    const at = FOLDERS.open(top, name);
+    if (at === null) return;
+    try {
+      for (const entry of FOLDERS.entries(at)) {
+        if (await this.remove(at, entry)) continue;
+        FOLDERS.unlock(at, entry.name);
+        this.#moveUp(at, { name: entry.name, top });
+      }
+    } finally {
+      FOLDERS.close(at);
+    }
+    await this.remove(top, { name, isFolder: true });
+  }
+
+  #moveUp(folder: number, { name, top }: { readonly name: Bytes; readonly top: number }): void {
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (!FOLDERS.move(folder, name, { to: top, as: terminated(`.moved-${this.#moved++}`) })) continue;
+      this.changes++;
+      return;
+    }
+  }
+}
+
+/** System calls for folders that are held open. Names are bytes: not all of them are text. */
+class Folders {
+  #opened: Libc | null = null;
+
+  get #libc(): Libc {
+    return this.#opened ??= new Libc();
+  }
+
+  open(folder: number | bigint, name: Bytes): number | null {
+    const at = this.#call(CALLS.openat, folder, [this.#libc.address(name), OPEN_FOLDER]);
+    return at < 0 ? null : at;
+  }
+
+  /** Without `.` and `..`. What is removed meanwhile may still come. */
+  *entries(folder: number): Generator<Entry> {
+    const bytes = new Uint8Array(LIST_BYTES);
+    const view = new DataView(bytes.buffer);
+    const next = (): number => this.#call(CALLS.getdents64, folder, [this.#libc.address(bytes), BigInt(LIST_BYTES)]);
+    for (let length = next(); length > 0; length = next()) {
+      for (let at = 0; at < length; at += view.getUint16(at + LENGTH_AT, true)) {
+        const name = bytes.slice(at + NAME_AT, bytes.indexOf(0, at + NAME_AT) + 1);
+        const isSelf = name[0] === 46 && (name.length === 2 || name[1] === 46 && name.length === 3);
+        if (!isSelf) yield { name, isFolder: bytes[at + KIND_AT] === KIND_FOLDER };
+      }
+    }
+  }
+
+  remove(folder: number, name: Bytes, flags: bigint): boolean {
+    return this.#call(CALLS.unlinkat, folder, [this.#libc.address(name), flags]) === 0;
+  }
+
+  /** Lets its owner read and change a folder. */
+  unlock(folder: number, name: Bytes): void {
+    this.#call(CALLS.fchmodat, folder, [this.#libc.address(name), OWNER_ALL]);
+  }
+
+  move(folder: number, name: Bytes, { to, as }: { readonly to: number; readonly as: Bytes }): boolean {
+    const args = [this.#libc.address(name), BigInt(to), this.#libc.address(as)] as const;
+    return this.#call(CALLS.renameat2, folder, args) === 0;
+  }
+
+  close(folder: number): void {
+    this.#libc.closeDescriptor(folder);
+  }
+
+  #call(number: number, folder: number | bigint, rest: readonly [bigint?, bigint?, bigint?]): number {
+    return this.#libc.syscall(number, [BigInt.asUintN(64, BigInt(folder)), ...rest]);
+  }
+}
+
+const FOLDERS = new Folders();
+
+function terminated(text: string): Bytes {
+  return new TextEncoder().encode(`${text}\0`);
+}
