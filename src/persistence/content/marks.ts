@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { tableRows } from "../sqlite/table_rows.ts";
 
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
 /** Texts that searches read: never references, even if they look like one. */
@@ -56,22 +57,23 @@ function markCells(db: DatabaseSync, { table, column, text }: Column): void {
 }
 
 function markNested(db: DatabaseSync, { table, column }: Column): void {
-  const found = db.prepare(
-    `SELECT "${column}" AS cell FROM "${table}" WHERE instr("${column}", 'sha256:') > 0 AND length("${column}") <> 71`,
-  );
-  for (const { cell } of found.iterate()) markText(db, { text: String(cell), origin: `${table}.${column}` });
+  const mark = marker(db, `${table}.${column}`);
+  const where = `instr("${column}", 'sha256:') > 0 AND length("${column}") <> 71`;
+  for (const { cell } of tableRows(db, { table, columns: `"${column}" AS cell`, where })) mark(String(cell));
 }
 
-function markText(db: DatabaseSync, { text, origin }: { readonly text: string; readonly origin: string }): number {
-  const insert = db.prepare("INSERT OR IGNORE INTO mark (hash, origin, depth, read) VALUES (?, ?, 2, 1)");
-  let marked = 0;
-  for (const [, hash = ""] of text.matchAll(REFERENCE)) {
-    // A text may refer to something that never existed.
-    if (db.prepare("SELECT 1 FROM content WHERE hash = ?").get(hash)) {
-      marked += Number(insert.run(hash, origin).changes);
-    }
-  }
-  return marked;
+/** Returns what marks everything that a text refers to, and returns how many new marks that made. */
+function marker(db: DatabaseSync, origin: string): (text: string) => number {
+  // A text may refer to something that never existed.
+  const insert = db.prepare(
+    `INSERT OR IGNORE INTO mark (hash, origin, depth, read)
+     SELECT hash, ?, 2, 1 FROM content WHERE hash = ?`,
+  );
+  return (text) => {
+    let marked = 0;
+    for (const [, hash = ""] of text.matchAll(REFERENCE)) marked += Number(insert.run(origin, hash).changes);
+    return marked;
+  };
 }
 
 /** Follows references by one step: from what is marked to what it consists of or refers to. */
@@ -87,15 +89,22 @@ function markWithin(db: DatabaseSync): number {
   return Number(pieces.changes) + Number(bases.changes) + markRead(db);
 }
 
-/** Follows texts in content that refer to other content. Pieces and differences are assembled only if they are JSON. */
+/** Follows texts in content that refer to other content. Pieces and differences are assembled only if they are JSON. One
+ * text is in memory at a time. */
 function markRead(db: DatabaseSync): number {
   const texts = db.prepare(
-    `SELECT m.hash, m.origin, CAST(c.bytes AS TEXT) AS text FROM mark m CROSS JOIN content c ON c.hash = m.hash
+    `SELECT m.hash, m.origin FROM mark m CROSS JOIN content c ON c.hash = m.hash
      WHERE m.read = 0 AND c.encoding = 'raw' AND instr(c.bytes, CAST('sha256:' AS BLOB)) > 0
      UNION ALL
-     SELECT m.hash, m.origin, CAST(f.bytes AS TEXT) FROM mark m CROSS JOIN content c ON c.hash = m.hash
-     JOIN content_full f ON f.hash = m.hash WHERE m.read = 0 AND m.depth = 0 AND c.encoding <> 'raw'`,
+     SELECT m.hash, m.origin FROM mark m CROSS JOIN content c ON c.hash = m.hash
+     WHERE m.read = 0 AND m.depth = 0 AND c.encoding <> 'raw'`,
   ).all();
   db.exec("UPDATE mark SET read = 1 WHERE read = 0");
-  return texts.reduce((sum, { text, origin }) => sum + markText(db, { text: String(text), origin: String(origin) }), 0);
+  const textOf = db.prepare("SELECT CAST(bytes AS TEXT) AS text FROM content_full WHERE hash = ?");
+  const markers = new Map<string, (text: string) => number>();
+  return texts.reduce((sum, { hash, origin }) => {
+    const mark = markers.get(String(origin)) ?? marker(db, String(origin));
+    markers.set(String(origin), mark);
+    return sum + mark(String(textOf.get(hash ?? null)?.text ?? ""));
+  }, 0);
 }

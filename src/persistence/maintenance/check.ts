@@ -3,7 +3,6 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import type { CheckReport } from "../../domain/records/database_maintenance.ts";
-import { StoreError } from "../../domain/errors.ts";
 import { markContent } from "../content/marks.ts";
 import { contentUsers } from "../content/content_users.ts";
 import { applyDelta } from "../content/delta.ts";
@@ -11,7 +10,9 @@ import { stepsOf } from "../content/delta_steps.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
 import { rowProblems } from "./row_problems.ts";
 import { schemaProblems } from "../schema/schema_problems.ts";
-import { toStoreError } from "../sqlite/store_error.ts";
+import { isBusy } from "../sqlite/error_kinds.ts";
+import { systemError } from "../sqlite/store_error.ts";
+import { tableRows } from "../sqlite/table_rows.ts";
 
 /** At most this many problems of a kind are listed individually. */
 const TOLD = 10;
@@ -66,8 +67,7 @@ function attempt(part: () => readonly string[], path: string): readonly string[]
   try {
     return part();
   } catch (error) {
-    const problem = toStoreError(error, path);
-    if (problem instanceof StoreError && problem.code !== "corrupt") throw problem;
+    if (isBusy(error) || (error instanceof Error && systemError(error, path))) throw error;
     return [`A part of it cannot be read: ${messageOf(error)}`];
   }
 }
@@ -91,7 +91,7 @@ function hashes(db: DatabaseSync): { readonly contents: number; readonly bad: re
   const bad: string[] = [];
   let contents = 0;
   const bytesOf = db.prepare("SELECT encoding, bytes FROM content WHERE hash = ?");
-  for (const row of db.prepare("SELECT hash, encoding, bytes, base, steps FROM content").iterate()) {
+  for (const row of tableRows(db, { table: "content", columns: "hash, encoding, bytes, base, steps" })) {
     contents++;
     const hash = createHash("sha256");
     try {

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
+import { tableRows } from "../sqlite/table_rows.ts";
 
 /** `search` consists of its own tables, which the virtual table fills. */
 const MADE_BY_SEARCH = "search\\_%";
@@ -41,9 +42,10 @@ function copyRows(
   const names = ["rowid", ...columns].join(", ");
   const marks = ["?", ...columns.map(() => "?")].join(", ");
   const insert = made.prepare(`INSERT INTO "${table}" (${names}) VALUES (${marks})`);
-  const aliased = columns.map((column, at) => `${column} AS c${at}`);
-  const rows = db.prepare(`SELECT rowid AS number, ${aliased.join(", ")} FROM "${table}" ORDER BY rowid`);
-  for (const row of rows.iterate()) insert.run(row.number ?? null, ...columns.map((_, at) => row[`c${at}`] ?? null));
+  const aliased = columns.map((column, at) => `${column} AS c${at}`).join(", ");
+  for (const row of tableRows(db, { table, columns: aliased })) {
+    insert.run(row.place ?? null, ...columns.map((_, at) => row[`c${at}`] ?? null));
+  }
 }
 
 function compare(db: DatabaseSync, { made, table }: { readonly made: DatabaseSync; readonly table: string }): void {

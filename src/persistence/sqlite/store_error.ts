@@ -61,10 +61,10 @@ const RULES: readonly Rule[] = [
   [/not open|already been destroyed/, "unavailable", "it was closed"],
 ];
 
-/** Errors of SQLite, of JSON in a metadata cell, of Kysely for a row that must exist, and of a number outside the range
- * that Vis writes. */
+/** Errors of SQLite, of JSON in a metadata cell, of Kysely for a row that must exist, of a number outside the range that
+ * Vis writes, and of a table or column that is missing: a mismatch is a foreign key to such a table. */
 const DAMAGED =
-  /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)/;
+  /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 
 /** Their messages may repeat user input. */
 const OURS = [StoreError, UsageError, BusyError] as const;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { begun, newQuery, utf8 } from "../../conformance/store/fixtures.ts";
+import { begun, newQuery, queryEnd, utf8 } from "../../conformance/store/fixtures.ts";
 import { DAY, filled, noise, NOW, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 
@@ -116,4 +116,41 @@ Deno.test("prune() deletes log rows of that age", async () => {
     assert.deepEqual(db.prepare("SELECT event FROM log").all().map(({ event }) => event), ["young"]);
     assert.equal(db.prepare("SELECT count(*) AS n FROM content").get()?.n, 0);
   });
+});
+
+Deno.test("prune(), vacuum() and check() prepare as many statements for 40 conversations as for 4", async () => {
+  const prepared = async (conversations: number): Promise<readonly number[]> => {
+    const { prepare } = DatabaseSync.prototype;
+    const state = { count: 0 };
+    const counts: number[] = [];
+    await withDatabasePath(async (path) => {
+      const { store, care } = await opened(path, () => NOW - 90 * DAY);
+      for (let at = 0; at < conversations; at++) {
+        const { queryId } = await begun(store, { text: `sha256:${"0".repeat(64)} ${at}` });
+        await store.endQuery(queryId, queryEnd({ answer: `see sha256:${"1".repeat(64)} and ${at}` }));
+      }
+      await store.close();
+      try {
+        DatabaseSync.prototype.prepare = function (...args) {
+          state.count++;
+          return prepare.apply(this, args);
+        };
+        for (
+          const work of [
+            () => care.check(),
+            () => care.vacuum(),
+            () => care.prune({ before: NOW - 30 * DAY, dryRun: false }),
+          ]
+        ) {
+          state.count = 0;
+          await work();
+          counts.push(state.count);
+        }
+      } finally {
+        DatabaseSync.prototype.prepare = prepare;
+      }
+    });
+    return counts;
+  };
+  assert.deepEqual(await prepared(40), await prepared(4));
 });
