@@ -1,5 +1,6 @@
 import { Api, GrammyError, HttpError } from "grammy/web";
 import { Cancelled } from "../../../domain/errors.ts";
+import { isLoopback } from "../../../domain/kit/is_loopback.ts";
 import { readBounded } from "../../../domain/kit/read_bounded.ts";
 import { TelegramError } from "./telegram_error.ts";
 import type { BotMethods } from "./wire.ts";
@@ -53,26 +54,38 @@ export class BotApi {
     }
   }
 
-  /** Downloads a file that `getFile` named. */
+  /** Reads a file that `getFile` named. A Bot API server in local mode names the place of the file on its own disk, below
+   * a folder named by the token: there if the server is on this machine, else by the address of its other files. */
   async download(
     path: string,
     { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
   ): Promise<Uint8Array<ArrayBuffer>> {
-    if (path.startsWith("/") || path.split("/").includes("..")) {
+    const parts = path.split("/");
+    const own = path.startsWith("/") ? parts.slice(parts.lastIndexOf(this.#token) + 1) : parts;
+    if (parts.includes("..") || path.startsWith("/") && own.length === parts.length || own.join("") === "") {
       throw new TelegramError("Cannot download a file: Telegram returned an invalid path", { code: "refused" });
     }
     const both = AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]);
-    const address = `${this.#root}/file/bot${this.#token}/${path.split("/").map(encodeURIComponent).join("/")}`;
+    const tooLarge = () => new TelegramError("Cannot download a file: it is too large", { code: "refused" });
+    const bounds = { maxBytes, tooLarge, signal: both };
+    const address = `${this.#root}/file/bot${this.#token}/${own.map(encodeURIComponent).join("/")}`;
     try {
+      if (path.startsWith("/") && isLoopback(new URL(this.#root).hostname)) {
+        const file = await Deno.open(path).catch(() => null);
+        if (file && (await file.stat()).isFile) return await readBounded(file.readable, bounds);
+        file?.close();
+      }
       const response = await fetch(address, { signal: both, redirect: "error" });
       if (!response.ok) {
         await response.body?.cancel();
-        throw new TelegramError(`Cannot download a file: Telegram answered ${response.status}`, {
+        const local = path.startsWith("/")
+          ? "; its server is in local mode: let Vis read its files on this machine, or serve them below /file/bot<token>/"
+          : "";
+        throw new TelegramError(`Cannot download a file: Telegram answered ${response.status}${local}`, {
           code: response.status >= 500 ? "network" : "refused",
         });
       }
-      const tooLarge = () => new TelegramError("Cannot download a file: it is too large", { code: "refused" });
-      return await readBounded(response.body ?? new Blob().stream(), { maxBytes, tooLarge, signal: both });
+      return await readBounded(response.body ?? new Blob().stream(), bounds);
     } catch (error) {
       throw this.#told(error, signal);
     }
