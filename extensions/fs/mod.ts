@@ -5,7 +5,7 @@ import { findFiles, type FindOptions } from "./search/find_files.ts";
 import { FsPlaces } from "./fs_places.ts";
 import type { CountOptions, GrepOptions } from "./search/grep.ts";
 import { listFiles, type ListFilesOptions } from "./read/list_files.ts";
-import { counted, pathsOf } from "./outcomes.ts";
+import { counted, pathsOf, undoneOf } from "./outcomes.ts";
 import { movePath } from "./change/move_path.ts";
 import { readFile, type ReadFileOptions } from "./read/read_file.ts";
 import { readFiles } from "./read/read_files.ts";
@@ -202,12 +202,13 @@ export default defineExtension({
       },
     ),
     fn("undo", (env, options?: UndoOptions) => places.change(env, (at) => undo(at, options)), {
-      doc: "Undoes your last file change, or the last steps; redo reapplies it.",
+      doc:
+        "Undoes your last file change, or the last steps, except in files that others changed since; redo reapplies it.",
       room: CHANGE_ROOM,
       action: { doing: "undoing file changes", done: "restored", things: "files", named: 0 },
-      outcome: pathsOf,
+      outcome: undoneOf,
       args: z.tuple([z.strictObject({ steps: line, redo: flag }).optional()]),
-      returns: "{path, bytes, diff}[]",
+      returns: "{path, bytes?, diff?, kept?}[]",
       examples: ["await fs.undo({steps: 2})"],
     }),
     fn("stat", async (env, name: string) => statPath(await places.of(env), name), {
@@ -262,8 +263,8 @@ async function patch(at: FsContext, text: string) {
 
 async function undo(at: FsContext, options: UndoOptions = {}) {
   const { undoChanges } = await import("./change/undo_changes.ts");
-  const { files } = await undoChanges(at, { ...options, conversation: at.conversationId });
-  return files;
+  const { files, kept } = await undoChanges(at, { ...options, conversation: at.conversationId });
+  return [...files, ...kept.map(({ path, reason }) => ({ path, kept: reason }))];
 }
 
 /** The linear-time engine is a third of the program's code, so it is loaded by the first search. */

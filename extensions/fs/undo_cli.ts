@@ -25,7 +25,8 @@ interface Place {
   readonly home: string | null;
 }
 
-/** Undoes changes of any conversation in a workspace and prints the result as JSON. */
+/** Undoes changes of any conversation in a workspace and prints the result as JSON. The exit code is 1 if a file was
+ * kept, or nothing undone. */
 export async function undoCli(
   { list = false, scope = "query", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, home, places }: Place & { readonly places: FsPlaces },
@@ -37,12 +38,12 @@ export async function undoCli(
       printJson({ changes: await listed(await (await places.of(view)).checkpoints?.list() ?? [], options) });
       return 0;
     }
-    const { changes, files } = await places.change(
+    const { changes, files, kept } = await places.change(
       view,
       (at) => undoChanges(at, { scope, ...options, changes: ids?.split(","), cuts: cuts?.split(",").map(cutOf) }),
     );
-    printJson({ changes: changes.map((one) => factsOf(one)), files });
-    return 0;
+    printJson({ changes: changes.map((one) => factsOf(one)), files, kept });
+    return kept.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     printJson({ error: error.message, ...(error instanceof FilesChanged ? { code: error.code } : {}) });
@@ -55,11 +56,15 @@ function cutOf(text: string): { readonly queryId: string; readonly at: number } 
   return { queryId, at: Number(at) };
 }
 
-/** Newest first. */
+/** Newest first. `kept` are the files that the undo of a change left as they were. */
 function listed(all: readonly Checkpoint[], { conversation = "" }: Pick<UndoOptions, "conversation">) {
-  const open = new Set(openChanges(all));
+  const open = new Map(openChanges(all).map((one) => [one.id, one]));
   return all.filter((one) => one.conversationId.startsWith(conversation)).reverse()
-    .map((one) => ({ ...factsOf(one), undone: !open.has(one) }));
+    .map((one) => {
+      const rest = open.get(one.id);
+      const facts = { ...factsOf(one), undone: rest === undefined || rest.isRest };
+      return rest?.isRest ? { ...facts, kept: factsOf(rest).paths } : facts;
+    });
 }
 
 function factsOf({ id, at, change, conversationId, queryId, iterationId, items }: Checkpoint) {

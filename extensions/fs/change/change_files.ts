@@ -14,16 +14,21 @@ export interface Change {
   readonly moves?: readonly Move[];
   /** Checkpoints that this change undoes. */
   readonly of?: readonly string[];
+  /** Paths of these that it leaves as they are. */
+  readonly kept?: readonly string[];
 }
 
 /** The only way to change files: all or none, recorded as one checkpoint. After an error, or a kill at any moment,
  * either nothing or everything is changed. Throws Error naming the file. */
-export async function changeFiles(context: FsContext, { change, items, moves = [], of = [] }: Change): Promise<void> {
+export async function changeFiles(
+  context: FsContext,
+  { change, items, moves = [], of = [], kept = [] }: Change,
+): Promise<void> {
   context.signal?.throwIfAborted();
   const all = [...missingFolders(context, items), ...items];
   const written = moves.length > 0 ? [] : items.filter(({ after }) => after?.kind === "file");
   const temporary = new Map(written.map(({ path }) => [path, temporaryOf(path)]));
-  const id = await begin(context, { change, of, items: all, temporary: [...temporary.values()] });
+  const id = await begin(context, { change, of, kept, items: all, temporary: [...temporary.values()] });
   try {
     context.signal?.throwIfAborted();
     await applyItems(context, { items: all, moves, temporary, keepFull: of.length > 0 });
@@ -37,7 +42,9 @@ export async function changeFiles(context: FsContext, { change, items, moves = [
 
 async function begin(
   { checkpoints, source }: FsContext,
-  { change, of, items, temporary }: Required<Omit<Change, "moves">> & { readonly temporary: readonly string[] },
+  { change, of, kept: left, items, temporary }: Required<Omit<Change, "moves">> & {
+    readonly temporary: readonly string[];
+  },
 ): Promise<string | null> {
   if (checkpoints === null) return null;
   const kept = [];
@@ -45,7 +52,8 @@ async function begin(
     kept.push({ path, before: await checkpoints.keep(before), after: await stateOf(after) });
   }
   const id = checkpoints.newId();
-  await checkpoints.begin({ ...source, id, at: Date.now(), change, of, items: kept, temporary });
+  const own = { change, of, ...(left.length > 0 ? { kept: left } : {}), items: kept, temporary };
+  await checkpoints.begin({ ...source, id, at: Date.now(), ...own });
   return id;
 }
 

@@ -68,7 +68,7 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
 async function draftOf(context: FsContext, place: WorkspacePath): Promise<Draft> {
   const before = await currentFile(context, place);
   if (before === null) throw await missing(context, { action: "edit", path: place.path });
-  refuseBinary(before.bytes, { place, action: "edit" });
+  refuseBinary(before.bytes, { path: place.path, action: "edit" });
   if (before.bytes.length > LARGE) await new Pace(context.signal).rest();
   const { text, lossy } = decodeText(before.bytes);
   if (lossy) throw new Error(`Cannot edit ${place.path}: it is not UTF-8`);

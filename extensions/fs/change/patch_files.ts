@@ -1,85 +1,180 @@
+import { dirname, join } from "node:path";
+import { messageOf } from "@vis/extension";
 import { applyHunks } from "../patch/apply_hunks.ts";
 import { changeFiles } from "./change_files.ts";
-import { confineForWrite, type WorkspacePath } from "../workspace/confine.ts";
+import { confine, confineEntryForWrite, confineForWrite, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { currentFile, MAX_WRITE } from "./current_file.ts";
 import { missing } from "../workspace/missing.ts";
 import { parsePatch } from "../patch/parse_patch.ts";
 import type { PatchPart } from "../patch/patch_part.ts";
 import { refuseBinary } from "../read/read_place.ts";
-import type { ChangeItem, FileSnapshot } from "../checkpoints/snapshot.ts";
+import type { ChangeItem, PathSnapshot } from "../checkpoints/snapshot.ts";
 import { decodeText } from "../tree/text_bytes.ts";
+import type { Facts } from "../tree/tree.ts";
 import { Pace } from "../tree/pace.ts";
+import { takeSnapshot } from "./take_snapshot.ts";
 import { type Written, written } from "./written.ts";
 
 const MAX_FILES = 500;
 
+type Content = Exclude<PathSnapshot, { readonly kind: "dir" }>;
+
 interface Draft {
   readonly place: WorkspacePath;
   readonly item: Pick<ChangeItem, "path" | "before" | "seen">;
-  /** Null if the file is removed. */
-  after: FileSnapshot | null;
+  /** Before the git diff that is applied. */
+  start: Content;
+  /** Null if there is no such file, or if it is removed. */
+  after: Content;
+  /** Whether this git diff has written it. */
+  isMade: boolean;
 }
 
 /** Applies a unified diff or search/replace blocks to any number of files, all or none. Returns one result per file. */
 export async function patchFiles(context: FsContext, patch: string): Promise<Written[]> {
-  const parts = parsePatch(patch);
+  const parts = parsePatch(patch, (path) => isFile(context, path));
   if (parts.length > MAX_FILES) throw new RangeError(`Cannot apply the patch: over ${MAX_FILES} files`);
   const drafts = new Map<string, Draft>();
   const pace = new Pace(context.signal);
-  for (const part of parts) {
+  for (const [at, part] of parts.entries()) {
     if (pace.due) await pace.rest();
-    await draftPart(context, part, drafts);
+    if (part.diff === null || part.diff !== parts[at - 1]?.diff) beginDiff(drafts);
+    const isLeft = (path: string): boolean =>
+      part.diff !== null &&
+      parts.some(({ diff, from, to, isCopy }) => diff === part.diff && from === path && to !== path && !isCopy);
+    await draftPart(context, part, { drafts, isLeft });
     refuseSum(drafts);
   }
   const changed = [...drafts.values()].map(({ place, item, after }) => ({ ...item, after, named: place.path }));
-  const items = changed.sort((a, b) => a.path < b.path ? -1 : 1);
+  const items = changed.filter(({ before, after }) => before !== null || after !== null)
+    .sort((a, b) => a.path < b.path ? -1 : 1);
   await changeFiles(context, { change: "patch", items });
   const results: Written[] = [];
   for (const item of items) results.push(await written(context, item, { named: item.named }));
   return results;
 }
 
+function isFile(context: FsContext, path: string): boolean {
+  try {
+    return confine(context, path).info?.kind === "file";
+  } catch {
+    return false; // it is outside, or no path
+  }
+}
+
+function beginDiff(drafts: ReadonlyMap<string, Draft>): void {
+  for (const draft of drafts.values()) Object.assign(draft, { start: draft.after, isMade: false });
+}
+
 function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   let sum = 0;
-  for (const { after } of drafts.values()) sum += after?.bytes.length ?? 0;
+  for (const { after } of drafts.values()) sum += after?.kind === "file" ? after.bytes.length : 0;
   if (sum > 2 * MAX_WRITE) throw new RangeError("Cannot patch files of over 32 MB together: patch them one by one");
 }
 
-async function draftPart(context: FsContext, part: PatchPart, drafts: Map<string, Draft>): Promise<void> {
-  const { from, to, hunks, mode } = part;
-  const source = from === null ? null : await draftOf(context, from, drafts);
-  if (source && source.after === null) throw await missing(context, { action: "patch", path: source.place.path });
-  const place = confineForWrite(context, to ?? from ?? "");
-  const target = from === to && source ? source : await draftOf(context, to ?? from ?? "", drafts);
-  if (target !== source && target.after !== null && to !== null) {
-    throw new Error(`Cannot patch ${place.path}: the patch creates it, and it already exists`);
-  }
-  const { text, lossy } = decodeText(source?.after?.bytes ?? new Uint8Array());
-  if (lossy) throw new Error(`Cannot patch ${place.path}: it is not UTF-8`);
-  const changed = await applyHunks(text, hunks, { path: source?.place.path ?? place.path, signal: context.signal });
-  if (to === null) {
-    if (changed !== "") throw new Error(`Cannot patch ${place.path}: the patch removes it, but not all of its lines`);
-    target.after = null;
-    return;
-  }
-  const bytes = new TextEncoder().encode(changed);
-  if (bytes.length > MAX_WRITE) throw new RangeError(`Cannot patch ${place.path}: it would be over 16 MB`);
-  const kept = source?.after ?? null;
-  const own = mode === null ? kept?.mode ?? null : mode;
-  if (source && source !== target) source.after = null;
-  target.after = { kind: "file", bytes, mode: own, owner: kept?.owner ?? null };
+interface Drafting {
+  readonly drafts: Map<string, Draft>;
+  /** Whether the git diff removes the file or renames it. */
+  readonly isLeft: (path: string) => boolean;
 }
 
-/** A file as changed by the previous parts. */
-async function draftOf(context: FsContext, path: string, drafts: Map<string, Draft>): Promise<Draft> {
-  const place = confineForWrite(context, path);
-  const known = drafts.get(place.real);
+async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }: Drafting): Promise<void> {
+  const { from, to, hunks } = part;
+  // A patch of a file's text writes to the target of a link; all else is about the link itself.
+  const isEntry = part.isLink || from !== to || hunks.length === 0;
+  const source = from === null ? null : await draftOf(context, from, { drafts, isEntry });
+  const target = from === to && source ? source : await draftOf(context, to ?? from ?? "", { drafts, isEntry });
+  const isMoved = part.diff !== null && from !== to;
+  const old = source && (isMoved ? source.start ?? source.after : source.after);
+  if (source && old === null) throw await missing(context, { action: "patch", path: source.place.path });
+  if (target !== source && target.after !== null && (target.isMade || !isLeft(to ?? ""))) {
+    throw new Error(`Cannot patch ${target.place.path}: the patch creates it, and it already exists`);
+  }
+  const made = await changedBy(context, part, { old, target: target.place, path: (source ?? target).place.path });
+  if (source && source !== target && !part.isCopy && !source.isMade) source.after = null;
+  Object.assign(target, { after: made, isMade: to !== null });
+}
+
+/** What a part makes of a file or link. */
+async function changedBy(
+  context: FsContext,
+  { to, hunks, mode, isLink }: PatchPart,
+  { old, target, path }: { readonly old: Content; readonly target: WorkspacePath; readonly path: string },
+): Promise<Content> {
+  if (hunks.length > 0 && old !== null && (old.kind === "link") !== isLink) {
+    throw new Error(`Cannot patch ${path}: it is ${isLink ? "not a link" : "a link"}, unlike in the patch`);
+  }
+  if (to !== null && hunks.length === 0 && old?.kind === "link") return old;
+  if (hunks.length > 0 && old?.kind === "file") refuseBinary(old.bytes, { path, action: "patch" });
+  const { text, lossy } = old?.kind === "link"
+    ? { text: old.target, lossy: false }
+    : decodeText(old?.bytes ?? new Uint8Array());
+  if (lossy && hunks.length > 0) throw new Error(`Cannot patch ${path}: it is not UTF-8`);
+  const changed = await applyHunks(text, hunks, { path, signal: context.signal });
+  if (to === null) {
+    if (changed !== "") throw new Error(`Cannot patch ${path}: the patch removes it, but not all of its lines`);
+    return null;
+  }
+  if (isLink) return { kind: "link", target: innerTarget(context, { place: target, target: changed }) };
+  const kept = old?.kind === "file" ? old : null;
+  const bytes = hunks.length === 0 && kept ? kept.bytes : new TextEncoder().encode(changed);
+  if (bytes.length > MAX_WRITE) throw new RangeError(`Cannot patch ${path}: it would be over 16 MB`);
+  return { kind: "file", bytes, mode: modeOf(mode, kept?.mode ?? null), owner: kept?.owner ?? null };
+}
+
+/** Git knows only whether a file can be executed: other permissions are kept, or are those of a new file. */
+function modeOf(mode: number | null, old: number | null): number | null {
+  if (mode === null) return old;
+  const canRun = (mode & 0o111) !== 0;
+  if (old === null) return canRun ? 0o755 : null;
+  return canRun ? old | (old & 0o444) >> 2 : old & ~0o111;
+}
+
+/** The target of a new link. Throws Error for one that leads out of the workspace or to what is protected. */
+function innerTarget(
+  context: FsContext,
+  { place, target }: { readonly place: WorkspacePath; readonly target: string },
+): string {
+  const fault = (reason: string): Error => new Error(`Cannot patch ${place.path}: its link to ${target} ${reason}`);
+  const parts = target.split("/");
+  const depth = parts.findLastIndex((part) => part === "..") + 1;
+  if (target === "" || target.startsWith("/")) throw fault("leads outside the workspace");
+  if (parts.slice(0, depth).some((part) => part !== "..")) throw fault("has .. after a folder; write it without that");
+  try {
+    confineEntryForWrite(context, join(dirname(place.real), target));
+  } catch (error) {
+    throw fault(`is not allowed: ${messageOf(error)}`);
+  }
+  return target;
+}
+
+/** A file or link as changed by the previous parts. */
+async function draftOf(
+  context: FsContext,
+  path: string,
+  { drafts, isEntry }: { readonly drafts: Map<string, Draft>; readonly isEntry: boolean },
+): Promise<Draft> {
+  const entry = confineEntryForWrite(context, path);
+  const known = drafts.get(entry.real);
   if (known) return known;
-  const current = await currentFile(context, place, { action: "patch", most: MAX_WRITE });
-  if (current) refuseBinary(current.bytes, { place, action: "patch" });
-  const item = { path: place.real, before: current, seen: current?.seen ?? null };
-  const draft: Draft = { place, item, after: current };
+  const place = isEntry ? entry : confineForWrite(context, path);
+  const followed = drafts.get(place.real);
+  if (followed) return followed;
+  const { after, seen } = await contentOf(context, place);
+  const draft: Draft = { place, item: { path: place.real, before: after, seen }, start: after, after, isMade: false };
   drafts.set(place.real, draft);
   return draft;
+}
+
+async function contentOf(
+  context: FsContext,
+  place: WorkspacePath,
+): Promise<{ readonly after: Content; readonly seen: Facts | null }> {
+  if (place.info?.kind !== "link") {
+    const current = await currentFile(context, place, { action: "patch", most: MAX_WRITE });
+    return { after: current, seen: current?.seen ?? null };
+  }
+  const link = await takeSnapshot(context, place.real);
+  return { after: link?.kind === "dir" ? null : link, seen: place.info };
 }

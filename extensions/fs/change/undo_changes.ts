@@ -1,18 +1,18 @@
+import { messageOf } from "@vis/extension";
 import { changeFiles } from "./change_files.ts";
 import { diffOf } from "./diff_of.ts";
-import type { Checkpoint } from "../checkpoints/checkpoints.ts";
+import type { Checkpoint, Checkpoints } from "../checkpoints/checkpoints.ts";
 import { chooseChanges, type UndoChoice } from "./choose_changes.ts";
 import { confineEntryForWrite } from "../workspace/confine.ts";
 import { Pace } from "../tree/pace.ts";
 import { FilesChanged } from "./files_changed_error.ts";
 import type { FsContext } from "../workspace/context.ts";
-import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { type ChangeItem, isSameState, type State, stateOf } from "../checkpoints/snapshot.ts";
 import { takeSnapshot } from "./take_snapshot.ts";
 import { type Written, written } from "./written.ts";
 
 export interface UndoOptions extends UndoChoice {
-  /** Overwrites changes that others made since. */
+  /** Overwrites what others changed since, also in files that an earlier undo left as they were. */
   readonly force?: boolean | undefined;
   /** Changes nothing; `files` has the changes that would be undone. */
   readonly dryRun?: boolean | undefined;
@@ -22,10 +22,21 @@ export interface Undone {
   /** Changes that were undone. */
   readonly changes: readonly Checkpoint[];
   readonly files: readonly Pick<Written, "path" | "diff">[];
+  /** Files of these changes that were left as they are. */
+  readonly kept: readonly Kept[];
 }
 
-/** Undoes changes, all or none, as one change that can itself be undone. Throws Error if there is nothing to undo,
- * and FilesChanged if a file is no longer as the change left it. */
+export interface Kept {
+  readonly path: string;
+  readonly reason: string;
+}
+
+const BY_OTHERS = "changed since by someone else";
+const MAX_NAMED = 5;
+
+/** Undoes changes as one change that can itself be undone. A file that is no longer as the change left it is kept and
+ * named, the others are undone. Throws Error if there is nothing to undo or every file has to be kept: FilesChanged if
+ * `force` would help. */
 export async function undoChanges(
   context: FsContext,
   { force = false, dryRun = false, ...choice }: UndoOptions,
@@ -34,29 +45,41 @@ export async function undoChanges(
   if (!checkpoints) {
     throw new Error("Cannot undo: changes are kept only where VIS_HOME is a folder that can be written");
   }
-  const changes = chooseChanges(await checkpoints.list(), choice);
-  if (changes.length === 0 && choice.changes) return { changes, files: [] }; // they were undone before
-  if (changes.length === 0) throw new Error(`Nothing to ${choice.redo ? "redo" : "undo"}`);
-  const { items, others } = await itemsOf(context, { changes, checkpoints });
-  if (others.length > 0 && !force) {
-    const shown = others.length > 5
-      ? `${others.slice(0, 5).join(", ")} and ${others.length - 5} more`
-      : others.join(", ");
-    throw new FilesChanged(`Cannot ${choice.redo ? "redo" : "undo"}: ${shown} changed since by someone else`);
-  }
+  const all = await checkpoints.list();
+  const changes = chooseChanges(all, { ...choice, force });
+  if (changes.length === 0 && choice.changes) return { changes, files: [], kept: [] }; // they were undone before
+  if (changes.length === 0) throw new Error(nothing(all, choice));
+  const { items, kept } = await itemsOf(context, { changes, checkpoints, force });
+  if (items.length === 0 && kept.length > 0) throw allKept(kept, choice);
   if (!dryRun) {
-    const change = choice.redo ? "redo" : "undo";
-    await changeFiles(asOneOf(context, changes), { change, items, of: changes.map(({ id }) => id) });
+    const [change, left] = [choice.redo ? "redo" : "undo", kept.map(({ path }) => path)];
+    await changeFiles(asOneOf(context, changes), { change, items, of: changes.map(({ id }) => id), kept: left });
   }
   const files: Undone["files"][number][] = [];
   for (const item of items.filter(({ before, after }) => before?.kind !== "dir" && after?.kind !== "dir")) {
-    files.push(dryRun ? await kept(item) : await written(context, item));
+    files.push(dryRun ? await shown(item) : await written(context, item));
   }
-  return { changes, files };
+  return { changes, files, kept };
+}
+
+function nothing(all: readonly Checkpoint[], choice: UndoChoice): string {
+  const rest = choice.redo ? undefined : chooseChanges(all, { ...choice, force: true })[0];
+  const paths = rest?.items.map(({ path }) => path).slice(0, MAX_NAMED).join(", ");
+  return `Nothing to ${choice.redo ? "redo" : "undo"}${paths ? `; an undo kept ${paths}` : ""}`;
+}
+
+function allKept(kept: readonly Kept[], { redo }: UndoChoice): Error {
+  const reasons = Map.groupBy(kept, ({ reason }) => reason);
+  const parts = [...reasons].map(([reason, those]) => {
+    const paths = those.slice(0, MAX_NAMED).map(({ path }) => path).join(", ");
+    return `${paths}${those.length > MAX_NAMED ? ` and ${those.length - MAX_NAMED} more` : ""} ${reason}`;
+  });
+  const text = `Cannot ${redo ? "redo" : "undo"}: ${parts.join("; ")}`;
+  return reasons.has(BY_OTHERS) ? new FilesChanged(text) : new Error(text);
 }
 
 /** A change that an item would undo. */
-async function kept({ path, before, after }: ChangeItem): Promise<Undone["files"][number]> {
+async function shown({ path, before, after }: ChangeItem): Promise<Undone["files"][number]> {
   return { path, diff: await diffOf({ path, before: after, after: before }) };
 }
 
@@ -67,40 +90,68 @@ function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext
   return { ...context, source: { conversationId, queryId: null, iterationId: null } };
 }
 
-/** Items that lead from the current state to the one before the oldest change, and paths whose current state is not the
- * one that the changes left. */
+interface Undoing {
+  readonly changes: readonly Checkpoint[];
+  readonly checkpoints: Checkpoints;
+  readonly force: boolean;
+}
+
+/** Items that lead from the current state to the one before the oldest change, and the paths that are kept. */
 async function itemsOf(
   context: FsContext,
-  { changes, checkpoints }: { readonly changes: readonly Checkpoint[]; readonly checkpoints: Checkpoints },
-): Promise<{ readonly items: readonly ChangeItem[]; readonly others: readonly string[] }> {
+  { changes, checkpoints, force }: Undoing,
+): Promise<{ readonly items: readonly ChangeItem[]; readonly kept: readonly Kept[] }> {
   const { wanted, broken } = composed(changes);
   const items: ChangeItem[] = [];
-  const others = new Set(broken);
+  const kept: Kept[] = [];
   const pace = new Pace(context.signal);
-  for (const [path, { from, to }] of [...wanted].sort(([a], [b]) => a < b ? -1 : 1)) {
+  for (const [path, states] of [...wanted].sort(([a], [b]) => a < b ? -1 : 1)) {
     if (pace.due) await pace.rest();
-    confineEntryForWrite(context, path);
-    const seen = context.tree.look(path);
-    const before = await takeSnapshot(context, path);
-    const now = await stateOf(before);
-    if (isSameState(now, to)) continue;
-    if (!isSameState(now, from)) others.add(path);
-    const loaded = await checkpoints.load(to);
-    const owner = before?.kind === "file" ? before.owner : null;
-    const after = loaded?.kind === "file" ? { ...loaded, owner } : loaded;
-    items.push({ path, before, after, seen });
+    try {
+      const { item, isOther } = await itemOf(context, path, { ...states, checkpoints });
+      if (item === null) continue;
+      if (!force && (isOther || broken.has(path))) kept.push({ path, reason: BY_OTHERS });
+      else items.push(item);
+    } catch (error) {
+      context.signal?.throwIfAborted();
+      kept.push({ path, reason: `is kept: ${messageOf(error)}` });
+    }
   }
-  return { items, others: [...others] };
+  return { items, kept };
+}
+
+/** Null if the path is as it was before. */
+async function itemOf(
+  context: FsContext,
+  path: string,
+  { from, to, checkpoints }: { readonly from: State; readonly to: State; readonly checkpoints: Checkpoints },
+): Promise<{ readonly item: ChangeItem | null; readonly isOther: boolean }> {
+  confineEntryForWrite(context, path);
+  const seen = context.tree.look(path);
+  const before = await takeSnapshot(context, path);
+  const now = await stateOf(before);
+  if (isSameState(now, to) && (modeOf(from) === modeOf(to) || modeOf(now) !== modeOf(from))) {
+    return { item: null, isOther: false };
+  }
+  const loaded = await checkpoints.load(to);
+  const owner = before?.kind === "file" ? before.owner : null;
+  const after = loaded?.kind === "file" ? { ...loaded, owner } : loaded;
+  return { item: { path, before, after, seen }, isOther: !isSameState(now, from) };
+}
+
+/** Of a file. */
+function modeOf(state: State): number | null {
+  return state?.kind === "file" ? state.mode : null;
 }
 
 /** The combined effect of all changes on each path; `broken` are paths that changed between two of them. */
 function composed(changes: readonly Checkpoint[]) {
   const wanted = new Map<string, { readonly from: State; readonly to: State }>();
-  const broken: string[] = [];
+  const broken = new Set<string>();
   for (const { items } of changes) {
     for (const { path, before, after } of items) {
       const later = wanted.get(path);
-      if (later && !isSameState(later.to, after)) broken.push(path);
+      if (later && !isSameState(later.to, after)) broken.add(path);
       wanted.set(path, { from: later?.from ?? after, to: before });
       if (later) wanted.set(path, { from: later.from, to: before });
     }

@@ -8,30 +8,27 @@ interface Options {
 }
 
 const MAX_SHOWN = 5;
-const BOM = "\uFEFF";
 
 /** The text after all hunks. Lines must match exactly, at the given line or in one place only; otherwise it rejects
- * with Error that shows the nearest place. Line endings and a byte order mark are kept. */
+ * with Error that shows the nearest place. Where a hunk has the file's line endings and byte order mark, as in git's
+ * diff, its new lines are taken as they are; where it has none, as a model writes it, they get those of the file. */
 export async function applyHunks(
   text: string,
   hunks: readonly PatchHunk[],
   { path, signal }: Options,
 ): Promise<string> {
-  const mark = text.startsWith(BOM) ? BOM : "";
-  const file = linesOf(text.slice(mark.length));
+  const file = linesOf(text);
   const pace = new Pace(signal);
   let shift = 0;
   let done = 0;
   for (const [index, hunk] of hunks.entries()) {
     const at = await placeOf(hunk, { lines: file.lines, shift, done, pace, name: nameOf(index, hunks, path) });
-    const kept = keepEnds(file.lines.slice(at, at + hunk.old.length), hunk.new, file.end);
+    const kept = replaced(hunk, { file, at });
     file.lines.splice(at, hunk.old.length, ...kept);
-    const isLast = at + kept.length === file.lines.length;
-    if (isLast && hunk.ended !== null) file.ended = hunk.ended;
     shift += kept.length - hunk.old.length;
     done = at + kept.length;
   }
-  return mark + textOf(file);
+  return textOf(file);
 }
 
 interface Lines {
@@ -58,10 +55,30 @@ function textOf({ lines, ended, end }: Lines): string {
   return ended ? `${text}\n` : end !== "" && text.endsWith(end) ? text.slice(0, -1) : text;
 }
 
-/** Keeps context lines as they are in the file; new ones end like those of the file. */
-function keepEnds(old: readonly string[], lines: readonly string[], end: string): string[] {
-  const known = new Map(old.map((line) => [plain(line), line]));
-  return lines.map((line) => known.get(plain(line)) ?? `${plain(line)}${end}`);
+/** The new lines of a hunk, as they are in the file from then on. */
+function replaced(hunk: PatchHunk, { file, at }: { readonly file: Lines; readonly at: number }): readonly string[] {
+  const { lines, end } = file;
+  const old = lines.slice(at, at + hunk.old.length);
+  const isOpen = (by: number): boolean => !file.ended && at + by === lines.length - 1;
+  // The line without an ending looks the same in both.
+  const isWhole = hunk.old.every((line, by) => (isOpen(by) ? `${line}${end}` : line) === old[by]);
+  const hasEnds = end === "" || old.some((_, by) => !isOpen(by)) || hunk.new.some((line) => line.endsWith("\r"));
+  const isLast = at + old.length === lines.length;
+  if (isLast && hunk.ended !== null) file.ended = hunk.ended;
+  if (isWhole && hasEnds) {
+    return hunk.new.map((line, by) => isLast && !file.ended && by === hunk.new.length - 1 ? `${line}${end}` : line);
+  }
+  const known = new Map(old.map((line) => [bare(line), line]));
+  const mark = at === 0 && old[0]?.startsWith("\uFEFF") ? "\uFEFF" : "";
+  return hunk.new.map((line, by) => {
+    const own = known.get(bare(line)) ?? `${bare(line)}${end}`;
+    return by === 0 ? `${mark}${own.replace(/^\uFEFF/, "")}` : own.replace(/^\uFEFF/, "");
+  });
+}
+
+/** A line without its ending and a byte order mark. */
+function bare(line: string): string {
+  return plain(line).replace(/^\uFEFF/, "");
 }
 
 async function placeOf(
@@ -78,14 +95,18 @@ async function placeOf(
   if (hunk.old.length === 0) {
     if (expected !== null && expected <= lines.length) return expected;
     if (lines.length === 0) return 0;
-    throw new Error(`Cannot apply ${name}: it has no line of the file, and so no place`);
+    throw new Error(
+      `Cannot apply ${name}: it has no line of the file, so that its place is unknown; add lines around it`,
+    );
   }
-  const old = hunk.old.map(plain);
+  const old = hunk.old.map(bare);
   if (expected !== null && expected >= 0 && fits(lines, old, expected)) return expected;
   const places = await placesOf(lines, { old, from: done, pace });
   const [first] = places;
   if (first !== undefined && places.length === 1) return first;
-  if (first === undefined) throw new Error(`Cannot apply ${name}: ${await nearestHunk(lines, { old, pace })}`);
+  if (first === undefined) {
+    throw new Error(`Cannot apply ${name}: ${await nearestHunk(lines.map(bare), { old, pace })}`);
+  }
   const shown = places.slice(0, MAX_SHOWN).map((at) => at + 1).join(", ");
   const more = places.length > MAX_SHOWN ? " and others" : "";
   throw new Error(`Cannot apply ${name}: its lines stand at lines ${shown}${more}; add lines around it`);
@@ -105,7 +126,7 @@ async function placesOf(
   const found: number[] = [];
   for (let at = from, length = 0; at < lines.length && found.length <= MAX_SHOWN; at++) {
     if (at % 1024 === 0 && pace.due) await pace.rest();
-    const line = plain(lines[at] ?? "");
+    const line = bare(lines[at] ?? "");
     while (length > 0 && line !== old[length]) length = table[length - 1] ?? 0;
     if (line === old[length]) length++;
     if (length < old.length) continue;
@@ -116,7 +137,7 @@ async function placesOf(
 }
 
 function fits(lines: readonly string[], old: readonly string[], at: number): boolean {
-  return at + old.length <= lines.length && old.every((line, by) => plain(lines[at + by] ?? "") === line);
+  return at + old.length <= lines.length && old.every((line, by) => bare(lines[at + by] ?? "") === line);
 }
 
 function nameOf(index: number, hunks: readonly PatchHunk[], path: string): string {

@@ -1,113 +1,296 @@
-import { parseBlocks } from "./parse_blocks.ts";
+import { FileHead, type IsFile } from "./file_head.ts";
+import { plain } from "./nearest_hunk.ts";
 import type { PatchHunk, PatchPart } from "./patch_part.ts";
 
 const MAX_PATCH = 4 * 1024 * 1024;
-const HUNK = /^@@+(?: -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?)?(?: @@.*| \.\.\. @@.*|\s*)$/;
+const MAX_PATH = 1_000;
+const MAX_SHOWN = 80;
+const HUNK = /^@@(?: -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?)?(?: @@.*| \.\.\. @@.*|\s*)$/s;
+const SEARCH = /^(<{5,9}) ?SEARCH/;
+const REPLACE = /^(>{5,9}) ?REPLACE/;
+const MAIL = /^From [0-9a-f]{40}/;
+const FENCE = /^\s*`{3,}/;
+const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
 
-/** The parts of a unified diff or of search/replace blocks. Throws Error that says what is missing. */
-export function parsePatch(text: string): readonly PatchPart[] {
+/**
+ * The parts of a patch: files of a unified diff, as git and other programs print it, and search/replace blocks, each
+ * after the path of its file, which holds for the blocks that follow:
+ *
+ *     src/app.ts
+ *     <<<<<<< SEARCH
+ *     old lines
+ *     =======
+ *     new lines
+ *     >>>>>>> REPLACE
+ *
+ * An empty search creates a file. Prose is possible around the parts, but every line that could belong to one is read:
+ * otherwise it throws Error with the number of the line, so that no part of a patch is left out. `isFile` decides
+ * between readings of a name.
+ */
+export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   if (text.length > MAX_PATCH) throw new RangeError(`Cannot apply the patch: ${text.length} characters are over 4 MB`);
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  const parts = lines.some((line) => /^<{5,9} ?SEARCH/.test(line)) ? parseBlocks(lines) : parseUnified(lines);
+  // A text that was converted as a whole says nothing about the files.
+  const isConverted = lines.length > 1 && lines.slice(0, -1).every((line) => line.endsWith("\r"));
+  const parts = new PatchReader(isConverted ? lines.map(plain) : lines, isFile).read();
   if (parts.length > 0) return parts;
   throw new Error(
     'Cannot apply the patch: it names no file; start with "--- a/path", "+++ b/path", "@@ … @@", or use blocks of path, <<<<<<< SEARCH, =======, >>>>>>> REPLACE',
   );
 }
 
-interface Head {
-  from?: string | null;
-  to?: string | null;
-  mode: number | null;
-}
+class PatchReader {
+  readonly #lines: readonly string[];
+  readonly #isFile: IsFile;
+  readonly #parts: PatchPart[] = [];
+  #at = 0;
+  /** The file whose lines are read. */
+  #head: FileHead | null = null;
+  #hunks: PatchHunk[] = [];
+  /** Whether a blank line or a signature has ended the file of `#head`. */
+  #isOver = false;
+  /** A mail begins another diff, after its message. */
+  #diff = 0;
+  #isMail = false;
+  #isFenced = false;
+  /** The file of the last block, and the line after that block. */
+  #path = "";
+  #since = 0;
 
-function parseUnified(lines: readonly string[]): readonly PatchPart[] {
-  const parts: PatchPart[] = [];
-  let head: Head = { mode: null };
-  let hunks: PatchHunk[] = [];
-  const finish = (): void => {
-    if (head.from !== undefined && head.to !== undefined) {
-      parts.push({ from: head.from, to: head.to, hunks, mode: head.mode });
+  constructor(lines: readonly string[], isFile: IsFile) {
+    this.#lines = lines;
+    this.#isFile = (path) => this.#parts.some(({ to }) => to === path) || isFile(path);
+  }
+
+  read(): readonly PatchPart[] {
+    while (this.#at < this.#lines.length) this.#step();
+    this.#finish();
+    return this.#parts;
+  }
+
+  #step(): void {
+    const line = this.#line(this.#at);
+    if (this.#isPart(line)) this.#since = this.#at;
+    else this.#prose(line);
+  }
+
+  /** Reads a line with its part, unless it is prose. */
+  #isPart(line: string): boolean {
+    if (SEARCH.test(line)) this.#block();
+    else if (line.startsWith("diff --git ")) {
+      this.#finish();
+      this.#head = new FileHead(this.#at++, { line, diff: this.#diff });
+    } else if (MAIL.test(line)) {
+      this.#finish();
+      this.#isMail = true;
+      this.#diff++;
+      this.#at++;
+    } else if (this.#isPair(this.#at)) this.#names();
+    else if (line.startsWith("@@") || /^diff --(?:cc|combined) /.test(line)) this.#hunk(line);
+    else if (this.#isMail) return false;
+    else if (/^GIT binary patch|^Binary files .* differ$/.test(line)) {
+      const name = this.#head?.shown || line;
+      throw new Error(`Cannot apply the patch: ${name} is a binary file, and only text can be patched; leave it out`);
+    } else if (!FileHead.isExtended(line)) return false;
+    else if (this.#head === null || this.#isOver || !this.#head.extend(line)) {
+      throw this.#unreadable(this.#at, "it belongs below a line of diff --git, in the order of git");
+    } else this.#at++;
+    return true;
+  }
+
+  /** Throws Error for what could be a lost line of a file. */
+  #prose(line: string): void {
+    if (FENCE.test(line)) this.#isFenced = true;
+    if (line === "---") this.#isMail = false;
+    if (line.trim() === "" || isSignature(line)) this.#isOver = true;
+    else if (this.#head !== null && /^[-+]/.test(line)) throw this.#unreadable(this.#at, "it belongs to no hunk");
+    else if (this.#head !== null && !this.#isOver && this.#hunks.length === 0 && !FENCE.test(line)) {
+      throw this.#unreadable(this.#at, "a hunk begins with @@");
     }
-    head = { mode: null };
-    hunks = [];
-  };
-  for (let at = 0; at < lines.length;) {
-    const line = (lines[at] ?? "").replace(/\r$/, "");
-    if (line.startsWith("diff --git ")) finish();
-    if (line.startsWith("GIT binary patch") || /^Binary files .* differ$/.test(line)) {
-      throw new Error("Cannot apply the patch: it changes a binary file, which needs other means");
+    this.#at++;
+  }
+
+  #names(): void {
+    if (this.#head === null || this.#head.isNamed || this.#isOver) {
+      this.#finish();
+      this.#head = new FileHead(this.#at, null);
     }
-    if (line.startsWith("--- ") && (lines[at + 1] ?? "").startsWith("+++ ")) {
-      if (hunks.length > 0 || head.to !== undefined && head.from !== undefined && !isRename(head)) finish();
-      head = { ...head, from: nameOf(line), to: nameOf(lines[at + 1] ?? "") };
-      at += 2;
-    } else if (line.startsWith("@@")) {
-      if (head.from === undefined || head.to === undefined) {
-        throw new Error(`Cannot apply the patch: line ${at + 1} is a hunk, and no file was named before it`);
+    this.#head.name(this.#line(this.#at), this.#line(this.#at + 1), this.#isFile);
+    this.#at += 2;
+  }
+
+  #finish(): void {
+    if (this.#head !== null) {
+      this.#parts.push(this.#head.part(this.#hunks));
+      this.#path = "";
+    }
+    this.#isMail = false;
+    this.#head = null;
+    this.#hunks = [];
+    this.#isOver = false;
+  }
+
+  #hunk(line: string): void {
+    const start = this.#at;
+    if (/^@@@|^diff /.test(line)) {
+      throw this.#unreadable(start, "it is of a merge: make a diff against one of its parents");
+    }
+    if (this.#head === null || !this.#head.isNamed) {
+      throw new Error(`Cannot apply the patch: line ${start + 1} is a hunk, and no file was named before it`);
+    }
+    const found = HUNK.exec(line.trimEnd());
+    if (!found) throw this.#unreadable(start, "it is not a hunk header");
+    const counts = found[1] === undefined ? null : { old: Number(found[2] ?? 1), new: Number(found[4] ?? 1) };
+    this.#at++;
+    const read = this.#hunkLines(counts);
+    const at = counts === null ? null : Math.max(1, Number(found[1]) + (counts.old === 0 ? 1 : 0));
+    const isShort = counts !== null && counts.old > read.old.length && !read.isAnchored;
+    if (isShort || counts !== null && counts.new - counts.old !== read.new.length - read.old.length) {
+      throw new Error(
+        `Cannot apply the patch: the header of line ${
+          start + 1
+        } says ${counts?.old} old and ${counts?.new} new lines, ` +
+          `its hunk has ${read.old.length} and ${read.new.length}; add the lines that are missing, or write only @@`,
+      );
+    }
+    if (!read.isChange) throw this.#unreadable(start, "its hunk adds and removes nothing");
+    this.#hunks.push({ line: at, old: read.old, new: read.new, ended: read.ended });
+    this.#isOver = false;
+  }
+
+  /**
+   * The lines of a hunk. The counts of its header are what they should be if a program wrote it, and an estimate if a
+   * model did: it may miss or have lines of context where that changes nothing. A line without a mark has lost its
+   * blank if the counts then fit, and cannot be read otherwise.
+   */
+  #hunkLines(counts: Counts | null) {
+    const hunk = { old: [] as string[], new: [] as string[], ended: null as boolean | null, isChange: false };
+    const [start, isFull] = [this.#at, () => counts?.old === hunk.old.length && counts.new === hunk.new.length];
+    let [bare, blanks, mark, first]: [number | null, number, string, string] = [null, 0, " ", ""];
+    const add = (text: string): void => {
+      first ||= mark;
+      if (mark !== "+") hunk.old.push(text);
+      if (mark !== "-") hunk.new.push(text);
+      hunk.isChange ||= mark !== " ";
+    };
+    for (; this.#at < this.#lines.length; this.#at++) {
+      const line = this.#lines[this.#at] ?? "";
+      if (this.#isBoundary(counts && { old: counts.old - hunk.old.length, new: counts.new - hunk.new.length })) break;
+      if (line.startsWith("\\ No newline") || (line.startsWith("\\ ") && isFull())) hunk.ended = mark === "-";
+      else if (/^[-+ ]/.test(line)) {
+        for (mark = " "; blanks > 0; blanks--) add("");
+        mark = line.slice(0, 1);
+        add(line.slice(1));
+      } else if (plain(line) === "" && (isFull() || counts === null)) blanks++;
+      else if (isFull() || this.#isFenced && FENCE.test(line)) break;
+      else {
+        if (counts === null) throw this.#unreadable(this.#at, MARKS);
+        if (plain(line) !== "") bare ??= this.#at;
+        mark = " ";
+        add(line);
       }
-      const { hunk, next } = readHunk(lines, at);
-      hunks.push(hunk);
-      at = next;
-    } else {
-      readExtended(line, head);
-      at++;
     }
+    if (bare !== null && !isFull()) throw this.#unreadable(bare, MARKS);
+    // Blank lines that separate the hunk from what follows were taken for lines of it.
+    for (let last = this.#at - 1; !isFull() && blanks === 0 && last >= start && this.#line(last) === ""; last--) {
+      hunk.old.pop();
+      hunk.new.pop();
+    }
+    return { ...hunk, isAnchored: first === " " && mark === " " };
   }
-  finish();
-  return parts;
-}
 
-function isRename({ from, to }: Head): boolean {
-  return from !== to && from !== null && to !== null;
-}
-
-/** `--- a/src/x.ts<TAB>2026-…` */
-function nameOf(line: string): string | null {
-  const name = (line.slice(4).split("\t")[0] ?? "").trim().replace(/^"(.*)"$/, "$1");
-  return name === "/dev/null" ? null : name.replace(/^[ab]\//, "");
-}
-
-/** Reads git's extended header lines. */
-function readExtended(line: string, head: Head): void {
-  const [, word = "", rest = ""] =
-    /^(rename from|rename to|new file mode|new mode|deleted file mode) (.+)$/.exec(line) ?? [];
-  if (word === "rename from") head.from = rest;
-  if (word === "rename to") head.to = rest;
-  if (word === "new file mode" || word === "new mode") head.mode = parseInt(rest, 8) & 0o777;
-  const git = /^diff --git a\/(.+) b\/(.+)$/.exec(line);
-  if (git && git[1] === git[2]) Object.assign(head, { from: git[1], to: git[2] });
-  if (word === "new file mode") head.from = null;
-  if (word === "deleted file mode") head.to = null;
-}
-
-/** The counts in the header are only a hint, since models miscount: what looks like a line of the hunk is one, except
- * the header of the next file once the counts are used up. */
-function readHunk(lines: readonly string[], start: number): { readonly hunk: PatchHunk; readonly next: number } {
-  const found = HUNK.exec((lines[start] ?? "").trimEnd());
-  if (!found) {
-    throw new Error(`Cannot apply the patch: line ${start + 1} is not a hunk header: ${lines[start]?.slice(0, 80)}`);
+  /** Whether a line ends a hunk of which this is left; null if the header does not say. */
+  #isBoundary(left: Counts | null): boolean {
+    const line = this.#line(this.#at);
+    if (/^@@|^diff -|^Index: |^={60}/.test(line) || MAIL.test(line) || SEARCH.test(line)) return true;
+    const isFull = left?.old === 0 && left.new === 0;
+    if (isFull && isSignature(line)) return true;
+    if (!this.#isPair(this.#at)) return false;
+    // They may also be a removed line that begins with "-- " and an added one with "++ ".
+    return isFull || this.#line(this.#at + 2).startsWith("@@") && !(left?.old === 1 && left.new === 1);
   }
-  const counts = { old: Number(found[2] ?? 1), new: Number(found[4] ?? 1) };
-  const before: string[] = [];
-  const after: string[] = [];
-  let ended: boolean | null = null;
-  let at = start + 1;
-  for (; at < lines.length; at++) {
-    const line = lines[at] ?? "";
-    const isLeft = before.length < counts.old || after.length < counts.new;
-    if (line.startsWith("@@") || line.startsWith("diff --git ")) break;
-    if (!isLeft && line.startsWith("--- ") && (lines[at + 1] ?? "").startsWith("+++ ")) break;
-    if (line.startsWith("\\")) {
-      ended = (lines[at - 1] ?? "").startsWith("-");
-    } else if (line.startsWith("-")) before.push(line.slice(1));
-    else if (line.startsWith("+")) after.push(line.slice(1));
-    else if (line.startsWith(" ") || (line.replace(/\r$/, "") === "" && isLeft)) {
-      before.push(line.slice(1));
-      after.push(line.slice(1));
-    } else break;
+
+  #isPair(at: number): boolean {
+    return this.#line(at).startsWith("--- ") && this.#line(at + 1).startsWith("+++ ");
   }
-  const line = found[1] === undefined ? null : Math.max(1, Number(found[1]) + (counts.old === 0 ? 1 : 0));
-  return { hunk: { line, old: before, new: after, ended }, next: at };
+
+  #block(): void {
+    const start = this.#at;
+    this.#finish();
+    const [, marker = ""] = SEARCH.exec(this.#line(start)) ?? [];
+    const ends = this.#lines.flatMap((line, at) => at > start ? [{ at, size: REPLACE.exec(line)?.[1]?.length }] : [])
+      .filter(({ size }) => size !== undefined);
+    const { at: end } = ends.find(({ size }) => size === marker.length) ?? ends[0] ?? { at: -1 };
+    const inner = this.#lines.slice(start + 1, end < 0 ? undefined : end);
+    const middle = middleOf(inner, marker.length);
+    if (middle === "several") {
+      throw new Error(
+        `Cannot apply the patch: the block of line ${start + 1} has several lines of =======; ` +
+          "give its three markers another length of 5 to 9, such as <<<<<<<< SEARCH, ======== and >>>>>>>> REPLACE",
+      );
+    }
+    if (end < 0 || middle < 0 || inner.some((line) => SEARCH.exec(line)?.[1] === marker)) {
+      const missing = middle < 0 ? "=======" : ">>>>>>> REPLACE";
+      throw new Error(`Cannot apply the patch: the block of line ${start + 1} has no ${missing}`);
+    }
+    const hunk = { line: null, old: inner.slice(0, middle), new: inner.slice(middle + 1), ended: null };
+    const path = this.#pathBefore(start, { isNew: hunk.old.length === 0 });
+    const from = hunk.old.length === 0 ? null : path;
+    this.#parts.push({ from, to: path, hunks: [hunk], mode: null, isLink: false, isCopy: false, diff: null });
+    [this.#path, this.#at] = [path, end + 1];
+  }
+
+  /** The path in the last line before a block, also in bold or as a heading, as models like to write it. */
+  #pathBefore(start: number, { isNew }: { readonly isNew: boolean }): string {
+    const lines = this.#lines.slice(this.#since, start).map((line, by) => ({
+      line: plain(line),
+      at: this.#since + by,
+    }));
+    const found = lines.findLast(({ line }) => line.trim() !== "" && !FENCE.test(line));
+    if (found === undefined) {
+      if (this.#path !== "") return this.#path;
+      throw new Error(`Cannot apply the patch: no path stands before the block of line ${start + 1}`);
+    }
+    const text = found.line.trim();
+    const path = text.replace(/^(?:#+|[-*]|\d+\.)\s+/, "").replace(/^[*`]+|[*`:]+$/g, "");
+    const [known] = [found.line, text, path].filter((one) => one.length < MAX_PATH && this.#isFile(one));
+    if (known !== undefined) return known;
+    const isName = path !== "" && path.length < MAX_PATH &&
+      (!/\s/.test(path) || isNew && /\.[A-Za-z0-9]{1,10}$/.test(path));
+    if (isName) return path;
+    throw this.#unreadable(
+      found.at,
+      "the line before <<<<<<< SEARCH is the path of a file, and this file is not there",
+    );
+  }
+
+  #line(at: number): string {
+    return plain(this.#lines[at] ?? "");
+  }
+
+  #unreadable(at: number, reason: string): Error {
+    const line = this.#line(at);
+    const shown = JSON.stringify(line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line);
+    return new Error(`Cannot apply the patch: line ${at + 1} cannot be read: ${shown}; ${reason}`);
+  }
+}
+
+interface Counts {
+  readonly old: number;
+  readonly new: number;
+}
+
+/** Mails of git end so. */
+function isSignature(line: string): boolean {
+  return /^-- ?$/.test(line);
+}
+
+/** The line between the two texts of a block: of the length of its other markers, so that a text may have shorter or
+ * longer ones. Negative if there is none. */
+function middleOf(lines: readonly string[], length: number): number | "several" {
+  const all = lines.flatMap((line, at) => /^={5,9}\s*$/.test(line) ? [at] : []);
+  const own = all.filter((at) => lines[at]?.trim().length === length);
+  const [found = -1, ...more] = own.length > 0 ? own : all;
+  return more.length > 0 ? "several" : found;
 }

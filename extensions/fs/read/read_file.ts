@@ -34,7 +34,7 @@ export async function readFile(context: FsContext, path: string, options: ReadFi
   } else {
     const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
     if (bytes === null) throw tooLarge(place, info.size);
-    refuseBinary(bytes, { place, action: "read" });
+    refuseBinary(bytes, { path: place.path, action: "read" });
     const decoded = decodeText(bytes);
     rememberFile(context, { place, bytes, lossy: decoded.lossy, info });
     text = decoded.text;
@@ -68,7 +68,7 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
     const count = file.read(buffer);
     if (count === 0) break;
     const chunk = buffer.subarray(0, count);
-    if (first) refuseBinary(chunk, { place, action: "read" });
+    if (first) refuseBinary(chunk, { path: place.path, size: file.facts.size, action: "read" });
     const cut = cutLines(chunk, { line, from, to });
     open = chunk.at(-1) !== LINE_FEED;
     line = cut.line;

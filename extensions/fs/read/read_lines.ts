@@ -43,7 +43,7 @@ export async function readLines(
     if (pace.due) await pace.rest();
     if (used === bytes.length) bytes = doubled(bytes);
     const read = file.read(bytes.subarray(used));
-    if (at === 0 && used === 0) refuseBinary(bytes.subarray(0, read), { place, action: "read" });
+    if (at === 0 && used === 0) refuseBinary(bytes.subarray(0, read), { path: place.path, size, action: "read" });
     more = read > 0;
     used += read;
     for (let feed = bytes.indexOf(LINE_FEED, end); feed >= 0 && feed < used && lines < count;) {

@@ -52,10 +52,10 @@ export async function readWhole(
 /** Throws Error for a binary file. */
 export function refuseBinary(
   bytes: Uint8Array,
-  { place, action }: { readonly place: WorkspacePath; readonly action: string },
+  { path, size = bytes.length, action }: { readonly path: string; readonly size?: number; readonly action: string },
 ): void {
   if (!isBinary(bytes)) return;
-  throw new Error(`Cannot ${action} ${place.path}: binary file, ${sizeText(place.info?.size ?? bytes.length)}`);
+  throw new Error(`Cannot ${action} ${path}: binary file, ${sizeText(size)}`);
 }
 
 /** Records the state of a file that the model now knows. */

@@ -6,7 +6,7 @@ import type { BranchPoint } from "../../domain/records/new_fork.ts";
 import { exported } from "../../conversation/exported.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
-import { runUndo, undoCuts } from "../../domain/reports/undo_report.ts";
+import { keptText, runUndo, undoCuts } from "../../domain/reports/undo_report.ts";
 import type { Session } from "../channel.ts";
 import type { ChatController } from "./chat.ts";
 import type { Panel, PanelActions } from "./widgets/panel.ts";
@@ -103,7 +103,9 @@ export class Actions implements PanelActions {
       if (report === null) return this.tell("Cannot undo: the extension that records file changes is disabled");
       const { error, files = [] } = report;
       const paths = files.map(({ path }) => path).join(", ");
-      this.tell(error ?? `Undid changes in ${paths} (vis undo --redo reapplies them)`);
+      const kept = keptText(report);
+      const more = kept === "" ? "" : `. ${kept}; vis undo --force undoes it there too`;
+      this.tell(error ?? `Undid changes in ${paths} (vis undo --redo reapplies them)${more}`);
     });
   }
 

@@ -11,16 +11,29 @@ export interface FileChange {
   readonly paths: readonly string[];
   /** Only in a list. */
   readonly undone?: boolean;
+  /** Only in a list: files that the undo of this change left as they were. */
+  readonly kept?: readonly string[];
 }
 
 /** What was undone; in a dry run, the changes that would be. */
 export interface UndoReport {
   /** Why nothing was. */
   readonly error?: string;
-  /** Others changed the files since; `force` overwrites that. */
+  /** Others changed all of the files since; `force` overwrites that. */
   readonly code?: "files_changed";
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
+  /** Files of these changes that were left as they are, such as those that others changed since. */
+  readonly kept?: readonly { readonly path: string; readonly reason: string }[];
+}
+
+const MAX_KEPT = 5;
+
+/** The files that an undo kept, in one sentence; "" if there are none. */
+export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept"): string {
+  if (kept.length === 0) return "";
+  const shown = kept.slice(0, MAX_KEPT).map(({ path, reason }) => `${path} (${reason})`).join(", ");
+  return `${verb} ${shown}${kept.length > MAX_KEPT ? ` and ${kept.length - MAX_KEPT} more` : ""}`;
 }
 
 /** What `runUndo` takes as `cuts`: of queries that a fork shows in part, later changes are not touched. */

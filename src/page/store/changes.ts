@@ -14,12 +14,18 @@ async function look(conversation: string): Promise<void> {
   await load(conversation).catch(() => latest.value = null);
 }
 
-/** Undoes the changes; resolves with the paths of the files. */
-async function undo(conversation: string, { changes }: UndoPreview): Promise<readonly string[]> {
+/** Undoes the changes; resolves with the files that were restored, and those that were kept. */
+async function undo(
+  conversation: string,
+  { changes }: UndoPreview,
+): Promise<Pick<UndoPreview, "files" | "kept">> {
   const body = { changes: changes.map(({ id }) => id) };
-  const { files } = await json<UndoPreview>(inApi("conversations", conversation, "undo"), { method: "POST", body });
+  const { files, kept } = await json<UndoPreview>(inApi("conversations", conversation, "undo"), {
+    method: "POST",
+    body,
+  });
   await load(conversation);
-  return files.map(({ path }) => path);
+  return { files, kept };
 }
 
 /** File changes of the open conversation. */

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { Button } from "../parts/button.tsx";
 import { ShownDiff } from "../parts/shown_diff.tsx";
+import { keptText } from "../../domain/reports/undo_report.ts";
 import { plural } from "../text/plural.ts";
 import type { UndoPreview } from "../store/api_types.ts";
 import { ask } from "../store/ask.ts";
@@ -37,7 +38,9 @@ async function undo(conversation: string): Promise<void> {
   const paths = found.files.map(({ path }) => path);
   const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
   const named = `${paths.slice(0, MOST_NAMED).join(", ")}${more}`;
-  if (await ask(`Undo the changes of ${named}?`, { verb: "Undo" }) === null) return;
+  const question = [`Undo the changes of ${named}?`, keptText(found, "It keeps")].join(" ").trimEnd();
+  if (await ask(question, { verb: "Undo" }) === null) return;
   const undone = await changes.undo(conversation, found);
-  say(`Undid the changes of ${plural(undone.length, "file")}; vis undo --redo reapplies them`);
+  const done = `Undid the changes of ${plural(undone.files.length, "file")}; vis undo --redo reapplies them`;
+  say([done, keptText(undone)].filter((text) => text !== "").join(". "));
 }

@@ -154,3 +154,129 @@ Deno.test("fs.patch() refuses a file that changed since it was read", async () =
   const patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n";
   assert.match(await workspace.refusal("patch", patch), /Cannot patch a\.txt: it changed on disk since it was read/);
 });
+
+Deno.test("fs.patch() applies a hunk with lines that lost their blank where the counts fit, and no part of it", async () => {
+  const before = "one\ntwo\n\tthree\nfour\nfive\n";
+  await using workspace = await Workspace.with({ "a.txt": before });
+  const of = (lines: readonly string[]): string => ["--- a/a.txt", "+++ b/a.txt", ...lines, ""].join("\n");
+  const body = ["one", "-two", "+TWO", "\tthree", "-four", "+FOUR", "five"];
+  const header = "@@ -1,5 +1,5 @@";
+  for (const bare of [[3], [0], [6], [0, 3, 6], []]) {
+    const lines = body.map((line, at) => /^[-+]/.test(line) || bare.includes(at) ? line : ` ${line}`);
+    await workspace.call("patch", of([header, ...lines]));
+    assert.equal(await workspace.text("a.txt"), "one\nTWO\n\tthree\nFOUR\nfive\n");
+    await workspace.call("undo");
+  }
+  const marked = body.map((line) => /^[-+\t]/.test(line) ? line : ` ${line}`);
+  const unreadable = (line: number, text: string) =>
+    `Cannot apply the patch: line ${line} cannot be read: ${
+      JSON.stringify(text)
+    }; a line of a hunk begins with " ", "-" or "+"`;
+  for (const wrong of ["@@", "@@ -1,4 +1,4 @@", "@@ -1,6 +1,6 @@"]) {
+    assert.equal(await workspace.refusal("patch", of([wrong, ...marked])), unreadable(7, "\tthree"));
+  }
+  const second = ["@@ -1,2 +1,2 @@", "-one", "+1", " two", "@@", "three", "-four", "+4"];
+  assert.equal(await workspace.refusal("patch", of(second)), unreadable(8, "three"));
+  assert.match(
+    await workspace.refusal("patch", of(["@@ -1,2 +1,2 @@", " one", "-two", "+TWO", "Then:", "-four", "+FOUR"])),
+    /line 8 cannot be read: "-four"; it belongs to no hunk/,
+  );
+  const cut = [" one", "-two", "+TWO", " \tthree", "-four"];
+  assert.match(
+    await workspace.refusal("patch", of([header, ...cut])),
+    /says 5 old and 5 new lines, its hunk has 4 and 3/,
+  );
+  assert.match(await workspace.refusal("patch", of([header, ...cut, "+FOUR"])), /its hunk has 4 and 4; add the lines/);
+  assert.match(await workspace.refusal("patch", of(["-one", "+1"])), /line 3 cannot be read: "-one"/);
+  assert.match(await workspace.refusal("patch", of(["@@ -1,2 +1,2 @@", " one", " two"])), /adds and removes nothing/);
+  assert.match(await workspace.refusal("patch", of([])), /is incomplete: nothing follows that changes it/);
+  assert.equal(await workspace.text("a.txt"), before);
+});
+
+Deno.test("fs.patch() applies a diff and blocks in one text, and reads names with blanks", async () => {
+  await using workspace = await Workspace.with({ "a.txt": FILE, "b.txt": "x\n", "my notes.md": "x\n" });
+  await workspace.call(
+    "patch",
+    "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n\nThen the others:\n\n" +
+      "b.txt\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n\n**my notes.md**\n```md\n<<<<<<< SEARCH\nx\n=======\nz\n" +
+      ">>>>>>> REPLACE\n```\n`new notes.md`:\n<<<<<<< SEARCH\n=======\nnew\n>>>>>>> REPLACE\n" +
+      "--- a/a.txt\n+++ b/a.txt\n@@\n-two\n+2\n three\n",
+  );
+  const texts = await Promise.all(
+    ["a.txt", "b.txt", "my notes.md", "new notes.md"].map((name) => workspace.text(name)),
+  );
+  assert.deepEqual(texts, [FILE.replace("one\ntwo", "1\n2"), "y\n", "z\n", "new\n"]);
+  const block = (path: string, search = "y\n") =>
+    `${path}\n<<<<<<< SEARCH\n${search}=======\nchanged\n>>>>>>> REPLACE\n`;
+  for (const name of ["your notes.md", "Now the second change:"]) {
+    const refusal = await workspace.refusal("patch", `${block("b.txt")}${block(name)}`);
+    assert.match(refusal, /line 7 cannot be read: "(?:your|Now).*the path of a file, and this file is not there/);
+  }
+  assert.match(await workspace.refusal("patch", block("Create the helper:", "")), /line 1 cannot be read/);
+  assert.equal(await workspace.text("b.txt"), "y\n");
+});
+
+Deno.test("fs.patch() does not guess which line divides a block, and takes longer markers", async () => {
+  await using workspace = await Workspace.with({ "a.md": "Title\n=======\nold\n" });
+  const block = (mark: string) =>
+    `a.md\n<<<<<<<${mark.replace("=", "<")} SEARCH\n=======\nold\n=======${mark}\n=======\nnew\n>>>>>>>${
+      mark.replace("=", ">")
+    } REPLACE\n`;
+  assert.match(await workspace.refusal("patch", block("")), /the block of line 2 has several lines of =======/);
+  await workspace.call("patch", block("="));
+  assert.equal(await workspace.text("a.md"), "Title\n=======\nnew\n");
+});
+
+Deno.test("fs.patch() makes no link that leads out of the workspace, or to what is protected", async () => {
+  await using workspace = await Workspace.with({ "d/a.txt": "a\n", ".git/config": "x\n", "b.txt": "b\n" });
+  await Deno.symlink("../..", join(workspace.root, "d/up"));
+  const link = (target: string, name = "d/link") =>
+    `diff --git a/${name} b/${name}\nnew file mode 120000\nindex 0000000..1111111\n--- /dev/null\n+++ b/${name}\n` +
+    `@@ -0,0 +1 @@\n+${target}\n\\ No newline at end of file\n`;
+  for (
+    const target of ["/etc/passwd", "../../app2/secret.txt", "up/app2/secret.txt", "../.git/config", "x/../a.txt", ""]
+  ) {
+    assert.match(await workspace.refusal("patch", link(target)), /^Cannot patch d\/link: its link to /, target);
+  }
+  for (const target of ["a.txt", "../b.txt", "not there"]) {
+    await workspace.call("patch", link(target));
+    assert.equal(await Deno.readLink(join(workspace.root, "d/link")), target);
+    await workspace.call("undo");
+  }
+  await workspace.call("patch", link("a.txt"));
+  const through = `${
+    link("..", "e")
+  }diff --git a/e/x b/e/x\nnew file mode 100644\n--- /dev/null\n+++ b/e/x\n@@ -0,0 +1 @@\n+x\n`;
+  await workspace.refusal("patch", through);
+  assert.deepEqual(await workspace.names(), [".git", "b.txt", "d"]);
+});
+
+Deno.test("fs.patch() refuses what only git can apply, and names it", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\n", "x.bin": Uint8Array.of(1, 0, 2) });
+  const of = (text: string): Promise<string> => workspace.refusal("patch", `diff --git a/a.txt b/a.txt\n${text}`);
+  assert.match(await of("index 1..2 160000\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n"), /a submodule/);
+  assert.match(await of("index 1..2 100644\nBinary files a/a.txt and b/a.txt differ\n"), /a\.txt is a binary file/);
+  assert.match(await of("similarity index 90%\nrename from a.txt\n"), /one of its lines of rename is missing/);
+  assert.match(await of("old mode 100644\n"), /one of its two modes is missing/);
+  assert.match(await of("index 1111111..2222222 100644\n"), /its hunks are missing/);
+  assert.match(
+    await workspace.refusal("patch", "rename from a.txt\nrename to b.txt\n"),
+    /line 1 cannot be read: "rename from a.txt"; it belongs below a line of diff --git/,
+  );
+  assert.match(
+    await workspace.refusal(
+      "patch",
+      "diff --cc a.txt\nindex 1,2..3\n--- a/a.txt\n+++ b/a.txt\n@@@ -1,1 -1,1 +1,1 @@@\n",
+    ),
+    /it is of a merge/,
+  );
+  assert.match(
+    await workspace.refusal("patch", '--- "a/\\377.txt"\n+++ "b/\\377.txt"\n@@ -1 +1 @@\n-a\n+b\n'),
+    /is not UTF-8/,
+  );
+  await workspace.call(
+    "patch",
+    "diff --git a/x.bin b/y.bin\nsimilarity index 100%\nrename from x.bin\nrename to y.bin\n",
+  );
+  assert.deepEqual(await workspace.names(), ["a.txt", "y.bin"]);
+});

@@ -108,6 +108,47 @@ Deno.test("undoCli() refuses what somebody else changed, and forces it where it 
   assert.equal(await workspace.text("a.txt"), "mine\n");
 });
 
+Deno.test("undoCli() undoes file by file: what somebody else changed is kept, and can be forced later", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" });
+  await workspace.call("writeFile", "c.txt", "C\n");
+  await workspace.call("edit", [{ path: "a.txt", old: "a", new: "A" }, { path: "b.txt", old: "b", new: "B" }]);
+  await workspace.put("b.txt", "mine\n");
+  const texts = () => Promise.all(["a.txt", "b.txt", "c.txt"].map((name) => workspace.text(name)));
+  const kept = [{ path: "b.txt", reason: "changed since by someone else" }];
+  const shown = await cli(workspace, { dryRun: true, scope: "step" });
+  assert.deepEqual([shown.code, shown.told.kept, await texts()], [1, kept, ["A\n", "mine\n", "C\n"]]);
+  const undone = await cli(workspace, { scope: "step" });
+  assert.deepEqual([undone.code, undone.told.kept, undone.told.files.length], [1, kept, 1]);
+  assert.deepEqual(await texts(), ["a\n", "mine\n", "C\n"]);
+  const [, partly] = (await cli(workspace, { list: true })).told.changes;
+  assert.deepEqual([partly.undone, partly.paths, partly.kept], [true, ["a.txt", "b.txt"], ["b.txt"]]);
+  const older = await cli(workspace, { scope: "step" });
+  assert.deepEqual([older.code, await texts()], [0, ["a\n", "mine\n", "c\n"]]);
+  assert.equal((await cli(workspace, { redo: true })).code, 0);
+  assert.deepEqual(await texts(), ["a\n", "mine\n", "C\n"]);
+  await cli(workspace, { scope: "step" });
+  const forced = await cli(workspace, { scope: "step", force: true });
+  assert.deepEqual([forced.code, forced.told.files.length, await texts()], [0, 1, ["a\n", "b\n", "c\n"]]);
+  assert.equal((await cli(workspace, { scope: "step", force: true })).told.error, "Nothing to undo");
+  await cli(workspace, { redo: true });
+  assert.deepEqual(await texts(), ["a\n", "mine\n", "c\n"]);
+});
+
+Deno.test("undoCli() keeps a file whose previous content is gone, and undoes the others", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "a\n" });
+  await workspace.call(
+    "patch",
+    "a.txt\n<<<<<<< SEARCH\na\n=======\nA\n>>>>>>> REPLACE\nb.txt\n<<<<<<< SEARCH\n=======\nb\n>>>>>>> REPLACE\n",
+  );
+  for await (const { name } of Deno.readDir(`${workspace.home}/checkpoints`)) {
+    await Deno.remove(`${workspace.home}/checkpoints/${name}/objects`, { recursive: true });
+  }
+  const { code, told } = await cli(workspace, {});
+  assert.deepEqual([code, told.files.map(({ path }: { path: string }) => path)], [1, ["b.txt"]]);
+  assert.match(told.kept[0].reason, /previous content of the file is no longer kept/);
+  assert.deepEqual([await workspace.text("a.txt"), await workspace.names()], ["A\n", ["a.txt"]]);
+});
+
 Deno.test("undoCli() shows changes without undoing them, and undoes named ones once", async () => {
   await using workspace = await Workspace.with({ "a.txt": "one\n" });
   await workspace.call("edit", "a.txt", { old: "one", new: "two" });
@@ -116,7 +157,7 @@ Deno.test("undoCli() shows changes without undoing them, and undoes named ones o
   assert.equal(await workspace.text("a.txt"), "two\n");
   const changes = told.changes.map(({ id }: { id: string }) => id).join(",");
   assert.equal((await cli(workspace, { changes })).told.files.length, 1);
-  assert.deepEqual(await cli(workspace, { changes }), { code: 0, told: { changes: [], files: [] } });
+  assert.deepEqual(await cli(workspace, { changes }), { code: 0, told: { changes: [], files: [], kept: [] } });
   assert.equal(await workspace.text("a.txt"), "one\n");
 });
 

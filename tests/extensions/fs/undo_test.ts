@@ -37,15 +37,31 @@ Deno.test("fs.undo() takes back several changes of one file at once, and an undo
   assert.equal(await workspace.text("run.sh"), "3");
 });
 
-Deno.test("fs.undo() refuses files that somebody else changed since, names them, and changes none", async () => {
+Deno.test("fs.undo() keeps a file that somebody else changed since, names it, and undoes the others", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a\n", "b.txt": "b\n" });
   await workspace.call("edit", [{ path: "a.txt", old: "a", new: "A" }, { path: "b.txt", old: "b", new: "B" }]);
   await workspace.put("b.txt", "B and mine\n");
-  assert.equal(await workspace.refusal("undo"), "Cannot undo: b.txt changed since by someone else");
+  assert.deepEqual(await workspace.call("undo"), [
+    { path: "a.txt", bytes: 2, diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-A\n+a\n" },
+    { path: "b.txt", kept: "changed since by someone else" },
+  ]);
+  assert.deepEqual([await workspace.text("a.txt"), await workspace.text("b.txt")], ["a\n", "B and mine\n"]);
+  assert.equal(await workspace.refusal("undo"), "Nothing to undo; an undo kept b.txt");
+  await workspace.call("undo", { redo: true });
   assert.equal(await workspace.text("a.txt"), "A\n");
   await workspace.put("b.txt", "B\n");
   await workspace.call("undo");
   assert.deepEqual([await workspace.text("a.txt"), await workspace.text("b.txt")], ["a\n", "b\n"]);
+});
+
+Deno.test("fs.undo() restores the mode that a patch changed, and nothing else", async () => {
+  await using workspace = await Workspace.with({ "a.sh": "echo 1\n" });
+  const mode = async () => ((await Deno.stat(join(workspace.root, "a.sh"))).mode ?? 0) & 0o777;
+  await Deno.chmod(join(workspace.root, "a.sh"), 0o640);
+  await workspace.call("patch", "diff --git a/a.sh b/a.sh\nold mode 100644\nnew mode 100755\n");
+  assert.equal(await mode(), 0o750);
+  await workspace.call("undo");
+  assert.equal(await mode(), 0o640);
 });
 
 Deno.test("fs.undo() refuses where somebody changed a file between two of the changes", async () => {

@@ -1,6 +1,6 @@
 import { localTime } from "../../../domain/text/ago.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import { type FileChange, runUndo, type UndoReport } from "../../../domain/reports/undo_report.ts";
+import { type FileChange, keptText, runUndo, type UndoReport } from "../../../domain/reports/undo_report.ts";
 import type { Io } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { diffLines } from "../output/diff_lines.ts";
@@ -41,7 +41,7 @@ export async function undoCommand(
   if (report.error !== undefined) io.stderr(`vis: ${visibleText(report.error)}${hint(report, flags)}\n`);
   else if (!flags.json && flags.list) list(report.changes ?? [], io);
   else if (!flags.json) show(report, { io, flags });
-  return report.error === undefined ? 0 : 1;
+  return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
 }
 
 function hint({ code }: UndoReport, { redo }: UndoFlags): string {
@@ -50,26 +50,28 @@ function hint({ code }: UndoReport, { redo }: UndoFlags): string {
 
 function list(changes: readonly FileChange[], io: Io): void {
   if (changes.length === 0) io.stderr("No file changes are recorded for this workspace\n");
-  for (const { at, change, conversationId, paths, undone } of changes) {
+  for (const { at, change, conversationId, paths, undone, kept = [] } of changes) {
     const more = paths.length > SHOWN_PATHS ? ` (+${paths.length - SHOWN_PATHS})` : "";
     const shown = visibleText(`${paths.slice(0, SHOWN_PATHS).join(" ")}${more}`);
     const time = localTime(at, "second");
     io.stdout(
-      `${time}  ${conversationId.slice(0, 8).padEnd(8)}  ${change.padEnd(9)}  ${shown}${undone ? "  undone" : ""}\n`,
+      `${time}  ${conversationId.slice(0, 8).padEnd(8)}  ${change.padEnd(9)}  ${shown}${undone ? "  undone" : ""}${
+        kept.length > 0 ? visibleText(` except ${kept.slice(0, SHOWN_PATHS).join(" ")}`) : ""
+      }\n`,
     );
   }
 }
 
-function show(
-  { changes = [], files = [] }: UndoReport,
-  { io, flags }: { readonly io: Io; readonly flags: UndoFlags },
-): void {
+function show(report: UndoReport, { io, flags }: { readonly io: Io; readonly flags: UndoFlags }): void {
+  const { changes = [], files = [] } = report;
   for (const { diff } of files) {
     for (const line of diffLines(diff, { color: io.stdoutColor, most: SHOWN_LINES })) io.stdout(`${line}\n`);
   }
   const what = flags.redo ? "the undone changes" : `${changes.length} change${changes.length === 1 ? "" : "s"}`;
   const where = `${files.length} file${files.length === 1 ? "" : "s"}`;
-  if (flags.dryRun) return io.stderr(`Would ${flags.redo ? "reapply" : "undo"} ${what} in ${where}\n`);
   const hint = flags.redo ? "" : " (vis undo --redo reapplies them)";
-  io.stderr(`${flags.redo ? "Reapplied" : "Undid"} ${what} in ${where}${hint}\n`);
+  if (flags.dryRun) io.stderr(`Would ${flags.redo ? "reapply" : "undo"} ${what} in ${where}\n`);
+  else io.stderr(`${flags.redo ? "Reapplied" : "Undid"} ${what} in ${where}${hint}\n`);
+  const kept = visibleText(keptText(report));
+  if (kept !== "") io.stderr(`vis: ${kept}; --force ${flags.redo ? "redoes" : "undoes"} it there too\n`);
 }

@@ -74,8 +74,16 @@ export const storedOutputs = {
   "undo": z.looseObject({
     error: z.looseObject({ code: count, message: z.string(), reason: z.literal("files_changed").optional() }).optional()
       .describe("Why nothing was undone"),
-    changes: z.array(z.looseObject({ id: z.string(), at: time, paths: z.array(z.string()) })).optional(),
+    changes: z.array(z.looseObject({
+      id: z.string(),
+      at: time,
+      paths: z.array(z.string()),
+      undone: z.boolean().optional().describe("With --list"),
+      kept: z.array(z.string()).optional().describe("With --list: files that its undo left as they were"),
+    })).optional(),
     files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
+    kept: z.array(z.object({ path: z.string(), reason: z.string() })).optional()
+      .describe("Files that were left as they are, such as those that others changed since; the exit code is then 1"),
   }),
   "search": z.array(SearchHitSchema),
   "logs jsonl": z.object({

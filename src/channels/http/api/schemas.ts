@@ -191,7 +191,12 @@ const fileChanges = z.array(z.object({
 }));
 const diffs = z.array(z.object({ path: z.string(), diff: z.string().describe("Unified diff") }));
 
-export const UndoSchema = z.object({ changes: fileChanges, files: diffs });
+export const UndoSchema = z.object({
+  changes: fileChanges,
+  files: diffs,
+  kept: z.array(z.object({ path: z.string(), reason: z.string() }))
+    .describe("Files of these changes that are left as they are, such as those that others changed since"),
+});
 
 export const UndoPreviewSchema = UndoSchema.extend({
   fault: z.string().nullable().describe("Why nothing can be undone"),

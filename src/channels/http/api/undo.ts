@@ -23,19 +23,23 @@ undo.get(
   async (c) => {
     const { conversations, undo } = c.env.parts;
     const cuts = undo ? undoCuts(await conversations.queries(c.var.conversation)) : {};
-    const { error = null, changes = [], files = [] } = await undo?.(c.var.conversation, { dryRun: true, ...cuts }) ??
-      { error: NONE };
-    return c.json(schema.UndoPreviewSchema.parse({ changes, files, fault: error }));
+    const { error = null, changes = [], files = [], kept = [] } =
+      await undo?.(c.var.conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
+    return c.json(schema.UndoPreviewSchema.parse({ changes, files, kept, fault: error }));
   },
 );
 
 undo.post(
   "/undo",
-  describe("undo", "Undo file changes, all or none; those that are undone already are skipped", {
-    scope: "write",
-    200: schema.UndoSchema,
-    errors: [409],
-  }),
+  describe(
+    "undo",
+    "Undo file changes, except in files that others changed since; those that are undone already are skipped",
+    {
+      scope: "write",
+      200: schema.UndoSchema,
+      errors: [409],
+    },
+  ),
   validJson(schema.UndoBody),
   inConversation,
   async (c) => {
@@ -46,8 +50,8 @@ undo.post(
     const { changes: wanted } = c.req.valid("json");
     const report = await c.env.parts.undo?.(conversation, { changes: wanted.join(",") });
     if (!report) throw new Problem(NONE, { kind: "not-found" });
-    const { error, changes = [], files = [] } = report;
+    const { error, changes = [], files = [], kept = [] } = report;
     if (error !== undefined) throw new Problem(error, { kind: "changed", status: 409 });
-    return c.json(schema.UndoSchema.parse({ changes, files }));
+    return c.json(schema.UndoSchema.parse({ changes, files, kept }));
   },
 );

@@ -58,6 +58,19 @@ Deno.test("vis undo says why it took nothing back, and how to do it all the same
   assert.equal(await told([], {}), `vis: ${error}\n`);
 });
 
+Deno.test("vis undo names the files that it kept, and then exits with 1", async () => {
+  const kept = [{ path: "b.txt", reason: "changed since by someone else" }];
+  const told = await run(["undo"], { answer: { changes: [CHANGE], files: [{ path: "a.txt", diff: "" }], kept }, code: 1 });
+  assert.equal(told.code, 1);
+  assert.equal(
+    told.err,
+    "Undid 1 change in 1 file (vis undo --redo reapplies them)\n" +
+      "vis: Kept b.txt (changed since by someone else); --force undoes it there too\n",
+  );
+  const list = await run(["undo", "--list"], { answer: { changes: [{ ...CHANGE, undone: true, kept: ["b.txt"] }] } });
+  assert.match(list.out, /a\.txt b\.txt {2}undone except b\.txt\n$/);
+});
+
 Deno.test("vis undo --list shows changes, and which are taken back", async () => {
   const many = { ...CHANGE, paths: ["1", "2", "3", "4", "5", "6"], undone: true };
   const { out } = await run(["undo", "--list"], { answer: { changes: [CHANGE, many] } });

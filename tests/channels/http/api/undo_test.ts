@@ -31,9 +31,19 @@ Deno.test("undo shows what the last request changed, undoes it once, and does no
   assert.deepEqual([changes, files, fault], [[{ id: "0abc-01", at: 7, queryId: "q", paths: ["a.ts"] }], FILES, null]);
   const body = { changes: ["0abc-01"] };
   assert.equal((await (await rig.post(at, body)).json()).files.length, 1);
-  assert.deepEqual(await (await rig.post(at, body)).json(), { changes: [], files: [] });
+  assert.deepEqual(await (await rig.post(at, body)).json(), { changes: [], files: [], kept: [] });
   assert.equal((await (await rig.ask(at)).json()).fault, "Nothing to undo");
   assert.deepEqual(asked[1], { workspace: "/work", changes: "0abc-01" });
+});
+
+Deno.test("undo says which files it kept, beforehand and afterwards", async () => {
+  const kept = [{ path: "b.ts", reason: "changed since by someone else" }];
+  const report = { changes: [CHANGE], files: FILES, kept };
+  await using rig = await startRig([], { undo: () => Promise.resolve(report) });
+  const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
+  assert.deepEqual((await (await rig.ask(at)).json()).kept, kept);
+  const undone = await rig.post(at, { changes: ["0abc-01"] });
+  assert.deepEqual([undone.status, (await undone.json()).kept], [200, kept]);
 });
 
 Deno.test("undo refuses what is no id, changes of others, and a server that changes no files", async () => {
