@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: eb26b45cf61178874f993622b9f846e1e68b3b6dd16efaa7c1a0c539f5c42224
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2a597c4d1a61fd5b2fbfe64429b988880e54bb99ebcf418e8e6057a47cf7b958
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -517,6 +517,15 @@ export declare function editDistance(one: string, other: string): number;
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode` only
  * its owner can read it. The folder must exist. */
 export declare function replaceFile(path: string, text: string, { mode }?: {
+  mode?: number | undefined;
+}): Promise<void>;
+/** Creates an empty file if there is none, with an owner as in `inheritOwner`. */
+export declare function ensureFile(path: string, { mode }?: {
+  mode?: number | undefined;
+}): Promise<void>;
+/** Creates a folder, and the folders above it, where they are missing, with owners as in `inheritOwner`. Only their
+ * owner can enter them. */
+export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
 /** Runs tasks while their amounts together are at most `limit`, in the order of their requests. An amount is 1 by

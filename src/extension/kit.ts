@@ -7,7 +7,7 @@ export { isSecureUrl } from "../domain/kit/is_secure_url.ts";
 export { matchesWildcard } from "../domain/kit/matches_wildcard.ts";
 export { messageOf, reasonOf } from "../domain/kit/message_of.ts";
 export { editDistance, nearestName, nearestNames } from "../domain/kit/nearest_name.ts";
-export { replaceFile } from "../domain/kit/replace_file.ts";
+export { ensureFile, ensureFolder, replaceFile } from "../domain/kit/replace_file.ts";
 export { Semaphore } from "../domain/kit/semaphore.ts";
 export { settledWithin } from "../domain/kit/settled_within.ts";
 export { smallTextFile } from "../domain/kit/small_text_file.ts";

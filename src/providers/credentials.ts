@@ -1,7 +1,7 @@
 import { asRecord } from "../domain/kit/as_record.ts";
 import { dirname, join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
-import { replaceFile } from "../domain/kit/replace_file.ts";
+import { ensureFile, ensureFolder, replaceFile } from "../domain/kit/replace_file.ts";
 import { fileFault } from "../domain/text/file_fault.ts";
 
 /** What is stored for one provider. */
@@ -94,8 +94,10 @@ export class Credentials {
 
   async #write(path: string, change: (stored: Stored) => Stored): Promise<void> {
     const folder = dirname(path);
-    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-    using lock = await Deno.open(join(folder, "auth.lock"), { create: true, write: true, mode: 0o600 });
+    await ensureFolder(folder);
+    const locked = join(folder, "auth.lock");
+    await ensureFile(locked);
+    using lock = await Deno.open(locked, { write: true });
     await lock.lock(true);
     const providers = change(await this.#load());
     await replaceFile(path, `${JSON.stringify({ version: 1, providers }, null, 2)}\n`);

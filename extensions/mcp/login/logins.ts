@@ -4,7 +4,7 @@ import type {
   OAuthClientInformationMixed,
   OAuthTokens,
 } from "@modelcontextprotocol/client";
-import { replaceFile } from "@vis/extension";
+import { ensureFile, ensureFolder, replaceFile } from "@vis/extension";
 import { LoginError } from "./login_error.ts";
 
 /** What a login leaves: enough to renew it without asking. */
@@ -52,8 +52,10 @@ export class Logins {
 
   /** Runs `work` while no other conversation or process changes a login: a refresh token may work only once. */
   async exclusive<T>(work: (write: (name: string, login: Login | null) => Promise<void>) => Promise<T>): Promise<T> {
-    await Deno.mkdir(this.#home, { recursive: true, mode: 0o700 });
-    using lock = await Deno.open(join(this.#home, "mcp-logins.lock"), { create: true, write: true, mode: 0o600 });
+    await ensureFolder(this.#home);
+    const locked = join(this.#home, "mcp-logins.lock");
+    await ensureFile(locked);
+    using lock = await Deno.open(locked, { write: true });
     await lock.lock(true);
     return await work(async (name, login) => {
       const others = Object.entries(await this.#read()).filter(([one]) => one !== name);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import type { ServeRequest } from "../../channels/channel.ts";
 import { ConfigError } from "../../domain/errors.ts";
+import { ensureFile, ensureFolder } from "../../domain/kit/replace_file.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
@@ -51,8 +52,9 @@ async function make(path: string): Promise<ServerToken> {
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   try {
     const token = randomBytes(32).toString("base64url");
-    await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await Deno.writeTextFile(draft, `${token}\n`, { createNew: true, mode: 0o600 });
+    await ensureFolder(dirname(path));
+    await ensureFile(draft);
+    await Deno.writeTextFile(draft, `${token}\n`, { create: false });
     await Deno.link(draft, path);
     return { token, from: path, notes: [] };
   } catch (error) {

@@ -6,7 +6,7 @@ import type { ApprovalRule, ApprovalRules, KeptRule } from "../../domain/query/a
 import { KeptRuleSchema } from "../../domain/query/query_schemas.ts";
 import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
-import { replaceFile } from "../../domain/kit/replace_file.ts";
+import { ensureFolder, replaceFile } from "../../domain/kit/replace_file.ts";
 
 const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 
@@ -30,7 +30,7 @@ export class ApprovalFolder implements ApprovalRules {
     const rule = { tenant, workspace, conversationId, extension, scope };
     const text = JSON.stringify({ ...rule, at: new Date().toISOString() }, null, 2);
     try {
-      await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      await ensureFolder(this.#folder);
       await replaceFile(this.#pathOf(idOf(rule)), `${text}\n`);
     } catch (error) {
       throw new ConfigError(`Cannot save the answer in ${this.#folder}: ${messageOf(error)}`);

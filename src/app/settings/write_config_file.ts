@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { ConfigError } from "../../domain/errors.ts";
-import { replaceFile } from "../../domain/kit/replace_file.ts";
+import { ensureFolder, replaceFile } from "../../domain/kit/replace_file.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 
 /** Replaces a file as a whole. It keeps the old permissions; only its owner can read a new one. `follow`: writes to the
@@ -10,7 +10,7 @@ export async function writeConfigFile(
   { text, follow }: { readonly text: string; readonly follow: boolean },
 ): Promise<void> {
   try {
-    await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await ensureFolder(dirname(path));
     const target = follow ? await Deno.realPath(path).catch(() => path) : path;
     const mode = (await Deno.lstat(target).then((found) => found.isFile ? found.mode : null, () => null)) ?? 0o600;
     await replaceFile(target, text, { mode: mode & 0o777 });

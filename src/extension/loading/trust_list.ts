@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { dirname } from "node:path";
-import { replaceFile } from "../../domain/kit/replace_file.ts";
+import { ensureFolder, replaceFile } from "../../domain/kit/replace_file.ts";
 
 const Shape = z.object({
   trusted: z.array(z.object({
@@ -57,7 +57,7 @@ export class TrustList {
   }
 
   async #write(trusted: readonly Trusted[]): Promise<void> {
-    await Deno.mkdir(dirname(this.#file), { recursive: true });
+    await ensureFolder(dirname(this.#file));
     await replaceFile(this.#file, `${JSON.stringify({ trusted }, null, 2)}\n`);
   }
 }

@@ -1,8 +1,9 @@
-import { link, mkdir, rename, rm, stat } from "node:fs/promises";
+import { link, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { BackupReport } from "../../domain/records/database_maintenance.ts";
 import { UsageError } from "../../domain/errors.ts";
+import { ensureFolder } from "../../domain/kit/replace_file.ts";
 import { copyDatabase } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
@@ -15,9 +16,9 @@ export async function backupDatabase(path: string, target: string): Promise<Back
   if (await exists(goal)) throw taken(goal);
   const { db, version } = await openExisting(path, "back up");
   try {
-    await mkdir(dirname(goal), { recursive: true, mode: 0o700 });
+    await ensureFolder(dirname(goal));
     const partial = `${goal}.partial-${crypto.randomUUID().slice(0, 8)}`;
-    const bytes = await copyDatabase(db, partial);
+    const bytes = await copyDatabase(db, { target: partial, like: path });
     const copy = new DatabaseSync(partial);
     try {
       refuseDamaged(copy, { doing: `back up ${path}`, path: partial, version });

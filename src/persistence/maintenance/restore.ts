@@ -1,12 +1,13 @@
-import { mkdir, realpath, rename, rm } from "node:fs/promises";
+import { realpath, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseRestoreReport } from "../../domain/records/database_maintenance.ts";
 import { StoreError, UsageError } from "../../domain/errors.ts";
+import { ensureFolder } from "../../domain/kit/replace_file.ts";
 import { notAlone, openAlone } from "./alone.ts";
 import { exists } from "./backup.ts";
-import { copyDatabase } from "../sqlite/copy_database.ts";
+import { copyDatabase, modeOf } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
 import { isDamaged, isNoDatabase } from "../sqlite/error_kinds.ts";
@@ -38,8 +39,8 @@ export async function restoreDatabase(
   const partial = `${path}.restoring`;
   try {
     refuseDamaged(db, { doing: `restore ${from}`, path: from, version });
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const bytes = await copyDatabase(db, partial);
+    await ensureFolder(dirname(path));
+    const bytes = await copyDatabase(db, { target: partial, like: path, mode: await modeOf(path) });
     const keptAs = await replace(path, { partial, aside: `${path}.before-restore-${stamp(now())}` });
     return { path, bytes, keptAs, schemaVersion: version, ms: performance.now() - start };
   } catch (error) {

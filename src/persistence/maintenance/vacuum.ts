@@ -1,7 +1,8 @@
-import { chmod, open, rename, rm, stat } from "node:fs/promises";
+import { rename, rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { VacuumReport } from "../../domain/records/database_maintenance.ts";
 import { notAlone, openAlone } from "./alone.ts";
+import { modeOf, writeFresh } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
 import { rebuild } from "./rebuild.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
@@ -22,12 +23,7 @@ export async function vacuumDatabase(path: string): Promise<VacuumReport> {
     refuseDamaged(db, { doing: `vacuum ${path}`, path, version });
     db.exec("BEGIN EXCLUSIVE");
     const { size: bytesBefore } = await stat(path);
-    await rm(partial, { force: true });
-    await (await open(partial, "wx", 0o600)).close();
-    rebuild(db, partial);
-    const file = await open(partial, "r+");
-    await file.sync().finally(() => file.close());
-    await chmod(partial, 0o600);
+    await writeFresh(partial, { like: path, mode: await modeOf(path) }, () => rebuild(db, partial));
     await rename(partial, path);
     await sleep(NEWCOMER_MS);
     return { bytesBefore, bytesAfter: (await stat(path)).size, ms: performance.now() - start };

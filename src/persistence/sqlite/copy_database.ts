@@ -1,32 +1,59 @@
-import { chmod, open, rm, stat } from "node:fs/promises";
+import { open, rm, stat } from "node:fs/promises";
 import { backup, DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
+import { inheritOwner } from "../../domain/kit/replace_file.ts";
 
 const PAGES_AT_ONCE = 4096;
 
-/** Copies the current state of a database to a new file that only the user can access, checks the copy and syncs it to
- * disk. Writers of the source continue meanwhile. Returns its size; leaves no file if it throws. */
-export async function copyDatabase(db: DatabaseSync, target: string): Promise<number> {
-  await rm(target, { force: true });
-  await (await open(target, "wx", 0o600)).close();
+/** Copies the current state of a database to a new file, checks the copy and syncs it to disk. The copy has the owner of
+ * the file at `like`, and `mode`. Writers of the source continue meanwhile. Returns its size; leaves no file if it
+ * throws. */
+export async function copyDatabase(
+  db: DatabaseSync,
+  { target, like, mode = 0o600 }: { readonly target: string; readonly like: string; readonly mode?: number },
+): Promise<number> {
   try {
-    // One snapshot for the whole copy: without it, each write of another process would restart the copy.
-    db.exec("BEGIN");
-    try {
-      db.prepare("SELECT count(*) FROM sqlite_master").get();
-      await backup(db, target, { rate: PAGES_AT_ONCE });
-    } finally {
-      db.exec("ROLLBACK");
-    }
-    checkCopy(target);
-    const file = await open(target, "r+");
-    await file.sync().finally(() => file.close());
-    await chmod(target, 0o600);
+    await writeFresh(target, { like, mode }, async () => {
+      // One snapshot for the whole copy: without it, each write of another process would restart the copy.
+      db.exec("BEGIN");
+      try {
+        db.prepare("SELECT count(*) FROM sqlite_master").get();
+        await backup(db, target, { rate: PAGES_AT_ONCE });
+      } finally {
+        db.exec("ROLLBACK");
+      }
+      checkCopy(target);
+    });
     return (await stat(target)).size;
   } catch (error) {
     for (const end of ["", "-journal", "-wal", "-shm"]) await rm(`${target}${end}`, { force: true });
     throw error;
   }
+}
+
+/** Runs what fills a new file, then gives it its owner and mode and syncs it to disk. Nobody else can read it before
+ * that. All of this is done by one descriptor: where others can write to the folder, the name may lead to another file
+ * by then. */
+export async function writeFresh(
+  path: string,
+  { like, mode }: { readonly like: string; readonly mode: number },
+  fill: () => void | Promise<void>,
+): Promise<void> {
+  await rm(path, { force: true });
+  const file = await open(path, "wx", 0o600);
+  try {
+    await fill();
+    const hasGroup = await inheritOwner(file, like);
+    await file.chmod(hasGroup ? mode : mode & 0o700);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The permissions of a file; those of a new database if there is no file. */
+export async function modeOf(path: string): Promise<number> {
+  return await stat(path).then(({ mode }) => mode & 0o777, () => 0o600);
 }
 
 function checkCopy(path: string): void {

@@ -1,18 +1,19 @@
-import { chmod, mkdir, open, stat } from "node:fs/promises";
+import { chmod, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { StoreError } from "../../domain/errors.ts";
+import { ensureFile, ensureFolder } from "../../domain/kit/replace_file.ts";
 
 const MODE = 0o600;
 
 /** Creates the file (0600) and its folder (0700) if missing, and refuses a file that cannot be a Vis database before
  * SQLite opens it. */
 export async function prepareDatabaseFile(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await ensureFolder(dirname(path));
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
     throw error;
   });
-  if (found === null) return await (await open(path, "a", MODE)).close();
+  if (found === null) return await ensureFile(path, { mode: MODE });
   if (found.isDirectory()) {
     throw new StoreError(
       `Cannot use database ${path}: it is a folder, choose a file with --db`,

@@ -141,7 +141,7 @@ async function keepCopy(path: string, version: number): Promise<void> {
   const partial = `${target}.partial`;
   const reader = new DatabaseSync(path, { readOnly: true });
   try {
-    await copyDatabase(reader, partial);
+    await copyDatabase(reader, { target: partial, like: path });
   } finally {
     reader.close();
   }

@@ -19,7 +19,7 @@ export function* tableRows(
   next.setReadBigInts(true);
   let place: SQLOutputValue = -(2n ** 63n);
   for (;;) {
-    const row = next.get(place);
+    const row: TableRow | undefined = next.get(place);
     if (row === undefined) return;
     yield row;
     place = row.place ?? null;

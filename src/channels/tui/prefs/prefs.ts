@@ -1,6 +1,6 @@
 import { messageOf } from "../../../domain/kit/message_of.ts";
 import { dirname } from "node:path";
-import { replaceFile } from "../../../domain/kit/replace_file.ts";
+import { ensureFolder, replaceFile } from "../../../domain/kit/replace_file.ts";
 
 export const THEMES = ["auto", "dark", "light", "contrast"] as const;
 
@@ -87,7 +87,7 @@ export class PrefsFile implements PrefsKeeper {
   async #write(): Promise<void> {
     const change = this.#unkept;
     const before = await read(this.#path).catch((): Kept => ({ ...this.#prefs }));
-    await Deno.mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    await ensureFolder(dirname(this.#path));
     await replaceFile(this.#path, `${JSON.stringify({ ...before, ...change }, null, 2)}\n`);
     if (this.#unkept === change) this.#unkept = {};
   }
