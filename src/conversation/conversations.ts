@@ -6,7 +6,7 @@ import type { IterationRange } from "../domain/query/iteration_range.ts";
 import type { NewConversation } from "../domain/records/new_conversation.ts";
 import { DEFAULT_TENANT } from "../domain/records/tenant.ts";
 import type { NewFork } from "../domain/records/new_fork.ts";
-import type { Recording } from "../domain/records/recording.ts";
+import type { PagedRecording, Recording } from "../domain/records/recording.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
 import type { SentMessage } from "../domain/query/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
@@ -26,6 +26,7 @@ import { notFound } from "./_not_found.ts";
 import { readSettled } from "./_read_settled.ts";
 import { checkPrice, checkRequest } from "./check_request.ts";
 import { checkedExtras } from "./checked_extras.ts";
+import { Exports } from "./exported.ts";
 import type { ConversationParts } from "./conversation_parts.ts";
 import { QueryRunner, type RunnerOptions } from "./query_runner.ts";
 import { Records } from "./records.ts";
@@ -48,6 +49,7 @@ interface Common {
   readonly runner: QueryRunner;
   readonly shared: SharedQueries | null;
   readonly own: Store;
+  readonly exports: Exports;
 }
 
 /** The single entry point for channels: every live conversation of this process. Owns their environments; `closeAll`
@@ -58,6 +60,8 @@ export class Conversations {
   readonly records: Records;
   /** If several nodes share the database: their queries; null otherwise. */
   readonly shared: SharedQueries | null;
+  /** Conversations as files. */
+  readonly exports: Exports;
   readonly #parts: ConversationParts;
   readonly #runner: QueryRunner;
   readonly #own: Store;
@@ -68,6 +72,7 @@ export class Conversations {
     this.#own = common?.own ?? parts.store;
     this.archive = parts.store;
     this.records = new Records(parts.store, this.#own);
+    this.exports = common?.exports ?? new Exports();
     this.#runner = common?.runner ?? new QueryRunner(parts);
     this.shared = common ? common.shared : parts.shared?.(this.#runner) ?? null;
   }
@@ -89,7 +94,7 @@ export class Conversations {
   /** The same as another caller sees it. */
   of({ tenant, all }: ConversationView): Conversations {
     const own = this.#runner.storeOf({ tenant });
-    const common = { runner: this.#runner, shared: this.shared, own };
+    const common = { runner: this.#runner, shared: this.shared, own, exports: this.exports };
     return new Conversations({ ...this.#parts, store: all ? own.of(null) : own }, common);
   }
 
@@ -122,6 +127,12 @@ export class Conversations {
   async recording(branch: Branch): Promise<Recording> {
     const { readRecording } = await import("./read_recording.ts");
     return await readRecording(this.#store, branch);
+  }
+
+  /** The same, read as it is needed. */
+  async paged(branch: Branch): Promise<PagedRecording> {
+    const { pagedRecording } = await import("./read_recording.ts");
+    return await pagedRecording(this.#store, branch);
   }
 
   async list(options: ConversationFilter): ReturnType<Store["listConversations"]> {

@@ -1,21 +1,156 @@
+import { Buffer } from "node:buffer";
+import { MAX_ARCHIVE_BYTES } from "../domain/records/archive_limits.ts";
+import { BusyError, UsageError } from "../domain/errors.ts";
+import { fileFault } from "../domain/text/file_fault.ts";
+import { Semaphore } from "../domain/kit/semaphore.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Conversations } from "./conversations.ts";
 
-/** A branch to be read, as Markdown or HTML, or its whole conversation as an archive, in pieces. `branches` is shown
- * below the title. */
-export async function exported(
-  branch: Branch,
-  { conversations, format, branches = [] }: {
-    readonly conversations: Conversations;
-    readonly format: "json" | "md" | "html";
-    readonly branches?: readonly string[];
-  },
-): Promise<Iterable<string>> {
-  if (format === "json") {
-    const { archiveText } = await import("./archive/archive_text.ts");
-    return archiveText(await conversations.records.archive(branch));
+/** Shorter exports are kept in memory. */
+const IN_MEMORY_BYTES = 1 << 20;
+const READ_BYTES = 64 * 1024;
+/** Exports that wait, are being made or are being read; each has a file if it is large. */
+const MOST_OPEN = 32;
+
+/** A complete export. Its file goes with it. */
+export interface Exported extends AsyncDisposable {
+  readonly bytes: number;
+  pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
+}
+
+export type ExportFormat = "json" | "md" | "html";
+
+/** The exports of a process. One is made at a time, whatever its size, and none is in memory as a whole. */
+export class Exports {
+  readonly #turns = new Semaphore();
+  readonly #archiveBytes: number;
+  #open = 0;
+
+  /** `archiveBytes`: the size up to which an archive can be imported. */
+  constructor({ archiveBytes = MAX_ARCHIVE_BYTES } = {}) {
+    this.#archiveBytes = archiveBytes;
   }
-  const recording = await conversations.recording(branch);
-  if (format === "md") return [(await import("./export/markdown.ts")).exportMarkdown(recording, { branches })];
-  return [(await import("./export/html.ts")).exportHtml(recording, { branches })];
+
+  /** A branch to be read, as Markdown or HTML, or its whole conversation as an archive, once it is complete. `branches`
+   * is shown below the title. Rejects with `UsageError` if an archive is larger than what can be imported, and with
+   * `BusyError` if too many are open. */
+  async make(branch: Branch, { signal, ...how }: {
+    readonly conversations: Conversations;
+    readonly format: ExportFormat;
+    readonly branches?: readonly string[];
+    readonly signal?: AbortSignal;
+  }): Promise<Exported> {
+    if (this.#open >= MOST_OPEN) {
+      throw new BusyError(`Cannot export conversation: ${this.#open} exports are not finished yet, try again later`);
+    }
+    this.#open++;
+    const spool = new Spool(how.format === "json" ? this.#archiveBytes : Infinity);
+    const end = (): Promise<void> => {
+      if (spool.close()) this.#open--;
+      return Promise.resolve();
+    };
+    try {
+      await this.#turns.run(() => writeExport(branch, { ...how, write: (text) => spool.write(text, signal) }), signal);
+    } catch (error) {
+      await end();
+      throw error;
+    }
+    return { bytes: spool.bytes, pieces: () => spool.pieces(), [Symbol.asyncDispose]: end };
+  }
+}
+
+async function writeExport(
+  branch: Branch,
+  { conversations, format, branches = [], write }: {
+    readonly conversations: Conversations;
+    readonly format: ExportFormat;
+    readonly branches?: readonly string[];
+    readonly write: (text: string) => Promise<void>;
+  },
+): Promise<void> {
+  if (format === "json") {
+    const { writeArchive } = await import("./archive/archive_text.ts");
+    return await writeArchive((take) => conversations.records.archive(branch, take), write);
+  }
+  const recording = await conversations.paged(branch);
+  const pieces = format === "md"
+    ? (await import("./export/markdown.ts")).exportMarkdown(recording, { branches })
+    : (await import("./export/html.ts")).exportHtml(recording, { branches });
+  for await (const piece of pieces) await write(piece);
+}
+
+/** Text in memory, or in a file without a name if it is long. */
+class Spool {
+  readonly #limit: number;
+  #kept: Uint8Array<ArrayBuffer>[] = [];
+  #keptBytes = 0;
+  #file: Deno.FsFile | null = null;
+  #inFile = 0;
+  #isOpen = true;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get bytes(): number {
+    return this.#inFile + this.#keptBytes;
+  }
+
+  async write(text: string, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    const bytes = new TextEncoder().encode(text);
+    if (this.bytes + bytes.length > this.#limit) {
+      throw new UsageError(
+        `Cannot export conversation: it has more than ${this.#limit >> 20} MiB, copy the database with vis db backup`,
+      );
+    }
+    this.#kept.push(bytes);
+    this.#keptBytes += bytes.length;
+    if (this.#keptBytes > IN_MEMORY_BYTES) await this.#spill();
+  }
+
+  async *pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    for (let at = 0; this.#file && at < this.#inFile;) {
+      await this.#file.seek(at, Deno.SeekMode.Start);
+      const piece = new Uint8Array(READ_BYTES);
+      const read = await this.#file.read(piece) ?? 0;
+      if (read === 0) throw new Error("Cannot read export: its file is shorter than what was written");
+      at += read;
+      yield piece.subarray(0, read);
+    }
+    yield* this.#kept;
+  }
+
+  /** Returns whether it was open. */
+  close(): boolean {
+    const wasOpen = this.#isOpen;
+    this.#isOpen = false;
+    this.#kept = [];
+    this.#file?.close();
+    this.#file = null;
+    return wasOpen;
+  }
+
+  async #spill(): Promise<void> {
+    try {
+      this.#file ??= await unnamedFile();
+      const bytes = Buffer.concat(this.#kept);
+      for (let at = 0; at < bytes.length;) at += await this.#file.write(bytes.subarray(at));
+      this.#inFile += bytes.length;
+    } catch (error) {
+      throw new UsageError(`Cannot export conversation: its temporary file cannot be written, ${fileFault(error)}`);
+    }
+    this.#kept = [];
+    this.#keptBytes = 0;
+    // Reading rows and writing them wait for nothing else: other requests have their turn here.
+    await new Promise((go) => setTimeout(go));
+  }
+}
+
+/** No file is left, whatever happens to the process. */
+async function unnamedFile(): Promise<Deno.FsFile> {
+  const path = await Deno.makeTempFile({ prefix: "vis-export-" });
+  const file = await Deno.open(path, { read: true, write: true });
+  await Deno.remove(path).catch(() => {}); // Windows keeps the name of an open file
+  return file;
 }

@@ -1,6 +1,13 @@
 import { storedDiffs } from "../domain/calls/host_call.ts";
 import type { JsonValue } from "../domain/text/json_value.ts";
-import type { RecordedContext, RecordedIteration, RecordedQuery, Recording } from "../domain/records/recording.ts";
+import type {
+  PagedQuery,
+  PagedRecording,
+  RecordedContext,
+  RecordedIteration,
+  RecordedQuery,
+  Recording,
+} from "../domain/records/recording.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import type { Store } from "../persistence/store/store.ts";
@@ -9,17 +16,32 @@ import { valueOf } from "../environment/history/history.ts";
 import { parseReply } from "../prompt/reply/parse_reply.ts";
 import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 
+const ITERATIONS_AT_ONCE = 8;
+
 /** A conversation with everything that its queries did; child queries are below the iterations that ran them. */
 export async function readRecording(store: Store, branch: Branch): Promise<Recording> {
+  const { conversationId, title, workspace, createdAt, queries } = await pagedRecording(store, branch);
+  const whole: RecordedQuery[] = [];
+  for await (const query of queries()) {
+    whole.push({ ...query, iterations: await Array.fromAsync(query.iterations()) });
+  }
+  return { conversationId, title, workspace, createdAt, queries: whole };
+}
+
+/** The same, read as it is needed. */
+export async function pagedRecording(store: Store, branch: Branch): Promise<PagedRecording> {
   const { conversationId, title, workspace, createdAt } = branch;
   const shown = new Map((await store.turns(branch.branchId)).map((turn) => [turn.queryId, turn.iterations]));
-  const queries: RecordedQuery[] = [];
-  for (const query of await store.queries(branch.branchId)) {
-    const { queryId } = query;
-    queries.push({
-      ...await readQuery(store, query, { shown: shown.get(queryId) }),
-      context: await givenContext(store, queryId),
-    });
+  const stored = await store.queries(branch.branchId);
+  async function* queries(): AsyncGenerator<PagedQuery> {
+    for (const query of stored) {
+      const { queryId } = query;
+      yield {
+        ...await queryFacts(store, query),
+        context: await givenContext(store, queryId),
+        iterations: () => iterationsOf(store, queryId, { shown: shown.get(queryId) }),
+      };
+    }
   }
   return { conversationId, title, workspace, createdAt, queries };
 }
@@ -41,17 +63,13 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** `shown`: how many of its iterations a fork has; all if omitted. */
-async function readQuery(
-  store: Store,
-  query: StoredQuery,
-  { shown }: { readonly shown?: number | undefined } = {},
-): Promise<RecordedQuery> {
+async function readQuery(store: Store, query: StoredQuery): Promise<RecordedQuery> {
+  const iterations = await Array.fromAsync(iterationsOf(store, query.queryId, { shown: undefined }));
+  return { ...await queryFacts(store, query), iterations };
+}
+
+async function queryFacts(store: Store, query: StoredQuery): Promise<Omit<RecordedQuery, "iterations">> {
   const { images, answerSchema } = await store.queryExtras(query.queryId);
-  const iterations: RecordedIteration[] = [];
-  for (const iteration of (await store.iterations(query.queryId)).slice(0, shown)) {
-    iterations.push(await readIteration(store, iteration));
-  }
   const { queryId, text, running, status, reason, answer, confidence, usage, costUsd, ms, notes, createdAt } = query;
   const { steered } = query;
   return {
@@ -59,8 +77,22 @@ async function readQuery(
     images,
     context: null,
     answerSchema: answerSchema === null ? null : JSON.parse(answerSchema) as JsonValue,
-    iterations,
   };
+}
+
+/** `shown`: how many of its iterations a fork has; all if undefined. */
+async function* iterationsOf(
+  store: Store,
+  queryId: string,
+  { shown = Infinity }: { readonly shown: number | undefined },
+): AsyncGenerator<RecordedIteration> {
+  for (let after = -1, given = 0; given < shown;) {
+    const some = await store.iterations(queryId, { after, limit: Math.min(ITERATIONS_AT_ONCE, shown - given) });
+    for (const iteration of some) yield await readIteration(store, iteration);
+    given += some.length;
+    after = some.at(-1)?.position ?? after;
+    if (some.length === 0) return;
+  }
 }
 
 async function readIteration(store: Store, iteration: StoredIteration): Promise<RecordedIteration> {

@@ -1,4 +1,4 @@
-import type { ConversationArchive } from "../domain/records/conversation_archive.ts";
+import type { ArchivePart } from "../domain/records/conversation_archive.ts";
 import type { ImportReport, LabelUse } from "../domain/records/conversation_maintenance.ts";
 import type { Dependency } from "../domain/records/dependency.ts";
 import { oneLine } from "../domain/text/clip.ts";
@@ -159,8 +159,8 @@ export class Records {
   }
 
   /** A whole conversation with every branch. */
-  async archive({ conversationId }: Branch): Promise<ConversationArchive> {
-    return await this.#store.exportConversation(conversationId);
+  async archive({ conversationId }: Branch, take: (part: ArchivePart) => Promise<void>): Promise<void> {
+    await this.#store.exportConversation(conversationId, take);
   }
 
   /** Imports the conversation of an archive into this workspace under new ids. Throws `UsageError` for an invalid or

@@ -144,9 +144,9 @@ function conversationMaintenance({ db, all }: Parts): ConversationMaintenance {
     findQuery: (prefix) => queryByPrefix(db, prefix),
     labelUse: (since) => labelUse(all, since),
     turns: (branchId) => readTurns(db, branchId),
-    exportConversation: async (conversationId) => {
+    exportConversation: async (conversationId, take) => {
       const { exportConversation } = await import("./archive/export.ts");
-      return await db.read((tx) => exportConversation(tx, conversationId));
+      await db.readBeside((tx) => exportConversation(tx, { conversationId, take }));
     },
     importConversation: async (archive, to) => {
       const { importConversation } = await import("./archive/import.ts");

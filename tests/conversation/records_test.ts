@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { archiveText } from "../../src/conversation/archive/archive_text.ts";
 import { UsageError } from "../../src/domain/errors.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { archiveTextOf } from "../helpers/archive_of.ts";
 
 const trust = (): Promise<void> => Promise.resolve();
 const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
@@ -15,7 +15,7 @@ Deno.test("Records.import() brings a conversation that goes on with its variable
       replyJson("rows.set('b', 2)", { final: "made" }),
     ]);
     await engine.ask("make rows");
-    text = [...archiveText(await engine.conversations.records.archive(engine.branch))].join("");
+    text = await archiveTextOf(engine.store, engine.branch.conversationId);
   }
   await using engine = await startEngine([
     replyJson("const seen = `${[...rows].join(' ')} ${twice(21)}`; rows.set('c', 3)", { final: "{{seen}}" }),

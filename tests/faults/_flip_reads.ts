@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { archiveText } from "../../src/conversation/archive/archive_text.ts";
 import type { StatePlace } from "../../src/domain/records/extension_state.ts";
 import type { BranchPoint } from "../../src/domain/records/new_fork.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
 import type { Filled } from "./_flip_database.ts";
+import { archiveTextOf } from "../helpers/archive_of.ts";
 
 /** One question to a store, asked of the sound database once and of each harmed one. */
 export interface Read {
@@ -46,7 +46,7 @@ function ofConversation(id: string): readonly Read[] {
   return [
     { name: `conversation ${id}`, run: (from) => from.findConversation(id) },
     { name: `branches ${id}`, run: (from) => from.branches(id) },
-    { name: `archive ${id}`, run: async (from) => [...archiveText(await from.exportConversation(id))].join("") },
+    { name: `archive ${id}`, run: async (from) => await archiveTextOf(from, id) },
   ];
 }
 

@@ -3,7 +3,6 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { archiveText } from "../../src/conversation/archive/archive_text.ts";
 import { StoreError, UsageError } from "../../src/domain/errors.ts";
 import type { DatabaseCopyProgress } from "../../src/domain/records/database_copy.ts";
 import { copyStore } from "../../src/persistence/copy_store.ts";
@@ -15,6 +14,7 @@ import { begun, block, image, iterate, newQuery, queryEnd } from "../conformance
 import { type Postgres, postgresTests } from "../helpers/postgres.ts";
 import { filled, noise } from "./_filled.ts";
 import { withDatabasePath } from "./_temp_database.ts";
+import { archiveTextOf } from "../helpers/archive_of.ts";
 
 const COPIER = fileURLToPath(new URL("_copier.ts", import.meta.url));
 const onServer = await postgresTests();
@@ -54,7 +54,7 @@ async function pictureOf(store: Store): Promise<unknown> {
   const found = [];
   for (const { conversationId } of conversations) {
     const branches = await store.branches(conversationId);
-    const archive = [...archiveText(await store.exportConversation(conversationId))].join("");
+    const archive = await archiveTextOf(store, conversationId);
     found.push({ archive, branches, read: await Promise.all(branches.map((one) => readAll(store, one.branchId))) });
   }
   const hers = store.of("ana");

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { conversationText } from "../../src/channels/cli/output/conversation_text.ts";
-import { archiveText } from "../../src/conversation/archive/archive_text.ts";
 import { exportHtml } from "../../src/conversation/export/html.ts";
 import { exportMarkdown } from "../../src/conversation/export/markdown.ts";
 import { Steering } from "../../src/query/steering.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { archiveTextOf, exportedText } from "../helpers/archive_of.ts";
 
 const stored = () => Promise.resolve();
 
@@ -116,10 +116,16 @@ Deno.test("what the user sent while a query ran is shown, exported, imported and
   await using engine = await steeredQuery();
   const { conversations, branch } = engine;
   const recording = await conversations.recording(branch);
-  for (const text of [conversationText(recording, { first: 1 }), exportMarkdown(recording), exportHtml(recording)]) {
+  for (
+    const text of [
+      conversationText(recording, { first: 1 }),
+      await exportedText(exportMarkdown, recording),
+      await exportedText(exportHtml, recording),
+    ]
+  ) {
     assert.match(text, /(?:Step|Iteration) 1[^]*ent while running[^]*skip the zeppelins[^]*(?:Step|Iteration) 2/);
   }
-  const archive = [...archiveText(await conversations.records.archive(branch))].join("");
+  const archive = await archiveTextOf(engine.store, branch.conversationId);
   const { conversationId } = await conversations.records.import(archive, { workspace: "/else", trust: async () => {} });
   const [copied] = await conversations.queries(await conversations.byId(conversationId));
   assert.equal(copied?.steered[0]?.text, "skip the zeppelins");

@@ -1,8 +1,11 @@
 import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
+import { UsageError } from "../../domain/errors.ts";
 import type { McpParts } from "./_tool_parts.ts";
 
 const LISTED = 50;
 const MEDIA_TYPE = "text/markdown";
+/** A resource is one message, in memory here and in the client. */
+const MOST_CHARS = 8_000_000;
 
 const addressOf = (id: string): string => `vis://conversations/${id}`;
 
@@ -28,7 +31,18 @@ export function addConversationResources(server: McpServer, parts: McpParts): vo
     const { conversations } = await parts.open();
     const branch = await conversations.byId(String(id));
     const { exportMarkdown } = await import("../../conversation/export/markdown.ts");
-    const text = exportMarkdown(await conversations.recording(branch), { branches: [] });
+    const pieces: string[] = [];
+    let chars = 0;
+    for await (const piece of exportMarkdown(await conversations.paged(branch))) {
+      chars += piece.length;
+      if (chars > MOST_CHARS) {
+        throw new UsageError(
+          `Cannot read conversation: its Markdown has more than ${MOST_CHARS} characters, use vis conversations export`,
+        );
+      }
+      pieces.push(piece);
+    }
+    const text = pieces.join("");
     return { contents: [{ uri: uri.href, mimeType: MEDIA_TYPE, text }] };
   });
 }

@@ -3,7 +3,6 @@ import { Buffer } from "node:buffer";
 import { resolve } from "node:path";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { BranchPoint } from "../../domain/records/new_fork.ts";
-import { exported } from "../../conversation/exported.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import { keptText, runUndo, undoCuts } from "../../domain/reports/undo_report.ts";
@@ -117,9 +116,10 @@ export class Actions implements PanelActions {
       const file = name === "" ? `vis-${chat.branch.branchId.slice(0, 8)}.md` : name;
       const path = resolve(workspace, file);
       const format = path.endsWith(".html") ? "html" : "md";
-      const text = [...await exported(chat.branch, { conversations, format })].join("");
+      await using made = await conversations.exports.make(chat.branch, { conversations, format });
       // Nobody else may read it.
-      await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 }).catch((error: unknown) => {
+      const stream = ReadableStream.from(made.pieces());
+      await Deno.writeFile(path, stream, { createNew: true, mode: 0o600 }).catch((error: unknown) => {
         throw new UsageError(`Cannot write ${file}: ${fileFault(error)}`);
       });
       this.tell(`Wrote ${path}`);

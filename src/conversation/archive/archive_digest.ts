@@ -1,17 +1,28 @@
 import { createHash } from "node:crypto";
+import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
 
 /** The `sha256` of an archive: the hash of its rows, each as JSON after the name of its table, and of the hashes of its
  * contents. White space and the style of escapes do not matter. */
-export function archiveDigest(
-  { tables, contents }: {
-    readonly tables: Readonly<Record<string, readonly unknown[]>>;
-    readonly contents: readonly { readonly sha256: string }[];
-  },
-): string {
-  const hash = createHash("sha256");
-  for (const [name, rows] of Object.entries(tables)) {
-    for (const row of rows) hash.update(`${name} ${JSON.stringify(row)}\n`);
+export class ArchiveDigest {
+  /** That of a whole archive. */
+  static of({ tables, contents }: Pick<ConversationArchive, "tables" | "contents">): string {
+    const digest = new ArchiveDigest();
+    for (const [name, rows] of Object.entries(tables)) for (const row of rows) digest.row(name, row);
+    for (const { sha256 } of contents) digest.content(sha256);
+    return digest.end();
   }
-  for (const { sha256 } of contents) hash.update(`${sha256}\n`);
-  return hash.digest("hex");
+
+  readonly #hash = createHash("sha256");
+
+  row(table: string, row: unknown): void {
+    this.#hash.update(`${table} ${JSON.stringify(row)}\n`);
+  }
+
+  content(sha256: string): void {
+    this.#hash.update(`${sha256}\n`);
+  }
+
+  end(): string {
+    return this.#hash.digest("hex");
+  }
 }

@@ -1,45 +1,130 @@
-import { MAX_ARCHIVE_BYTES } from "../../domain/records/archive_limits.ts";
-import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
-import { UsageError } from "../../domain/errors.ts";
+import { Buffer } from "node:buffer";
+import type { ArchivePart } from "../../domain/records/conversation_archive.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
-import { archiveDigest } from "./archive_digest.ts";
+import { ArchiveDigest } from "./archive_digest.ts";
 
-/** An archive as the text of a JSON file, in pieces; each row is on a separate line. Throws `UsageError` if it grows
- * beyond the size that can be read back. */
-export function* archiveText({ format, version, tables, contents }: ConversationArchive): Generator<string> {
-  let length = 0;
-  for (const piece of pieces()) {
-    length += piece.length;
-    if (length > MAX_ARCHIVE_BYTES) {
-      throw new UsageError(
-        "Cannot export conversation: it has more than 256 MiB, copy the database with vis db backup",
-      );
+/** A multiple of 3, so that a piece is base64 by itself. */
+const BASE64_AT_ONCE = 48 * 1024;
+/** Of the bytes of a value in one string of its list. */
+const BASE64_STRING = BASE64_AT_ONCE * 64;
+/** Contents up to this size are read once. */
+const KEPT_BYTES = 1 << 20;
+const TEXT_AT_ONCE = 64 * 1024;
+
+type Write = (text: string) => Promise<void>;
+type Content = Extract<ArchivePart, { readonly sha256: string }>;
+
+/** Writes an archive as the text of a JSON file, in small pieces, from its parts; each row is on a separate line. */
+export async function writeArchive(
+  parts: (take: (part: ArchivePart) => Promise<void>) => Promise<void>,
+  write: Write,
+): Promise<void> {
+  const digest = new ArchiveDigest();
+  const state = { table: "", items: 0, inContents: false };
+  const item = async (indent: string): Promise<void> => {
+    await write(`${state.items++ === 0 ? "" : ","}\n${indent}`);
+  };
+  const endTable = async (): Promise<void> => {
+    if (state.table !== "") await write(state.items === 0 ? "]" : "\n    ]");
+  };
+  const beginContents = async (): Promise<void> => {
+    if (state.inContents) return;
+    await endTable();
+    await write(`\n  },\n  "contents": [`);
+    Object.assign(state, { items: 0, inContents: true });
+  };
+  await parts(async (part) => {
+    if ("format" in part) {
+      await write(`{\n  "format": ${json(part.format)},\n  "version": ${json(part.version)},\n  "tables": {`);
+    } else if ("table" in part) {
+      await endTable();
+      await write(`${state.table === "" ? "" : ","}\n    ${json(part.table)}: [`);
+      Object.assign(state, { table: part.table, items: 0 });
+    } else if ("row" in part) {
+      digest.row(state.table, part.row);
+      await item("      ");
+      await write(json(part.row));
+    } else {
+      await beginContents();
+      digest.content(part.sha256);
+      await item("    ");
+      await writeContent(part, write);
     }
-    yield piece;
+  });
+  await beginContents();
+  await write(`${state.items === 0 ? "" : "\n  "}],\n  "sha256": ${json(digest.end())}\n}\n`);
+}
+
+/** As text if it is UTF-8, else as base64. */
+async function writeContent(content: Content, write: Write): Promise<void> {
+  const { sha256 } = content;
+  const { isText, pieces } = await kindOf(content);
+  await write(`{"sha256":${json(sha256)},`);
+  if (isText) {
+    await write(`"text":"`);
+    const decoder = textDecoder();
+    for await (const piece of split(pieces, TEXT_AT_ONCE)) {
+      await write(json(decoder.decode(piece, { stream: true })).slice(1, -1));
+    }
+    return await write(`"}`);
   }
+  await write(`"base64":[`);
+  let at = 0;
+  for await (const piece of whole(pieces, BASE64_AT_ONCE)) {
+    const isNew = at % BASE64_STRING === 0;
+    await write(`${isNew ? at === 0 ? `"` : `","` : ""}${Buffer.from(piece).toString("base64")}`);
+    at += piece.length;
+  }
+  await write(`${at === 0 ? "" : `"`}]}`);
+}
 
-  function* pieces(): Generator<string> {
-    yield `{\n  "format": ${json(format)},\n  "version": ${json(version)},\n  "tables": {`;
-    let before = "\n";
-    for (const [name, rows] of Object.entries(tables)) {
-      yield `${before}    ${json(name)}: [${lines(rows.length)}`;
-      yield* list(rows, "      ");
-      yield rows.length === 0 ? "]" : "\n    ]";
-      before = ",\n";
-    }
-    yield `\n  },\n  "contents": [${lines(contents.length)}`;
-    yield* list(contents, "    ");
-    yield `${lines(contents.length)}${contents.length === 0 ? "" : "  "}]`;
-    yield `,\n  "sha256": ${json(archiveDigest({ tables, contents }))}\n}\n`;
+/** Whether a content is UTF-8, and its pieces, which are kept if they are few. */
+async function kindOf({ pieces }: Content): Promise<{ readonly isText: boolean; readonly pieces: Pieces }> {
+  const kept: Uint8Array[] = [];
+  const decoder = textDecoder();
+  let isText = true, bytes = 0;
+  for await (const piece of pieces()) {
+    bytes += piece.length;
+    if (bytes <= KEPT_BYTES) kept.push(piece);
+    else if (!isText) break;
+    isText &&= decodes(() => decoder.decode(piece, { stream: true }));
+  }
+  isText &&= decodes(() => decoder.decode());
+  return { isText, pieces: bytes <= KEPT_BYTES ? kept : pieces() };
+}
+
+type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+function decodes(work: () => string): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
   }
 }
 
-function lines(count: number): string {
-  return count === 0 ? "" : "\n";
+async function* split(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    for (let from = 0; from < piece.length; from += size) yield piece.subarray(from, from + size);
+  }
 }
 
-function* list(items: readonly unknown[], indent: string): Generator<string> {
-  for (const [at, item] of items.entries()) yield `${at === 0 ? "" : ",\n"}${indent}${json(item)}`;
+/** The same bytes in pieces of exactly this size, except the last one. */
+async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> {
+  let rest = new Uint8Array();
+  for await (const piece of pieces) {
+    const bytes = rest.length === 0 ? piece : new Uint8Array(Buffer.concat([rest, piece]));
+    let from = 0;
+    for (; from + size <= bytes.length; from += size) yield bytes.subarray(from, from + size);
+    rest = bytes.slice(from);
+  }
+  if (rest.length > 0) yield rest;
+}
+
+/** Keeps a byte order mark at the start: it belongs to the text. */
+function textDecoder(): TextDecoder {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
 
 /** Escapes terminal control characters and everything that UTF-8 cannot represent. */

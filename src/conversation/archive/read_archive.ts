@@ -12,7 +12,7 @@ import { UsageError } from "../../domain/errors.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { JsonTooLarge, readForeignJson } from "../../domain/text/read_foreign_json.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
-import { archiveDigest } from "./archive_digest.ts";
+import { ArchiveDigest } from "./archive_digest.ts";
 
 type Tables = ConversationArchive["tables"];
 type State = Tables["expressionState"][number];
@@ -51,7 +51,7 @@ function parsed(text: string): ConversationArchive {
   if (archive.success) {
     // The file as it is: validation leaves out fields that it does not know.
     const { tables, contents, sha256 } = given as ConversationArchive;
-    if (archiveDigest({ tables, contents }) !== sha256) throw refused("it was changed: its hash does not match");
+    if (ArchiveDigest.of({ tables, contents }) !== sha256) throw refused("it was changed: its hash does not match");
     return archive.data;
   }
   const [issue] = archive.error.issues;

@@ -2,21 +2,22 @@ import { Buffer } from "node:buffer";
 import { oneLine } from "../../domain/text/clip.ts";
 import type { Image } from "../../domain/images/image.ts";
 import { imageMediaType } from "../../domain/images/media_type.ts";
-import type { RecordedIteration, RecordedQuery, Recording } from "../../domain/records/recording.ts";
+import type { PagedRecording, RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/steered_message.ts";
 import { answerHtml } from "./answer.ts";
 import { codeHtml } from "./code.ts";
 import { blockEnd, endFacts, minute, pageText, resultParts } from "./parts.ts";
 import { EXPORT_STYLE } from "./style.ts";
 
-/** A conversation as a single HTML page without scripts that loads nothing. All stored text is escaped. */
-export function exportHtml(
-  recording: Recording,
+/** A conversation as a single HTML page without scripts that loads nothing, in pieces. All stored text is escaped. */
+export async function* exportHtml(
+  recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
-): string {
-  const { conversationId, title, workspace, createdAt, queries } = recording;
+): AsyncGenerator<string> {
+  const { conversationId, title, workspace, createdAt } = recording;
   const where = workspace === "" ? "" : ` · workspace ${escaped(workspace)}`;
-  return `<!doctype html>
+  const { totals, requests } = await outlineOf(recording);
+  yield `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -31,70 +32,99 @@ export function exportHtml(
 <header>
 <h1 dir="auto">${escaped(title)}</h1>
 <p class="facts">${escaped(conversationId)} · ${minute(createdAt)}${where}</p>
-<p class="totals">${totals(queries).map((fact) => `<span>${escaped(fact)}</span>`).join("")}</p>
+<p class="totals">${totals.map((fact) => `<span>${escaped(fact)}</span>`).join("")}</p>
 ${branches.length === 0 ? "" : details("Branches", pre(branches.join("\n")))}
-${contents(queries)}
+${contents(requests)}
 </header>
 <main>
-${queries.map((query, at) => section(query, { at })).join("\n")}
-</main>
+`;
+  let at = 0;
+  for await (const query of recording.queries()) {
+    at++;
+    yield `<section class="query" id="query-${at}" aria-labelledby="heading-${at}">
+<h2 id="heading-${at}">Request ${at} <small>${minute(query.createdAt)}</small></h2>
+${requestPart(query)}
+`;
+    let steps = 0, last = 0;
+    for await (const iteration of query.iterations()) {
+      yield `${stepPart(query, iteration)}\n`;
+      steps++;
+      last = iteration.number;
+    }
+    yield `${answerPart(query, { steps, last })}\n</section>\n`;
+  }
+  yield `</main>
 </body>
 </html>
 `;
 }
 
-/** Totals of the conversation. */
-function totals(queries: readonly RecordedQuery[]): readonly string[] {
-  const sum = (of: (query: RecordedQuery) => number): number => queries.reduce((all, query) => all + of(query), 0);
-  const blocks = sum(({ iterations }) => iterations.reduce((all, one) => all + one.blocks.length, 0));
-  const tokens = sum(({ usage }) => usage.input + usage.output);
-  const cost = sum(({ costUsd }) => costUsd ?? 0);
-  return [
-    counted(queries.length, ["request", "requests"]),
-    counted(sum(({ iterations }) => iterations.length), ["step", "steps"]),
+/** The totals of a conversation, and the beginnings of its requests. */
+async function outlineOf({ queries }: PagedRecording) {
+  const requests: string[] = [];
+  let steps = 0, blocks = 0, tokens = 0, cost = 0, time = 0;
+  for await (const { text, usage, costUsd, ms, iterations } of queries()) {
+    requests.push(oneLine(text, 120));
+    tokens += usage.input + usage.output;
+    cost += costUsd ?? 0;
+    time += ms;
+    for await (const iteration of iterations()) {
+      steps++;
+      blocks += iteration.blocks.length;
+    }
+  }
+  const totals = [
+    counted(requests.length, ["request", "requests"]),
+    counted(steps, ["step", "steps"]),
     counted(blocks, ["block", "blocks"]),
-    `${(sum(({ ms }) => ms) / 1000).toFixed(1)} s`,
+    `${(time / 1000).toFixed(1)} s`,
     ...(tokens > 0 ? [`${tokens} tokens`] : []),
     ...(cost > 0 ? [`$${cost.toFixed(4)}`] : []),
   ];
+  return { totals, requests };
 }
 
 function counted(n: number, [one, many]: readonly [string, string]): string {
   return `${n} ${n === 1 ? one : many}`;
 }
 
-function contents(queries: readonly RecordedQuery[]): string {
-  if (queries.length < 2) return "";
-  const items = queries.map(({ text }, at) => (
-    `<li><a href="#query-${at + 1}">${escaped(oneLine(text, 120))}</a></li>`
-  ));
+function contents(requests: readonly string[]): string {
+  if (requests.length < 2) return "";
+  const items = requests.map((text, at) => `<li><a href="#query-${at + 1}">${escaped(text)}</a></li>`);
   return `<nav aria-label="Queries"><ol>${items.join("")}</ol></nav>`;
 }
 
-function section(query: RecordedQuery, { at }: { readonly at: number }): string {
-  return `<section class="query" id="query-${at + 1}" aria-labelledby="heading-${at + 1}">
-<h2 id="heading-${at + 1}">Request ${at + 1} <small>${minute(query.createdAt)}</small></h2>
-${queryBody(query)}
-</section>`;
-}
+type Facts = Omit<RecordedQuery, "iterations">;
 
 function queryBody(query: RecordedQuery): string {
-  const { text, images, context, iterations, answer, notes, status, steered } = query;
+  const { iterations } = query;
   return [
-    `<div class="request">${pre(text)}${images.map(imageOf).join("")}${
-      context === null ? "" : `<p class="facts">context from ${escaped(context.label)}</p>`
-    }</div>`,
-    ...iterations.flatMap((iteration) => [
-      ...steeredInto(steered, iteration.number).map(steeredPart),
-      iterationPart(iteration),
-    ]),
-    ...steeredAfter(steered, iterations).map(steeredPart),
+    requestPart(query),
+    ...iterations.map((iteration) => stepPart(query, iteration)),
+    answerPart(query, { steps: iterations.length, last: iterations.at(-1)?.number ?? 0 }),
+  ].join("\n");
+}
+
+function requestPart({ text, images, context }: Facts): string {
+  return `<div class="request">${pre(text)}${images.map(imageOf).join("")}${
+    context === null ? "" : `<p class="facts">context from ${escaped(context.label)}</p>`
+  }</div>`;
+}
+
+function stepPart({ steered }: Facts, iteration: RecordedIteration): string {
+  return [...steeredInto(steered, iteration.number).map(steeredPart), iterationPart(iteration)].join("\n");
+}
+
+function answerPart(query: Facts, { steps, last }: { readonly steps: number; readonly last: number }): string {
+  const { answer, notes, status, steered } = query;
+  return [
+    ...steeredAfter(steered, last).map(steeredPart),
     answer === ""
       ? ""
       : `<div class="answer ${status === "done" ? "" : "none"}" dir="auto"><h3>Answer</h3>${
         answerHtml(pageText(answer), entities)
       }</div>`,
-    `<p class="facts">${endFacts(query).map(escaped).join(" · ")}</p>`,
+    `<p class="facts">${endFacts(query, steps).map(escaped).join(" · ")}</p>`,
     ...notes.map((note) => `<p class="facts">note: ${escaped(note)}</p>`),
   ].filter((part) => part !== "").join("\n");
 }

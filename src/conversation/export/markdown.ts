@@ -1,28 +1,52 @@
-import type { RecordedIteration, RecordedQuery, Recording } from "../../domain/records/recording.ts";
+import type { PagedRecording, RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/steered_message.ts";
 import { blockEnd, endFacts, minute, pageText, resultParts } from "./parts.ts";
 
-/** A conversation as readable Markdown. Stored text is in quotes and fences that it cannot break out of; a request or
- * an answer that contains HTML or images is fenced too, so that no page that shows it loads or runs anything. */
-export function exportMarkdown(
-  recording: Recording,
+/** A conversation as readable Markdown, in pieces. Stored text is in quotes and fences that it cannot break out of; a
+ * request or an answer that contains HTML or images is fenced too, so that no page that shows it loads or runs anything. */
+export async function* exportMarkdown(
+  recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
-): string {
-  const { conversationId, title, workspace, createdAt, queries } = recording;
-  return [
+): AsyncGenerator<string> {
+  const { conversationId, title, workspace, createdAt } = recording;
+  yield [
     `# ${inline(title)}`,
     "",
     `Conversation \`${conversationId}\`, ${minute(createdAt)}${
       workspace === "" ? "" : `, workspace ${code(workspace)}`
     }`,
     ...(branches.length === 0 ? [] : ["", ...fenced(branches.join("\n"), "text")]),
-    ...queries.flatMap((query, at) => ["", `## Request ${at + 1}`, "", ...queryLines(query)]),
     "",
   ].join("\n");
+  let request = 0;
+  for await (const query of recording.queries()) {
+    yield text(["", `## Request ${++request}`, "", ...requestLines(query)]);
+    let steps = 0, last = 0;
+    for await (const iteration of query.iterations()) {
+      yield text(stepLines(query, iteration));
+      steps++;
+      last = iteration.number;
+    }
+    yield text(answerLines(query, { steps, last }));
+  }
 }
 
+function text(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+type Facts = Omit<RecordedQuery, "iterations">;
+
 function queryLines(query: RecordedQuery): string[] {
-  const { text, images, context, iterations, answer, notes, steered } = query;
+  const { iterations } = query;
+  return [
+    ...requestLines(query),
+    ...iterations.flatMap((iteration) => stepLines(query, iteration)),
+    ...answerLines(query, { steps: iterations.length, last: iterations.at(-1)?.number ?? 0 }),
+  ];
+}
+
+function requestLines({ text, images, context }: Facts): string[] {
   return [
     ...quotedOrFenced(pageText(text)),
     ...images.flatMap((image) => [
@@ -30,16 +54,25 @@ function queryLines(query: RecordedQuery): string[] {
       `> Image: ${image.kind === "url" ? code(image.url) : `${inline(image.mediaType)}, ${image.bytes.length} bytes`}`,
     ]),
     ...(context === null ? [] : [">", `> Context: ${code(context.label)}`]),
-    ...iterations.flatMap((iteration) => [
-      ...steeredLines(steeredInto(steered, iteration.number)),
-      ...["", ...iterationLines(iteration)],
-    ]),
-    ...steeredLines(steeredAfter(steered, iterations)),
+  ];
+}
+
+function stepLines({ steered }: Facts, iteration: RecordedIteration): string[] {
+  return [...steeredLines(steeredInto(steered, iteration.number)), "", ...iterationLines(iteration)];
+}
+
+function answerLines(
+  query: Facts,
+  { steps, last }: { readonly steps: number; readonly last: number },
+): string[] {
+  const { answer, notes, steered } = query;
+  return [
+    ...steeredLines(steeredAfter(steered, last)),
     "",
     `### Answer`,
     "",
     ...(answer === "" ? [] : [...quotedOrFenced(pageText(answer)), ""]),
-    `*${endFacts(query).join(" · ")}*`,
+    `*${endFacts(query, steps).join(" · ")}*`,
     ...notes.map((note) => `\n*Note: ${inline(note)}*`),
   ];
 }

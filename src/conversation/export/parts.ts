@@ -14,8 +14,8 @@ export function pageText(text: string): string {
 }
 
 /** Facts about how a query ended. */
-export function endFacts(query: RecordedQuery): readonly string[] {
-  const { running, status, reason, confidence, usage, costUsd, ms, iterations } = query;
+export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number): readonly string[] {
+  const { running, status, reason, confidence, usage, costUsd, ms } = query;
   return [
     running
       ? "still running"
@@ -24,7 +24,7 @@ export function endFacts(query: RecordedQuery): readonly string[] {
       : reason === null
       ? status
       : reasonText(reason),
-    `${iterations.length} ${iterations.length === 1 ? "step" : "steps"}`,
+    `${steps} ${steps === 1 ? "step" : "steps"}`,
     `${(ms / 1000).toFixed(1)} s`,
     `${usage.input} in + ${usage.output} out tokens`,
     ...(costUsd === null && usage.calls > 0 ? ["price unknown"] : []),

@@ -12,11 +12,7 @@ export function steeredInto(messages: readonly SteeredMessage[], iteration: numb
   return messages.filter((one) => one.iteration === iteration);
 }
 
-/** Those of a call that was cut off before its iteration was stored. */
-export function steeredAfter(
-  messages: readonly SteeredMessage[],
-  iterations: readonly { readonly number: number }[],
-): readonly SteeredMessage[] {
-  const last = iterations.at(-1)?.number ?? 0;
+/** Those of a call that was cut off before its iteration was stored: after the last one, or 0. */
+export function steeredAfter(messages: readonly SteeredMessage[], last: number): readonly SteeredMessage[] {
   return messages.filter(({ iteration }) => iteration > last);
 }

@@ -281,3 +281,12 @@ export const conversationArchive = z.strictObject({
 });
 
 export type ConversationArchive = z.infer<typeof conversationArchive>;
+
+/** A part of an archive that is written piece by piece, in this order: its beginning, each table with its rows, and the
+ * contents that they refer to. */
+export type ArchivePart =
+  | { readonly format: string; readonly version: number }
+  | { readonly table: string }
+  | { readonly row: Readonly<Record<string, unknown>> }
+  /** `pieces` can be read more than once. */
+  | { readonly sha256: string; readonly pieces: () => AsyncIterable<Uint8Array> };

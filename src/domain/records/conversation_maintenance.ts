@@ -1,4 +1,4 @@
-import type { ConversationArchive } from "./conversation_archive.ts";
+import type { ArchivePart, ConversationArchive } from "./conversation_archive.ts";
 
 /** A query of a branch, with the number of its iterations that the branch contains. */
 export interface QueryIterations {
@@ -29,9 +29,9 @@ export interface ConversationMaintenance {
   labelUse(since: number): Promise<readonly LabelUse[]>;
   /** Like `Store.queries`, but without reading them. */
   turns(branchId: string): Promise<readonly QueryIterations[]>;
-  /** Everything that is stored about it, as one snapshot. A running query is exported as interrupted. Rejects with
-   * `UsageError` if that exceeds the size of one file. */
-  exportConversation(conversationId: string): Promise<ConversationArchive>;
+  /** Gives `take` everything that is stored about it, as one snapshot. A running query is exported as interrupted.
+   * Damage may be found after some parts were given. */
+  exportConversation(conversationId: string, take: (part: ArchivePart) => Promise<void>): Promise<void>;
   /** Stores a whole archive under new ids, or nothing. The file is not trusted about what may be accessed here: its
    * conversation belongs to this workspace and to no chat. Rejects with `UsageError` if rows contradict each other. */
   importConversation(archive: ConversationArchive, options: { readonly workspace: string }): Promise<ImportReport>;

@@ -66,3 +66,13 @@ export interface Recording {
   readonly createdAt: number;
   readonly queries: readonly RecordedQuery[];
 }
+
+/** A query whose iterations are read as they are needed, possibly more than once. */
+export interface PagedQuery extends Omit<RecordedQuery, "iterations"> {
+  iterations(): AsyncIterable<RecordedIteration> | Iterable<RecordedIteration>;
+}
+
+/** A conversation of any size, of which a few iterations are in memory at a time. */
+export interface PagedRecording extends Omit<Recording, "queries"> {
+  queries(): AsyncIterable<PagedQuery> | Iterable<PagedQuery>;
+}

@@ -63,17 +63,19 @@ export function archived(table: ArchiveTable, row: Row): Row {
  * what its other cells refer to. */
 export function toArchiveRow(
   row: Row,
-  { kinds, content, refer }: {
+  { kinds, content, refer, adopt }: {
     readonly kinds: CellKinds;
     readonly content: Content;
     readonly refer: (hash: string) => void;
+    /** Returns the hash of a long cell. */
+    readonly adopt: (column: string, bytes: Uint8Array) => string;
   },
 ): Row {
-  const reference = (cell: string) => {
-    const hash = cell.slice(PREFIX.length);
+  const named = (hash: string) => {
     refer(hash);
     return { content: hash };
   };
+  const reference = (cell: string) => named(cell.slice(PREFIX.length));
   const parse = (text: string): unknown => JSON.parse(text);
   const { large }: { readonly large?: string } = kinds.bytes === undefined
     ? {}
@@ -84,10 +86,10 @@ export function toArchiveRow(
       const has = (columns: readonly string[] = []) => columns.includes(column);
       if (has(kinds.texts) && isReference(cell)) return [column, reference(cell)];
       if (has(kinds.texts) && typeof cell === "string" && cell.length > INLINE_CHARS) {
-        return [column, reference(content.adopt(new TextEncoder().encode(cell)))];
+        return [column, named(adopt(column, new TextEncoder().encode(cell)))];
       }
       if (has(kinds.bytes) && cell instanceof Uint8Array && cell.length > INLINE_CHARS) {
-        return [column, reference(content.adopt(cell))];
+        return [column, named(adopt(column, cell))];
       }
       if (has(kinds.json) && typeof cell === "string") return [column, parse(content.text(cell))];
       if (has(kinds.plainJson) && typeof cell === "string") return [column, parse(cell)];

@@ -1,7 +1,6 @@
-import { Buffer } from "node:buffer";
-import { MAX_ARCHIVE_BYTES } from "../../domain/records/archive_limits.ts";
-import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
-import { UsageError } from "../../domain/errors.ts";
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import { ARCHIVE_FORMAT, ARCHIVE_VERSION, type ArchivePart } from "../../domain/records/conversation_archive.ts";
 import { verifyAbsent } from "../database/absent.ts";
 import {
   ARCHIVE_TABLES,
@@ -16,83 +15,143 @@ import { verifyConversation } from "./tally.ts";
 import { Content } from "../content/content.ts";
 import { contentPieces } from "../content/content_pieces.ts";
 import type { Database } from "../database/database.ts";
-import { intact } from "../schema/intact.ts";
+import { CHECKED } from "../schema/checksum.ts";
+import { isIntact } from "../schema/intact.ts";
+import { snakeCase } from "../schema/snake_case.ts";
 
-const PIECE_BYTES = 3 << 20;
+const ROWS_AT_ONCE = 20;
+const PREFIX = "sha256:";
 
-type Rows = Readonly<Record<ArchiveTable, readonly Row[]>>;
+/** Which rows of a table `t` a conversation has, their order, and the column that identifies one. */
+interface Selection {
+  readonly where: string;
+  readonly order: string;
+  readonly key: string;
+}
 
-/** Exports all rows of a conversation and what they refer to. Run it in a transaction, so that everything is from one
- * moment. */
-export async function exportConversation(db: Database, conversationId: string): Promise<ConversationArchive> {
-  const content = new Content(db);
+const BRANCHES = "SELECT id FROM conversation_state WHERE conversation_soul_id = $id";
+const QUERIES = `SELECT id FROM query_soul WHERE conversation_state_id IN (${BRANCHES})`;
+const RUNS = `SELECT id FROM query_state WHERE query_soul_id IN (${QUERIES})`;
+const ITERATIONS = `SELECT id FROM iteration WHERE query_state_id IN (${RUNS})`;
+const SOULS = `SELECT id FROM expression_soul WHERE conversation_state_id IN (${BRANCHES})`;
+
+const SELECTIONS: Readonly<Record<ArchiveTable, Selection>> = {
+  conversationSoul: selection("t.id = $id"),
+  conversationState: selection("t.conversation_soul_id = $id", { order: "t.version" }),
+  querySoul: selection(`t.id IN (${QUERIES})`),
+  queryState: selection(`t.id IN (${RUNS})`),
+  iteration: selection(`t.id IN (${ITERATIONS})`),
+  expressionSoul: selection(`t.id IN (${SOULS})`),
+  expressionState: selection(`t.expression_soul_id IN (${SOULS})`, { order: "t.expression_soul_id, t.version" }),
+  expressionDependency: selection(`t.conversation_state_id IN (${BRANCHES})`),
+  scopeChange: selection(`t.expression_soul_id IN (${SOULS})`, { order: "t.id" }),
+  extensionState: selection(`t.conversation_state_id IN (${BRANCHES})`),
+  childBranch: selection(`t.conversation_state_id IN (${BRANCHES})`, { key: "conversation_state_id" }),
+  subCall: selection(`t.iteration_id IN (${ITERATIONS})`),
+};
+
+function selection(where: string, { order = "t.rowid", key = "id" } = {}): Selection {
+  return { where, order, key };
+}
+
+/** A cell whose text or value an archive has among its contents, though the database has it in its row. */
+interface LongCell {
+  readonly table: ArchiveTable;
+  readonly key: unknown;
+  readonly column: string;
+}
+
+/** Gives `take` all rows of a conversation and then what they refer to, of which a few are in memory at a time. Run it
+ * in a transaction, so that everything is from one moment. Throws `Damage`, possibly after some parts. */
+export async function exportConversation(
+  db: Database,
+  { conversationId, take }: {
+    readonly conversationId: string;
+    readonly take: (part: ArchivePart) => Promise<void>;
+  },
+): Promise<void> {
   const wanted = new Set<string>();
-  const tables: Record<string, readonly Row[]> = {};
-  const rows = await readRows(db, conversationId);
-  if (rows.conversationSoul.length === 0) {
-    await verifyAbsent(db, { table: "conversationSoul", id: conversationId });
+  const inRows = new Map<string, LongCell>();
+  const counted = {} as Record<ArchiveTable, Row[]>;
+  await take({ format: ARCHIVE_FORMAT, version: ARCHIVE_VERSION });
+  for (const table of Object.keys(ARCHIVE_TABLES) as ArchiveTable[]) {
+    await take({ table });
+    counted[table] = [];
+    for await (const { row, content } of rowsOf(db, { table, conversationId })) {
+      counted[table].push(counts(row));
+      const adopt = (column: string, bytes: Uint8Array): string => {
+        const hash = createHash("sha256").update(bytes).digest("hex");
+        inRows.set(hash, { table, key: row[camelKey(table)], column });
+        return hash;
+      };
+      const kinds: CellKinds = ARCHIVE_TABLES[table];
+      const refer = (hash: string) => wanted.add(hash);
+      const given = settled(table, toArchiveRow(archived(table, row), { kinds, content, refer, adopt }));
+      if (table === "querySoul") { for (const hash of imagesOf(given)) refer(hash); }
+      await take({ row: given });
+    }
+    if (table === "conversationSoul" && counted[table].length === 0) {
+      await verifyAbsent(db, { table, id: conversationId });
+    }
   }
-  if (db.verifies) verifyConversation(rows, { conversationId, states: await stateSums(db, rows.conversationState) });
-  for (const [name, kinds] of entries()) {
-    const found = rows[name].map((row) => archived(name, row));
-    await content.load(jsonCells(found, kinds));
-    tables[name] = found.map((row) =>
-      settled(name, toArchiveRow(row, { kinds, content, refer: (hash) => wanted.add(hash) }))
-    );
+  if (db.verifies) verifyConversation(counted, { conversationId, states: await stateSums(db, conversationId) });
+  for (const sha256 of [...wanted].sort()) {
+    const cell = inRows.get(sha256);
+    const pieces = () => cell === undefined ? contentPieces(db, PREFIX + sha256) : bytesOf(db, cell);
+    await take({ sha256, pieces });
   }
-  for (const query of tables["querySoul"] ?? []) for (const hash of imagesOf(query)) wanted.add(hash);
-  const contents = await readContents(content, [...wanted].sort());
-  // Every row came from the tables that the type describes.
-  return { format: "vis conversation", version: 2, tables, contents } as unknown as ConversationArchive;
 }
 
-async function readRows(db: Database, conversationId: string): Promise<Rows> {
-  const branches = db.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId);
-  const queries = db.selectFrom("querySoul").select("id").where("conversationStateId", "in", branches);
-  const runs = db.selectFrom("queryState").select("id").where("querySoulId", "in", queries);
-  const iterations = db.selectFrom("iteration").select("id").where("queryStateId", "in", runs);
-  const soul = db.selectFrom("conversationSoul as t").selectAll("t").select(intact("conversationSoul", "t"));
-  const branch = db.selectFrom("conversationState as t").selectAll("t").select(intact("conversationState", "t"));
-  const query = db.selectFrom("querySoul as t").selectAll("t").select(intact("querySoul", "t"));
-  const run = db.selectFrom("queryState as t").selectAll("t").select(intact("queryState", "t"));
-  const iteration = db.selectFrom("iteration as t").selectAll("t").select(intact("iteration", "t"));
-  return {
-    conversationSoul: await soul.where("t.id", "=", conversationId).execute(),
-    conversationState: await branch.where("t.conversationSoulId", "=", conversationId).orderBy("t.version").execute(),
-    querySoul: await query.where("t.id", "in", queries).orderBy("t.rowid").execute(),
-    queryState: await run.where("t.id", "in", runs).orderBy("t.rowid").execute(),
-    iteration: await iteration.where("t.id", "in", iterations).orderBy("t.rowid").execute(),
-    ...await expressionRows(db, conversationId),
-    extensionState: await db.selectFrom("extensionState as t").selectAll("t").select(intact("extensionState", "t"))
-      .where("t.conversationStateId", "in", branches).orderBy("t.rowid").execute(),
-    childBranch: await db.selectFrom("childBranch as t").selectAll("t").select(intact("childBranch", "t"))
-      .where("t.conversationStateId", "in", branches).orderBy("t.rowid").execute(),
-    subCall: await db.selectFrom("subCall as t").selectAll("t").select(intact("subCall", "t"))
-      .where("t.iterationId", "in", iterations).orderBy("t.rowid").execute(),
-  };
+/** The rows of a table in order, a few at a time, with what converts them loaded. */
+async function* rowsOf(
+  db: Database,
+  { table, conversationId }: { readonly table: ArchiveTable; readonly conversationId: string },
+): AsyncGenerator<{ readonly row: Row; readonly content: Content }> {
+  const { where, order, key } = SELECTIONS[table];
+  const name = sql.raw(snakeCase(table));
+  // Ids have no quotes; a bad one finds no row.
+  const condition = sql.join(
+    where.split("$id").flatMap((part, at) => at === 0 ? [sql.raw(part)] : [sql`${conversationId}`, sql.raw(part)]),
+    sql``,
+  );
+  const { rows: keys } = await sql<{ key: string | number }>`SELECT t.${sql.raw(key)} AS key FROM ${name} t
+    WHERE ${condition} ORDER BY ${sql.raw(order)}`.execute(db);
+  for (let from = 0; from < keys.length; from += ROWS_AT_ONCE) {
+    const some = keys.slice(from, from + ROWS_AT_ONCE).map((one) => one.key);
+    const { rows } = await sql<Row>`SELECT t.*, ${isIntact(table, "t")} AS intact FROM ${name} t
+      WHERE t.${sql.raw(key)} IN (${sql.join(some)}) ORDER BY ${sql.raw(order)}`.execute(db);
+    // One for each page: what it loads stays in memory.
+    const content = new Content(db);
+    await content.load(jsonCells(rows, ARCHIVE_TABLES[table]));
+    for (const row of rows) yield { row, content };
+  }
 }
 
-async function expressionRows(db: Database, conversationId: string) {
-  const branches = db.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId);
-  const souls = db.selectFrom("expressionSoul").select("id").where("conversationStateId", "in", branches);
-  return {
-    expressionSoul: await db.selectFrom("expressionSoul as t").selectAll("t").select(intact("expressionSoul", "t"))
-      .where("t.id", "in", souls).orderBy("t.rowid").execute(),
-    expressionState: await db.selectFrom("expressionState as t").selectAll("t").select(intact("expressionState", "t"))
-      .where("t.expressionSoulId", "in", souls).orderBy("t.expressionSoulId").orderBy("t.version").execute(),
-    expressionDependency: await db.selectFrom("expressionDependency as t").selectAll("t")
-      .select(intact("expressionDependency", "t")).where("t.conversationStateId", "in", branches).orderBy("t.rowid")
-      .execute(),
-    scopeChange: await db.selectFrom("scopeChange as t").selectAll("t").select(intact("scopeChange", "t"))
-      .where("t.expressionSoulId", "in", souls).orderBy("t.id").execute(),
-  };
+/** The cells of a row that count other rows or by which others count it. */
+function counts(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).filter(([column, cell]) =>
+      typeof cell === "number" || column === "id" || column.endsWith("Id")
+    ),
+  );
+}
+
+function camelKey(table: ArchiveTable): string {
+  return CHECKED[table].find((column) => snakeCase(column) === SELECTIONS[table].key) ?? "id";
+}
+
+async function* bytesOf(db: Database, { table, key, column }: LongCell): AsyncGenerator<Uint8Array> {
+  const { rows: [row] } = await sql<{ cell: unknown }>`SELECT ${sql.raw(snakeCase(column))} AS cell
+    FROM ${sql.raw(snakeCase(table))} WHERE ${sql.raw(SELECTIONS[table].key)} = ${key}`.execute(db);
+  const cell = row?.cell;
+  yield cell instanceof Uint8Array ? cell : new TextEncoder().encode(String(cell));
 }
 
 /** Sums of the states of extensions, by branch. */
-async function stateSums(db: Database, branches: readonly Row[]): Promise<ReadonlyMap<string, number>> {
-  const ids = branches.map(({ id }) => String(id));
+async function stateSums(db: Database, conversationId: string): Promise<ReadonlyMap<string, number>> {
+  const branches = db.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId);
   const rows = await db.selectFrom("extensionTally").select((t) => ["branch", t.fn.sum<number>("sum").as("sum")])
-    .where("branch", "in", ids).groupBy("branch").execute();
+    .where("branch", "in", branches).groupBy("branch").execute();
   return new Map(rows.map(({ branch, sum }) => [branch, sum]));
 }
 
@@ -108,48 +167,5 @@ function settled(table: ArchiveTable, row: Row): Row {
 
 function imagesOf(query: Row): readonly string[] {
   const { images = [] } = query["metadata"] as { readonly images?: readonly { readonly content?: string }[] };
-  return images.flatMap(({ content }) => content === undefined ? [] : [content.slice("sha256:".length)]);
-}
-
-async function readContents(content: Content, hashes: readonly string[]): Promise<ConversationArchive["contents"]> {
-  const contents: ConversationArchive["contents"] = [];
-  let total = 0;
-  for (const sha256 of hashes) {
-    const bytes = await whole(content, sha256);
-    total += bytes.length;
-    if (total > MAX_ARCHIVE_BYTES) {
-      throw new UsageError(
-        "Cannot export conversation: it has more than 256 MiB, copy the database with vis db backup",
-      );
-    }
-    const text = utf8(bytes);
-    if (text !== null) {
-      contents.push({ sha256, text });
-      continue;
-    }
-    const base64: string[] = [];
-    for (let i = 0; i < bytes.length; i += PIECE_BYTES) {
-      base64.push(Buffer.from(bytes.subarray(i, i + PIECE_BYTES)).toString("base64"));
-    }
-    contents.push({ sha256, base64 });
-  }
-  return contents;
-}
-
-async function whole(content: Content, hash: string): Promise<Uint8Array> {
-  const reference = `sha256:${hash}`;
-  if (content.has(hash)) return content.bytes(reference);
-  return Buffer.concat(await Array.fromAsync(contentPieces(content.db, reference)));
-}
-
-function utf8(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
-function entries(): readonly (readonly [ArchiveTable, CellKinds])[] {
-  return Object.entries(ARCHIVE_TABLES) as [ArchiveTable, CellKinds][];
+  return images.flatMap(({ content }) => content === undefined ? [] : [content.slice(PREFIX.length)]);
 }

@@ -63,6 +63,12 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 
   /** Runs reads on one snapshot. */
   abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+
+  /** The same for reads that take long: on a connection of their own, if this database can have another one. */
+  readBeside<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.read(work);
+  }
+
   /** Makes other transactions that lock the same name wait for the end of this one. */
   abstract lock(name: string): Promise<void>;
 

@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { QueryResult } from "kysely";
 import { ChecksumFunctions } from "../schema/checksum_functions.ts";
 import { columnName } from "../schema/column_name.ts";
@@ -37,6 +37,12 @@ export class SqliteConnection {
     } finally {
       this.#checksums.throwFound();
     }
+  }
+
+  /** Another connection to the same file, which only reads; null for a database in memory. */
+  beside(): SqliteConnection | null {
+    const path = this.#db.location();
+    return path ? new SqliteConnection(new DatabaseSync(path, { readOnly: true })) : null;
   }
 
   /** For statements without parameters and rows, such as `begin`. */

@@ -6,7 +6,7 @@ import { CHECKED, type CheckedTable } from "../schema/checksum.ts";
 import { sqliteDialect } from "./dialect.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { insertText, updateText } from "./row_texts.ts";
-import type { Transactions } from "./transactions.ts";
+import { Transactions } from "./transactions.ts";
 
 export interface SqliteDatabaseOptions {
   /** Null for the database within a transaction, whose owner already holds the connection. */
@@ -61,6 +61,17 @@ export class SqliteDatabase extends Database {
 
   override read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#outer.read(() => work(this.#within));
+  }
+
+  override async readBeside<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    const connection = this.#connection.beside();
+    if (connection === null) return await this.read(work);
+    try {
+      const transactions = new Transactions(connection, { busyMs: 0 });
+      return await new SqliteDatabase(connection, { tenant: this.tenant, transactions }).read(work);
+    } finally {
+      connection.close();
+    }
   }
 
   override async close(): Promise<void> {

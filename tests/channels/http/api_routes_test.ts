@@ -123,7 +123,11 @@ Deno.test("recordRoutes() rename, search, export and delete", async () => {
   const page = await rig.ask(`${at}/export?format=html`);
   assert.match(page.headers.get("content-disposition") ?? "", /^attachment; filename="vis-[0-9a-f-]{36}\.html"$/);
   assert.match(await page.text(), /^<!doctype html>[\s\S]*Second answer/);
-  const archive = await (await rig.ask(`${at}/export`)).text();
+  const whole = await rig.ask(`${at}/export`);
+  const archive = await whole.text();
+  assert.equal(whole.headers.get("content-length"), String(new TextEncoder().encode(archive).length));
+  const head = await rig.ask(`${at}/export`, { method: "HEAD" });
+  assert.deepEqual([head.status, await head.text()], [200, ""]);
   assert.equal(typeof JSON.parse(archive), "object");
   assert.equal((await rig.ask(at, { method: "DELETE" })).status, 204);
   assert.equal((await rig.ask(at)).status, 404);

@@ -3,6 +3,7 @@ import { BusyError, TakenOverError } from "../../../src/domain/errors.ts";
 import type { Store } from "../../../src/persistence/store/store.ts";
 import { begun, block, image, iterate, iterationEnd, newIteration, newQuery, queryEnd, USAGE } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
 
 const OTHER = { host: "here", space: "another", pid: 4711, started: "99", session: 0 };
 const SILENCE_MS = 120_001;
@@ -62,7 +63,7 @@ export const storeFenceCases: readonly StoreCase[] = [
       await store.states.put({ namespace: "n", branchId }, { key: "kept", value: 1 });
       const next = await store.beginQuery(newQuery(branchId, "next", { owner: OTHER }));
       await iterate(store, { queryId: next, position: 0, blocks: [block("3", { saved: [image("c")] })] });
-      const before = await store.exportConversation(conversationId);
+      const before = await archiveOf(store, conversationId);
       for (const [name, write] of Object.entries(writes(store, run))) {
         await assert.rejects(write(), (error) => {
           assert.ok(error instanceof TakenOverError && error instanceof BusyError, `${name}: ${error}`);
@@ -72,7 +73,7 @@ export const storeFenceCases: readonly StoreCase[] = [
           );
           return true;
         });
-        assert.deepEqual(await store.exportConversation(conversationId), before, name);
+        assert.deepEqual(await archiveOf(store, conversationId), before, name);
       }
       assert.equal(await store.states.get({ namespace: "n", branchId: null }, { key: "k" }), null);
       assert.equal((await store.query(queryId))?.reason, "process_lost");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Store } from "../../../src/persistence/store/store.ts";
 import { begun, block, image, iterate, newIteration, newQuery, queryEnd, USAGE, utf8 } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -108,7 +109,7 @@ export const storeOrderCases: readonly StoreCase[] = [
           after = one?.place;
         }
         assert.deepEqual(paged, expected);
-        const archive = await store.exportConversation(b);
+        const archive = await archiveOf(store, b);
         const report = await step(store.importConversation(archive, { workspace: "/work" }));
         assert.equal((await store.latestConversation("/work"))?.conversationId, report.conversationId);
       }),
@@ -147,7 +148,7 @@ export const storeOrderCases: readonly StoreCase[] = [
           workspace: "/w",
         });
         for (const text of ["one", "two", "three"]) await step(asked(store, branchId, text));
-        const archive = await store.exportConversation(conversationId);
+        const archive = await archiveOf(store, conversationId);
         const { conversationId: id } = await step(store.importConversation(archive, { workspace: "/w" }));
         const imported = await store.findConversation(id);
         const texts = (await store.queries(imported?.branchId ?? "")).map(({ text }) => text);

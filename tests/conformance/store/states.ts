@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
-import { archiveText } from "../../../src/conversation/archive/archive_text.ts";
 import type { StatePlace } from "../../../src/domain/records/extension_state.ts";
 import type { JsonValue } from "../../../src/domain/text/json_value.ts";
 import type { Store } from "../../../src/persistence/store/store.ts";
 import { begun, iterate, newQuery, queryEnd } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
 
 const GLOBAL: StatePlace = { namespace: "test.a", branchId: null };
 const inBranch = (branchId: string, more: Partial<StatePlace> = {}): StatePlace => (
@@ -232,9 +232,9 @@ export const storeStateCases: readonly StoreCase[] = [
       await states.put(inBranch(branchId, { iterationId }), { key: "gone", value: 1 });
       await states.delete(inBranch(branchId, { iterationId }), "gone");
       await store.endQuery(queryId, queryEnd());
-      const archive = await store.exportConversation(conversationId);
+      const archive = await archiveOf(store, conversationId);
       assert.equal(archive.tables.extensionState.length, 4);
-      const read = readArchive([...archiveText(archive)].join(""));
+      const read = readArchive(JSON.stringify(archive));
       const { conversationId: copy } = await store.importConversation(read, { workspace: "/here" });
       await store.deleteConversation(conversationId);
       assert.deepEqual(await states.query("test.a", { limit: 9, conversationId }), []);

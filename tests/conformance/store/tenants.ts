@@ -13,6 +13,7 @@ import {
   USAGE,
 } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
 
 const WORKSPACE = "/work";
 const CHAT = { channel: "telegram", externalId: "chat 7" };
@@ -91,7 +92,7 @@ const ofStore: Attempts<
   runningQuery: (store, { conversationId }) => store.runningQuery(conversationId),
   findQuery: (store, { queryId }) => store.findQuery(queryId.slice(0, 23)),
   turns: (store, { branchId }) => store.turns(branchId),
-  exportConversation: (store, { conversationId }) => store.exportConversation(conversationId),
+  exportConversation: (store, { conversationId }) => archiveOf(store, conversationId),
   beginQuery: (store, { branchId }) => store.beginQuery(newQuery(branchId, "mine")),
   keyedQuery: (store, { branchId }) => store.keyedQuery(branchId, "key 1"),
   takeOver: (store, { queryId }) => store.takeOver(queryId, OWNER),
@@ -162,7 +163,7 @@ function renamed(attempts: Readonly<Record<string, Attempt>>): readonly (readonl
 
 /** All that the owner can read. */
 export async function whole(store: Store, { conversationId, branchId }: Ids): Promise<string> {
-  const { tables, contents } = await store.exportConversation(conversationId);
+  const { tables, contents } = await archiveOf(store, conversationId);
   const listed = await store.listConversations({ limit: 9 });
   return JSON.stringify([tables, contents, listed, await store.states.list({ ...GLOBAL, branchId }, { limit: 9 })]);
 }
@@ -235,7 +236,7 @@ export const storeTenantCases: readonly StoreCase[] = [
     name: "an archive of one tenant becomes the conversation of the one that imports it",
     async run(store) {
       const ids = await secrets(store.of("ana"));
-      const archive = await store.of("ana").exportConversation(ids.conversationId);
+      const archive = await archiveOf(store.of("ana"), ids.conversationId);
       assert.doesNotMatch(JSON.stringify(archive), /"tenant"|"ana"/);
       const { conversationId } = await store.of("ben").importConversation(archive, { workspace: WORKSPACE });
       assert.equal((await store.of("ben").findConversation(conversationId))?.tenant, "ben");

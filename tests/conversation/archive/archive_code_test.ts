@@ -4,6 +4,7 @@ import { UsageError } from "../../../src/domain/errors.ts";
 import type { ConversationArchive } from "../../../src/domain/records/conversation_archive.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
 
 const BLOCKS = [
   "const rows = [1]; function twice(n: number) { return 2 * n }; const late = async () => 1",
@@ -16,7 +17,7 @@ async function exported(): Promise<ConversationArchive> {
     [...BLOCKS, "1"].map((code, at) => replyJson(code, at === BLOCKS.length ? { final: "made" } : {})),
   );
   await engine.ask("make them");
-  return await engine.conversations.records.archive(engine.branch);
+  return await archiveOf(engine.store, engine.branch.conversationId);
 }
 
 Deno.test("archiveCode() names the functions and classes of every version", async () => {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { archiveDigest } from "../../../src/conversation/archive/archive_digest.ts";
-import { archiveText } from "../../../src/conversation/archive/archive_text.ts";
+import { ArchiveDigest } from "../../../src/conversation/archive/archive_digest.ts";
 import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
 import { readRecording } from "../../../src/conversation/read_recording.ts";
 import type { ConversationArchive } from "../../../src/domain/records/conversation_archive.ts";
@@ -10,17 +9,18 @@ import { valueOf } from "../../../src/environment/history/history.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import type { Store } from "../../../src/persistence/store/store.ts";
 import { readAll, richConversation } from "../../conformance/store/archive.ts";
+import { archiveTextOf } from "../../helpers/archive_of.ts";
 
-async function archiveOf(store: Store): Promise<string> {
+async function richText(store: Store): Promise<string> {
   const { conversationId } = await richConversation(store);
-  return [...archiveText(await store.exportConversation(conversationId))].join("");
+  return await archiveTextOf(store, conversationId);
 }
 
 /** With the hash that belongs to what was changed. */
 function sealed(archive: unknown): string {
   const given = archive as ConversationArchive;
   try {
-    return JSON.stringify({ ...given, sha256: archiveDigest(given) });
+    return JSON.stringify({ ...given, sha256: ArchiveDigest.of(given) });
   } catch {
     return JSON.stringify(archive);
   }
@@ -28,7 +28,7 @@ function sealed(archive: unknown): string {
 
 Deno.test("readArchive() refuses what is no archive, another version and a damaged one, and says which", async () => {
   const store = await openStore({ path: ":memory:" });
-  const text = await archiveOf(store);
+  const text = await richText(store);
   await store.close();
   const changed = (change: (archive: ConversationArchive) => void): string => {
     const archive: ConversationArchive = JSON.parse(text);
@@ -123,7 +123,7 @@ function replaced(value: unknown, [key, ...rest]: readonly (string | number)[], 
 
 Deno.test("an archive with anything changed is refused without a trace, or is one that all readers understand", async () => {
   const store = await openStore({ path: ":memory:" });
-  const archive: unknown = JSON.parse(await archiveOf(store));
+  const archive: unknown = JSON.parse(await richText(store));
   const all = places(archive);
   let imported = 0, refused = 0;
   const before = (await store.listConversations({ limit: 9999 })).length;
@@ -139,7 +139,7 @@ Deno.test("an archive with anything changed is refused without a trace, or is on
           await readRecording(store, branch);
           for (const image of await store.liveImages(branch.branchId)) valueOf(image);
         }
-        await store.exportConversation(conversationId);
+        await archiveTextOf(store, conversationId);
       } catch (error) {
         assert.ok(error instanceof UsageError, `${all[at]} = ${JSON.stringify(value)}: ${(error as Error).stack}`);
         refused++;
@@ -153,14 +153,13 @@ Deno.test("an archive with anything changed is refused without a trace, or is on
   await store.close();
 });
 
-Deno.test("archiveText() holds nothing that commands a terminal, and reads back as the same", async () => {
+Deno.test("writeArchive() holds nothing that commands a terminal, and reads back as the same", async () => {
   const store = await openStore({ path: ":memory:" });
   const { branchId, conversationId } = await richConversation(store);
   await store.setTitle(branchId, "\x1b[2J\u202e\u009b\u2028 title");
-  const archive = await store.exportConversation(conversationId);
-  const text = [...archiveText(archive)].join("");
+  const text = await archiveTextOf(store, conversationId);
   // deno-lint-ignore no-control-regex
   assert.ok(!/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/.test(text));
-  assert.deepEqual(JSON.parse(text), JSON.parse(sealed(archive)));
+  assert.deepEqual(JSON.parse(text), JSON.parse(sealed(JSON.parse(text))));
   await store.close();
 });

@@ -4,6 +4,7 @@ import { answerHtml } from "../../../src/conversation/export/answer.ts";
 import { codeHtml } from "../../../src/conversation/export/code.ts";
 import { hostileRecording, recordedIteration, recordedQuery, recording } from "../_recordings.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
+import { exportedText } from "../../helpers/archive_of.ts";
 
 /** Names of the elements and of their attributes. */
 function markup(page: string): { readonly tags: Set<string>; readonly attributes: Set<string> } {
@@ -15,12 +16,14 @@ function markup(page: string): { readonly tags: Set<string>; readonly attributes
   return { tags, attributes };
 }
 
-Deno.test("exportHtml() shows requests, thinking, code, results, children and answers in one page", () => {
+Deno.test("exportHtml() shows requests, thinking, code, results, children and answers in one page", async () => {
   const child = recordedQuery({ text: "the child" });
   const iterations = [
     recordedIteration({ calls: [{ prompt: "asked", reply: "told", error: null }], children: [child] }),
   ];
-  const page = exportHtml(recording([recordedQuery({ iterations })]), { branches: ["└ one", "  └ two"] });
+  const page = await exportedText(exportHtml, recording([recordedQuery({ iterations })]), {
+    branches: ["└ one", "  └ two"],
+  });
   for (
     const part of [
       "<title>A title</title>",
@@ -41,9 +44,9 @@ Deno.test("exportHtml() shows requests, thinking, code, results, children and an
   ) assert.ok(page.includes(part), part);
 });
 
-Deno.test("exportHtml() has no markup but its own, whatever is stored, and loads nothing", () => {
-  const plain = markup(exportHtml(recording([recordedQuery(), recordedQuery()])));
-  const page = exportHtml(hostileRecording(), { branches: ["<b>"] });
+Deno.test("exportHtml() has no markup but its own, whatever is stored, and loads nothing", async () => {
+  const plain = markup(await exportedText(exportHtml, recording([recordedQuery(), recordedQuery()])));
+  const page = await exportedText(exportHtml, hostileRecording(), { branches: ["<b>"] });
   const found = markup(page);
   const known = [
     "!doctype",
@@ -85,19 +88,19 @@ Deno.test("exportHtml() has no markup but its own, whatever is stored, and loads
   assert.equal(page.match(/<section/g)?.length, 2);
 });
 
-Deno.test("exportHtml() puts images into the page by what their bytes say, and cuts what is endless", () => {
+Deno.test("exportHtml() puts images into the page by what their bytes say, and cuts what is endless", async () => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1]);
   const images = [{ kind: "bytes", mediaType: "text/html", bytes: png }] as const;
-  const page = exportHtml(recording([recordedQuery({ images, answer: "x".repeat(9_000_000) })]));
+  const page = await exportedText(exportHtml, recording([recordedQuery({ images, answer: "x".repeat(9_000_000) })]));
   assert.match(page, /<img alt="Image of the request" src="data:image\/png;base64,iVBORw0KGgoB">/);
   assert.ok(page.length < 200_000);
 });
 
 const marked = (text: string): string => text.replace(/[&<>"']/g, "¤");
 
-Deno.test("exportHtml() opens what did something, and folds an iteration that only answers", () => {
+Deno.test("exportHtml() opens what did something, and folds an iteration that only answers", async () => {
   const last = recordedIteration({ number: 2, outcome: "final", blocks: [] });
-  const page = exportHtml(recording([recordedQuery({ iterations: [recordedIteration(), last] })]));
+  const page = await exportedText(exportHtml, recording([recordedQuery({ iterations: [recordedIteration(), last] })]));
   assert.match(page, /<details class="iteration" open><summary>Step 1/);
   assert.match(page, /<details class="iteration"><summary>Step 2/);
 });

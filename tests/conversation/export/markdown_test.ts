@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { exportMarkdown } from "../../../src/conversation/export/markdown.ts";
 import { hostileRecording, recordedQuery, recording } from "../_recordings.ts";
+import { exportedText } from "../../helpers/archive_of.ts";
 
 /** The lines outside quotes and fences. */
 function ownLines(text: string): string[] {
@@ -35,8 +36,8 @@ function outsideFences(text: string): string[] {
   return outside;
 }
 
-Deno.test("exportMarkdown() reads as text: requests, thinking, code, results, answers", () => {
-  const text = exportMarkdown(recording([recordedQuery()]), { branches: ["└ one"] });
+Deno.test("exportMarkdown() reads as text: requests, thinking, code, results, answers", async () => {
+  const text = await exportedText(exportMarkdown, recording([recordedQuery()]), { branches: ["└ one"] });
   assert.deepEqual(ownLines(text), [
     "# A title",
     "Conversation `01a2`, 1970-01-01 00:00 UTC, workspace `/work`",
@@ -53,8 +54,8 @@ Deno.test("exportMarkdown() reads as text: requests, thinking, code, results, an
   }
 });
 
-Deno.test("exportMarkdown() lets no stored text out of its quote or fence, and loads no image", () => {
-  const text = exportMarkdown(hostileRecording());
+Deno.test("exportMarkdown() lets no stored text out of its quote or fence, and loads no image", async () => {
+  const text = await exportedText(exportMarkdown, hostileRecording());
   const own = ownLines(text);
   assert.equal(own.filter((line) => /^#+ (Request|heading)/.test(line)).length, 2);
   for (const line of own) {

@@ -1,7 +1,6 @@
 /** What was stored is read back or refused: docs/decisions/0023-verified-reads.md. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { archiveText } from "../../../src/conversation/archive/archive_text.ts";
 import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
@@ -10,6 +9,7 @@ import type { Store } from "../../../src/persistence/store/store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterate, queryEnd } from "../../conformance/store/fixtures.ts";
 import { withDatabasePath } from "../_temp_database.ts";
+import { archiveOf, archiveTextOf } from "../../helpers/archive_of.ts";
 
 async function filled(path: string): Promise<string> {
   const store = await openStore({ path });
@@ -53,7 +53,7 @@ for (const [what, sql, read] of DAMAGE) {
       };
       const store = await openStore({ path });
       await assert.rejects(read(store, branchId), refused);
-      await assert.rejects(store.exportConversation(conversation), refused);
+      await assert.rejects(archiveOf(store, conversation), refused);
       await store.close();
       const care = new SqliteMaintenance({ path });
       await assert.rejects(care.backup(`${path}.copy`), refused);
@@ -95,7 +95,7 @@ Deno.test("an archive with another bit is the same conversation or is refused", 
     await filled(path);
     const store = await openStore({ path });
     const { conversationId = "" } = await store.latestConversation("/w") ?? {};
-    const text = [...archiveText(await store.exportConversation(conversationId))].join("");
+    const text = await archiveTextOf(store, conversationId);
     const known = JSON.stringify(JSON.parse(text));
     const bytes = new TextEncoder().encode(text);
     let refused = 0;

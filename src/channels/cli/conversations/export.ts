@@ -1,6 +1,6 @@
 import { mkdtemp, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { exported } from "../../../conversation/exported.ts";
+import type { ExportFormat } from "../../../conversation/exported.ts";
 import { MAX_ARCHIVE_BYTES } from "../../../domain/records/archive_limits.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
@@ -15,8 +15,6 @@ import { jsonText } from "../output/json_text.ts";
 /** How many names of functions or classes are listed. */
 const MAX_NAMES = 20;
 
-export type ExportFormat = "md" | "json" | "html";
-
 /** `vis conversations export`: JSON contains a whole conversation, other formats the branch of the id. Writes to
  * stdout, or atomically into a file that only its owner can read. */
 export async function exportCommand(
@@ -27,15 +25,21 @@ export async function exportCommand(
     const branch = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
     if (branch === null) throw new UsageError(`Cannot export: there is no conversation in ${workspace} yet`);
     const tree = branchLines(await conversations.branches(branch.conversationId), { shown: branch.branchId });
-    const pieces = await exported(branch, { conversations, format: flags.format, branches: tree.map(visibleText) });
-    if (flags.output === undefined) { for (const piece of pieces) io.stdout(piece); }
-    else await writeWhole(flags.output, pieces);
+    const how = { conversations, format: flags.format, branches: tree.map(visibleText) };
+    await using made = await conversations.exports.make(branch, how);
+    if (flags.output !== undefined) await writeWhole(flags.output, made.pieces());
+    else await printPieces(made.pieces(), io);
     return 0;
   });
 }
 
+async function printPieces(pieces: AsyncIterable<Uint8Array>, { stdout }: Io): Promise<void> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  for await (const piece of pieces) stdout(decoder.decode(piece, { stream: true }));
+}
+
 /** Writes the complete file under its name, where a link leads to, or nothing. A pipe gets the pieces. */
-async function writeWhole(path: string, pieces: Iterable<string>): Promise<void> {
+async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     const goal = await realpath(path).catch(() => path);
     const there = await stat(goal).catch(() => null);
@@ -55,11 +59,11 @@ async function writeWhole(path: string, pieces: Iterable<string>): Promise<void>
 
 async function writePieces(
   path: string,
-  { pieces, as }: { readonly pieces: Iterable<string>; readonly as: "w" | "wx" },
+  { pieces, as }: { readonly pieces: AsyncIterable<Uint8Array>; readonly as: "w" | "wx" },
 ): Promise<void> {
   const file = await open(path, as, 0o600);
   try {
-    for (const piece of pieces) await file.writeFile(piece);
+    for await (const piece of pieces) await file.writeFile(piece);
   } finally {
     await file.close();
   }

@@ -34,7 +34,7 @@ function queryLines(query: RecordedQuery): string[] {
       ...steeredLines(steeredInto(steered, iteration.number)),
       ...["", ...iterationLines(iteration)],
     ]),
-    ...steeredLines(steeredAfter(steered, iterations)),
+    ...steeredLines(steeredAfter(steered, iterations.at(-1)?.number ?? 0)),
     "",
     running ? "still running" : endLine(query),
     ...notes.map((note) => `note: ${note}`),
@@ -47,7 +47,7 @@ function steeredLines(messages: readonly SteeredMessage[]): string[] {
 }
 
 function endLine(query: RecordedQuery): string {
-  const [end, ...facts] = endFacts(query);
+  const [end, ...facts] = endFacts(query, query.iterations.length);
   return [query.status === "done" ? `answer (${query.confidence})` : end, ...facts].join(" · ");
 }
 

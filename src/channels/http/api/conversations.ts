@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { exported } from "../../../conversation/exported.ts";
+import { BusyError } from "../../../domain/errors.ts";
+import type { Exported } from "../../../conversation/exported.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { findQuery, inConversation } from "../request/in_conversation.ts";
@@ -16,6 +17,8 @@ const BASE = "/api/v1/conversations";
 const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
 const MAX_TREES = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
+/** After this time a server with many exports under way has probably finished one. */
+const RETRY_SECONDS = "10";
 const describe = describeIn("conversations");
 
 /** Conversations and their branches. */
@@ -152,10 +155,33 @@ conversations.get(
   async (c) => {
     const { format } = c.req.valid("query");
     const { conversation } = c.var;
-    const pieces = await exported(conversation, { conversations: c.env.parts.conversations, format });
-    return c.body(ReadableStream.from(pieces).pipeThrough(new TextEncoderStream()), 200, {
+    const { conversations } = c.env.parts;
+    const { method, signal } = c.req.raw;
+    const made = await conversations.exports.make(conversation, { conversations, format, signal }).catch((error) => {
+      if (!(error instanceof BusyError)) throw error;
+      throw new Problem(error.message, { kind: "unavailable", headers: { "retry-after": RETRY_SECONDS } });
+    });
+    const body = bodyOf(made);
+    // The server drops the body of an answer to HEAD without reading it.
+    if (method === "HEAD") await body.cancel();
+    return c.body(body, 200, {
       "content-type": `${EXPORTED[format]}; charset=utf-8`,
+      "content-length": String(made.bytes),
       "content-disposition": `attachment; filename="vis-${conversation.conversationId}.${format}"`,
     });
   },
 );
+
+/** The export goes when it was read, or when its reader leaves. */
+function bodyOf(made: Exported): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const pieces = made.pieces()[Symbol.asyncIterator]();
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await pieces.next();
+      if (!done) return controller.enqueue(value);
+      await made[Symbol.asyncDispose]();
+      controller.close();
+    },
+    cancel: () => made[Symbol.asyncDispose](),
+  }, { highWaterMark: 1 });
+}

@@ -7,6 +7,7 @@ import { descendants } from "../../helpers/processes.ts";
 import type { Launcher } from "../../_launcher.ts";
 import { launched } from "../../helpers/together.ts";
 import { type Running, User } from "../../helpers/user.ts";
+import { archiveOf } from "../../../helpers/archive_of.ts";
 
 const TOKEN = "a-token-of-this-test";
 const KEY = { "idempotency-key": "the-key" };
@@ -265,6 +266,6 @@ async function hasIteration(user: User): Promise<boolean> {
 async function pictureOf(user: User): Promise<unknown> {
   return await user.look(async (store) => {
     const branch = await store.latestConversation(user.workspace);
-    return await store.exportConversation(branch?.conversationId ?? "");
+    return await archiveOf(store, branch?.conversationId ?? "");
   });
 }

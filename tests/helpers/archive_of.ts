@@ -1,0 +1,30 @@
+import { writeArchive } from "../../src/conversation/archive/archive_text.ts";
+import { type ConversationArchive } from "../../src/domain/records/conversation_archive.ts";
+import type { ConversationMaintenance } from "../../src/domain/records/conversation_maintenance.ts";
+import type { PagedRecording, Recording } from "../../src/domain/records/recording.ts";
+
+type Exporting = Pick<ConversationMaintenance, "exportConversation">;
+
+/** The text of the archive of a conversation. */
+export async function archiveTextOf(store: Exporting, conversationId: string): Promise<string> {
+  const pieces: string[] = [];
+  await writeArchive((take) => store.exportConversation(conversationId, take), (piece) => {
+    pieces.push(piece);
+    return Promise.resolve();
+  });
+  return pieces.join("");
+}
+
+/** The archive of a conversation as an object. */
+export async function archiveOf(store: Exporting, conversationId: string): Promise<ConversationArchive> {
+  return JSON.parse(await archiveTextOf(store, conversationId));
+}
+
+/** The whole text that `exportMarkdown` or `exportHtml` makes of a recording. */
+export async function exportedText<O>(
+  make: (recording: PagedRecording, options?: O) => AsyncIterable<string>,
+  ...[{ queries, ...recording }, options]: readonly [recording: Recording, options?: O]
+): Promise<string> {
+  const paged = () => queries.map(({ iterations, ...query }) => ({ ...query, iterations: () => iterations }));
+  return (await Array.fromAsync(make({ ...recording, queries: paged }, options))).join("");
+}
