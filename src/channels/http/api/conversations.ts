@@ -161,14 +161,14 @@ conversations.get(
       if (!(error instanceof BusyError)) throw error;
       throw new Problem(error.message, { kind: "unavailable", headers: { "retry-after": RETRY_SECONDS } });
     });
-    const body = bodyOf(made);
-    // The server drops the body of an answer to HEAD without reading it.
-    if (method === "HEAD") await body.cancel();
-    return c.body(body, 200, {
+    const headers = {
       "content-type": `${EXPORTED[format]}; charset=utf-8`,
       "content-length": String(made.bytes),
       "content-disposition": `attachment; filename="vis-${conversation.conversationId}.${format}"`,
-    });
+    };
+    if (method !== "HEAD") return c.body(bodyOf(made), 200, headers);
+    await made[Symbol.asyncDispose]();
+    return c.body(null, 200, headers);
   },
 );
 
