@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
-import { exported } from "../../src/conversation/exported.ts";
+import { madeText } from "../helpers/archive_of.ts";
 import { UsageError } from "../../src/domain/errors.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
@@ -127,7 +127,7 @@ Deno.test("a fork in the middle of a query shows what was used until there, and 
     assert.ok(ms <= whole.ms, `${ms} of ${whole.ms} ms`);
     const stored = await conversations.iterations(query.queryId);
     assert.equal(forkedAt, stored[1]?.createdAt);
-    const page = [...await exported(cut, { conversations, format: "md" })].join("");
+    const page = await madeText(cut, { conversations, format: "md" });
     assert.match(page, /forked here · 1 step · .* · 107 in \+ 13 out tokens/);
     assert.doesNotMatch(page, /b\.txt|All is written/);
     assert.equal((await conversations.queries(branch))[0]?.usage.input, 307);

@@ -1,3 +1,6 @@
+import type { Conversations } from "../../src/conversation/conversations.ts";
+import type { ExportFormat } from "../../src/conversation/exported.ts";
+import type { Branch } from "../../src/persistence/store/conversation_store.ts";
 import { writeArchive } from "../../src/conversation/archive/archive_text.ts";
 import { type ConversationArchive } from "../../src/domain/records/conversation_archive.ts";
 import type { ConversationMaintenance } from "../../src/domain/records/conversation_maintenance.ts";
@@ -27,4 +30,14 @@ export async function exportedText<O>(
 ): Promise<string> {
   const paged = () => queries.map(({ iterations, ...query }) => ({ ...query, iterations: () => iterations }));
   return (await Array.fromAsync(make({ ...recording, queries: paged }, options))).join("");
+}
+
+/** The whole text of an export. */
+export async function madeText(
+  branch: Branch,
+  how: { readonly conversations: Conversations; readonly format: ExportFormat },
+): Promise<string> {
+  await using made = await how.conversations.exports.make(branch, how);
+  const bytes = await Array.fromAsync(made.pieces());
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(await new Blob(bytes).arrayBuffer());
 }

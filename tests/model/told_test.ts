@@ -9,7 +9,7 @@ import { StepEntry } from "../../src/channels/tui/entries/step_entry.ts";
 import { storedStep } from "../../src/channels/tui/entries/stored_step.ts";
 import { DEFAULT_PREFS } from "../../src/channels/tui/prefs/prefs.ts";
 import { makeTheme } from "../../src/channels/tui/text/theme.ts";
-import { exported } from "../../src/conversation/exported.ts";
+import { madeText } from "../helpers/archive_of.ts";
 import { storedEvents } from "../../src/conversation/stored_events.ts";
 import type { QueryEvent } from "../../src/domain/query/query_event.ts";
 import { withFolder } from "../helpers/with_folder.ts";
@@ -134,7 +134,7 @@ Deno.test("a conversation that is opened again looks as it did live, and an impo
     assert.match(live, /✗ ran 1 test failed[^]*✗ reading none\.ts failed[^]*-one[^]*\+two[^]*✓ read 120 files/);
 
     const { branch } = engine;
-    const text = [...await exported(branch, { conversations, format: "json" })].join("");
+    const text = await madeText(branch, { conversations, format: "json" });
     const { ids } = await conversations.records.import(text, { workspace, trust: () => Promise.resolve() });
     const copy = await engine.store.findConversation(ids.get(branch.branchId) ?? "none");
     for (const shown of [branch, copy ?? assert.fail()]) {
@@ -150,7 +150,7 @@ Deno.test("a conversation that is opened again looks as it did live, and an impo
         }
       }
       for (const format of ["md", "html"] as const) {
-        const page = [...await exported(shown, { conversations, format })].join("");
+        const page = await madeText(shown, { conversations, format });
         assert.match(page, /✗ ran 1 test failed in a.*exit code 1[^]*✗ reading none\.ts failed[^]*\+two/);
       }
     }

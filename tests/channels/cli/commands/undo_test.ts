@@ -60,7 +60,10 @@ Deno.test("vis undo says why it took nothing back, and how to do it all the same
 
 Deno.test("vis undo names the files that it kept, and then exits with 1", async () => {
   const kept = [{ path: "b.txt", reason: "changed since by someone else" }];
-  const told = await run(["undo"], { answer: { changes: [CHANGE], files: [{ path: "a.txt", diff: "" }], kept }, code: 1 });
+  const told = await run(["undo"], {
+    answer: { changes: [CHANGE], files: [{ path: "a.txt", diff: "" }], kept },
+    code: 1,
+  });
   assert.equal(told.code, 1);
   assert.equal(
     told.err,

@@ -41,7 +41,9 @@ Deno.test("BotApi: a path outside the bot's own folder is refused and read from 
     await Deno.writeTextFile(join(folder, "secret"), "secret");
     await Deno.mkdir(join(folder, TOKEN));
     const api = new BotApi({ token: TOKEN, root: server.url });
-    for (const path of [join(folder, "secret"), `${folder}/${TOKEN}/../secret`, `${folder}/${TOKEN}`, "", "a/../../b"]) {
+    for (
+      const path of [join(folder, "secret"), `${folder}/${TOKEN}/../secret`, `${folder}/${TOKEN}`, "", "a/../../b"]
+    ) {
       await assert.rejects(api.download(path, { signal, maxBytes: 100 }), /invalid path/, path);
     }
   });
