@@ -10,6 +10,7 @@ import { Server } from "../../../src/persistence/postgres/server.ts";
 import { begun, block, image, iterate, queryEnd } from "../../conformance/store/fixtures.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
 import { noise } from "../_filled.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 
 const MAIN = fileURLToPath(new URL("_large_main.ts", import.meta.url));
@@ -45,7 +46,7 @@ test("a fork, an export and an import have a value that is in pieces", async (po
   const fork = await store.fork({ queryId, position: 0 });
   await store.setScope(fork.branchId, { names: ["short"], scope: "forgotten" });
   await store.setScope(fork.branchId, { names: ["short"], scope: "live" });
-  const imported = await store.importConversation(await store.exportConversation(conversationId), { workspace: "/w" });
+  const imported = await store.importConversation(await archiveOf(store, conversationId), { workspace: "/w" });
   const [copy] = await store.branches(imported.conversationId);
   for (const branchId of [fork.branchId, copy?.branchId ?? ""]) {
     const found = new Map((await store.liveImages(branchId)).map((one) => [one.name, one.bytes]));
