@@ -52,9 +52,9 @@ export class Records {
     return this.#own.states;
   }
 
-  /** What happened to the database's files since they were opened; "" if writes still reach them. */
-  fileFault(): string {
-    return this.#store.fileFault();
+  /** Why nothing can be stored now; "" if it can. */
+  writeFault(): Promise<string> {
+    return this.#store.writeFault();
   }
 
   /** A moment of a conversation, parsed like in `findPoint`. */

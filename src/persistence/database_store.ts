@@ -52,6 +52,8 @@ export interface DatabaseStoreOptions {
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
+  /** That of the files by default. */
+  readonly writeFault?: () => Promise<string>;
   readonly asNode?: Store["asNode"];
   /** Converts an error of the database to `StoreError`. */
   readonly toStoreError: (error: unknown, location: string) => unknown;
@@ -84,6 +86,7 @@ function viewOf(
   },
 ): Store {
   const { location, now, isAlive, busyMs, check, fileFault, toStoreError, asNode = null } = options;
+  const { writeFault = () => Promise.resolve(fileFault()) } = options;
   const parts = { db, all, location, now, isAlive, busyMs };
   const converted = (error: unknown) => toStoreError(error, location);
   const owners = db.tenant === null ? null : new Owners(db);
@@ -101,7 +104,7 @@ function viewOf(
     ...guarded(guard, childStore(parts)),
     ...largeTextStore(parts, converted),
     ...guarded(guard, archive(parts)),
-    ...{ check, fileFault, asNode },
+    ...{ check, fileFault, writeFault, asNode },
     // Logging must not fail a query: what cannot be written is dropped.
     log: (...entries) => writeLogEntries(all, { entries, now: now() }).catch(() => undefined),
     close: () => db.close(),

@@ -9,7 +9,7 @@ const MOST_KNOWN = 10_000;
 
 type Methods = Omit<
   Store,
-  "location" | "tenant" | "states" | "of" | "asNode" | "check" | "fileFault" | "log" | "close"
+  "location" | "tenant" | "states" | "of" | "asNode" | "check" | "fileFault" | "writeFault" | "log" | "close"
 >;
 type Kind = "conversation" | "branch" | "run" | "iteration";
 /** Where the arguments of a method name rows: the kind of row, and the position and keys that lead to its id. */

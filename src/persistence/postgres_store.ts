@@ -1,8 +1,10 @@
+import { settledWithin } from "../domain/kit/settled_within.ts";
 import { DEFAULT_TENANT } from "../domain/records/tenant.ts";
 import type { Database } from "./database/database.ts";
 import { databaseStore, type DatabaseStoreOptions } from "./database_store.ts";
 import { openPostgres, type OpenPostgresOptions } from "./postgres/open_postgres.ts";
-import { toPostgresError } from "./postgres/postgres_error.ts";
+import { toPostgresError, wordsOf } from "./postgres/postgres_error.ts";
+import type { Server } from "./postgres/server.ts";
 import type { Store } from "./store/store.ts";
 
 /** Opens the store in a PostgreSQL database. Throws as `openPostgres`. */
@@ -22,7 +24,22 @@ export async function openPostgresStore(
     toStoreError: toPostgresError,
     check: () => mayBypass(db),
     fileFault: () => server.fault,
+    writeFault: writeFaultOf(db, server),
   });
+}
+
+/** How long a write may take before the server counts as one that takes none. */
+const WRITE_MS = 5_000;
+
+/** Stores a mark, as every transaction does, after the writes that wait. Those who ask meanwhile share it. */
+function writeFaultOf(db: Database, server: Server): () => Promise<string> {
+  let writing: Promise<string> | null = null;
+  return async () => {
+    writing ??= db.write((tx) => Promise.resolve(tx.run("SELECT 1", []))).then(() => "", wordsOf)
+      .finally(() => writing = null);
+    if (await settledWithin(writing, WRITE_MS)) return await writing;
+    return server.fault === "" ? `a write takes longer than ${WRITE_MS / 1000} seconds` : server.fault;
+  };
 }
 
 /** Whether the policies that keep tenants apart do not bind the role of the connection. */

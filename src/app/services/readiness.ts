@@ -15,8 +15,8 @@ export interface ReadinessParts {
   /** Starts a sandbox with the required walls, and ends it. Rejects if that fails. */
   readonly trySandbox: () => Promise<void>;
   readonly now: () => number;
-  /** What happened to the files of the open database; "" if they are intact. */
-  readonly fileFault: () => string;
+  /** What happened to the files of the open database, or why its server stores nothing; "" if all is well. */
+  readonly fileFault: () => string | Promise<string>;
   /** Free bytes where a file is; replaced in tests. */
   readonly freeBytes?: (path: string) => Promise<number>;
   /** Rejects if a file cannot be written; replaced in tests. */
@@ -53,7 +53,7 @@ export function readiness(
     }
   };
   const file = async (): Promise<string> => {
-    const fault = fileFault();
+    const fault = await fileFault();
     if (fault !== "" || !isFile) return fault;
     return await tryWrite(database).then(() => "", (error) => `it cannot be written: ${codeOf(error)}`);
   };

@@ -120,7 +120,7 @@ function readyOf(settings: Settings, { records }: Session["conversations"]): Ret
   return readiness({
     database: settings.database,
     trySandbox: () => tryWalls(settings),
-    fileFault: () => records.fileFault(),
+    fileFault: () => records.writeFault(),
     now: Date.now,
   });
 }

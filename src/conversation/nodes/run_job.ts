@@ -10,8 +10,8 @@ import type { QueryRunner } from "../query_runner.ts";
 import { endEvent } from "../stored_events.ts";
 import { decodeRequest } from "./job_request.ts";
 
-/** A request that ended the process of so many nodes is not tried again. */
-const MOST_LOSSES = 5;
+/** A request whose step ended the process of so many nodes is not tried again. */
+const MOST_LOSSES = 3;
 
 export interface RunJobParts {
   readonly store: Store;
@@ -40,12 +40,14 @@ export async function runJob(job: ClaimedJob, parts: RunJobParts, options: RunJo
   const extras = await checkedExtras(rest, router);
   const given = { ...rest, ...listening, extras, queryId, ...(asks ? { approve } : {}) };
   if (!job.begun) {
-    if (losses > MOST_LOSSES) throw new UsageError(`Cannot run the request: ${losses} nodes ended while they began it`);
+    if (losses >= MOST_LOSSES) {
+      throw new UsageError(`Cannot run the request: ${losses} nodes ended while they began it`);
+    }
     await runner.run(text, { branch, options: given });
     return;
   }
   const left = await store.takeOver(queryId, parts.owner);
-  if (left && losses > MOST_LOSSES) await giveUp(job, store, left);
+  if (left && losses >= MOST_LOSSES) await giveUp(job, store, left);
   const [query, iterations, seq] = await Promise.all([
     store.query(queryId),
     store.iterations(queryId),
@@ -77,10 +79,13 @@ async function giveUp(
   store: Store,
   { usage, costUsd }: LeftQuery,
 ): Promise<void> {
-  const query = await store.query(queryId);
+  const { iterations = 0 } = await store.query(queryId) ?? {};
   await store.endQuery(queryId, {
-    ...{ status: "interrupted", reason: "process_lost", answerType: "text", confidence: "low", notes: [] },
-    answer: `${losses} nodes ended while they worked on this request. What was done is kept.`,
-    ...{ iterations: query?.iterations ?? 0, usage, costUsd, ms: elapsedMs },
+    // A lost process is an end after which clients repeat a request.
+    ...{ status: "error", reason: "defect", answerType: "text", confidence: "low", notes: [] },
+    answer:
+      `Cannot finish the request: ${losses} nodes ended while they ran its step ${iterations + 1}, one after the ` +
+      "other. What it did before is kept; their logs may say why they ended.",
+    ...{ iterations, usage, costUsd, ms: elapsedMs },
   });
 }

@@ -232,10 +232,16 @@ WITH live AS (
   ORDER BY j.number LIMIT $2 FOR UPDATE OF j SKIP LOCKED
 )
 UPDATE job SET node_id = $1, epoch = job.epoch + 1, begun_at = coalesce(job.begun_at, clock_timestamp()),
-  losses = job.losses + CASE WHEN ready.node_id IS NULL THEN 0 ELSE 1 END,
+  losses = CASE WHEN ready.node_id IS NULL THEN job.losses WHEN ended.n > job.lost_after THEN 1
+    ELSE job.losses + 1 END,
+  lost_after = CASE WHEN ready.node_id IS NULL THEN job.lost_after ELSE ended.n END,
   held_ms = job.held_ms + coalesce(extract(epoch FROM clock_timestamp() - job.asked_at) * 1000, 0),
   asked_at = NULL, questions = '[]'
-FROM ready WHERE job.query_id = ready.query_id
+FROM ready, LATERAL (
+  SELECT count(*) AS n FROM iteration i
+  WHERE ready.node_id IS NOT NULL AND i.query_state_id = ready.query_id AND i.status IN ('done', 'error')
+) ended
+WHERE job.query_id = ready.query_id
 RETURNING job.query_id, job.conversation_state_id AS branch_id, job.epoch,
   CASE WHEN octet_length(job.request) <= $7 THEN job.request END AS request, job.losses,
   ready.node_id IS NOT NULL AS lost, EXISTS (SELECT FROM query_state s WHERE s.id = job.query_id) AS begun,

@@ -4,6 +4,8 @@ import { fileCode } from "../../domain/text/file_fault.ts";
 import type { Address } from "./address.ts";
 
 const CONNECT_MS = 10_000;
+/** A connection over which nothing is sent, such as that of a listener, is noticed as lost by the system. */
+const KEEP_ALIVE_MS = 10_000;
 /** A process that was stopped within a transaction must not keep its locks. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
 
@@ -21,7 +23,7 @@ export function clientConfig(
     connectionTimeoutMillis: CONNECT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     application_name: `vis ${Deno.pid}`,
-    keepAlive: true,
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS },
   };
 }
 

@@ -41,6 +41,11 @@ export class LastWrite {
   /** The newest mark that is known to be stored. */
   #known = "";
 
+  /** Whether a transaction is known to be stored. */
+  get isKnown(): boolean {
+    return this.#known !== "";
+  }
+
   /** What each transaction stores. */
   put({ mark, tenant, run }: Mark): Statement {
     const parameters = [this.#writer, mark, this.#known, tenant];

@@ -4,7 +4,7 @@ import { Database, type HeldRun, type ResultRow, type RowChange } from "../datab
 import { OwnDriver } from "../database/own_driver.ts";
 import { postgresDialect } from "./dialect.ts";
 import { HeldRuns } from "./held_runs.ts";
-import { isAborted, isConflict, isLost, isUnmarked, sqlState } from "./postgres_error.ts";
+import { isAborted, isConflict, isLost, isReadOnly, isUnmarked, sqlState } from "./postgres_error.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 import type { Connection, Server } from "./server.ts";
 import { PostgresTransaction, type TransactionOptions } from "./transaction.ts";
@@ -75,10 +75,14 @@ export class PostgresDatabase extends Database {
   }
 
   async #write<T>(work: (tx: Database) => Promise<T>, ofRun: boolean): Promise<T> {
+    const start = performance.now();
     for (let tries = 1;; tries++) {
       const outcome = await this.#attempt(work, ofRun);
       if ("result" in outcome) return outcome.result;
-      if (!isLost(outcome.error) && (!isConflict(outcome.error) || tries === MOST_TRIES)) throw outcome.error;
+      const { error } = outcome;
+      // After a process has written, another server will take its writes.
+      if (isReadOnly(error) && this.#server.lastWrite.isKnown) await this.#server.wait(error, { start });
+      else if (!isLost(error) && (!isConflict(error) || tries === MOST_TRIES)) throw error;
     }
   }
 
@@ -149,7 +153,9 @@ export class PostgresDatabase extends Database {
 
   override async close(): Promise<void> {
     await this.destroy();
-    await this.#forgetMarks().catch(() => {}); // the next process that ends does it
+    this.giveUp();
+    // Otherwise the next process that ends does it.
+    if (this.#server.fault === "") await this.#forgetMarks().catch(() => {});
     await this.#server.close();
   }
 
@@ -205,7 +211,7 @@ export class PostgresDatabase extends Database {
         connection.release();
         return result;
       } catch (error) {
-        connection.release(isLost(error));
+        connection.release(isLost(error) || isReadOnly(error));
         if (!isLost(error) && !isAborted(error)) throw error;
       }
     }
@@ -243,6 +249,6 @@ async function undo(
   connection: Connection,
   { transaction, error }: { readonly transaction: PostgresTransaction; readonly error: unknown },
 ): Promise<void> {
-  const broken = isLost(error) || await transaction.rollback().then(() => false, () => true);
+  const broken = isLost(error) || isReadOnly(error) || await transaction.rollback().then(() => false, () => true);
   connection.release(broken);
 }

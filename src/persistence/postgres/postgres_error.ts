@@ -36,7 +36,7 @@ export function toPostgresError(error: unknown, location: string): unknown {
   if (isLost(error)) return say("unavailable", "the server does not answer, see whether it runs and can be reached");
   const code = sqlState(error);
   if (code === "") {
-    const words = TLS.find(([pattern]) => pattern.test(`${codeOf(error)} ${error.message}`))?.[1];
+    const words = tlsWords(error);
     return words === undefined ? error : say("unavailable", words);
   }
   const rule = RULES.find(([pattern]) => pattern.test(code));
@@ -49,16 +49,41 @@ export function sqlState(error: unknown): string {
   return /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]+$/.test(code) ? code : "";
 }
 
+/** The connection was lost, or cannot be made. */
+export class ConnectionLost extends Error {
+  override readonly name = "ConnectionLost";
+}
+
+/** An error of the driver: everything that the server did not say is a lost connection, whatever the system calls it.
+ * Certificates do not change by waiting, and errors of the program are those of their place. */
+export function lostOr(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ConnectionLost || sqlState(error) !== "") return error;
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;
+  return isClosed(error) || tlsWords(error) !== undefined
+    ? error
+    : new ConnectionLost(`The connection to the server was lost: ${error.message}`, { cause: error });
+}
+
 /** Whether the connection was lost or cannot be made: the server may be back later. */
 export function isLost(error: unknown): boolean {
+  return error instanceof ConnectionLost || /^(08|57P0[1235]|25P0[34])/.test(sqlState(error));
+}
+
+/** Whether a connection that cannot be made now may be made later. */
+export function mayReturn(error: unknown): boolean {
+  return isLost(error) || sqlState(error).startsWith("53");
+}
+
+/** Whether the server takes no writes, as one does whose place another one has taken. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === "25006";
+}
+
+/** What is wrong with the server, for people. */
+export function wordsOf(error: unknown): string {
   const code = sqlState(error);
-  if (code !== "") return /^(08|57P0[1-3]|25P03)/.test(code);
-  if (/^(ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENETUNREACH|ETIMEDOUT|ENOENT|ECANCELED)/.test(codeOf(error))) {
-    return true;
-  }
-  const words = /^(Connection terminated|Client has encountered a connection|timeout e|Client was closed)/;
-  // deno-lint-ignore vis/no-message-parsing -- the driver gives a connection that ended no code
-  return error instanceof Error && words.test(error.message);
+  if (code === "" || isLost(error)) return "the server does not answer";
+  return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `it refused an operation (${code})`;
 }
 
 /** Whether the same transaction may succeed when it runs again. A row that another transaction added at the same time is
@@ -76,6 +101,10 @@ export function isUnmarked(error: unknown): boolean {
 /** Whether the server undid what was asked, or did not wait longer, because of what others do at the same time. */
 export function isAborted(error: unknown): boolean {
   return ["40001", "40P01", "55P03"].includes(sqlState(error));
+}
+
+function tlsWords(error: Error): string | undefined {
+  return TLS.find(([pattern]) => pattern.test(`${codeOf(error)} ${error.message}`))?.[1];
 }
 
 function isClosed(error: Error): boolean {

@@ -2,18 +2,28 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { QueryResult } from "kysely";
 import { Semaphore } from "../../domain/kit/semaphore.ts";
+import { settledWithin } from "../../domain/kit/settled_within.ts";
 import { columnName } from "../schema/column_name.ts";
 import type { Address } from "./address.ts";
 import { clientConfig } from "./client_config.ts";
 import { LastWrite } from "./last_write.ts";
-import { isLost } from "./postgres_error.ts";
+import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./postgres_error.ts";
 
 /** Connections of this process. A transaction has one; nothing waits for a second one while it has its own. */
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
+/** After this time without a byte of an answer, the server is asked what became of it; it has as long to say so. */
+const SILENT_MS = 5_000;
+/** A statement with long parameters takes longer to arrive. */
+const SLOWEST_BYTES_PER_MS = 256;
+/** How long a process that ends waits for each answer. */
+const LAST_MS = 1_000;
 const BOOL = 16, BYTEA = 17, NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
 const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
+/** A backend that waits for its client to read has sent its answer. */
+const IS_WORKING = `SELECT pg_backend_pid(), EXISTS (SELECT FROM pg_stat_activity
+WHERE pid = $1 AND state = 'active' AND wait_event IS DISTINCT FROM 'ClientWrite')`;
 
 /** What is used of `pg`, whose types would bring those of another version of Node. */
 interface Found {
@@ -23,16 +33,39 @@ interface Found {
 }
 
 interface Client {
+  readonly connection: { readonly stream: { readonly bytesRead?: number; destroy(): void } };
+  /** Of its backend; a pooler has numbers of its own. */
+  readonly processID: number;
+  connect(): Promise<void>;
   query(query: Readonly<Record<string, unknown>>): Promise<Found | readonly Found[]>;
-  release(broken: boolean): void;
   on(event: "error", listener: (error: unknown) => void): void;
 }
 
+interface PooledClient extends Client {
+  release(broken: boolean): void;
+}
+
 interface Pool {
-  connect(): Promise<Client>;
+  connect(): Promise<PooledClient>;
   end(): Promise<void>;
   on(event: "error", listener: (error: unknown) => void): void;
-  on(event: "connect", listener: (client: Client) => void): void;
+  on(event: "connect" | "remove", listener: (client: PooledClient) => void): void;
+}
+
+/** What is known about a connection. */
+interface State {
+  /** The tenant whose rows it sees; "" if that is not known. */
+  seen: string;
+  /** Statements without an answer, and the bytes of their parameters. */
+  owed: number;
+  bytes: number;
+  /** When it was heard last, and how many bytes had come by then. */
+  heardAt: number;
+  read: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  isLooking: boolean;
+  /** It was made before another one fell silent. */
+  isSuspect: boolean;
 }
 
 /** A connection that one transaction has to itself. */
@@ -51,20 +84,32 @@ export interface QueryOptions {
   readonly prepared?: boolean;
 }
 
-/** The connections to a server. While the server is lost, whoever wants one waits for it. */
+export interface ServerOptions {
+  /** How long a statement waits for a lost server. */
+  readonly patienceMs: number;
+  readonly silentMs?: number;
+}
+
+/** The connections to a server. While the server is lost, whoever wants one waits for it. A connection on which no
+ * answer comes is lost too, unless the server says that it works on it. */
 export class Server {
   readonly lastWrite = new LastWrite();
+  readonly #address: Address;
   readonly #pool: Pool;
   readonly #patienceMs: number;
+  readonly #silentMs: number;
   readonly #names = new Map<string, string>();
-  readonly #seen = new WeakMap<Client, string>();
+  readonly #states = new Map<Client, State>();
   readonly #writes = new Semaphore();
+  readonly #givenUp = new AbortController();
+  #wasReached = false;
   #fault = "";
   #closed = false;
-  #givenUp = false;
 
-  constructor(address: Address, { patienceMs }: { readonly patienceMs: number }) {
+  constructor(address: Address, { patienceMs, silentMs = SILENT_MS }: ServerOptions) {
+    this.#address = address;
     this.#patienceMs = patienceMs;
+    this.#silentMs = silentMs;
     this.#pool = new pg.Pool({
       ...clientConfig(address),
       ...{ max: MOST, idleTimeoutMillis: IDLE_MS },
@@ -72,9 +117,14 @@ export class Server {
       pipeline: true,
       types: { getTypeParser: (oid: number) => parserOf(oid) },
     });
-    this.#pool.on("error", (error) => this.#lost(error));
-    // A connection that ends before its first statement is sent too: an error without a listener would end the process.
-    this.#pool.on("connect", (client) => client.on("error", () => {}));
+    this.#pool.on("error", (error) => this.#lost(lostOr(error)));
+    this.#pool.on("connect", (client) => {
+      const state = { seen: "", owed: 0, bytes: 0, heardAt: 0, read: 0, timer: undefined, isLooking: false };
+      this.#states.set(client, { ...state, isSuspect: false });
+      // A connection that ends before its first statement is sent too: an error without a listener would end the process.
+      client.on("error", () => {});
+    });
+    this.#pool.on("remove", (client) => this.#states.delete(client));
   }
 
   /** What is wrong; "" while the server answers. */
@@ -87,20 +137,35 @@ export class Server {
     const start = performance.now();
     for (let pause = PAUSE_MS;; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
-        const client = await this.#pool.connect();
+        const client = await this.#connect();
         this.#fault = "";
+        this.#wasReached = true;
         return {
           query: (sql, options) => this.#query(client, sql, options),
           see: (tenant) => this.#see(client, tenant),
-          release: (broken = false) => client.release(broken),
+          release: (broken = false) => this.#release(client, broken),
         };
       } catch (error) {
-        if (!isLost(error)) throw error;
-        this.#fault = "the server does not answer";
-        if (this.#closed || this.#givenUp || performance.now() - start + pause > patienceMs) throw error;
+        // What worked before may be repaired.
+        if (!mayReturn(error) && !this.#wasReached) throw error;
+        await this.wait(error, { start, pause, patienceMs });
       }
-      await sleep(pause);
     }
+  }
+
+  /** Waits a moment for a server with this error. Throws it if there is no patience left. */
+  async wait(
+    error: unknown,
+    { start, pause = LONGEST_PAUSE_MS, patienceMs = this.#patienceMs }: {
+      readonly start: number;
+      readonly pause?: number;
+      readonly patienceMs?: number;
+    },
+  ): Promise<void> {
+    this.#fault = wordsOf(error);
+    const { signal } = this.#givenUp;
+    if (this.#closed || signal.aborted || performance.now() - start + pause > patienceMs) throw error;
+    await sleep(pause, undefined, { signal }).catch(() => {});
   }
 
   /** Runs writes of this process one after the other. */
@@ -108,15 +173,18 @@ export class Server {
     return this.#writes.run(work);
   }
 
-  /** From now on nobody waits for a lost server. */
+  /** From now on nobody waits for a lost server, and for an answer only a moment. */
   giveUp(): void {
-    this.#givenUp = true;
+    this.#givenUp.abort();
+    for (const [client, state] of this.#states) if (state.owed > 0) this.#watch(client, state);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#pool.end();
+    this.giveUp();
+    await this.#inTime(this.#pool.end()).catch(() => {});
+    for (const client of this.#states.keys()) client.connection.stream.destroy();
   }
 
   /** Finds out when a server that closed an idle connection is back. */
@@ -126,13 +194,51 @@ export class Server {
     void this.take().then((connection) => connection.release(), () => {});
   }
 
+  async #connect(): Promise<PooledClient> {
+    for (;;) {
+      const connecting = this.#pool.connect();
+      const client = await this.#inTime(connecting).catch((error: unknown) => {
+        void connecting.then((late) => this.#release(late, false), () => {});
+        throw lostOr(error);
+      });
+      if (!this.#states.get(client)?.isSuspect) return client;
+      this.#release(client, true);
+    }
+  }
+
+  #release(client: PooledClient, broken: boolean): void {
+    const isBroken = broken || this.#states.get(client)?.isSuspect === true;
+    client.release(isBroken);
+    // Otherwise it would wait for the server to close it too.
+    if (isBroken) client.connection.stream.destroy();
+  }
+
+  /** Settles as the work does, but at most a moment after nobody waits any more. */
+  async #inTime<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this.#givenUp;
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const begin = (): void => {
+      timer = setTimeout(() => reject(new ConnectionLost("No answer of the server")), LAST_MS);
+    };
+    signal.addEventListener("abort", begin, { once: true });
+    if (signal.aborted) begin();
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      signal.removeEventListener("abort", begin);
+      clearTimeout(timer);
+    }
+  }
+
   async #see(client: Client, tenant: string): Promise<void> {
-    if (this.#seen.get(client) === tenant) return;
-    this.#seen.set(client, tenant);
+    const state = this.#states.get(client);
+    if (state?.seen === tenant) return;
+    if (state) state.seen = tenant;
     try {
       await this.#query(client, "SELECT set_config('vis.tenant', $1, false)", { parameters: [tenant], prepared: true });
     } catch (error) {
-      this.#seen.delete(client);
+      if (state) state.seen = "";
       throw error;
     }
   }
@@ -142,12 +248,11 @@ export class Server {
     text: string,
     { parameters = [], prepared = false }: QueryOptions = {},
   ): Promise<QueryResult<Record<string, unknown>>> {
-    const found = await client.query({
-      text,
-      values: parameters.map(bindable),
-      rowMode: "array",
+    const values = parameters.map(bindable);
+    const found = await this.#answer(client, {
+      ...{ text, values, rowMode: "array" },
       ...(prepared ? { name: this.#nameOf(text) } : {}),
-    });
+    }, lengthOf(values));
     // A text without parameters may have several statements.
     const [{ rows, fields, rowCount } = NOTHING] = [found].flat().slice(-1);
     const columns = fields.map(({ name }) => columnName(name));
@@ -161,6 +266,85 @@ export class Server {
         return row;
       }),
     };
+  }
+
+  /** The answer to a statement. Whatever fails besides the statement itself is a lost connection. */
+  async #answer(
+    client: Client,
+    query: Readonly<Record<string, unknown>>,
+    bytes: number,
+  ): Promise<Found | readonly Found[]> {
+    const state = this.#states.get(client);
+    if (!state) throw new ConnectionLost("The connection has ended");
+    state.bytes += bytes;
+    if (state.owed++ === 0) {
+      state.heardAt = performance.now();
+      state.read = client.connection.stream.bytesRead ?? 0;
+      this.#watch(client, state);
+    }
+    try {
+      return await client.query(query);
+    } catch (error) {
+      throw lostOr(error);
+    } finally {
+      state.bytes -= bytes;
+      state.heardAt = performance.now();
+      if (--state.owed === 0) clearTimeout(state.timer);
+    }
+  }
+
+  /** Looks at a connection that owes answers when they are due. */
+  #watch(client: Client, state: State): void {
+    if (state.isLooking) return;
+    clearTimeout(state.timer);
+    state.timer = setTimeout(() => void this.#look(client, state), this.#dueIn(state));
+  }
+
+  #dueIn({ heardAt, bytes }: State): number {
+    const limit = this.#givenUp.signal.aborted ? LAST_MS : this.#silentMs + bytes / SLOWEST_BYTES_PER_MS;
+    return heardAt + limit - performance.now();
+  }
+
+  async #look(client: Client, state: State): Promise<void> {
+    const { stream } = client.connection;
+    const isHeard = (): boolean => {
+      const { bytesRead = 0 } = stream;
+      if (bytesRead !== state.read) state.heardAt = performance.now();
+      state.read = bytesRead;
+      return this.#dueIn(state) > 0;
+    };
+    state.isLooking = true;
+    const isWorking = isHeard() || (!this.#givenUp.signal.aborted && await this.#isWorking(client));
+    state.isLooking = false;
+    if (state.owed === 0) return;
+    if (isWorking) state.heardAt = Math.max(state.heardAt, performance.now() - this.#silentMs / 2);
+    // What came meanwhile was on its way.
+    if (isWorking || isHeard()) return this.#watch(client, state);
+    for (const other of this.#states.values()) other.isSuspect = true;
+    stream.destroy();
+  }
+
+  /** Asks the server on another connection whether it works on a statement of this one. */
+  async #isWorking({ processID }: Client): Promise<boolean> {
+    const config = { ...clientConfig(this.#address), connectionTimeoutMillis: this.#silentMs };
+    const beside: Client = new pg.Client(config);
+    beside.on("error", () => {});
+    const asked = beside.connect().then(() =>
+      beside.query({ text: IS_WORKING, values: [processID], rowMode: "array" })
+    );
+    try {
+      if (!await settledWithin(asked, this.#silentMs)) throw new ConnectionLost("No answer of the server");
+      const [{ rows: [[own, isWorking] = []] } = NOTHING] = [await asked].flat();
+      // Behind a pooler, only the pooler knows.
+      return isWorking === true || own !== beside.processID;
+    } catch (error) {
+      // One that has no room for another connection answers.
+      if (sqlState(error).startsWith("53")) return true;
+      this.#fault = wordsOf(lostOr(error));
+      return false;
+    } finally {
+      beside.connection.stream.destroy();
+    }
   }
 
   #nameOf(text: string): string {
@@ -190,6 +374,12 @@ function parserOf(oid: number): (text: string) => unknown {
   if (oid === BOOL) return (text) => text === "t" ? 1 : 0;
   if (oid === BYTEA) return (text) => Uint8Array.fromHex(text.slice(2));
   return (text) => text;
+}
+
+function lengthOf(values: readonly unknown[]): number {
+  let length = 0;
+  for (const value of values) if (typeof value === "string" || value instanceof Uint8Array) length += value.length;
+  return length;
 }
 
 /** PostgreSQL has no NUL in a text. */

@@ -23,7 +23,7 @@ export interface ClaimedJob {
   readonly begun: boolean;
   /** Whether the node that ran it before was lost. */
   readonly lost: boolean;
-  /** How many nodes were lost while they ran it. */
+  /** How many nodes were lost while they ran it, one after the other in the same iteration. */
   readonly losses: number;
   /** Time since it began, without that in which it waited for the user. */
   readonly elapsedMs: number;

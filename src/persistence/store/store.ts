@@ -40,6 +40,8 @@ export interface Store
   check(): Promise<readonly string[]>;
   /** What happened to the files since they were opened, and what to do about it; "" while writes still reach them. */
   fileFault(): string;
+  /** Why nothing can be stored now; "" if it can. A server is asked to store something, and has some seconds for it. */
+  writeFault(): Promise<string>;
   /** Adds entries to the log table in one transaction. Never rejects. */
   log(...entries: readonly LogEntry[]): Promise<void>;
   close(): Promise<void>;

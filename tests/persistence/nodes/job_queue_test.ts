@@ -170,6 +170,23 @@ check("a released run goes to another node at once, and only its holder can rele
   assert.equal(await one.nodes.withdraw("q1"), false);
 });
 
+check("losses are those of one step: they begin anew after an iteration that ended", async ({ one, two, a }) => {
+  await one.nodes.accept(job("q1", a));
+  await one.nodes.claim(1, []);
+  await begin(one, "q1", a);
+  const nodes = [one, two];
+  const lose = async (at: number): Promise<number | undefined> => {
+    const [holder, next] = [nodes[at % 2] ?? one, nodes[(at + 1) % 2] ?? two];
+    await revive(next);
+    await lapse(next, holder === one ? "one" : "two");
+    const [taken] = await next.nodes.claim(1, []);
+    return taken?.losses;
+  };
+  assert.deepEqual([await lose(0), await lose(1)], [1, 2]);
+  await iterate(one.store, { queryId: "q1", position: 0, blocks: [] });
+  assert.deepEqual([await lose(2), await lose(3), await lose(4)], [1, 2, 3]);
+});
+
 check("a request that must be alone is refused, and one that waits can be withdrawn", async ({ one, two, a, b }) => {
   const alone = { refuseWhenBusy: true };
   const both = await Promise.allSettled([

@@ -9,6 +9,8 @@ export interface Relay extends AsyncDisposable {
   url(direct: string): string;
   /** From now on, nothing that the server answers arrives. */
   mute(): void;
+  /** The same for the connections that there are; others work. */
+  hush(): void;
   /** Ends all connections, of which the server hears only when it answers. With `refuse`, further ones end at once. */
   cut(options?: { readonly refuse?: boolean }): void;
   /** Lets everything through again. */
@@ -20,6 +22,7 @@ export async function relay({ folder }: Postgres): Promise<Relay> {
   const listener = Deno.listen({ transport: "unix", path: join(own, SOCKET) });
   const clients = new Set<Deno.Conn>();
   const servers = new Set<Deno.Conn>();
+  const quiet = new WeakSet<Deno.Conn>();
   const state = { muted: false, refused: false };
   const serve = async (client: Deno.Conn): Promise<void> => {
     if (state.refused) return client.close();
@@ -27,7 +30,9 @@ export async function relay({ folder }: Postgres): Promise<Relay> {
     clients.add(client);
     servers.add(server);
     const answers = (async () => {
-      for await (const bytes of server.readable) if (!state.muted && clients.has(client)) await written(client, bytes);
+      for await (const bytes of server.readable) {
+        if (!state.muted && !quiet.has(client) && clients.has(client)) await written(client, bytes);
+      }
     })().catch(() => {});
     for await (const bytes of client.readable) await written(server, bytes);
     void answers;
@@ -44,6 +49,9 @@ export async function relay({ folder }: Postgres): Promise<Relay> {
     url: (direct) => direct.replace(encodeURIComponent(folder), encodeURIComponent(own)),
     mute: () => {
       state.muted = true;
+    },
+    hush: () => {
+      for (const client of clients) quiet.add(client);
     },
     cut,
     open: () => {

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { StoreError } from "../../../src/domain/errors.ts";
+import { isLost, lostOr, toPostgresError } from "../../../src/persistence/postgres/postgres_error.ts";
+
+const coded = (code: string, message = "write failed"): Error => Object.assign(new Error(message), { code });
+
+Deno.test("whatever the system calls a failure of the socket, it is a lost connection", () => {
+  const names = fc.stringMatching(/^E[A-Z]{2,12}$/);
+  fc.assert(fc.property(names, fc.string(), (name, message) => {
+    const error = lostOr(coded(name, `write ${name} ${message}`));
+    const told = toPostgresError(error, "postgres://vis@db/vis");
+    assert.ok(isLost(error) || /certificate|SSL/i.test(message));
+    assert.ok(told instanceof StoreError);
+    assert.equal(told.code, "unavailable");
+  }));
+  for (const code of ["EBADF", "EPIPE", "ERR_STREAM_DESTROYED", "ERR_SOCKET_CLOSED", ""]) {
+    assert.ok(isLost(lostOr(coded(code))), code);
+  }
+});
+
+Deno.test("an error that the server sends, and one of the program, is no lost connection", () => {
+  for (const code of ["23505", "40001", "53100", "25006", "57014", "EX000"]) {
+    const error = coded(code);
+    assert.equal(lostOr(error), error);
+    assert.ok(!isLost(error), code);
+  }
+  for (const code of ["57P01", "57P02", "57P03", "57P05", "08006", "25P03"]) assert.ok(isLost(coded(code)), code);
+  const error = new TypeError("Cannot bind a value to a query: Date");
+  assert.equal(lostOr(error), error);
+});
+
+Deno.test("a certificate that is not trusted is not waited for", () => {
+  const error = lostOr(new Error("invalid peer certificate: UnknownIssuer"));
+  assert.ok(!isLost(error));
+  assert.match(String(toPostgresError(error, "x")), /sslrootcert/);
+});
