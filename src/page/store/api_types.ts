@@ -25,7 +25,16 @@ export type ApiVersion = z.infer<typeof schema.VersionSchema>;
 export type Variable = z.infer<typeof schema.VariableSchema> & { readonly summary: { readonly shape?: string } };
 
 type QueryRow = z.infer<typeof schema.QuerySchema>;
-type Ending = "status" | "reason" | "answer" | "answerType" | "confidence" | "iterations" | "costUsd" | "ms";
+type Ending =
+  | "status"
+  | "reason"
+  | "answer"
+  | "answerType"
+  | "confidence"
+  | "iterations"
+  | "costUsd"
+  | "ms"
+  | "noAnswer";
 
 /** How a query ended, from its row or from its last event. */
 export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {

@@ -13,6 +13,7 @@ export function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
     return <div class="answer">{text !== "" && <p class="plain">{endOfText(text)}</p>}</div>;
   }
   const { answer, answerTree = null, reason, notes } = end;
+  if (answer === "") return <div />;
   return (
     <div class={isGood(end) ? "answer" : "answer failed"}>
       {answerTree !== null ? <Markdown blocks={answerTree} /> : (
@@ -26,6 +27,6 @@ export function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
 }
 
 /** Whether the answer is one, and not the reason why there is none. */
-export function isGood({ status, reason }: TurnEnd): boolean {
-  return status === "done" || reason === "max_iterations" || reason === "error_budget";
+export function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
+  return !noAnswer && (status === "done" || reason === "max_iterations" || reason === "error_budget");
 }

@@ -59,7 +59,7 @@ function Block({ number, code, whole, result, diffs, tally }: ShownStep["blocks"
       </Copyable>
       {diffs.map((diff, at) => <ShownDiff key={at} label={`Change of a file by block ${number}`} text={diff} />)}
       {tally.text !== "" && <Calls tally={tally} />}
-      {result && <Result result={result} ok={result.ok && !tally.failed} />}
+      {result && <Result result={result} marked={!result.ok || !tally.failed} />}
     </>
   );
 }
@@ -74,18 +74,17 @@ function Calls({ tally: { text, output, failed } }: { readonly tally: BlockTally
   );
 }
 
-function Result(
-  { result, ok }: { readonly result: BlockResult; readonly ok: boolean },
-): JSX.Element {
-  const { preview, stdout, stderr, error, ms, outcome, dropped } = result;
+/** `marked`: whether it has a mark of its own. Beside a call that failed, a value has none. */
+function Result({ result, marked }: { readonly result: BlockResult; readonly marked: boolean }): JSX.Element {
+  const { ok, preview, stdout, stderr, error, ms, outcome, dropped } = result;
   const shown = error ? `${error.name}: ${error.message}\n${error.excerpt}` : preview;
   const left = dropped > 0 ? `… ${dropped} more characters of output were dropped` : "";
   const text = [stdout.trimEnd(), shown, stderr, left].filter((part) => part.trim() !== "").join("\n");
   return (
     <div class={ok ? "result" : "result bad"}>
-      <span class="mark" role="img" aria-label={ok ? "succeeded" : result.ok ? "failed" : outcome}>
-        {ok ? "✓" : "✗"}
-      </span>
+      {marked
+        ? <span class="mark" role="img" aria-label={ok ? "succeeded" : outcome}>{ok ? "✓" : "✗"}</span>
+        : <span class="mark" />}
       <Pre label="Result" text={text || "(no value)"} />
       <span class="time">{durationText(ms)}</span>
     </div>
