@@ -14,6 +14,8 @@ export class End {
   #isAt = true;
   #asked = false;
   #top = 0;
+  /** Pixels below what was seen when `#top` was measured. */
+  #rest = 0;
 
   /** `runs` reports whether more content is expected. */
   constructor(node: HTMLElement, runs: () => boolean) {
@@ -28,6 +30,7 @@ export class End {
   toEnd(): void {
     this.node.scrollTop = this.node.scrollHeight;
     this.#top = this.node.scrollTop;
+    this.#rest = 0;
     this.#isAt = true;
   }
 
@@ -46,13 +49,17 @@ export class End {
     return scrollHeight - scrollTop - clientHeight;
   }
 
-  /** Only scrolling up leaves the end: more content may have been added below before the event of a scroll arrives. */
+  /** Only scrolling up leaves the end: more content may have been added below before the event of a scroll arrives. What
+   * changes the top, but not the distance to the end, is the browser: it keeps a text in place while others above it
+   * change their height. */
   #measure(): void {
     const top = this.node.scrollTop;
     const below = this.#below;
     if (below < 2) this.#isAt = true;
-    else if (top !== this.#top) this.#isAt = top > this.#top && (this.#isAt || below < NEAR);
+    else if (top < this.#top && below > this.#rest) this.#isAt = false;
+    else if (top > this.#top && below < this.#rest && below < NEAR) this.#isAt = true;
     this.#top = top;
+    this.#rest = below;
     this.away.value = (!this.#isAt || !this.#runs()) && below >= this.node.clientHeight / 2;
   }
 

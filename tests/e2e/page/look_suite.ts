@@ -89,6 +89,14 @@ inBrowser("keeps the end in view while a query runs, whenever the browser tells 
   await page.waitForFunction(`${BELOW} < 2`);
 });
 
+/** Resolves when the thread has scrolled. */
+const scrolledBy = (work: string): string =>
+  `new Promise((resolve) => {
+    const thread = document.getElementById("thread");
+    thread.addEventListener("scroll", () => requestAnimationFrame(() => resolve(null)), { once: true });
+    ${work};
+  })`;
+
 const stays = gated(STEPS, { at: 1 });
 
 inBrowser("stays where one reads while a query runs", {
@@ -98,8 +106,9 @@ inBrowser("stays where one reads while a query runs", {
   await ask(page, "Begin");
   await page.locator(".running .step").nth(1).waitFor();
   await page.waitForFunction(`${BELOW} < 2`);
-  await inPage(page, "void document.getElementById('thread').scrollBy(0, -40)");
-  await page.waitForTimeout(50); // its event is told of
+  await inPage(page, scrolledBy("thread.scrollBy(0, -40)"));
+  // Steps above grow: the browser keeps what is read in its place, which nobody asked to leave.
+  await inPage(page, scrolledBy("document.querySelector('.asked').style.paddingTop = '30px'"));
   const top = await inPage<number>(page, "document.getElementById('thread').scrollTop");
   await inPage(page, "void (document.querySelector('.running').style.paddingBottom = '3000px')");
   stays.open();
