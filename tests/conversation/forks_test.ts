@@ -136,3 +136,15 @@ Deno.test("a fork in the middle of a query shows what was used until there, and 
     assert.deepEqual(await conversations.queries(end), await conversations.queries(branch));
   });
 });
+
+Deno.test("in a fork in the middle of a query, the model sees the code until there", async () => {
+  await using engine = await startEngine([
+    replyJson("const one = 1"),
+    replyJson("const two = 2", { final: "It is {{two}}" }),
+    replyJson("const code = (await conversationCode()).map(({ code }) => code).join()", { final: "Code: {{code}}" }),
+  ]);
+  const { conversations } = engine;
+  const { queryId } = await engine.ask("first");
+  const fork = await conversations.fork({ queryId, position: 0 });
+  assert.equal((await conversations.ask(fork, "which code?", OPTIONS)).answer, "Code: const one = 1");
+});

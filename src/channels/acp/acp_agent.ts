@@ -1,3 +1,4 @@
+import { shownRange } from "../../domain/query/iteration_range.ts";
 import {
   agent,
   type AgentApp,
@@ -164,7 +165,7 @@ async function tellTitle(entry: OpenSession, send: Send): Promise<void> {
 async function replay({ session: { conversations, model }, branch }: OpenSession, send: Send): Promise<void> {
   const updates = new SessionUpdates(branch.workspace);
   for (const query of await conversations.queries(branch)) {
-    const iterations = await conversations.iterations(query.queryId);
+    const iterations = await conversations.iterations(query.queryId, shownRange(query));
     for (const event of storedEvents(query, { iterations, model })) {
       const update = event.type === "started"
         ? userChunk(event.request)

@@ -1,3 +1,4 @@
+import { shownRange } from "../../domain/query/iteration_range.ts";
 import { HostCallError } from "../../domain/errors.ts";
 import { clip } from "../../domain/text/clip.ts";
 import type { BranchPoint } from "../../domain/records/new_fork.ts";
@@ -98,7 +99,7 @@ export async function conversationCode(
     const why = at.queryId === null ? "no query has ended yet" : `${at.queryId}; conversationHistory() lists their ids`;
     throw refused("conversationCode", `Cannot find query: ${why}`);
   }
-  const iterations = await store.iterations(query.queryId);
+  const iterations = await store.iterations(query.queryId, shownRange(query));
   return iterations.flatMap((iteration) =>
     iteration.blocks.map(({ code, result }) => ({
       iteration: iteration.position + 1,

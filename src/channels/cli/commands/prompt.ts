@@ -1,3 +1,4 @@
+import { shownRange } from "../../../domain/query/iteration_range.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { SentMessage } from "../../../domain/query/sent_message.ts";
@@ -48,7 +49,7 @@ async function stored(
 ): Promise<readonly SentMessage[]> {
   const query = (await conversations.queries(branch)).at(-1);
   if (!query) throw new UsageError(`Cannot show a step: conversation ${branch.conversationId} has no requests yet`);
-  const rows = await conversations.iterations(query.queryId);
+  const rows = await conversations.iterations(query.queryId, shownRange(query));
   const row = iteration === undefined ? rows.at(-1) : rows[iteration - 1];
   const found = row && await conversations.sentMessages(query.queryId, row.position);
   if (found) return found;

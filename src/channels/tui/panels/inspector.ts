@@ -1,3 +1,4 @@
+import { shownRange } from "../../../domain/query/iteration_range.ts";
 import { matchesKey } from "@earendil-works/pi-tui";
 import { Reader } from "../widgets/reader.ts";
 import { sentParts } from "./_sent_parts.ts";
@@ -67,7 +68,7 @@ export class Inspector extends TurnsPanel {
   }
 
   #read(query: Query, position: number): void {
-    if (position < 0) return;
+    if (position < 0 || position >= shownRange(query).limit) return;
     const { conversations } = this.parts.session();
     this.load("iteration", {
       work: async () => {
