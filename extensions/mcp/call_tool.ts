@@ -1,4 +1,9 @@
+import { ProtocolError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { type EnvironmentView, nearestName } from "@vis/extension";
+import { wholeResult } from "./answers.ts";
+import { statusOf } from "./connect.ts";
+import { LoginError } from "./login/login_error.ts";
+import { ServerError } from "./server_error.ts";
 import type { ServerLink } from "./server_link.ts";
 import { type McpTool, requiredKeys, toolUsage } from "./tool.ts";
 import { resultMessage, toolData } from "./tool_result.ts";
@@ -19,18 +24,52 @@ export async function callTool(
   const missing = requiredKeys(tool.inputSchema).filter((key) => !Object.hasOwn(args, key));
   if (missing.length > 0) throw failure(tool, { usage, why: `${missing.join(", ")} is missing` });
   if (tool.destructive && !link.config.destructive) await askUser(env, { server: link.name, tool: tool.name, args });
-  const { result, wrong } = await link.request(env, async (client, options) => {
-    try {
-      return { result: await client.callTool({ name: tool.name, arguments: { ...args } }, options), wrong: "" };
-    } catch (error) {
-      // The server's message about the arguments is most useful next to the signature.
-      if (error instanceof Error && "code" in error && error.code === INVALID_PARAMS) return { wrong: error.message };
-      throw error;
-    }
-  });
-  if (!result) throw failure(tool, { usage, why: wrong });
-  if (result.isError) throw failure(tool, { usage, why: resultMessage(result) || "the server says no more" });
+  const { result, wrong } = await request(env, { link, tool, args });
+  if (wrong !== undefined) throw failure(tool, { usage, why: wrong });
+  if (Object(result).isError === true) {
+    throw failure(tool, { usage, why: resultMessage(result) || "the server says no more" });
+  }
   return toolData(result);
+}
+
+/** The result, or why the server says that the arguments are wrong. Once the call was sent, an error never implies that
+ * the tool did not run, unless the server refused the request. */
+async function request(
+  env: EnvironmentView,
+  { link, tool: { name }, args }: {
+    readonly link: ServerLink;
+    readonly tool: McpTool;
+    readonly args: Readonly<Record<string, unknown>>;
+  },
+): Promise<{ readonly result?: unknown; readonly wrong?: string }> {
+  let mayHaveRun = false;
+  try {
+    return await link.request(env, async (client, options) => {
+      mayHaveRun = true;
+      try {
+        return { result: wholeResult(await client.callTool({ name, arguments: { ...args } }, options)) };
+      } catch (error) {
+        // The server's message about the arguments is most useful next to the signature.
+        if (error instanceof ProtocolError && error.code === INVALID_PARAMS) return { wrong: error.message };
+        mayHaveRun = !isRefusal(error);
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (!mayHaveRun || !(error instanceof ServerError)) throw error;
+    throw new Error(
+      `Cannot finish ${name} of MCP server ${link.name}: ${error.why}; it may have run, so check before you call it again`,
+      { cause: error },
+    );
+  }
+}
+
+/** Whether the server did not run the tool. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof UnauthorizedError || error instanceof LoginError) return true;
+  if (error instanceof ProtocolError) return REFUSALS.includes(error.code);
+  const status = statusOf(error);
+  return status !== null && status >= 300 && status < 500 && status !== REQUEST_TIMEOUT;
 }
 
 /** Rejects if the user does not allow a tool that its server marks as destructive. */
@@ -55,7 +94,9 @@ async function askUser(
 }
 
 const MAX_SHOWN = 3_000;
-const INVALID_PARAMS = -32602, MAX_WHY = 4_000;
+const MAX_WHY = 4_000, INVALID_PARAMS = -32602, REQUEST_TIMEOUT = 408;
+/** No JSON, no request, no such method. */
+const REFUSALS: readonly number[] = [-32700, -32600, -32601];
 
 function findTool(
   tools: readonly McpTool[],

@@ -28,8 +28,9 @@ export async function call(
   const link = links.find(env, server);
   const bound = isBound(env.envId, server);
   const result = await callTool(env, { link, tool, args, bound });
-  const cache = new ToolCache(env);
-  if (!bound) await cache.write(server, { config: link.config, tools: await link.tools(env) });
+  // The call has run: a list that cannot be read must not make it fail.
+  const listed = bound ? null : await link.tools(env).catch(() => null);
+  if (listed) await new ToolCache(env).write(server, { config: link.config, tools: listed });
   return result;
 }
 

@@ -1,4 +1,4 @@
-import { Client, type ClientOptions } from "@modelcontextprotocol/client";
+import { Client, type ClientOptions, SdkHttpError } from "@modelcontextprotocol/client";
 import { type EnvironmentView, messageOf, settledWithin } from "@vis/extension";
 import { addressHint, programHint } from "./connect_hint.ts";
 import { httpTransport } from "./http_transport.ts";
@@ -12,6 +12,10 @@ export interface McpConnection {
   readonly client: Client;
   /** The known reason why it is unusable; "" if there is none. */
   readonly why: string;
+  /** Requests that were sent and not answered. */
+  readonly running: Set<Promise<unknown>>;
+  /** Whether a request failed because the server no longer has the session; it did not run that request. */
+  hasLost(error: unknown): boolean;
   close(): Promise<void>;
 }
 
@@ -72,11 +76,31 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
   }
   return {
     client,
+    running: new Set(),
     get why() {
       return why();
     },
+    hasLost: (error) => "sessionId" in transport && transport.sessionId !== undefined && isSessionFault(error),
     close: closeAll,
   };
+}
+
+/** The HTTP status of an error, or null. */
+export function statusOf(error: unknown): number | null {
+  return error instanceof SdkHttpError ? error.status ?? null : null;
+}
+
+/** The protocol wants 404 for a session that has ended. Many servers answer 400 or 410 instead, with an error that is
+ * no answer to the request: those have the number that the library gave the request. */
+function isSessionFault(error: unknown): boolean {
+  const status = statusOf(error);
+  if (status === 404 || status === 410) return true;
+  if (status !== 400 || !(error instanceof SdkHttpError)) return false;
+  try {
+    return typeof Object(JSON.parse(String(error.data.text))).id !== "number";
+  } catch {
+    return true;
+  }
 }
 
 function stdioTransport(

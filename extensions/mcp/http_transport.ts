@@ -1,9 +1,19 @@
 import { type AuthProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { JsonMeter } from "@vis/extension";
+import { readForeignJson } from "@vis/extension";
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { Answers } from "./answers.ts";
 import { MESSAGE_LIMITS } from "./message_limits.ts";
 import type { HttpConfig } from "./server_config.ts";
 
 const MAX_ANSWER = 64 << 20;
+const EVENTS = "text/event-stream";
+
+/** What one answer of the server may contain. */
+interface Reading {
+  readonly answers: Answers;
+  /** The id of the request that was sent; undefined for a notification and for a stream that the client opened. */
+  readonly id: unknown;
+}
 
 /** A server over streamable HTTP. `onStatus` gets the status of each answer. The size of an answer is bounded;
  * redirects stay within the server's origin. */
@@ -11,14 +21,19 @@ export function httpTransport(
   { url, headers }: Pick<HttpConfig, "url" | "headers">,
   { login, onStatus }: { readonly login: AuthProvider | null; readonly onStatus: (status: number) => void },
 ): StreamableHTTPClientTransport {
+  const answers = new Answers();
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     ...(login ? { authProvider: login } : {}),
     redirectPolicy: "same-origin",
     fetch: async (input, init) => {
+      const sent = typeof init?.body === "string" ? JSON.parse(init.body) : {};
+      answers.sent(sent);
       const answer = await fetch(input, init);
       onStatus(answer.status);
-      return bounded(answer, init?.signal);
+      const whole = bounded(answer, init?.signal);
+      if (!answer.ok) return whole;
+      return await readable(whole, { answers, id: Object(sent).method === undefined ? undefined : Object(sent).id });
     },
   });
 }
@@ -27,32 +42,97 @@ export function httpTransport(
 function bounded(answer: Response, signal: AbortSignal | null | undefined): Response {
   if (!answer.body) return answer;
   let length = 0;
-  const meter = new JsonMeter(MESSAGE_LIMITS),
-    isStream = /event-stream/i.test(answer.headers.get("content-type") ?? "");
-  // Any text in which the signs of JSON are the same bytes; of a stream, each line is a message.
-  const decoder = new TextDecoder("latin1");
   const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, controller) => {
       length += chunk.length;
-      try {
-        count(meter, { text: decoder.decode(chunk), isStream });
-      } catch (error) {
-        return controller.error(error);
-      }
       if (length > MAX_ANSWER) controller.error(new RangeError(`Cannot read an answer of over ${MAX_ANSWER} bytes`));
       else controller.enqueue(chunk);
     },
   });
-  const { status, statusText, headers } = answer;
-  return new Response(answer.body.pipeThrough(counter, signal ? { signal } : {}), { status, statusText, headers });
+  return withBody(answer, answer.body.pipeThrough(counter, signal ? { signal } : {}));
 }
 
-function count(meter: JsonMeter, { text, isStream }: { readonly text: string; readonly isStream: boolean }): void {
-  if (!isStream) return meter.push(text);
-  const [first = "", ...lines] = text.split("\n");
-  meter.push(first);
-  for (const line of lines) {
-    meter.restart();
-    meter.push(line);
+/** The answer with messages that the library reads. It may be JSON or events, whatever its content type says. */
+async function readable(answer: Response, reading: Reading): Promise<Response> {
+  if (!answer.body) return answer;
+  if (/event-stream/i.test(answer.headers.get("content-type") ?? "")) {
+    return withBody(answer, ReadableStream.from(readableEvents(answer.body, reading)), EVENTS);
   }
+  if (reading.id === undefined) return answer;
+  const text = await answer.text();
+  if (text.trim() === "") return withBody(answer, null);
+  if (/^\s*(?:event|data|id|retry)?:/.test(text)) {
+    return withBody(answer, ReadableStream.from(readableEvents(new Blob([text]).stream(), reading)), EVENTS);
+  }
+  const message = jsonIn(text);
+  if (message === undefined) return withBody(answer, text);
+  const plain = JSON.stringify(reading.answers.readable(message, reading.id));
+  return withBody(answer, plain, "application/json");
+}
+
+/** Ends with an error for the request if the stream ends without an answer to it and the library cannot resume it. */
+async function* readableEvents(
+  body: AsyncIterable<Uint8Array>,
+  { answers, id }: Reading,
+): AsyncGenerator<Uint8Array> {
+  const found: string[] = [];
+  let isResumable = false, json = "", isJson: boolean | null = null;
+  const parser = createParser({
+    onEvent: (event) => {
+      isResumable ||= event.id !== undefined;
+      found.push(eventText(event, answers, id));
+    },
+    onRetry: (ms) => found.push(`retry: ${ms}\n\n`),
+    onComment: () => found.push(":\n\n"),
+  });
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  const taken = (): Uint8Array => encoder.encode(found.splice(0).join(""));
+  let why = "the server ended its answer without a result";
+  try {
+    for await (const bytes of body) {
+      const text = decoder.decode(bytes, { stream: true });
+      if (isJson === null && text.trim() !== "") isJson = /^\s*[{[]/.test(text);
+      if (isJson) json += text;
+      else parser.feed(text);
+      if (found.length > 0) yield taken();
+    }
+    // The last event may lack the empty line that ends it.
+    if (isJson) found.push(eventText({ data: json }, answers, id));
+    else parser.feed("\n\n");
+  } catch (error) {
+    if (isResumable || id === undefined || !answers.waits(id)) throw error;
+    why = `the answer of the server broke off: ${error instanceof Error ? error.message : error}`;
+  }
+  if (!isResumable && id !== undefined && answers.waits(id)) {
+    found.push(eventText({ data: JSON.stringify({ id, error: { message: why } }) }, answers, id));
+  }
+  if (found.length > 0) yield taken();
+}
+
+function eventText({ event, id, data }: EventSourceMessage, answers: Answers, only: unknown): string {
+  const message = jsonIn(data);
+  const own = message === undefined ? data : JSON.stringify(answers.readable(message, only));
+  const lines = own.split("\n").map((line) => `data: ${line}\n`);
+  // The library ignores events with another name.
+  const name = event === undefined || message !== undefined && typeof message === "object" ? "" : `event: ${event}\n`;
+  return `${id === undefined ? "" : `id: ${id}\n`}${name}${lines.join("")}\n`;
+}
+
+/** Undefined for text that is no JSON. Throws JsonTooLarge. */
+function jsonIn(text: string): unknown {
+  try {
+    return readForeignJson(text, MESSAGE_LIMITS);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function withBody({ status, statusText, headers }: Response, body: BodyInit | null, type?: string): Response {
+  const own = new Headers(headers);
+  if (type !== undefined) own.set("content-type", type);
+  for (const name of ["content-length", "content-encoding"]) own.delete(name);
+  // The library reads no answer in what was only accepted.
+  return new Response(body, { status: status === 202 && type !== undefined ? 200 : status, statusText, headers: own });
 }

@@ -42,15 +42,18 @@ export class ServerLink {
 
   /** Tools of the server, read again after it reported a change. */
   async listed(env: EnvironmentView): Promise<ListedTools> {
-    const connection = await this.#ready(env);
-    this.#tools ??= listTools(connection.client, { timeout: this.config.startMs }).catch((error: unknown) => {
-      this.#tools = null;
-      throw error;
-    });
-    return await this.#answered(this.#tools, { env, connection });
+    await this.#ready(env);
+    this.#tools ??= this.request(env, (client) => listTools(client, { timeout: this.config.startMs })).catch(
+      (error: unknown) => {
+        this.#tools = null;
+        throw error;
+      },
+    );
+    return await this.#tools;
   }
 
-  /** Sends one request. Rejects with Error that names the server, contains no secrets, and says if the server ended. */
+  /** Sends one request. Rejects with Error that names the server, contains no secrets, and says if the server ended. A
+   * server that has lost the session did not run the request: it is sent once more, in a new session. */
   async request<T>(
     env: EnvironmentView,
     run: (client: Client, options: { readonly signal?: AbortSignal; readonly timeout: number }) => Promise<T>,
@@ -58,7 +61,23 @@ export class ServerLink {
     const connection = await this.#ready(env);
     const { signal } = env;
     const options = { timeout: this.config.timeoutMs, ...(signal ? { signal } : {}) };
-    return await this.#answered(run(connection.client, options), { env, connection });
+    const first = run(connection.client, options);
+    connection.running.add(first);
+    const answer = first.finally(() => connection.running.delete(first)).catch(async (error) => {
+      if (!connection.hasLost(error)) throw error;
+      this.#drop(connection);
+      return await run((await this.#ready(env)).client, options);
+    });
+    return await this.#answered(answer, { env, connection });
+  }
+
+  /** Other requests may have dropped it already, and begun a new session. */
+  #drop(connection: McpConnection): void {
+    if (this.#connection !== connection) return;
+    this.#connection = null;
+    this.#tools = null;
+    // Closing fails the requests that run, and the server has yet to refuse them.
+    void Promise.allSettled(connection.running).then(() => connection.close());
   }
 
   async close(): Promise<void> {
@@ -111,17 +130,18 @@ export class ServerLink {
     }
   }
 
-  #open(env: EnvironmentView): Promise<McpConnection> {
+  async #open(env: EnvironmentView): Promise<McpConnection> {
     const { name, config } = this;
     if ("url" in config && !isSigned(config.headers)) {
       this.#login ??= new ServerLogin(env.home ?? null, { name, url: config.url });
     }
-    return connect(env, {
+    let opened: McpConnection | null = null;
+    return opened = await connect(env, {
       name,
       config,
       login: this.#login,
       onToolsChanged: () => this.#tools = null,
-      onEnd: () => this.#ended(),
+      onEnd: () => this.#ended(opened),
       onStderr: (text) => env.log?.(`${this.name}: ${redacted(text.trimEnd(), this.#secrets())}`),
     });
   }
@@ -133,8 +153,8 @@ export class ServerLink {
     return connection;
   }
 
-  #ended(): void {
-    if (!this.#connection) return;
+  #ended(connection: McpConnection | null): void {
+    if (!connection || this.#connection !== connection) return;
     this.#connection = null;
     this.#tools = null;
     this.#failed();
@@ -152,7 +172,8 @@ export class ServerLink {
 
   #error(error: unknown, why: string): ServerError {
     if (error instanceof ServerError) return error;
-    const text = [messageOf(error), why].filter((one) => one !== "").join("; ");
+    const cause = error instanceof TypeError && error.cause instanceof Error ? error.cause.message : "";
+    const text = [messageOf(error), cause, why].filter((one) => one !== "").join("; ");
     return new ServerError(this.name, redacted(text.slice(0, 2_000), this.#secrets()));
   }
 }

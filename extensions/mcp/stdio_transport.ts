@@ -1,6 +1,7 @@
-import { deserializeMessage, serializeMessage } from "@modelcontextprotocol/client";
+import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { type EnvironmentView, JsonMeter, JsonTooLarge, messageOf, reasonOf } from "@vis/extension";
+import { type EnvironmentView, JsonTooLarge, messageOf, readForeignJson, reasonOf } from "@vis/extension";
+import { Answers } from "./answers.ts";
 import { LineSplitter } from "./line_splitter.ts";
 import { MESSAGE_LIMITS } from "./message_limits.ts";
 import { type StdioConfig, WORKSPACE } from "./server_config.ts";
@@ -29,6 +30,7 @@ export class StdioTransport implements Transport {
   readonly #onStderr: (text: string) => void;
   readonly #stop = new AbortController();
   readonly #kill = new AbortController();
+  readonly #answers = new Answers();
   readonly #lines = new LineSplitter({ maxLine: MAX_LINE, maxUnasked: MAX_UNASKED });
   readonly #pipe = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
   readonly #input = this.#pipe.writable.getWriter();
@@ -96,6 +98,7 @@ export class StdioTransport implements Transport {
     if (this.#why !== null) throw new Error(`Cannot send: ${this.#why}`);
     this.#lines.asked();
     this.#messages = 0;
+    this.#answers.sent(message);
     // A server that reads nothing must not block the caller: the time limit of the request ends it.
     this.#input.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
     await Promise.resolve();
@@ -120,16 +123,16 @@ export class StdioTransport implements Transport {
 
   #message(line: string): void {
     if (++this.#messages > MOST_UNASKED) return this.#fail(`it wrote ${MOST_UNASKED} messages that nobody asked for`);
-    let message: JSONRPCMessage;
-    new JsonMeter(MESSAGE_LIMITS).push(line);
+    let messages: readonly JSONRPCMessage[];
     try {
-      message = messageIn(line);
-    } catch {
+      messages = [this.#answers.readable(readForeignJson(line, MESSAGE_LIMITS))].flat().map(parseJSONRPCMessage);
+    } catch (error) {
+      if (error instanceof JsonTooLarge) throw error;
       if (this.#garbage.length < 1) this.#garbage.push(line.slice(0, 200));
       if (++this.#garbageCount >= MOST_GARBAGE) this.#fail("it does not speak the protocol");
       return;
     }
-    this.onmessage?.(message);
+    for (const message of messages) this.onmessage?.(message);
   }
 
   #takeStderr(bytes: Uint8Array<ArrayBuffer>): void {
@@ -155,17 +158,5 @@ export class StdioTransport implements Transport {
     this.#why ??= why;
     this.#input.close().catch(() => {});
     this.onclose?.();
-  }
-}
-
-/** A key of JSON, never text within a string. */
-const NO_META = /(?<=[{,]\s*)"_meta"\s*:\s*null\b/g;
-
-/** Throws for a line that is no message. Servers write null for a `_meta` that is absent, which the protocol lacks. */
-function messageIn(line: string): JSONRPCMessage {
-  try {
-    return deserializeMessage(line);
-  } catch {
-    return deserializeMessage(line.replace(NO_META, '"_meta":{}'));
   }
 }

@@ -1,7 +1,8 @@
 import { readForeignJson } from "@vis/extension";
 import { MESSAGE_LIMITS } from "./message_limits.ts";
 
-/** A server's result as data. A part that is not text keeps its type: `{type: "image", mimeType, bytes}`. */
+/** A server's result as data. A part that is not text keeps its type: `{type: "image", mimeType, bytes}`. A part of an
+ * unknown type, and one whose bytes are no base64, is as the server sent it. */
 export type ToolResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly mimeType: string; readonly bytes: Uint8Array }
@@ -12,32 +13,48 @@ export type ToolResultPart =
     readonly text?: string;
     readonly bytes?: Uint8Array;
   }
-  | { readonly type: "link"; readonly uri: string; readonly name: string; readonly mimeType?: string };
+  | { readonly type: "link"; readonly uri: string; readonly name: string; readonly mimeType?: string }
+  | { readonly type: unknown; readonly [key: string]: unknown };
 
 type Fields = Readonly<Record<string, unknown>>;
 
-interface ToolResult {
-  readonly content?: unknown;
-  readonly structuredContent?: unknown;
-}
+const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
 /** `structuredContent` if there is any, else text (parsed if it is JSON), else a list of parts. An empty object beside
- * text says nothing. */
-export function toolData({ content, structuredContent: data }: ToolResult): unknown {
+ * text says nothing. A result that has none of these is returned as it is. */
+export function toolData(result: unknown): unknown {
+  const { content, structuredContent, ...rest } = fields(result);
+  const data = structuredContent ?? undefined;
+  if (content == null && data === undefined) return ownData(result, rest);
   const pieces = piecesOf(content);
   const text = textOf(pieces);
-  if (!pieces.every(({ type }) => type === "text")) return data === undefined ? pieces : { data, content: pieces };
-  const isEmpty = typeof data === "object" && data !== null && Object.keys(data).length === 0;
+  if (!pieces.every(isText)) return data === undefined ? pieces : { data, content: pieces };
+  const isEmpty = typeof data === "object" && data !== null && !Array.isArray(data) && Object.keys(data).length === 0;
   return data === undefined || isEmpty && text !== "" ? parsed(text) : data;
 }
 
-/** What a result says of an error: its text, else its data. */
-export function resultMessage({ content, structuredContent: data }: ToolResult): string {
-  return textOf(piecesOf(content)) || (data === undefined ? "" : JSON.stringify(data));
+/** The data of a server that puts it beside the keys of the protocol or in place of the whole result. */
+function ownData(result: unknown, rest: Fields): unknown {
+  if (typeof result === "string") return parsed(result);
+  if (typeof result !== "object" || result === null || Array.isArray(result)) return result ?? null;
+  const own = Object.entries(rest).filter(([key]) => !PROTOCOL_KEYS.includes(key));
+  return own.length === 0 ? "" : Object.fromEntries(own);
 }
 
+/** What a result says of an error: its text, and its data unless the text is the same as JSON. */
+export function resultMessage(result: unknown): string {
+  const { content, structuredContent, ...rest } = fields(result);
+  const said = textOf(piecesOf(content)).trim();
+  const data = structuredContent ?? (said === "" ? content ?? ownData(result, rest) : null);
+  const more = data === null || Array.isArray(data) && data.length === 0 ? "" : textFor(data);
+  const isSame = more === said || JSON.stringify(parsed(said)) === more;
+  return isSame ? said : [said, more].filter((one) => one !== "").join("\n");
+}
+
+/** The parts of a content, which servers also send as one part or as text. */
 export function piecesOf(content: unknown): readonly ToolResultPart[] {
-  return Array.isArray(content) ? content.map(pieceOf).filter((piece) => piece !== null) : [];
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return parts.flatMap((part) => part == null ? [] : [pieceOf(part)]);
 }
 
 /** The contents of a resource, standalone or embedded in a result. */
@@ -45,30 +62,42 @@ export function resourcePiece(value: unknown): ToolResultPart {
   const { uri, mimeType, text, blob } = fields(value);
   return {
     type: "resource",
-    uri: String(uri ?? ""),
+    uri: textFor(uri),
     ...(typeof mimeType === "string" ? { mimeType } : {}),
     ...(typeof text === "string" ? { text } : {}),
-    ...(typeof blob === "string" ? { bytes: bytesOf(blob) } : {}),
+    ...(typeof blob === "string" ? bytesOf(blob) ?? { blob } : {}),
   };
 }
 
-function pieceOf(value: unknown): ToolResultPart | null {
+function pieceOf(value: unknown): ToolResultPart {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { type: "text", text: textFor(value) };
+  }
   const { type, text, data, mimeType, resource, uri, name } = fields(value);
   const kind = typeof mimeType === "string" ? mimeType : "";
-  if (type === "text" && typeof text === "string") return { type, text };
+  if (type === "text") return { type, text: textFor(text) };
   if ((type === "image" || type === "audio") && typeof data === "string") {
-    return { type, mimeType: kind, bytes: bytesOf(data) };
+    const decoded = bytesOf(data);
+    if (decoded) return { type, mimeType: kind, ...decoded };
   }
-  if (type === "resource") return resourcePiece(resource);
+  if (type === "resource" && typeof resource === "object" && resource !== null) return resourcePiece(resource);
   if (type === "resource_link") {
     const own = kind === "" ? {} : { mimeType: kind };
-    return { type: "link", uri: String(uri ?? ""), name: String(name ?? ""), ...own };
+    return { type: "link", uri: textFor(uri), name: textFor(name), ...own };
   }
-  return null;
+  return { ...fields(value), type: type ?? "unknown" };
+}
+
+function textFor(value: unknown): string {
+  return typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
+}
+
+function isText(piece: ToolResultPart): piece is { readonly type: "text"; readonly text: string } {
+  return piece.type === "text";
 }
 
 function textOf(pieces: readonly ToolResultPart[]): string {
-  return pieces.flatMap((piece) => piece.type === "text" ? [piece.text] : []).join("\n");
+  return pieces.flatMap((piece) => isText(piece) ? [piece.text] : []).join("\n");
 }
 
 function parsed(text: string): unknown {
@@ -80,12 +109,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Empty if it is not valid base64. */
-function bytesOf(base64: string): Uint8Array {
+/** Null if it is no base64, of either alphabet, alone or in a data URL. */
+function bytesOf(text: string): { readonly bytes: Uint8Array } | null {
+  const base64 = text.replace(/^data:[^,]*,/, "").replaceAll("-", "+").replaceAll("_", "/");
   try {
-    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+    return { bytes: Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)) };
   } catch {
-    return new Uint8Array();
+    return null;
   }
 }
 

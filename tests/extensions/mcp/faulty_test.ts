@@ -64,7 +64,10 @@ test("mcp: servers of older versions of the protocol work, and so do those that 
 
 test("mcp: a server that dies in a call is started again with the next one, and not for ever", async () => {
   await withOne("dies on call", async ({ call }) => {
-    await assert.rejects(call("mcp.call", ["s", "run"]), /Cannot use MCP server s: .*it ended with code 7/);
+    await assert.rejects(
+      call("mcp.call", ["s", "run"]),
+      /Cannot finish run of MCP server s: .*it ended with code 7; it may have run/,
+    );
     await assert.rejects(call("mcp.call", ["s", "run"]), /it ended with code 7/);
   });
 });
@@ -72,7 +75,7 @@ test("mcp: a server that dies in a call is started again with the next one, and 
 test("mcp: a call that hangs ends by its time limit or its signal, the server is told, others go on", async () => {
   await withOne("hangs on call", async ({ call }) => {
     await call("mcp.tools", ["s"]);
-    await assert.rejects(call("mcp.call", ["s", "run"]), /Cannot use MCP server s: .*timed out/i);
+    await assert.rejects(call("mcp.call", ["s", "run"]), /Cannot finish run of .*timed out; it may have run/);
     const controller = new AbortController();
     const hanging = call("mcp.call", ["s", "run"], controller.signal);
     assert.deepEqual((await call("mcp.call", ["s", "cancelled"]) as string[]).length, 1);
@@ -84,10 +87,10 @@ test("mcp: a call that hangs ends by its time limit or its signal, the server is
 
 test("mcp: answers that are too large or strange, and pages without end, are errors or data, never a hang", async () => {
   await withOne("large", async ({ call }) => {
-    await assert.rejects(call("mcp.call", ["s", "run"]), /it wrote a message of over 16777216 bytes/);
+    await assert.rejects(call("mcp.call", ["s", "run"]), /a message of over 16777216 bytes; it may have run/);
   });
   await withOne("endless pages", ({ call }) => assert.rejects(call("mcp.tools", ["s"]), /Cannot use MCP server s/));
-  await withOne("strange", ({ call }) => assert.rejects(call("mcp.call", ["s", "run"]), /Cannot use MCP server s/));
+  await withOne("strange", async ({ call }) => assert.equal(await call("mcp.call", ["s", "run"]), "none"));
 });
 
 test("mcp: a server that lists less than others has nothing there, and nothing is printed", async () => {

@@ -129,6 +129,88 @@ Deno.test("mcp: a faulty HTTP server is an error that says why, in time, without
   });
 });
 
+Deno.test("mcp: a session that the server has lost is begun again, and each call runs once", async () => {
+  const error = (id: unknown): object => ({ jsonrpc: "2.0", id, error: { code: -32000, message: "no valid session" } });
+  const losses: readonly (() => Response)[] = [
+    () => new Response("Session not found", { status: 404 }),
+    () => Response.json(error(null), { status: 404 }),
+    () => new Response(null, { status: 410 }),
+    () => Response.json(error(null), { status: 400 }),
+    () => Response.json(error("server-error"), { status: 400 }),
+    () => new Response("Invalid session ID", { status: 400 }),
+  ];
+  for (const lost of losses) {
+    const sessions = new Set<string>(), ran: unknown[] = [];
+    let begun = 0;
+    const server = serve(async (request) => {
+      const known = sessions.has(request.headers.get("mcp-session-id") ?? "");
+      if (request.method !== "POST") return new Response(null, { status: known ? 405 : 404 });
+      const { id, method, params } = await request.json();
+      if (method === "server/discover") return Response.json(error(id), { status: 400 });
+      if (method === "initialize") {
+        const session = `session-${++begun}`;
+        sessions.add(session);
+        const result = {
+          protocolVersion: "2025-11-25",
+          capabilities: { tools: {} },
+          serverInfo: { name: "s", version: "1" },
+        };
+        return Response.json({ jsonrpc: "2.0", id, result }, { headers: { "mcp-session-id": session } });
+      }
+      if (!known) return lost();
+      if (id === undefined) return new Response(null, { status: 202 });
+      if (method === "tools/list") {
+        const tools = ["run", "wrong"].map((name) => ({ name, inputSchema: { type: "object" } }));
+        return Response.json({ jsonrpc: "2.0", id, result: { tools } });
+      }
+      if (params.name === "wrong") return Response.json(error(id), { status: 400 });
+      ran.push(params.arguments.n);
+      return Response.json({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "done" }] } });
+    });
+    try {
+      await withServers({ remote: { url: server.url } }, async ({ call }) => {
+        const run = (n: number) => call("mcp.call", ["remote", "run", { n }]);
+        assert.equal(await run(1), "done");
+        sessions.clear();
+        assert.deepEqual(await Promise.all([run(2), run(3), run(4)]), ["done", "done", "done"]);
+        assert.equal(begun, 2);
+        assert.deepEqual(ran.sort(), [1, 2, 3, 4]);
+        // An answer to the request itself is no lost session.
+        const before = begun;
+        await assert.rejects(call("mcp.call", ["remote", "wrong"]), /no valid session/);
+        assert.equal(begun, before);
+      });
+    } finally {
+      await server.close();
+    }
+  }
+});
+
+Deno.test("mcp: a server that never keeps a session fails the call after one new session", async () => {
+  let begun = 0;
+  const server = serve(async (request) => {
+    if (request.method !== "POST") return new Response(null, { status: 405 });
+    const { id, method } = await request.json();
+    if (method === "server/discover") return new Response(null, { status: 404 });
+    if (method !== "initialize") return new Response("Session not found", { status: id === undefined ? 202 : 404 });
+    begun++;
+    const result = {
+      protocolVersion: "2025-11-25",
+      capabilities: { tools: {} },
+      serverInfo: { name: "s", version: "1" },
+    };
+    return Response.json({ jsonrpc: "2.0", id, result }, { headers: { "mcp-session-id": `session-${begun}` } });
+  });
+  try {
+    await withServers({ remote: { url: server.url } }, async ({ call }) => {
+      await assert.rejects(call("mcp.tools", ["remote"]), /Cannot use MCP server remote: .*Session not found/);
+      assert.equal(begun, 2);
+    });
+  } finally {
+    await server.close();
+  }
+});
+
 Deno.test("mcp: keys do not follow a redirect to another origin", async () => {
   const other = serve(() => new Response(null, { status: 500 }));
   const server = serve(() => Response.redirect(other.url, 307));

@@ -23,11 +23,25 @@ Deno.test("toolData() gives structured data, text, parsed JSON, or pieces", () =
   });
 });
 
-Deno.test("toolData() leaves out what it does not know, and takes nothing on trust", () => {
-  assert.equal(toolData({ content: "text" }), "");
-  assert.equal(toolData({ content: [null, 5, { type: "hologram" }, { type: "text", text: 5 }] }), "");
+Deno.test("toolData() reads other forms of a result, and keeps a part that it does not know as the server sent it", () => {
+  assert.equal(toolData({ content: "text" }), "text");
+  assert.deepEqual(toolData({ content: null, structuredContent: [1] }), [1]);
+  assert.deepEqual(toolData({ toolResult: { a: 1 }, isError: null, _meta: null }), { toolResult: { a: 1 } });
+  assert.equal(toolData(null), null);
+  assert.deepEqual(toolData([1, 2]), [1, 2]);
+  assert.deepEqual(toolData({ content: [null, 5, { type: "hologram", url: "x" }, { type: "text", text: 5 }] }), [
+    { type: "text", text: "5" },
+    { type: "hologram", url: "x" },
+    { type: "text", text: "5" },
+  ]);
   assert.deepEqual(toolData({ content: [{ type: "image", mimeType: 5, data: "no base64 %" }] }), [
-    { type: "image", mimeType: "", bytes: new Uint8Array() },
+    { type: "image", mimeType: 5, data: "no base64 %" },
+  ]);
+  assert.deepEqual(toolData({ content: [{ type: "image", mimeType: "a/b", data: "data:a/b;base64,-_8\n" }] }), [
+    { type: "image", mimeType: "a/b", bytes: Uint8Array.of(0xfb, 0xff) },
+  ]);
+  assert.deepEqual(toolData({ content: [{ type: "resource", resource: { uri: { toString: null }, blob: "%" } }] }), [
+    { type: "resource", uri: '{"toString":null}', blob: "%" },
   ]);
   assert.deepEqual(resourcePiece({ uri: "a:b", blob: "AQI=", mimeType: "x/y" }), {
     type: "resource",
@@ -36,6 +50,8 @@ Deno.test("toolData() leaves out what it does not know, and takes nothing on tru
     bytes: Uint8Array.of(1, 2),
   });
   assert.equal(resultMessage({ content: [text("no"), { type: "image", data: "" }, text("way")] }), "no\nway");
+  assert.equal(resultMessage({ content: [text('{"a": 1}')], structuredContent: { a: 1 } }), '{"a": 1}');
+  assert.equal(resultMessage({ content: [text("no")], structuredContent: { why: "full" } }), 'no\n{"why":"full"}');
   assert.equal(resultMessage({ content: [], structuredContent: { why: "full" } }), '{"why":"full"}');
   assert.equal(resultMessage({ content: [] }), "");
 });

@@ -47,7 +47,12 @@ let tools = TOOLS[mode] ?? [{ name: "run", description: "Runs.", inputSchema: ob
 const cancelled = [];
 const text = (said) => ({ content: [{ type: "text", text: said }] });
 
-function callTool(id, { name }) {
+function callTool(id, { name, arguments: given }) {
+  if (mode === "given") {
+    const { id: how, ...message } = given.answer;
+    const own = how === "same" ? { id } : how === "text" ? { id: String(id) } : how === null ? { id: null } : {};
+    return write(`${JSON.stringify({ ...message, ...own })}\n`);
+  }
   if (mode === "dies on call") return Deno.exit(7);
   if (mode === "hangs on call" && name === "run") return;
   if (mode === "large") return send({ id, result: text("x".repeat(17 << 20)) });

@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import * as fc from "fast-check";
+import { Answers, wholeResult } from "../../../extensions/mcp/answers.ts";
+import { denoServer, missing, ownServer, withServers } from "./_place.ts";
+
+const SAID = "the sum is 41";
+
+/** Values of every kind, in place of a key that the protocol defines. */
+const odd = fc.oneof(
+  fc.constantFrom(null, true, false, 0, -1.5, "", "text", "no base64 %"),
+  fc.constant({ toString: null, valueOf: 1, __proto__: null }),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+const OPTIONAL = ["annotations", "_meta", "isError", "resultType", "structuredContent", "task", "nextCursor"];
+const part = fc.record({
+  type: fc.oneof(fc.constantFrom("text", "image", "audio", "resource", "resource_link", "hologram"), odd),
+  text: odd,
+  data: odd,
+  mimeType: odd,
+  resource: fc.oneof(odd, fc.record({ uri: odd, blob: odd, text: odd }, { requiredKeys: [] })),
+  uri: odd,
+  name: odd,
+  annotations: odd,
+  _meta: odd,
+}, { requiredKeys: [] });
+const readable = fc.constant({ type: "text", text: SAID });
+const optional = fc.record(Object.fromEntries(OPTIONAL.map((key) => [key, odd])), { requiredKeys: [] });
+
+/** Results that say `SAID` somewhere, beside anything else. */
+const saying = fc.oneof(
+  fc.tuple(optional, fc.array(part, { maxLength: 3 }), fc.array(part, { maxLength: 3 })).chain((
+    [more, before, after],
+  ) => readable.map((text) => ({ ...more, structuredContent: null, content: [...before, text, ...after] }))),
+  optional.map((more) => ({ ...more, structuredContent: null, content: SAID })),
+  optional.map((more) => ({ ...more, structuredContent: null, content: { type: "text", text: SAID } })),
+  fc.tuple(optional, odd).map(([more, content]) => ({ ...more, content, structuredContent: [SAID] })),
+  fc.tuple(optional, odd).map(([more, content]) => ({ ...more, content, structuredContent: { said: SAID } })),
+  fc.constantFrom<unknown>(SAID, [SAID], { toolResult: SAID }, { content: null, said: SAID }),
+).map((result) => Object(result).resultType === "input_required" ? SAID : result);
+
+/** An answer with the keys of its envelope missing, null or more than there should be. */
+const envelope = fc.record({
+  jsonrpc: fc.constantFrom<unknown>("2.0", undefined, "1.0", null),
+  id: fc.constantFrom<unknown>("same", "text", undefined, null),
+  more: fc.constantFrom<object>({}, { error: null }, { extra: 1 }, { error: null, method: null }),
+});
+
+const cases = fc.record({ result: saying, envelope }).map(({ result, envelope: { more, ...rest } }) => (
+  { ...JSON.parse(JSON.stringify(rest)), ...more, result: JSON.parse(JSON.stringify(result)) }
+));
+
+async function holds(call: (answer: unknown) => Promise<unknown>, runs: number): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(cases, async (answer) => {
+      const isError = Object(answer.result).isError === true;
+      let given = "";
+      try {
+        given = JSON.stringify(await call(answer)) ?? "undefined";
+      } catch (error) {
+        assert.ok(error instanceof Error);
+        assert.ok(isError, error.message);
+        assert.match(error.message, /^Cannot finish run: /);
+        given = error.message;
+      }
+      assert.ok(given.includes(SAID), given);
+    }),
+    { numRuns: runs },
+  );
+}
+
+Deno.test("mcp: any result of a call is read, whatever its server writes into the keys of the protocol", async () => {
+  await withHttp(async (call, respond) => {
+    for (const kind of ["json", "stream", "stream as json", "json as stream", "text", "cut stream"] as const) {
+      await holds(async (answer) => {
+        respond.with = (id) => reply(kind, { ...answer as object, ...idOf(answer, id) });
+        return await call();
+      }, 60);
+    }
+  });
+});
+
+Deno.test({
+  name: `mcp: any result of a call to a program is read ${missing}`,
+  ignore: missing !== "",
+  fn: async () => {
+    await withServers({ s: denoServer(ownServer("faulty.js"), "given") }, async ({ call }) => {
+      await holds((answer) => call("mcp.call", ["s", "run", { answer }]), 150);
+    });
+  },
+});
+
+Deno.test("mcp: a call whose answer does not come never looks like one that was not made", async () => {
+  const refused: readonly (readonly [string, (id: unknown) => Response])[] = [
+    ["no such method", (id) => Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown" } })],
+    ["not allowed", () => new Response("no", { status: 403 })],
+  ];
+  const lost: readonly (readonly [string, (id: unknown) => Response])[] = [
+    ["500", () => new Response("it broke", { status: 500 })],
+    ["503 of a proxy", () => new Response("<html>", { status: 503, headers: { "content-type": "text/html" } })],
+    ["half of JSON", () => new Response('{"jsonrpc":"2.0","id":', { headers: { "content-type": "application/json" } })],
+    ["a page", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
+    ["nothing", () => new Response("", { headers: { "content-type": "application/json" } })],
+    ["an empty stream", () => new Response("", { headers: { "content-type": "text/event-stream" } })],
+    ["a stream that breaks off", () => new Response(broken(), { headers: { "content-type": "text/event-stream" } })],
+    ["an error of the server", (id) => Response.json({ jsonrpc: "2.0", id, error: { code: -32000, message: "full" } })],
+    ["an error without an id", () => Response.json({ jsonrpc: "2.0", id: null, error: "full" })],
+    ["a result that is too deep", (id) => deep(id)],
+  ];
+  await withHttp(async (call, respond) => {
+    for (const [name, answer] of lost) {
+      respond.with = answer;
+      await assert.rejects(call(), /Cannot finish run of MCP server s: .*; it may have run, so check before/s, name);
+    }
+    for (const [name, answer] of refused) {
+      respond.with = answer;
+      await assert.rejects(call(), (error: Error) => !/may have run/.test(error.message), name);
+    }
+  });
+});
+
+Deno.test("mcp: the server's answer to a probe, lists and an error text are read in spite of nulls", () => {
+  const answers = new Answers();
+  answers.sent({ jsonrpc: "2.0", id: 1, method: "resources/list" });
+  assert.deepEqual(
+    answers.readable({ id: 1, error: null, result: { _meta: null, resources: [{ uri: "a", size: null }] } }),
+    {
+      jsonrpc: "2.0",
+      id: 1,
+      result: { resources: [{ uri: "a" }] },
+    },
+  );
+  answers.sent({ jsonrpc: "2.0", id: 2, method: "tools/list" });
+  const schema = { enum: [null], default: null };
+  assert.deepEqual(
+    answers.readable({ id: "2", result: { nextCursor: null, tools: [{ name: "a", inputSchema: schema }] } }),
+    {
+      jsonrpc: "2.0",
+      id: 2,
+      result: { tools: [{ name: "a", inputSchema: schema }] },
+    },
+  );
+  answers.sent({ jsonrpc: "2.0", id: 3, method: "tools/call" });
+  assert.deepEqual(answers.readable({ id: null, error: { code: "E_FULL", reason: "full" } }), {
+    jsonrpc: "2.0",
+    id: 3,
+    error: { code: -32603, message: '{"code":"E_FULL","reason":"full"}' },
+  });
+  const other = { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 1, _meta: null } };
+  assert.deepEqual(answers.readable(other), { ...other, params: { progressToken: 1 } });
+  answers.sent({ jsonrpc: "2.0", id: 4, method: "tools/call" });
+  answers.sent({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 4 } });
+  assert.equal(answers.waits(4), false);
+  assert.equal(wholeResult({}), undefined);
+});
+
+function idOf(answer: unknown, id: unknown): object {
+  const said = Object(answer).id;
+  return said === "same" ? { id } : said === "text" ? { id: String(id) } : {};
+}
+
+function reply(kind: string, answer: unknown): Response {
+  const json = JSON.stringify(answer);
+  const event = `event: message\r\ndata: ${json}\r\n\r\n`;
+  const [text, type] = ({
+    json: [json, "application/json"],
+    stream: [`: hello\n\n${event}`, "text/event-stream; charset=utf-8"],
+    "stream as json": [event, "application/json"],
+    "json as stream": [JSON.stringify(answer, null, 1), "text/event-stream"],
+    text: [json, "text/plain"],
+    "cut stream": [`data: ${json}`, "text/event-stream"],
+  } as const)[kind] ?? [];
+  return new Response(text, { headers: { "content-type": type ?? "" } });
+}
+
+function broken(): ReadableStream<Uint8Array> {
+  let pieces = 0;
+  return new ReadableStream({
+    pull: (controller) => {
+      if (pieces++ === 0) controller.enqueue(new TextEncoder().encode(": hello\n\n"));
+      else controller.error(new Error("gone"));
+    },
+  });
+}
+
+function deep(id: unknown): Response {
+  const text = `${"[".repeat(600)}${"]".repeat(600)}`;
+  return new Response(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"a":${text}}}}`, {
+    headers: { "content-type": "application/json" },
+  });
+}
+
+/** A server `s` with the tool `run`, which answers as `respond.with` says. */
+async function withHttp(
+  run: (call: () => Promise<unknown>, respond: { with: (id: unknown) => Response }) => Promise<void>,
+): Promise<void> {
+  const respond = { with: (_id: unknown): Response => new Response() };
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    if (request.method !== "POST") return new Response(null, { status: 405 });
+    const { id, method } = await request.json();
+    if (id === undefined) return new Response(null, { status: 202 });
+    if (method === "tools/call") return respond.with(id);
+    const capabilities = { tools: {} };
+    const results: Readonly<Record<string, unknown>> = {
+      initialize: { protocolVersion: "2025-11-25", capabilities, serverInfo: { name: "s", version: "1", title: null } },
+      "tools/list": { tools: [{ name: "run", inputSchema: { type: "object" } }] },
+    };
+    const result = results[method];
+    return Response.json({ jsonrpc: "2.0", id, ...result ? { result } : { error: { code: -32601, message: "no" } } });
+  });
+  try {
+    const url = `http://127.0.0.1:${server.addr.port}/mcp`;
+    await withServers(
+      { s: { url, timeoutMs: 20_000 } },
+      ({ call }) => run(() => call("mcp.call", ["s", "run"]), respond),
+    );
+  } finally {
+    await server.shutdown();
+  }
+}
