@@ -7,6 +7,7 @@ import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { PreviousTurn } from "../persistence/store/query_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
+import type { QueryParts } from "../query/query_parts.ts";
 import { type QueryLeft, runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
 import { endUnrun, storeQuery } from "../query/store_query.ts";
@@ -76,7 +77,8 @@ export class QueryRunner {
 
   /** Takes the lock of the branch before awaiting anything. */
   async run(request: string, { branch, options }: BranchRun): Promise<QueryResult> {
-    const run = (emit: Emit) => this.#run(request, { branch, options: { ...options, emit } });
+    const run = (emit: Emit, between?: QueryParts["between"]) =>
+      this.#run(request, { branch, options: { ...options, emit }, ...(between ? { between } : {}) });
     const { around } = this.#parts;
     const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
     // The end of a query that begins at once or continues is stored, also if it is cancelled already.
@@ -94,7 +96,10 @@ export class QueryRunner {
     return await this.#running.get(branchId)?.steering.add(text, signal) ?? false;
   }
 
-  async #run(request: string, { branch, options }: BranchRun): Promise<QueryResult> {
+  async #run(
+    request: string,
+    { branch, options, between }: BranchRun & Pick<QueryParts, "between">,
+  ): Promise<QueryResult> {
     const { branchId } = branch;
     const { left } = options;
     const settings = requestSettings(this.#parts.settings, options);
@@ -114,7 +119,7 @@ export class QueryRunner {
       const { environment, before } = await this.#environmentFor(queryId, { branch, input, options });
       this.#children.forget(branchId);
       try {
-        const parts = { ...known, environment, steering };
+        const parts = { ...known, environment, steering, ...(between ? { between } : {}) };
         return await runQuery(request, parts, { ...options, signal, begun: queryId, before });
       } finally {
         this.#children.rest(branchId, environment);

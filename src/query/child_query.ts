@@ -97,7 +97,7 @@ function childParts(
   parts: QueryParts,
   { environment, options }: { readonly environment: Environment; readonly options: ChildOptions },
 ): QueryParts {
-  const { settings, steering: _ofTheUser, ...rest } = parts;
+  const { settings, steering: _ofTheUser, between: _ofTheQuery, ...rest } = parts;
   const budget = options.maxIterations ?? settings.budget;
   const instructions = settings.instructions.includes(FOR_CODE)
     ? settings.instructions

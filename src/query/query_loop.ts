@@ -112,6 +112,7 @@ export class QueryLoop {
     const { state, frame, active, handover, parts, request, ledger } = this.#prepared;
     const { environment, log } = frame;
     const { caps } = parts.settings;
+    state.notes.push(...await parts.between?.(frame.signal) ?? []);
     const steered = await this.#steered();
     const context = await buildContext({
       environment,

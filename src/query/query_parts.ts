@@ -50,4 +50,6 @@ export interface QueryParts extends Pick<EnvironmentParts, "registry" | "openSan
   readonly now: () => number;
   /** Messages that the user sends while the query runs. */
   readonly steering?: Steering;
+  /** Resolves with notes for the next model call. The call waits for it, at most until the signal aborts. */
+  readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;
 }

@@ -56,6 +56,7 @@ export interface EngineOptions {
   readonly oneRequest?: boolean;
   readonly limits?: Partial<SandboxLimits>;
   readonly children?: NonNullable<ConversationParts["children"]>;
+  readonly around?: NonNullable<ConversationParts["around"]>;
 }
 
 export interface Engine {
@@ -105,6 +106,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     now: options.now ?? Date.now,
     owner: options.owner ?? thisProcess(),
     ...(options.children ? { children: options.children } : {}),
+    ...(options.around ? { around: options.around } : {}),
     settings: { ...SETTINGS, ...options.settings },
   });
   const workspace = options.workspace ?? "/nowhere";

@@ -1,12 +1,15 @@
 import type { ConversationParts } from "../../conversation/conversation_parts.ts";
 import { changedPath } from "../../domain/calls/changed_files.ts";
+import { stripVTControlCharacters } from "node:util";
+import { abortable } from "../../domain/kit/abortable.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
 import type { QueryResult } from "../../domain/query/query_result.ts";
 import { clip } from "../../domain/text/clip.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Settings } from "../settings/settings.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 60_000, USER_CHARS = 500, MODEL_CHARS = 1_000;
 
 type Around = NonNullable<ConversationParts["around"]>;
 type Spawn = NonNullable<ConversationParts["spawn"]>;
@@ -17,14 +20,16 @@ interface HookParts {
   readonly spawn: Spawn;
 }
 
-/** Runs the user's own commands when a request begins, after files were changed, and at the end. */
+/** Runs the user's own commands when a request begins, after files were changed, and at the end. The model reads the end
+ * of their output before its next call, and the user beside the answer. */
 export function userHooks(parts: HookParts): Around {
   return async (emit, run) => {
     const hooks = new QueryHooks(parts);
-    const result = await run((event) => {
+    const listen = (event: QueryEvent): void => {
       emit(event);
       hooks.take(event);
-    });
+    };
+    const result = await run(listen, (signal) => hooks.between(signal));
     const notes = await hooks.end(result);
     return notes.length === 0 ? result : { ...result, notes: [...result.notes, ...notes] };
   };
@@ -33,9 +38,13 @@ export function userHooks(parts: HookParts): Around {
 /** Those of one query: one command at a time, in the order of what happened. */
 class QueryHooks {
   readonly #parts: HookParts;
-  readonly #notes: string[] = [];
+  /** For the user: failures, and the newest output of each command. */
+  readonly #notes = new Map<string, string>();
+  readonly #forModel = new Map<string, string>();
   readonly #changed = new Set<string>();
   #running: Promise<void> = Promise.resolve();
+  /** Queued and running runs of the commands for changed files. */
+  #edits = 0;
   #facts: Readonly<Record<string, unknown>> = {};
 
   constructor(parts: HookParts) {
@@ -55,20 +64,31 @@ class QueryHooks {
     this.#queue("edit");
   }
 
-  /** Resolves with what failed, when all have ended. */
+  /** Waits for commands that run because of changed files, since they may change these files too. */
+  async between(signal: AbortSignal): Promise<readonly string[]> {
+    if (this.#edits > 0) await abortable(this.#running, signal).catch(() => {});
+    const notes = [...this.#forModel.values()];
+    this.#forModel.clear();
+    return notes;
+  }
+
+  /** Resolves with the notes for the user, when all commands have ended. */
   async end({ status, reason, answer }: QueryResult): Promise<readonly string[]> {
     this.#facts = { ...this.#facts, status, reason, answer };
     this.#queue("end");
     await this.#running;
-    return this.#notes;
+    return [...this.#notes.values()];
   }
 
   #queue(event: "request" | "edit" | "end"): void {
+    if (event === "edit") this.#edits++;
     this.#running = this.#running.then(async () => {
       const files = event === "edit" ? [...this.#changed] : [];
-      if (event === "edit" && files.length === 0) return; // an earlier run had them
       if (event === "edit") this.#changed.clear();
-      for (const command of this.#parts.hooks[event]) await this.#run(command, { event, files });
+      // Without files, an earlier run had them.
+      const commands = event === "edit" && files.length === 0 ? [] : this.#parts.hooks[event];
+      for (const command of commands) await this.#run(command, { event, files });
+      if (event === "edit") this.#edits--;
     });
   }
 
@@ -78,17 +98,34 @@ class QueryHooks {
   ): Promise<void> {
     const { hooks: { network }, workspace, spawn } = this.#parts;
     const input = `${JSON.stringify({ event, ...this.#facts, workspace, files })}\n`;
+    const name = `Hook ${clip(command, 100)}`;
     try {
-      const { code, stderr, stdout } = await spawn(workspace, ["sh", "-c", command], {
+      const { code, stderr, stdout, timedOut } = await spawn(workspace, ["sh", "-c", command], {
         ...{ env: { VIS_EVENT: event, VIS_FILES: files.join("\n") }, input, network, timeoutMs: TIMEOUT_MS },
       });
-      if (code !== 0) this.#failed(command, `exit code ${code}: ${stderr.trim() || stdout.trim()}`);
+      const output = [stdout.trim(), stderr.trim()].filter((text) => text !== "").join("\n");
+      const how = timedOut ? `took over ${TIMEOUT_MS / 1000} s` : `failed: exit code ${code}`;
+      if (code !== 0 || timedOut) this.#failed(command, { note: `${name} ${how}`, output });
+      else if (output !== "") this.#say(`output ${command}`, { note: `${name} printed`, output });
     } catch (error) {
-      this.#failed(command, messageOf(error));
+      this.#failed(command, { note: `${name} failed`, output: messageOf(error) });
     }
   }
 
-  #failed(command: string, why: string): void {
-    this.#notes.push(`Hook ${clip(command, 100)} failed: ${clip(why, 500)}`);
+  #failed(command: string, said: { readonly note: string; readonly output: string }): void {
+    this.#say(`failure ${command} ${said.output}`, said);
   }
+
+  /** A later note with the same key replaces an earlier one. */
+  #say(key: string, { note, output }: { readonly note: string; readonly output: string }): void {
+    const text = (limit: number) =>
+      output === "" ? note : `${note}: ${tail(visibleText(stripVTControlCharacters(output)), limit)}`;
+    this.#notes.set(key, text(USER_CHARS));
+    this.#forModel.set(key, text(MODEL_CHARS));
+  }
+}
+
+/** The end of an output: that is where programs say what is wrong. */
+function tail(text: string, limit: number): string {
+  return text.length <= limit ? text : `… ${text.slice(-limit).toWellFormed()}`;
 }

@@ -5,6 +5,10 @@ import { Emitter } from "../../../src/domain/query/emitter.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
 import type { QueryResult } from "../../../src/domain/query/query_result.ts";
 import { NO_USAGE } from "../../../src/domain/query/usage.ts";
+import type { ConversationParts } from "../../../src/conversation/conversation_parts.ts";
+import { startEngine } from "../../helpers/engine.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { until } from "../../helpers/until.ts";
 import type { Spawned, SpawnOptions } from "../../../src/extension/spawned.ts";
 
 const RESULT: QueryResult = {
@@ -30,6 +34,7 @@ async function query(
 ) {
   const ran: Ran[] = [];
   const seen: QueryEvent[] = [];
+  let told: readonly string[] = [];
   const around = userHooks({
     hooks: { ...NO_HOOKS, ...hooks },
     workspace: "/work",
@@ -39,16 +44,17 @@ async function query(
       return Promise.resolve({ ...ended, ...ends(command) } as Spawned);
     },
   });
-  const result = await around((event) => void seen.push(event), (emit) => {
+  const result = await around((event) => void seen.push(event), async (emit, between) => {
     const emitter = new Emitter(emit, { queryId: "q", now: () => 0 });
     emitter.send({ type: "started", conversationId: "c", request: "Do it", model: "m" });
     for (const path of changes) {
       const call = { block: 0, name: "fs.edit", phase: "end", ok: true } as const;
       emitter.send({ type: "host_call", ...call, diffs: [diffOf(path)] });
     }
-    return Promise.resolve(RESULT);
+    told = await between?.(new AbortController().signal) ?? [];
+    return RESULT;
   });
-  return { ran, seen, result };
+  return { ran, seen, result, told };
 }
 
 Deno.test("hooks run in the order of what happened, with its facts on stdin and in variables", async () => {
@@ -87,4 +93,41 @@ Deno.test("a hook that fails or cannot start is a note for the user, and the nex
 
 Deno.test("without changes no hook for changes runs", async () => {
   assert.deepEqual((await query({ edit: ["format"] })).ran, []);
+});
+
+Deno.test("the model and the user read the end of what commands for changed files printed, above all of one that failed", async () => {
+  const lines = Array.from({ length: 400 }, (_, at) => `line ${at}`).join("\n");
+  const { told, result } = await query({ edit: ["format", "test", "slow", "quiet"] }, {
+    changes: ["a.ts"],
+    ends: (command) => {
+      if (command === "format") return { stdout: "\x1b[32mformatted a.ts\x1b[0m\n" };
+      if (command === "test") return { code: 1, stdout: `${lines}\n1 failed\n`, stderr: "warning\n" };
+      return command === "slow" ? { code: 143, timedOut: true } : {};
+    },
+  });
+  assert.equal(told.length, 3);
+  assert.equal(told[0], "Hook format printed: formatted a.ts");
+  assert.match(told[1] ?? "", /^Hook test failed: exit code 1: … .*line 399\n1 failed\nwarning$/s);
+  assert.equal(told[2], "Hook slow took over 60 s");
+  assert.ok((told[1]?.length ?? 0) < 1_100);
+  assert.deepEqual(result.notes.slice(1).map((note) => note.slice(0, 15)), told.map((note) => note.slice(0, 15)));
+});
+
+Deno.test("the next model call waits for the commands for changed files and shows what they printed", async () => {
+  const { promise: edited, resolve: edit } = Promise.withResolvers<void>();
+  let asked = 0;
+  const around: NonNullable<ConversationParts["around"]> = (emit, run) =>
+    run(emit, async () => {
+      if (++asked === 1) return [];
+      await edited;
+      return ["Hook test failed: exit code 1: 2 failed"];
+    });
+  await using engine = await startEngine([replyJson("1"), final("It is 1")], { around });
+  const done = engine.ask("Do it");
+  await until(() => asked === 2);
+  assert.equal(engine.provider.requests.length, 1);
+  edit();
+  await done;
+  assert.match(engine.context(1), /Hook test failed: exit code 1: 2 failed/);
+  assert.doesNotMatch(engine.context(0), /Hook test/);
 });
