@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { ExtensionCheck } from "../../domain/reports/extension_report.ts";
+import { smallTextFile } from "../../domain/kit/small_text_file.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { messageWithLine } from "../../extension/loading/source_line.ts";
 import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
@@ -51,12 +52,8 @@ async function calls(
     readonly view: Parameters<ActiveExtensions["call"]>[2]["env"];
   },
 ): Promise<readonly ExtensionCheck[]> {
-  let text: string;
-  try {
-    text = await Deno.readTextFile(join(path, "checks.json"));
-  } catch {
-    return [];
-  }
+  const text = await smallTextFile(join(path, "checks.json"));
+  if (text === null) return [];
   const checks = Checks.safeParse(jsonOrUndefined(text));
   if (!checks.success) {
     const [issue] = checks.error.issues;

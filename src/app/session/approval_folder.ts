@@ -7,6 +7,7 @@ import { KeptRuleSchema } from "../../domain/query/query_schemas.ts";
 import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { ensureFolder, replaceFile } from "../../domain/kit/replace_file.ts";
+import { plainTextFile } from "../../domain/kit/small_text_file.ts";
 
 const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 
@@ -59,7 +60,7 @@ export class ApprovalFolder implements ApprovalRules {
   }
 
   async #read(id: string): Promise<KeptRule> {
-    return { ...Shape.parse(JSON.parse(await Deno.readTextFile(this.#pathOf(id)))), id };
+    return { ...Shape.parse(JSON.parse(await plainTextFile(this.#pathOf(id)))), id };
   }
 
   #pathOf(id: string): string {

@@ -4,6 +4,7 @@ import type { ConfigFile, ProjectFile } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { type ChosenDatabase, databaseOf } from "./database_of.ts";
 import { ConfigError, UsageError } from "../../domain/errors.ts";
+import { plainTextFile } from "../../domain/kit/small_text_file.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import type { ShippedParts } from "./shipped_parts.ts";
 import { settingsSectionsOf } from "./settings_sections_of.ts";
@@ -52,13 +53,10 @@ export function visHome(env: EnvironmentVariables, os: typeof Deno.build.os = De
 /** Null if there is none, or nothing in it. */
 export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   try {
-    // Opening a pipe that nobody writes to would block the process, so that no signal ends it.
-    if (Deno.statSync(path).isFifo) throw new ConfigError(`Cannot read ${path}: it is a pipe, not a file`);
-    const text = await Deno.readTextFile(path);
+    const text = await plainTextFile(path);
     return text.trim() === "" ? null : { path, text };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
-    if (error instanceof ConfigError) throw error;
     throw new ConfigError(`Cannot read ${path}: ${fileFault(error)}`, {
       code: "access",
       advice: "make it a file that Vis may read",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { dirname } from "node:path";
 import { ensureFolder, replaceFile } from "../../domain/kit/replace_file.ts";
+import { plainTextFile } from "../../domain/kit/small_text_file.ts";
 
 const Shape = z.object({
   trusted: z.array(z.object({
@@ -27,7 +28,7 @@ export class TrustList {
   async all(): Promise<readonly Trusted[]> {
     let text: string;
     try {
-      text = await Deno.readTextFile(this.#file);
+      text = await plainTextFile(this.#file);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return [];
       throw error;

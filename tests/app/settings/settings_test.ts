@@ -87,8 +87,27 @@ Deno.test("readSettings() refuses a pipe as config file instead of waiting for i
     assert.ok(success);
     await assert.rejects(
       readSettings({ cwd: folder }, { VIS_HOME: folder }, NO_EXTENSIONS),
-      /^ConfigError: Cannot read .*config\.jsonc: it is a pipe, not a file$/,
+      /^ConfigError: Cannot read .*config\.jsonc: it is a pipe, not a file;/,
     );
+  });
+});
+
+Deno.test("readSettings() reads no device, no file without an end, and no large file as settings of a workspace", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  await withFolder(async (folder) => {
+    await Deno.mkdir(join(folder, ".vis"));
+    const path = join(folder, ".vis/config.jsonc");
+    const read = () => readSettings({ cwd: folder }, { VIS_HOME: join(folder, "home") }, NO_EXTENSIONS);
+    await Deno.symlink("/dev/zero", path);
+    await assert.rejects(read(), /^ConfigError: Cannot read .*config\.jsonc: it is a device, not a file;/);
+    await Deno.remove(path);
+    await Deno.writeTextFile(path, "");
+    await Deno.truncate(path, 3e9);
+    await assert.rejects(read(), /^ConfigError: Cannot read .*config\.jsonc: it has over 1048576 bytes, the limit;/);
+    await Deno.remove(path);
+    await Deno.symlink("/proc/kmsg", path);
+    assert.equal((await read()).config.model, null);
   });
 });
 

@@ -35,7 +35,7 @@ export async function runCommand(
   { services, io, flags }: CommandInput<RunFlags>,
 ): Promise<number> {
   checkWhere(flags);
-  const given = await readGiven(flags);
+  const { context, ...given } = await readGiven(flags);
   const opening = services.open({ ...flags, oneRequest: true, maxCostUsd: flags.maxCost, timeoutMs: flags.timeout });
   const code = await withSession(opening, (session) =>
     runQueryCommand({
@@ -54,6 +54,7 @@ export async function runCommand(
           plan: flags.plan === true,
           onBranch,
           ...given,
+          context: context?.(options.signal),
         });
       },
     }));
@@ -68,7 +69,9 @@ function checkWhere({ continue: newest, conversation, fork }: RunFlags): void {
   if (given.length > 1) throw new UsageError(`Cannot continue in two places: use only one of ${given.join(" and ")}`);
 }
 
-type Given = Pick<AskOptions, "images" | "responseSchema" | "context">;
+type Given = Pick<AskOptions, "images" | "responseSchema"> & {
+  readonly context: Awaited<ReturnType<typeof readContextArgument>> | undefined;
+};
 
 /** Input besides the text of the request; read before anything is opened. */
 async function readGiven({ image = [], schema, context }: RunFlags): Promise<Given> {

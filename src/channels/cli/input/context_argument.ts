@@ -1,20 +1,29 @@
 import { basename } from "node:path";
+import { abortable } from "../../../domain/kit/abortable.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
 import type { AskOptions } from "../../../conversation/send_options.ts";
+import { piecesOfInput } from "./input_pieces.ts";
 
-/** The file of `--context`, opened when it is read. Throws `UsageError` if the file does not exist. */
-export async function readContextArgument(path: string): Promise<NonNullable<AskOptions["context"]>> {
+/** The file of `--context`, opened when it is read. Throws `UsageError` if the file does not exist. The signal ends the
+ * wait for a pipe that nobody writes to. */
+export async function readContextArgument(
+  path: string,
+): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
   const found = await Deno.stat(path).catch(() => null);
   if (!found) throw new UsageError(`Cannot use --context: ${path} does not exist`);
   if (found.isDirectory) throw new UsageError(`Cannot use --context: ${path} is a folder`);
-  return { label: basename(path), json: /\.json$/i.test(path), pieces: piecesOf(path) };
+  return (signal) => ({ label: basename(path), json: /\.json$/i.test(path), pieces: untilAborted(path, signal) });
 }
 
-async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
-  using file = await Deno.open(path).catch((error: unknown) => {
-    throw new UsageError(`Cannot read ${path}: ${fileFault(error)}`);
-  });
-  const buffer = new Uint8Array(1 << 20);
-  for (let got = await file.read(buffer); got !== null; got = await file.read(buffer)) yield buffer.slice(0, got);
+async function* untilAborted(path: string, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  const pieces = piecesOfInput(path);
+  for (;;) {
+    const { value, done } = await abortable(pieces.next(), signal).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw new UsageError(`Cannot read ${path}: ${fileFault(error)}`);
+    });
+    if (done) return;
+    yield value;
+  }
 }

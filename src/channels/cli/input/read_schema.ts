@@ -1,7 +1,9 @@
+import { ByteBuffer } from "../../../domain/kit/byte_buffer.ts";
 import { messageOf } from "../../../domain/kit/message_of.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
+import { piecesOfInput } from "./input_pieces.ts";
 
 const MAX_BYTES = 4_000_000;
 
@@ -19,11 +21,14 @@ export async function readSchema(path: string): Promise<unknown> {
 
 async function textOf(path: string): Promise<string> {
   try {
-    const { size, isFile } = await Deno.stat(path);
-    if (isFile && size > MAX_BYTES) {
-      throw new UsageError(`Cannot use schema ${path}: ${size} bytes, the limit is ${MAX_BYTES}`);
+    const bytes = new ByteBuffer();
+    for await (const piece of piecesOfInput(path)) {
+      bytes.push(piece);
+      if (bytes.length > MAX_BYTES) {
+        throw new UsageError(`Cannot use schema ${path}: it has over ${MAX_BYTES} bytes, the limit`);
+      }
     }
-    return await Deno.readTextFile(path);
+    return new TextDecoder().decode(bytes.bytes);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Cannot read schema ${path}: ${fileFault(error)}`);

@@ -1,4 +1,5 @@
 import { basename, join } from "node:path";
+import { smallTextFile } from "../../../domain/kit/small_text_file.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
@@ -47,12 +48,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 async function textOf(path: string): Promise<string | null> {
-  try {
-    const { size, isFile } = await Deno.lstat(path);
-    return isFile && size <= MOST_BYTES ? (await Deno.readTextFile(path)).replaceAll("\r\n", "\n") : null;
-  } catch {
-    return null;
-  }
+  return (await smallTextFile(path, { most: MOST_BYTES }))?.replaceAll("\r\n", "\n") ?? null;
 }
 
 function promptFile(name: string, text: string): PromptFile {

@@ -7,7 +7,7 @@ Deno.test("readContextArgument() reads a file in pieces when it is asked for the
   try {
     const path = join(folder, "data.JSON");
     await Deno.writeTextFile(path, "x".repeat(3 << 20));
-    const { label, json, pieces } = await readContextArgument(path);
+    const { label, json, pieces } = (await readContextArgument(path))(undefined);
     assert.deepEqual([label, json], ["data.JSON", true]);
     let bytes = 0, count = 0;
     for await (const piece of pieces) {
@@ -18,6 +18,29 @@ Deno.test("readContextArgument() reads a file in pieces when it is asked for the
     assert.ok(count >= 3);
     await assert.rejects(readContextArgument(join(folder, "none")), { name: "UsageError", message: /does not exist/ });
     await assert.rejects(readContextArgument(folder), /is a folder/);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("readContextArgument() waits for the writer of a pipe until the signal is aborted, and reads all it writes", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  const folder = await Deno.makeTempDir({ prefix: "vis-context-" });
+  try {
+    const path = join(folder, "pipe");
+    assert.ok((await new Deno.Command("mkfifo", { args: [path] }).output()).success);
+    const stop = new AbortController();
+    const open = await readContextArgument(path);
+    const read = Array.fromAsync(open(stop.signal).pieces);
+    stop.abort(new Error("Enough"));
+    await assert.rejects(read, /Enough/);
+    await new Deno.Command("sh", { args: ["-c", 'echo unread > "$0"', path] }).output(); // ends the abandoned read
+    const other = join(folder, "other");
+    assert.ok((await new Deno.Command("mkfifo", { args: [other] }).output()).success);
+    const whole = Array.fromAsync((await readContextArgument(other))(undefined).pieces);
+    await new Deno.Command("sh", { args: ["-c", '(echo first; echo second) > "$0"', other] }).output();
+    assert.equal((await whole).map((piece) => new TextDecoder().decode(piece)).join(""), "first\nsecond\n");
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
