@@ -4,11 +4,11 @@ import { nameText } from "./name_text.ts";
 import {
   type Facts,
   type FolderEntry,
+  FolderTooLarge,
   MAX_NAMES,
   type NewFile,
   type OpenFile,
   type OpenFolder,
-  TooManyNames,
   type Tree,
 } from "./tree.ts";
 
@@ -193,7 +193,7 @@ function listOf(kernel: Kernel, { at, path }: { readonly at: number; readonly pa
       const start = from + ENTRY_HEAD;
       const name = nameText(buffer.subarray(start, buffer.indexOf(0, start)));
       if (name === "." || name === "..") continue;
-      if (found.length === MAX_NAMES) throw new TooManyNames(path);
+      if (found.length === MAX_NAMES) throw new FolderTooLarge(path);
       const type = view.getUint8(from + 18);
       found.push({ name, kind: type === 0 ? kindOf(kernel, at, name) : ENTRY_KINDS[type] ?? "other" });
     }

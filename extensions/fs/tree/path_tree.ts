@@ -2,11 +2,11 @@ import { join, relative, sep } from "node:path";
 import {
   type Facts,
   type FolderEntry,
+  FolderTooLarge,
   MAX_NAMES,
   type NewFile,
   type OpenFile,
   type OpenFolder,
-  TooManyNames,
   type Tree,
 } from "./tree.ts";
 
@@ -41,7 +41,7 @@ export class PathTree implements Tree {
   entries(path: string): readonly FolderEntry[] {
     const found: FolderEntry[] = [];
     for (const entry of Deno.readDirSync(this.#unlinked(path))) {
-      if (found.length === MAX_NAMES) throw new TooManyNames(path);
+      if (found.length === MAX_NAMES) throw new FolderTooLarge(path);
       found.push({ name: entry.name, kind: kindOf(entry) });
     }
     return found;

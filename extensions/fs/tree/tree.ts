@@ -21,8 +21,8 @@ export interface FolderEntry {
 export const MAX_NAMES = 100_000;
 
 /** A folder has more than `MAX_NAMES` names. */
-export class TooManyNames extends RangeError {
-  override readonly name = "TooManyNames";
+export class FolderTooLarge extends RangeError {
+  override readonly name = "FolderTooLarge";
 
   constructor(folder: string) {
     super(
@@ -72,7 +72,7 @@ export interface Tree {
   /** Null if nothing is there. */
   look(path: string): Facts | null;
   open(path: string): OpenFile;
-  /** Unsorted. Throws `TooManyNames` for a folder with more than can be listed. */
+  /** Unsorted. Throws `FolderTooLarge` for a folder with more than can be listed. */
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
   /** `visit` is called with every folder from below the root down to this one, and may throw. */

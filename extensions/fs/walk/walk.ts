@@ -1,5 +1,5 @@
 import { IgnoreRules } from "./ignore_rules.ts";
-import { type FolderEntry, TooManyNames, type Tree } from "../tree/tree.ts";
+import { type FolderEntry, FolderTooLarge, type Tree } from "../tree/tree.ts";
 
 export interface WalkEntry {
   /** Relative to the workspace, with `/`, below the start as the caller named it. */
@@ -85,7 +85,7 @@ function entriesOf(tree: Tree, folder: string): readonly FolderEntry[] {
   try {
     return [...tree.entries(folder || ".")].sort((a, b) => a.name < b.name ? -1 : 1);
   } catch (error) {
-    if (error instanceof TooManyNames) throw error;
+    if (error instanceof FolderTooLarge) throw error;
     return [];
   }
 }

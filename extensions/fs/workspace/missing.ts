@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { confine } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { Pace } from "../tree/pace.ts";
-import { TooManyNames } from "../tree/tree.ts";
+import { FolderTooLarge } from "../tree/tree.ts";
 import { walk } from "../walk/walk.ts";
 
 const MAX_CANDIDATES = 3_000;
@@ -14,7 +14,7 @@ export async function missing(
   { action, path }: { readonly action: string; readonly path: string },
 ): Promise<Error> {
   const near = await nearest(context, path).catch((error: unknown) => {
-    if (error instanceof TooManyNames) return []; // the file is missing all the same
+    if (error instanceof FolderTooLarge) return []; // the file is missing all the same
     throw error;
   });
   const base = `Cannot ${action} ${path}: no such file or folder`;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ProcessOwner } from "../../persistence/store/query_store.ts";
 import { isAlive, thisProcess } from "../session/process_owner.ts";
-import { removeTree } from "./_remove_tree.ts";
+import { removeCopy } from "./_remove_tree.ts";
 
 const PREFIX = "vis-replay-", OWNER = "owner.json";
 const RANDOM = 10, LONGEST_NAME = 200;
@@ -20,7 +20,7 @@ export async function makeCopyFolder(folder: string, { length }: { readonly leng
   try {
     await Deno.writeTextFile(join(path, OWNER), JSON.stringify(thisProcess()));
   } catch (error) {
-    await removeTree(path);
+    await removeCopy(path);
     throw error;
   }
   return path;
@@ -31,7 +31,7 @@ async function removeAbandoned(parent: string): Promise<void> {
     if (!isDirectory || !name.startsWith(PREFIX)) continue;
     const path = join(parent, name);
     // What cannot be inspected or removed belongs to someone else.
-    if (await isAbandoned(path).catch(() => false)) await removeTree(path).catch(() => {});
+    if (await isAbandoned(path).catch(() => false)) await removeCopy(path).catch(() => {});
   }
 }
 

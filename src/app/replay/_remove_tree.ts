@@ -1,15 +1,15 @@
 import { join } from "node:path";
-import { removeTree as removed } from "../../processes/folders.ts";
+import { removeTree } from "../../processes/folders.ts";
 
 /** Removes a folder with its contents, even if a folder in it forbids removal. Follows no links. */
-export async function removeTree(path: string): Promise<void> {
+export async function removeCopy(path: string): Promise<void> {
   try {
-    await removed(path);
+    await removeTree(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return;
     if (!isUnreadable(error)) throw error;
     await unlock(path);
-    await removed(path);
+    await removeTree(path);
   }
 }
 

@@ -9,7 +9,7 @@ import { realFolder } from "../settings/settings.ts";
 import { makeCopyFolder } from "./_copy_folder.ts";
 import { copyTree } from "./_copy_tree.ts";
 import { listTree, type TreeEntry } from "./_list_tree.ts";
-import { removeTree } from "./_remove_tree.ts";
+import { removeCopy } from "./_remove_tree.ts";
 
 interface CopyLimits {
   readonly bytes: number;
@@ -46,9 +46,9 @@ export async function replayPlace(request: ReplayRequest, parts: ReplayPlacePart
   });
   try {
     const made = await fill(root, { ...parts, workspace, recorded, signal });
-    return { ...made, close: () => removeTree(root) };
+    return { ...made, close: () => removeCopy(root) };
   } catch (error) {
-    await removeTree(root);
+    await removeCopy(root);
     if (signal.aborted) throw new Cancelled("Cancelled");
     throw error instanceof UsageError ? error : refusal(workspace, fileFault(error));
   }
