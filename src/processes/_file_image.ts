@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { namesIn, removeTree } from "./folders.ts";
+import { folderNames, removeTree } from "./folders.ts";
 
 /** A file, folder or link as it was; null if nothing exists. */
 export type FileImage =
@@ -27,7 +27,7 @@ export async function readFileImage(path: string, room: ImageRoom): Promise<File
   if (info.isFile) return { kind: "file", mode, bytes: await Deno.readFile(path) };
   if (!info.isDirectory) return null;
   const entries = new Map<string, FileImage>();
-  for (const name of await namesIn(path, Math.max(room.files, 0))) {
+  for (const name of await folderNames(path, Math.max(room.files, 0))) {
     entries.set(name, await readFileImage(join(path, name), room));
   }
   return { kind: "folder", mode, entries };

@@ -1,5 +1,5 @@
 import { join, relative } from "node:path";
-import { namesIn, removeTree, TooManyNames } from "./folders.ts";
+import { folderNames, removeTree, TooManyNames } from "./folders.ts";
 import { type FileImage, readFileImage, sameImage, writeImage } from "./_file_image.ts";
 
 /** Files that other programs later run or obey, unconfined: no command may change them. */
@@ -82,7 +82,7 @@ export class GuardedFiles {
         if (!(error instanceof TooManyNames)) throw error;
         const inside = relative(this.#workspace, error.folder);
         const isNew = (name: string): boolean => !this.#images.has(`${inside}/${name}/${IN_GIT[0]}`);
-        const made = (await namesIn(error.folder, Infinity)).filter(isNew);
+        const made = (await folderNames(error.folder, Infinity)).filter(isNew);
         if (made.length === 0) throw error;
         for (const name of made) await removeTree(join(error.folder, name));
       }
@@ -126,7 +126,7 @@ async function stampOf(path: string, { deep }: { readonly deep: boolean }): Prom
   if (!info.isDirectory) return own;
   let names: string[] = [];
   try {
-    names = await namesIn(path, ROOM.files);
+    names = await folderNames(path, ROOM.files);
   } catch (error) {
     if (error instanceof TooManyNames) return `${own} many`; // more than there may be
   }
@@ -138,7 +138,7 @@ async function guardedPaths(workspace: string): Promise<string[]> {
   const paths = [OWN, ...IN_GIT.map((name) => `.git/${name}`)];
   const visit = async (folder: string, depth: number): Promise<void> => {
     if (depth > NESTED_DEPTH || await kindOf(join(workspace, folder)) !== "folder") return;
-    for (const name of await namesIn(join(workspace, folder), MOST_NESTED)) {
+    for (const name of await folderNames(join(workspace, folder), MOST_NESTED)) {
       if (NOT_REPOSITORIES.has(name) || await kindOf(join(workspace, folder, name)) !== "folder") continue;
       paths.push(...IN_GIT.map((inner) => `${folder}/${name}/${inner}`));
       await visit(`${folder}/${name}`, depth + 1);

@@ -35,7 +35,7 @@ export class TooManyNames extends RangeError {
 
 /** Names of a folder, of which the runtime would make a list as long as the folder is large. Throws `TooManyNames`, and
  * `NotFound` if there is no such folder. */
-export async function namesIn(path: string, most: number): Promise<string[]> {
+export async function folderNames(path: string, most: number): Promise<string[]> {
   const names: string[] = [];
   const add = (name: string): void => {
     if (names.length === most) throw new TooManyNames(path, most);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { namesIn, removeTree, TooManyNames } from "../../src/processes/folders.ts";
+import { folderNames, removeTree, TooManyNames } from "../../src/processes/folders.ts";
 import { missing, place } from "./_place.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
@@ -26,20 +26,20 @@ Deno.test("removeTree() removes 8000 folders in each other, locked ones, any nam
       "mkdir -p b/c d/.moved-0 .moved-1/x; touch \"b/$(printf '\\377')\" b/c/f; ln -s ../beside d/.moved-0/link";
     await run(top, "sh", "-c", `${odd}; mkfifo b/fifo; chmod 0 b/c b`);
     await removeTree(top);
-    assert.deepEqual(await namesIn(folder, 10), ["beside"]);
+    assert.deepEqual(await folderNames(folder, 10), ["beside"]);
     await removeTree(top);
     await Deno.symlink(beside, top);
     await removeTree(top);
-    assert.deepEqual([await namesIn(folder, 10), await namesIn(beside, 10)], [["beside"], ["kept"]]);
+    assert.deepEqual([await folderNames(folder, 10), await folderNames(beside, 10)], [["beside"], ["kept"]]);
   });
 });
 
-Deno.test("namesIn() lists no more names than are wanted", { ignore }, async () => {
+Deno.test("folderNames() lists no more names than are wanted", { ignore }, async () => {
   await withFolder(async (folder) => {
     await run(folder, "sh", "-c", "seq 3000 | xargs touch");
-    assert.equal((await namesIn(folder, 3000)).length, 3000);
-    await assert.rejects(namesIn(folder, 2999), TooManyNames);
-    await assert.rejects(namesIn(join(folder, "none"), 1), Deno.errors.NotFound);
+    assert.equal((await folderNames(folder, 3000)).length, 3000);
+    await assert.rejects(folderNames(folder, 2999), TooManyNames);
+    await assert.rejects(folderNames(join(folder, "none"), 1), Deno.errors.NotFound);
   });
 });
 
@@ -49,13 +49,13 @@ Deno.test("ProcessWall.spawn() goes on after a command left a deep tree, and a r
   await place(async ({ wall, workspace, root }) => {
     const spawned = async (script: string) => (await wall.spawn(workspace, ["/bin/sh", "-c", script])).notes.join();
     assert.equal(await spawned(`cd $TMPDIR; python3 -c "${deep(2_100)}"`), "");
-    assert.deepEqual(await namesIn(join(root, "temporary"), 10), []);
+    assert.deepEqual(await folderNames(join(root, "temporary"), 10), []);
     await Deno.mkdir(join(workspace, ".git/modules/own/hooks"), { recursive: true });
     await Deno.writeTextFile(join(workspace, ".git/modules/own/config"), "[core]\n");
     await spawned("cd .git/modules; seq -f 'm%g' 2500 | xargs mkdir; echo x > own/config");
-    assert.deepEqual(await namesIn(join(workspace, ".git/modules"), 10), ["own"]);
+    assert.deepEqual(await folderNames(join(workspace, ".git/modules"), 10), ["own"]);
     assert.equal(await Deno.readTextFile(join(workspace, ".git/modules/own/config")), "[core]\n");
     assert.match(await spawned("cd .vis; seq 6000 | xargs touch"), /\.vis/);
-    assert.deepEqual(await namesIn(join(workspace, ".vis"), 10), ["config.jsonc"]);
+    assert.deepEqual(await folderNames(join(workspace, ".vis"), 10), ["config.jsonc"]);
   });
 });
