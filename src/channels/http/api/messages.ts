@@ -185,9 +185,10 @@ async function begin(
   const { caller } = c.var;
   const given = optionsOf(body, caller);
   // Before the quota of the token: what is invalid is told as such.
-  await c.env.models.check(body.model, conversations);
-  await conversations.check({ ...given, request: body.request });
+  await conversations.check({ request: body.request });
   if (body.whenBusy === "steer" && await steered(c, { body, conversation })) return null;
+  await c.env.models.check(body.model, conversations);
+  await conversations.check(given);
   const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
   return await c.env.runs.begin(
     (options, approve) =>

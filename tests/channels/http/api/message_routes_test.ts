@@ -101,7 +101,7 @@ Deno.test("messages: a busy conversation refuses, is steered, or lets one wait",
   await nextEvent(events, "started");
   assert.equal((await rig.post(messages(id), { request: "y" })).status, 409);
   const waits = rig.post(messages(id), { request: "y", whenBusy: "wait" });
-  const more = { images: [], context: 1, responseSchema: {}, plan: true, maxIterations: 8, model: "cost" };
+  const more = { images: [], context: 1, responseSchema: {}, plan: true, maxIterations: 8, model: "m" };
   for (const [key, value] of Object.entries({ ...more, maxCostUsd: 1, timeoutMs: 1_000 })) {
     const refused = await rig.post(messages(id), { request: "z", whenBusy: "steer", [key]: value });
     assert.equal(refused.status, 400, key);
