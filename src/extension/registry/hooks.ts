@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import type { CallOutcome } from "../../domain/calls/host_call.ts";
 import { HostCallError } from "../../domain/errors.ts";
@@ -70,10 +71,11 @@ function tell({ symbol, told, log, extension }: Invocation, result: unknown): vo
   }
 }
 
-/** The last lines of an output. */
+/** The last lines of an output, as a terminal would show them without colours: what a line printed over is left out. */
 function endOf(output: string): string {
-  const lines = visibleText(output.slice(-8 * OUTPUT_CHARS)).trimEnd().split("\n").slice(-OUTPUT_LINES);
-  const text = lines.join("\n");
+  const plain = stripVTControlCharacters(output.slice(-8 * OUTPUT_CHARS)).replaceAll("\r\n", "\n");
+  const lines = plain.split("\n").map((line) => line.trimEnd().split("\r").at(-1) ?? "");
+  const text = visibleText(lines.join("\n").trimEnd().split("\n").slice(-OUTPUT_LINES).join("\n"));
   return text.length <= OUTPUT_CHARS ? text : `…${text.slice(-OUTPUT_CHARS).replace(/^[\udc00-\udfff]/, "")}`;
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { CallOutcome } from "../../../src/domain/calls/host_call.ts";
 import { HostCallError } from "../../../src/domain/errors.ts";
 import { invokeSymbol } from "../../../src/extension/registry/hooks.ts";
 import { type EnvironmentView, type FunctionOptions, type HostFunction, z } from "../../../src/extension/spec.ts";
@@ -19,7 +20,9 @@ interface Setup {
 function invoke({ run = double, hooks = {}, args = [4], env = VIEW }: Setup) {
   const { log, entries } = recordingLog();
   let time = 0;
+  const told: CallOutcome[] = [];
   const promise = invokeSymbol({
+    told: (outcome) => told.push(outcome),
     extension: sample(),
     symbol: twice(run, hooks),
     env,
@@ -27,7 +30,7 @@ function invoke({ run = double, hooks = {}, args = [4], env = VIEW }: Setup) {
     log,
     now: () => time += 1,
   });
-  return { promise, entries };
+  return { promise, entries, told };
 }
 
 const call = async (setup: Setup): Promise<unknown> => await invoke(setup).promise;
@@ -253,4 +256,26 @@ Deno.test("log: start, hooks and end debug, a throw and onError warn, each with 
   await assert.rejects(bad.promise);
   const said = bad.entries.map(({ level, data }) => `${level} ${data["phase"]}`);
   assert.deepEqual(said, ["debug start", "warn onError", "debug onError", "warn throw"]);
+});
+
+Deno.test("invokeSymbol() tells how a call turned out, with the end of its output if it failed", async () => {
+  const told = async (outcome: FunctionOptions["outcome"]): Promise<CallOutcome | undefined> => {
+    const asked = invoke({ hooks: { ...(outcome ? { outcome } : {}) } });
+    assert.equal(await asked.promise, 8);
+    return asked.told[0];
+  };
+  assert.equal(await told(undefined), undefined);
+  assert.deepEqual(await told((n: number) => `${n} rows`), { text: "8 rows", ok: true, output: "" });
+  assert.deepEqual(await told(() => ({ text: "fine", output: "much" })), { text: "fine", ok: true, output: "" });
+  const failed = async (output: string) => (await told(() => ({ text: "bad\nly", ok: false, output })))?.output;
+  assert.deepEqual(await told(() => ({ text: "bad\nly", ok: false })), { text: "bad ly", ok: false, output: "" });
+  const progress = "Get 10%\rGet 20%\rGot 100%\r\n\u001b[31mfailed\u001b[0m\u202e\n\n";
+  assert.equal(await failed(progress), "Got 100%\nfailed\\u202e");
+  const lines = Array.from({ length: 30 }, (_, at) => `line ${at}`);
+  assert.equal(await failed(lines.join("\n")), lines.slice(20).join("\n"));
+  assert.equal((await failed("x".repeat(1e6)))?.length, 1_001);
+  const thrown = await told(() => {
+    throw new Error("Cannot say");
+  });
+  assert.equal(thrown, undefined);
 });
