@@ -18,7 +18,14 @@ interface Known {
 
 type View = Pick<
   EnvironmentView,
-  "workspace" | "home" | "conversationId" | "currentIterationId" | "userQueryId" | "signal"
+  | "workspace"
+  | "home"
+  | "conversationId"
+  | "currentIterationId"
+  | "userQueryId"
+  | "signal"
+  | "note"
+  | "sourceFault"
 >;
 
 const MAX_PLACES = 64;
@@ -37,7 +44,9 @@ export class FsPlaces {
     await ready;
     const { currentIterationId: iterationId = null, userQueryId: queryId = null } = env;
     const source = { conversationId, queryId, iterationId };
-    return { root, tree, conversationId, ledger: this.#ledger, guard: this.#guard, checkpoints, source, signal };
+    const { note = () => {}, sourceFault } = env;
+    const kept = { tree, checkpoints, ledger: this.#ledger, guard: this.#guard };
+    return { ...kept, root, conversationId, source, signal, note, sourceFault };
   }
 
   /** Changes files; such calls run one at a time per workspace. */

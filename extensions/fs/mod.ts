@@ -15,7 +15,7 @@ import type { TextReplacement } from "./patch/replace_text.ts";
 import { statPath } from "./read/stat_path.ts";
 import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
 import type { UndoOptions } from "./change/undo_changes.ts";
-import { writeFile } from "./change/write_file.ts";
+import { writeFile, type WriteOptions } from "./change/write_file.ts";
 
 const places = new FsPlaces();
 
@@ -26,7 +26,9 @@ const path = z.string().min(1).describe("path");
 const line = z.number().int().min(1).optional();
 const flag = z.boolean().optional();
 const many = z.union([z.string(), z.array(z.string()).min(1)]);
-const Read = z.strictObject({ from: line, to: line, numbers: flag }).optional();
+const encoding = z.string().min(1).optional();
+const Read = z.strictObject({ from: line, to: line, numbers: flag, encoding }).optional();
+const Write = z.strictObject({ encoding, eol: z.enum(["lf", "crlf"]).optional() }).optional();
 const Find = z.strictObject({ limit: line, all: flag }).optional();
 const List = z.strictObject({ depth: line, all: flag }).optional();
 const Place = { path: many.optional(), glob: many.optional(), ignoreCase: flag, literal: flag };
@@ -37,7 +39,7 @@ const Search = z.strictObject({
   all: flag,
 });
 const Count = z.strictObject({ ...Place, all: flag });
-const Lines = z.strictObject({ at: z.number().int().min(0).optional(), count: line }).optional();
+const Lines = z.strictObject({ at: z.number().int().min(0).optional(), count: line, encoding }).optional();
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
@@ -152,6 +154,7 @@ export default defineExtension({
         z.union([Change, z.array(Change).min(1).meta({ tsType: "…[]" })]).optional().describe("edits"),
       ]),
       returns: "{path, bytes, diff}",
+      before: ({ args }) => ({ args: editArguments(args) }),
       examples: [
         'await fs.edit("src/app.ts", {old: "retries = 3", new: "retries = 5"})',
         'await fs.edit([{path: "a.ts", old: "x", new: "y"}, {path: "b.ts", old: "x", new: "y", all: true}])',
@@ -159,12 +162,13 @@ export default defineExtension({
     }),
     fn(
       "writeFile",
-      (env, name: string, text: string) => places.change(env, (at) => writeFile(at, { path: name, text })),
+      (env, name: string, text: string, options?: WriteOptions) =>
+        places.change(env, (at) => writeFile(at, { path: name, text, options })),
       {
         doc: "Creates or replaces.",
         room: CHANGE_ROOM,
         action: { doing: "writing", done: "wrote", things: "files" },
-        args: z.tuple([path, z.string().describe("text")]),
+        args: z.tuple([path, z.string().describe("text"), Write]),
         returns: "{path, bytes, diff}",
         examples: ['await fs.writeFile("notes.md", "# Notes\\n")'],
       },
@@ -254,6 +258,58 @@ async function edit(
   const list = [edits].flat().map((one) => ({ ...one, path: where }));
   const [written] = await places.change(env, (at) => editFiles(at, list));
   return written;
+}
+
+/** What other tools call the keys of an edit. */
+const EDIT_KEYS: Readonly<Record<string, string>> = {
+  old_string: "old",
+  oldString: "old",
+  old_str: "old",
+  old_text: "old",
+  oldText: "old",
+  search: "old",
+  new_string: "new",
+  newString: "new",
+  new_str: "new",
+  new_text: "new",
+  newText: "new",
+  replace: "new",
+  replace_all: "all",
+  replaceAll: "all",
+  file_path: "path",
+  filePath: "path",
+};
+
+/** Models also write the arguments of other tools: `fs.edit(path, {old_string, new_string})`, `fs.edit(path, old, new)`,
+ * `fs.edit({path, edits: […]})`; the meaning is clear, so it is accepted. */
+function editArguments(args: readonly unknown[]): unknown[] {
+  const [where, old, now, ...rest] = args;
+  if (typeof where === "string" && typeof old === "string" && typeof now === "string") {
+    return [where, { old, new: now, ...Object(renamed(rest[0] ?? {})) }, ...rest.slice(1)];
+  }
+  const edits = renamed(old);
+  if (isObject(where)) {
+    const { edits: list, ...one } = renamed(where);
+    const all = Array.isArray(list) ? list.map((edit) => ({ ...one, ...Object(renamed(edit)) })) : [one];
+    return [list === undefined || Array.isArray(list) ? all : [where], ...args.slice(1)];
+  }
+  if (isObject(edits) && Array.isArray(edits.edits) && Object.keys(edits).length === 1) {
+    return [where, edits.edits.map(renamed), ...args.slice(2)];
+  }
+  return args.length < 2 ? args.map(renamed) : [renamed(where), edits, ...args.slice(2)];
+}
+
+/** An edit with the keys of `fs.edit`, or a list of them, as far as no key is there twice. */
+function renamed<Value>(value: Value): Value;
+function renamed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((one: unknown) => renamed(one));
+  if (!isObject(value)) return value;
+  const pairs = Object.entries(value).map(([key, one]) => [EDIT_KEYS[key] ?? key, one] as const);
+  return new Set(pairs.map(([key]) => key)).size === pairs.length ? Object.fromEntries(pairs) : value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 async function patch(at: FsContext, text: string) {

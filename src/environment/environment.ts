@@ -8,6 +8,7 @@ import type { Store } from "../persistence/store/store.ts";
 import type { BlockRun, HostCall, RenderReport, RunReport, Sandbox, Walls } from "../sandbox/sandbox.ts";
 import { builtinSource } from "./builtin_source.ts";
 import { answerCall } from "./answer_call.ts";
+import { CallNotes } from "./call_notes.ts";
 import { BoundVariables } from "./variables/bound_variables.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 import { ConversationPrograms } from "./conversation_programs.ts";
@@ -50,6 +51,7 @@ export class Environment {
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
   readonly #lost = new MissingVariableNotes();
+  readonly #called = new CallNotes();
   readonly #modules: RealmModules;
   #running = false;
   #iterationId: string | null = null;
@@ -84,7 +86,16 @@ export class Environment {
       initialNames: () => initialNames(this.#active),
     });
     const now = () => ({ scope: this.#scope, iterationId: this.#iterationId, active: this.#active });
-    this.views = new EnvironmentViews({ envId: this.envId, parts, index, programs: this.programs, variables, now });
+    const note = (text: string): void => this.#called.add(text);
+    this.views = new EnvironmentViews({
+      envId: this.envId,
+      parts,
+      index,
+      programs: this.programs,
+      variables,
+      note,
+      now,
+    });
   }
 
   /** Reads the variables of the branch; does not start a child yet. */
@@ -240,7 +251,11 @@ export class Environment {
   }
 
   /** Notes for the model since the last call, such as lost variables. */
-  readonly takeNotes = (): readonly string[] => [...this.#modules.take(), ...this.#lost.take()];
+  readonly takeNotes = (): readonly string[] => [
+    ...this.#modules.take(),
+    ...this.#lost.take(),
+    ...this.#called.take(),
+  ];
 
   async close(): Promise<void> {
     this.#parts.registry.release?.(this.envId);

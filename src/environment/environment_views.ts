@@ -7,6 +7,7 @@ import type { OwnKeys } from "../extension/registry/own_view.ts";
 import { ExtensionStore } from "./extension_store.ts";
 import { initialNames } from "./initial_names.ts";
 import type { QueryScope } from "./query_scope.ts";
+import { sourceFault } from "./source_fault.ts";
 import { StoredHistory } from "./history/stored_history.ts";
 import type { VariableIndex } from "./variables/variable_index.ts";
 import type { RouterFacts } from "../extension/environment_keys.ts";
@@ -36,6 +37,7 @@ export interface ViewSource {
   readonly index: VariableIndex;
   readonly programs: ConversationPrograms;
   readonly variables: BoundVariables;
+  readonly note: (text: string) => void;
   readonly now: () => {
     readonly scope: QueryScope | null;
     readonly iterationId: string | null;
@@ -97,7 +99,10 @@ export class EnvironmentViews {
     if (!scope) return keys;
     keys.signal = signal ?? scope.signal;
     const { subcalls } = scope;
-    if (!subcalls || !signal) return keys;
+    if (!signal) return keys;
+    keys.note = this.#source.note;
+    keys.sourceFault = sourceFault;
+    if (!subcalls) return keys;
     keys.ask = (prompt, options) => subcalls.ask(prompt, { ...options, signal });
     keys.runChild = (task, options) => subcalls.runChild(task, { ...options, signal });
     return keys;

@@ -72,11 +72,18 @@ export interface QueryKeys {
    * question if a lasting answer allows it, and with a refusal if nobody can be asked. Time limits stand still. Present in
    * calls of functions that are `untimed`. */
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
+  /** Tells the model something in its next message, once, besides the result of a call. Present in calls. */
+  readonly note?: (text: string) => void;
+  /** The first fault of a JSON, JavaScript or TypeScript file by its name and text; null if it parses, and for others.
+   * Present in calls. */
+  readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;
   /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if it cannot start. Present in
    * calls and hooks. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
 
+/** `line` is 1-based. */
+export type SourceFault = Readonly<{ line: number; message: string }>;
 export type ChildOptions = Readonly<{ vars?: readonly string[]; model?: string; maxIterations?: number }>;
 export type ChildResult = Readonly<Record<"status" | "reason" | "answer", string>>;
 

@@ -1,6 +1,8 @@
+import { reasonOf } from "@vis/extension";
 import type { WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
-import { openFile, readWhole } from "../read/read_place.ts";
+import { type DecodedText, encodeText, isExact, type TextFormat } from "../encoding/text_format.ts";
+import { knownEncoding, openFile, readWhole, textOf } from "../read/read_place.ts";
 import { sizeText } from "../tree/size_text.ts";
 import type { FileSnapshot } from "../checkpoints/snapshot.ts";
 import { sha256Of } from "../tree/text_bytes.ts";
@@ -30,7 +32,10 @@ export async function currentFile(
   const known = context.ledger.find(context.conversationId, `${context.root}/${place.real}`);
   if (known === null) return current;
   if (known.lossy && action === "write") {
-    throw new Error(`Cannot write ${place.path}: it is not UTF-8, and what was read from it is not its bytes`);
+    throw new Error(
+      `Cannot write ${place.path}: it is not ${known.encoding ?? "UTF-8"} and was read with replacement characters; ` +
+        "read it with {encoding} first",
+    );
   }
   const same = known.hash === null
     ? known.size === bytes.length && known.mtime === modified
@@ -39,4 +44,45 @@ export async function currentFile(
   throw new Error(
     `Cannot ${action} ${place.path}: it changed on disk since it was read; read it again and redo the change`,
   );
+}
+
+/** The text of a file about to be changed. Throws Error for a binary file, and for one that would not be the same if
+ * its text was written back. */
+export function currentText(
+  context: FsContext,
+  bytes: Uint8Array,
+  { place, action, encoding }: {
+    readonly place: Pick<WorkspacePath, "path" | "real">;
+    readonly action: string;
+    readonly encoding?: string | undefined;
+  },
+): DecodedText {
+  const known = encoding ?? knownEncoding(context, place);
+  const decoded = textOf(context, bytes, { place, action, encoding: known });
+  if (isExact(bytes, decoded)) return decoded;
+  throw new Error(
+    `Cannot ${action} ${place.path}: it is not all ${decoded.encoding}, so that bytes would be lost; ` +
+      `fs.readFile(path, {encoding: "windows-1252"}) reads each byte as a character, and changes then keep the others`,
+  );
+}
+
+/** The bytes of a changed text. Throws Error that names the first character that the file's encoding does not have. */
+export function newBytes(
+  text: string,
+  format: TextFormat,
+  { path, action }: { readonly path: string; readonly action: string },
+): Uint8Array<ArrayBuffer> {
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    bytes = encodeText(text, format);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Error(
+      `Cannot ${action} ${path}: ${
+        reasonOf(error)
+      }; fs.writeFile(path, text, {encoding: "utf-8"}) writes all of it as UTF-8`,
+    );
+  }
+  if (bytes.length <= MAX_WRITE) return bytes;
+  throw new RangeError(`Cannot ${action} ${path}: ${sizeText(bytes.length)} is over 16 MB`);
 }

@@ -1,22 +1,22 @@
 import type { ChangeItem } from "../checkpoints/snapshot.ts";
+import { decodeFile } from "../encoding/text_format.ts";
 import { unifiedDiff } from "../patch/unified_diff.ts";
-import { decodeText } from "../tree/text_bytes.ts";
 
-/** What a change does to a file, as a unified diff; "" if nothing. */
+/** What a change does to a file, as a unified diff; "" if nothing. `encoding` is that of the text after it. */
 export async function diffOf(
   { path, before, after }: Pick<ChangeItem, "path" | "before" | "after">,
-  named: string = path,
+  { named = path, encoding }: { readonly named?: string; readonly encoding?: string | undefined } = {},
 ): Promise<string> {
-  const [old, now] = [textOf(before), textOf(after)];
+  const now = textOf(after, encoding);
+  const old = textOf(before) === undefined ? textOf(before, encoding) : textOf(before);
   return old === undefined || now === undefined
     ? `Binary file ${named} ${now === null ? "removed" : "replaced"}\n`
     : await unifiedDiff(named, { before: old, after: now });
 }
 
 /** Null if there was no file, undefined if it is not text. */
-function textOf(snapshot: ChangeItem["before"]): string | null | undefined {
+function textOf(snapshot: ChangeItem["before"], encoding?: string): string | null | undefined {
   if (snapshot === null || snapshot.kind === "dir") return null;
   if (snapshot.kind === "link") return snapshot.target;
-  const { text, lossy } = decodeText(snapshot.bytes);
-  return lossy ? undefined : text;
+  return decodeFile(snapshot.bytes, encoding)?.text;
 }

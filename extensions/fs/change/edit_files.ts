@@ -1,13 +1,12 @@
 import { changeFiles } from "./change_files.ts";
 import { confineForWrite, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
-import { type CurrentFile, currentFile, MAX_WRITE } from "./current_file.ts";
+import { type CurrentFile, currentFile, currentText, MAX_WRITE, newBytes } from "./current_file.ts";
 import { missing } from "../workspace/missing.ts";
 import { Pace } from "../tree/pace.ts";
-import { refuseBinary } from "../read/read_place.ts";
+import { noteFaults } from "./note_faults.ts";
 import { replaceText, type TextReplacement } from "../patch/replace_text.ts";
-import { sizeText } from "../tree/size_text.ts";
-import { decodeText } from "../tree/text_bytes.ts";
+import type { TextFormat } from "../encoding/text_format.ts";
 import { type Written, written } from "./written.ts";
 
 export interface FileEdit extends TextReplacement {
@@ -24,6 +23,7 @@ const MAX_SUM = 2 * MAX_WRITE;
 interface Draft {
   readonly place: WorkspacePath;
   readonly before: CurrentFile;
+  readonly format: TextFormat;
   text: string;
 }
 
@@ -44,16 +44,15 @@ export async function editFiles(context: FsContext, edits: readonly FileEdit[]):
     drafts.set(place.real, draft);
     refuseSum(drafts);
   }
-  const items = [...drafts.values()].map(({ place, before, text }) => {
-    const bytes = new TextEncoder().encode(text);
-    if (bytes.length > MAX_WRITE) {
-      throw new RangeError(`Cannot edit ${place.path}: ${sizeText(bytes.length)} is over 16 MB`);
-    }
-    return { path: place.real, named: place.path, before, after: { ...before, bytes }, seen: before.seen };
+  const items = [...drafts.values()].map(({ place, before, text, format }) => {
+    const bytes = newBytes(text, format, { path: place.path, action: "edit" });
+    const { path: named, real: path } = place;
+    return { path, named, before, after: { ...before, bytes }, seen: before.seen, encoding: format.encoding };
   });
   await changeFiles(context, { change: "edit", items });
   const results: Written[] = [];
-  for (const item of items) results.push(await written(context, item, { named: item.named }));
+  for (const item of items) results.push(await written(context, item, item));
+  await noteFaults(context, items);
   return results;
 }
 
@@ -68,9 +67,7 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
 async function draftOf(context: FsContext, place: WorkspacePath): Promise<Draft> {
   const before = await currentFile(context, place);
   if (before === null) throw await missing(context, { action: "edit", path: place.path });
-  refuseBinary(before.bytes, { path: place.path, action: "edit" });
   if (before.bytes.length > LARGE) await new Pace(context.signal).rest();
-  const { text, lossy } = decodeText(before.bytes);
-  if (lossy) throw new Error(`Cannot edit ${place.path}: it is not UTF-8`);
-  return { place, before, text };
+  const format = currentText(context, before.bytes, { place, action: "edit" });
+  return { place, before, format, text: format.text };
 }

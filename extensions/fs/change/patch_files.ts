@@ -4,21 +4,24 @@ import { applyHunks } from "../patch/apply_hunks.ts";
 import { changeFiles } from "./change_files.ts";
 import { confine, confineEntryForWrite, confineForWrite, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
-import { currentFile, MAX_WRITE } from "./current_file.ts";
+import { currentFile, currentText, MAX_WRITE, newBytes } from "./current_file.ts";
 import { missing } from "../workspace/missing.ts";
 import { parsePatch } from "../patch/parse_patch.ts";
 import type { PatchPart } from "../patch/patch_part.ts";
-import { refuseBinary } from "../read/read_place.ts";
-import type { ChangeItem, PathSnapshot } from "../checkpoints/snapshot.ts";
-import { decodeText } from "../tree/text_bytes.ts";
+import { noteFaults } from "./note_faults.ts";
+import type { ChangeItem, FileSnapshot, PathSnapshot } from "../checkpoints/snapshot.ts";
+import { type TextFormat, UTF_8 } from "../encoding/text_format.ts";
 import type { Facts } from "../tree/tree.ts";
 import { Pace } from "../tree/pace.ts";
 import { takeSnapshot } from "./take_snapshot.ts";
 import { type Written, written } from "./written.ts";
 
 const MAX_FILES = 500;
+const MARK = "\uFEFF";
 
-type Content = Exclude<PathSnapshot, { readonly kind: "dir" }>;
+type Content =
+  | (FileSnapshot & { readonly format?: TextFormat })
+  | Exclude<PathSnapshot, { readonly kind: "dir" | "file" }>;
 
 interface Draft {
   readonly place: WorkspacePath;
@@ -46,12 +49,16 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
     await draftPart(context, part, { drafts, isLeft });
     refuseSum(drafts);
   }
-  const changed = [...drafts.values()].map(({ place, item, after }) => ({ ...item, after, named: place.path }));
+  const changed = [...drafts.values()].map(({ place, item, after }) => {
+    const encoding = after?.kind === "file" ? after.format?.encoding : undefined;
+    return { ...item, after, named: place.path, encoding };
+  });
   const items = changed.filter(({ before, after }) => before !== null || after !== null)
     .sort((a, b) => a.path < b.path ? -1 : 1);
   await changeFiles(context, { change: "patch", items });
   const results: Written[] = [];
-  for (const item of items) results.push(await written(context, item, { named: item.named }));
+  for (const item of items) results.push(await written(context, item, item));
+  await noteFaults(context, items);
   return results;
 }
 
@@ -91,7 +98,7 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
   if (target !== source && target.after !== null && (target.isMade || !isLeft(to ?? ""))) {
     throw new Error(`Cannot patch ${target.place.path}: the patch creates it, and it already exists`);
   }
-  const made = await changedBy(context, part, { old, target: target.place, path: (source ?? target).place.path });
+  const made = await changedBy(context, part, { old, target: target.place, place: (source ?? target).place });
   if (source && source !== target && !part.isCopy && !source.isMade) source.after = null;
   Object.assign(target, { after: made, isMade: to !== null });
 }
@@ -100,27 +107,38 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
 async function changedBy(
   context: FsContext,
   { to, hunks, mode, isLink }: PatchPart,
-  { old, target, path }: { readonly old: Content; readonly target: WorkspacePath; readonly path: string },
+  { old, target, place }: {
+    readonly old: Content;
+    readonly target: WorkspacePath;
+    readonly place: WorkspacePath;
+  },
 ): Promise<Content> {
+  const { path } = place;
   if (hunks.length > 0 && old !== null && (old.kind === "link") !== isLink) {
     throw new Error(`Cannot patch ${path}: it is ${isLink ? "not a link" : "a link"}, unlike in the patch`);
   }
   if (to !== null && hunks.length === 0 && old?.kind === "link") return old;
-  if (hunks.length > 0 && old?.kind === "file") refuseBinary(old.bytes, { path, action: "patch" });
-  const { text, lossy } = old?.kind === "link"
-    ? { text: old.target, lossy: false }
-    : decodeText(old?.bytes ?? new Uint8Array());
-  if (lossy && hunks.length > 0) throw new Error(`Cannot patch ${path}: it is not UTF-8`);
-  const changed = await applyHunks(text, hunks, { path, signal: context.signal });
+  const kept = old?.kind === "file" ? old : null;
+  const own = modeOf(mode, kept?.mode ?? null);
+  if (to !== null && hunks.length === 0 && kept) return { ...kept, mode: own };
+  const { text, ...format } = old?.kind === "link"
+    ? { ...UTF_8, text: old.target }
+    : kept
+    ? currentText(context, kept.bytes, { place, action: "patch", encoding: kept.format?.encoding })
+    : { ...UTF_8, text: "" };
+  // A patch of a program has the mark as a character of the first line.
+  const changed = await applyHunks(`${format.hasMark ? MARK : ""}${text}`, hunks, { path, signal: context.signal });
   if (to === null) {
-    if (changed !== "") throw new Error(`Cannot patch ${path}: the patch removes it, but not all of its lines`);
+    if (changed !== "" && changed !== MARK) {
+      throw new Error(`Cannot patch ${path}: the patch removes it, but not all of its lines`);
+    }
     return null;
   }
   if (isLink) return { kind: "link", target: innerTarget(context, { place: target, target: changed }) };
-  const kept = old?.kind === "file" ? old : null;
-  const bytes = hunks.length === 0 && kept ? kept.bytes : new TextEncoder().encode(changed);
-  if (bytes.length > MAX_WRITE) throw new RangeError(`Cannot patch ${path}: it would be over 16 MB`);
-  return { kind: "file", bytes, mode: modeOf(mode, kept?.mode ?? null), owner: kept?.owner ?? null };
+  const hasMark = changed.startsWith(MARK);
+  const now = { encoding: format.encoding, isGuess: false, hasMark };
+  const bytes = newBytes(hasMark ? changed.slice(1) : changed, now, { path, action: "patch" });
+  return { kind: "file", bytes, mode: own, owner: kept?.owner ?? null, format: now };
 }
 
 /** Git knows only whether a file can be executed: other permissions are kept, or are those of a new file. */

@@ -14,12 +14,12 @@ export interface Written {
 export async function written(
   context: FsContext,
   { path, before, after }: ChangeItem,
-  { named = path }: { readonly named?: string } = {},
+  { named = path, encoding }: { readonly named?: string; readonly encoding?: string | undefined } = {},
 ): Promise<Written> {
   const bytes = after?.kind === "file" ? after.bytes : null;
   if (bytes) {
     const info = context.tree.look(path);
-    if (info) rememberFile(context, { place: { real: path, path: named, info }, bytes, lossy: false, info });
+    if (info) rememberFile(context, { place: { real: path }, bytes, lossy: false, encoding: encoding ?? null, info });
   }
-  return { path: named, bytes: bytes?.length ?? 0, diff: await diffOf({ path, before, after }, named) };
+  return { path: named, bytes: bytes?.length ?? 0, diff: await diffOf({ path, before, after }, { named, encoding }) };
 }

@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import { confine, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
-import { MAX_READ_BYTES, openFile, readWhole, refuseBinary, rememberFile } from "./read_place.ts";
+import { MAX_READ_BYTES, openFile, readWhole, rememberFile, textOf } from "./read_place.ts";
 import { Pace } from "../tree/pace.ts";
 import { sizeText } from "../tree/size_text.ts";
-import { decodeText } from "../tree/text_bytes.ts";
+import type { DecodedText } from "../encoding/text_format.ts";
 import type { OpenFile } from "../tree/tree.ts";
 
 export interface ReadFileOptions {
@@ -14,6 +14,8 @@ export interface ReadFileOptions {
   readonly to?: number | undefined;
   /** Prefixes each line with its number. */
   readonly numbers?: boolean | undefined;
+  /** Instead of the one that the bytes show. */
+  readonly encoding?: string | undefined;
 }
 
 const CHUNK = 64 * 1024;
@@ -25,21 +27,69 @@ export async function readFile(context: FsContext, path: string, options: ReadFi
   const ranged = options.from !== undefined || options.to !== undefined;
   using file = await openFile(context, { place, action: "read" });
   const info = file.facts;
-  let text: string;
-  if (ranged) {
-    const bytes = await readLines(file, { place, signal: context.signal, ...rangeOf(options) });
-    const decoded = decodeText(bytes);
-    rememberFile(context, { place, bytes: null, lossy: decoded.lossy, info });
-    text = decoded.text;
-  } else {
-    const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
-    if (bytes === null) throw tooLarge(place, info.size);
-    refuseBinary(bytes, { path: place.path, action: "read" });
-    const decoded = decodeText(bytes);
-    rememberFile(context, { place, bytes, lossy: decoded.lossy, info });
-    text = decoded.text;
+  const { encoding } = options;
+  const bytes = ranged
+    ? null
+    : await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
+  if (!ranged && bytes === null) throw tooLarge(place, info.size);
+  const decoded = bytes === null
+    ? await linesOf(context, file, { place, signal: context.signal, encoding, ...rangeOf(options) })
+    : textOf(context, bytes, { place, action: "read", encoding });
+  rememberFile(context, { place, bytes, lossy: decoded.replaced > 0, encoding: decoded.encoding, info });
+  return options.numbers ? numbered(decoded.text, options.from ?? 1) : decoded.text;
+}
+
+/** The text of a range of lines. */
+async function linesOf(context: FsContext, file: OpenFile, range: LineRange): Promise<DecodedText> {
+  const { place, encoding } = range;
+  const head = new Uint8Array(CHUNK);
+  const bytes = head.subarray(0, file.read(head));
+  file.seek(0);
+  const first = textOf({ ...context, note: () => {} }, bytes, {
+    place,
+    action: "read",
+    encoding,
+    size: file.facts.size,
+  });
+  if (first.encoding.startsWith("utf-16")) return { ...first, text: await readWideLines(file, range, first.encoding) };
+  return textOf(context, await readLines(file, range), { place, action: "read", encoding });
+}
+
+/** The same where a line feed is two bytes. */
+async function readWideLines(
+  file: OpenFile,
+  { from, to, place, signal }: LineRange,
+  encoding: string,
+): Promise<string> {
+  const decoder = new TextDecoder(encoding);
+  const kept: string[] = [];
+  const pace = new Pace(signal);
+  const buffer = new Uint8Array(CHUNK);
+  let [line, size, rest, count] = [1, 0, "", 1];
+  while (count > 0 && line <= to) {
+    if (pace.due) await pace.rest();
+    count = file.read(buffer);
+    const text = count > 0 ? decoder.decode(buffer.subarray(0, count), { stream: true }) : decoder.decode();
+    const lines = `${rest}${text}`.split("\n");
+    rest = lines.pop() ?? "";
+    if (count === 0 && rest !== "") lines.push(rest);
+    for (const one of lines) {
+      if (line >= from && line <= to) kept.push(one);
+      if (line >= from && line <= to) size += one.length;
+      line++;
+    }
+    if (size > MAX_READ_BYTES || rest.length > 16 * MAX_READ_BYTES) {
+      throw new RangeError(`Cannot read lines ${from} to ${to} of ${place.path}: over 1 MB; ask for fewer`);
+    }
   }
-  return options.numbers ? numbered(text, options.from ?? 1) : text;
+  if (from > Math.max(line - 1, 1)) throw tooFew(place, { from, lines: line - 1 });
+  return kept.join("\n").replace(/\r$/, "");
+}
+
+function tooFew(place: WorkspacePath, { from, lines }: { readonly from: number; readonly lines: number }): RangeError {
+  return new RangeError(
+    `Cannot read from line ${from} of ${place.path}: it has ${lines} line${lines === 1 ? "" : "s"}`,
+  );
 }
 
 function rangeOf({ from = 1, to = Infinity }: ReadFileOptions): { readonly from: number; readonly to: number } {
@@ -52,6 +102,7 @@ interface LineRange {
   readonly from: number;
   readonly to: number;
   readonly signal: AbortSignal | undefined;
+  readonly encoding: string | undefined;
 }
 
 /** Bytes of a range of lines, streamed: memory contains only the result and one chunk. */
@@ -62,13 +113,12 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
   let line = 1;
   let open = false;
   const pace = new Pace(range.signal);
-  for (let first = true; line <= to; first = false) {
+  while (line <= to) {
     if (pace.due) await pace.rest();
     const buffer = new Uint8Array(CHUNK);
     const count = file.read(buffer);
     if (count === 0) break;
     const chunk = buffer.subarray(0, count);
-    if (first) refuseBinary(chunk, { path: place.path, size: file.facts.size, action: "read" });
     const cut = cutLines(chunk, { line, from, to });
     open = chunk.at(-1) !== LINE_FEED;
     line = cut.line;
@@ -79,11 +129,7 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
     if (cut.part.length > 0) kept.push(cut.part);
   }
   const lines = open ? line : line - 1;
-  if (from > Math.max(lines, 1)) {
-    throw new RangeError(
-      `Cannot read from line ${from} of ${place.path}: it has ${lines} line${lines === 1 ? "" : "s"}`,
-    );
-  }
+  if (from > Math.max(lines, 1)) throw tooFew(place, { from, lines });
   return withoutLineEnd(Buffer.concat(kept));
 }
 

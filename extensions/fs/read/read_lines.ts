@@ -1,14 +1,15 @@
 import { confine } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
-import { openFile, refuseBinary } from "./read_place.ts";
+import { openFile, textOf } from "./read_place.ts";
 import { Pace } from "../tree/pace.ts";
-import { decodeText } from "../tree/text_bytes.ts";
 
 export interface ReadLinesOptions {
   /** Where to begin, in bytes; 0 or the `next` of the previous piece. */
   readonly at?: number | undefined;
   /** How many lines at most. */
   readonly count?: number | undefined;
+  /** Instead of the one that the bytes show. */
+  readonly encoding?: string | undefined;
 }
 
 export interface LinePiece {
@@ -24,17 +25,23 @@ const ENOUGH_BYTES = 4 << 20;
 const MAX_LINE_BYTES = 16 << 20;
 const CHUNK = 256 * 1024;
 const LINE_FEED = 10;
+/** Enough to see the encoding. */
+const HEAD = 64 * 1024;
 
 /** The next lines of a file, however large it is: only the piece is in memory. */
 export async function readLines(
   context: FsContext,
   path: string,
-  { at = 0, count = DEFAULT_LINES }: ReadLinesOptions = {},
+  { at = 0, count = DEFAULT_LINES, encoding }: ReadLinesOptions = {},
 ): Promise<LinePiece> {
   const place = confine(context, path);
   using file = await openFile(context, { place, action: "read" });
   const { size } = file.facts;
   if (at > size) throw new RangeError(`Cannot read ${place.path} from byte ${at}: it has ${size}`);
+  const head = new Uint8Array(Math.min(size, HEAD));
+  const of = { place, action: "read", encoding, size };
+  const { encoding: own } = textOf({ ...context, note: () => {} }, head.subarray(0, file.read(head)), of);
+  const feed = own === "utf-16le" ? [LINE_FEED, 0] : own === "utf-16be" ? [0, LINE_FEED] : [LINE_FEED];
   file.seek(at);
   const pace = new Pace(context.signal);
   let bytes = new Uint8Array(CHUNK);
@@ -43,20 +50,31 @@ export async function readLines(
     if (pace.due) await pace.rest();
     if (used === bytes.length) bytes = doubled(bytes);
     const read = file.read(bytes.subarray(used));
-    if (at === 0 && used === 0) refuseBinary(bytes.subarray(0, read), { path: place.path, size, action: "read" });
     more = read > 0;
     used += read;
-    for (let feed = bytes.indexOf(LINE_FEED, end); feed >= 0 && feed < used && lines < count;) {
-      [end, lines] = [feed + 1, lines + 1];
-      feed = bytes.indexOf(LINE_FEED, end);
+    for (let next = endOf(bytes.subarray(0, used), end, feed); next > 0 && lines < count;) {
+      [end, lines] = [next, lines + 1];
+      next = endOf(bytes.subarray(0, used), end, feed);
     }
     if (!more && lines < count && end < used) [end, lines] = [used, lines + 1];
     if (used - end > MAX_LINE_BYTES) {
       throw new RangeError(`Cannot read ${place.path} from byte ${at + end}: a line of over 16 MB`);
     }
   }
-  const { text } = decodeText(bytes.slice(0, end));
+  const { text } = textOf(context, bytes.slice(0, end), {
+    ...of,
+    encoding: encoding ?? (feed.length > 1 ? own : undefined),
+  });
   return { lines: linesOf(text), next: at + end < size ? at + end : null };
+}
+
+/** Where the line ends that begins at a byte; 0 if its end is not there. */
+function endOf(bytes: Uint8Array, from: number, feed: readonly number[]): number {
+  const [first = LINE_FEED, second] = feed;
+  for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {
+    if (second === undefined || (at % 2 === 0 && bytes[at + 1] === second)) return at + feed.length;
+  }
+  return 0;
 }
 
 function linesOf(text: string): string[] {

@@ -3,7 +3,8 @@ import type { FsContext } from "../workspace/context.ts";
 import { missing } from "../workspace/missing.ts";
 import { Pace } from "../tree/pace.ts";
 import { sizeText } from "../tree/size_text.ts";
-import { isBinary, sha256Of } from "../tree/text_bytes.ts";
+import { type DecodedText, decodeFile, encodingNamed } from "../encoding/text_format.ts";
+import { sha256Of } from "../tree/text_bytes.ts";
 import type { Facts, OpenFile } from "../tree/tree.ts";
 
 /** Maximum text of one file that is returned at once, in bytes. */
@@ -49,22 +50,50 @@ export async function readWhole(
   return used <= size ? buffer.subarray(0, used) : null;
 }
 
-/** Throws Error for a binary file. */
-export function refuseBinary(
+interface Text {
+  readonly place: Pick<WorkspacePath, "path" | "real">;
+  readonly action: string;
+  readonly encoding?: string | undefined;
+  /** Of the whole file, if these are not all of its bytes. */
+  readonly size?: number;
+}
+
+/** The text of a file: in the encoding that the caller says, or else by its bytes. The model is told of a guess, and of bytes that are not in the encoding. Throws Error for a binary file. */
+export function textOf(
+  context: FsContext,
   bytes: Uint8Array,
-  { path, size = bytes.length, action }: { readonly path: string; readonly size?: number; readonly action: string },
-): void {
-  if (!isBinary(bytes)) return;
-  throw new Error(`Cannot ${action} ${path}: binary file, ${sizeText(size)}`);
+  { place, action, encoding, size = bytes.length }: Text,
+): DecodedText {
+  const name = encoding === undefined ? undefined : encodingNamed(encoding, `Cannot ${action} ${place.path}`);
+  const decoded = decodeFile(bytes, name);
+  if (decoded === null) throw new Error(`Cannot ${action} ${place.path}: binary file, ${sizeText(size)}`);
+  if (decoded.replaced > 0) {
+    const count = decoded.replaced === 1 ? "1 character" : `${decoded.replaced} characters`;
+    const verb = decoded.replaced === 1 ? "is" : "are";
+    context.note(
+      `${place.path}: ${count} not in ${decoded.encoding} ${verb} read as U+FFFD; fs.readFile(path, {encoding}) reads another one`,
+    );
+  } else if (decoded.isGuess) {
+    context.note(
+      `${place.path} is read as ${decoded.encoding}, a guess; fs.readFile(path, {encoding}) reads another one`,
+    );
+  }
+  return decoded;
+}
+
+/** In which encoding this conversation read a file, if it is still the same. */
+export function knownEncoding(context: FsContext, { real }: Pick<WorkspacePath, "real">): string | undefined {
+  return context.ledger.find(context.conversationId, `${context.root}/${real}`)?.encoding ?? undefined;
 }
 
 /** Records the state of a file that the model now knows. */
 export function rememberFile(
   context: FsContext,
   known: {
-    readonly place: WorkspacePath;
+    readonly place: Pick<WorkspacePath, "real">;
     readonly bytes: Uint8Array | null;
     readonly lossy: boolean;
+    readonly encoding: string | null;
     readonly info: Facts;
   },
 ): void {
@@ -73,5 +102,6 @@ export function rememberFile(
     size: known.info.size,
     hash: known.bytes === null ? null : sha256Of(known.bytes),
     lossy: known.lossy,
+    encoding: known.encoding,
   });
 }

@@ -1,3 +1,4 @@
+import type { EnvironmentView } from "@vis/extension";
 import type { Checkpoint, Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { FolderGuard } from "./folder_guard.ts";
 import type { ReadLedger } from "./read_ledger.ts";
@@ -15,5 +16,8 @@ export interface FsContext {
   readonly checkpoints: Checkpoints | null;
   /** What a change belongs to. */
   readonly source: Pick<Checkpoint, "conversationId" | "queryId" | "iterationId">;
+  /** Tells the model something besides the result. */
+  readonly note: (text: string) => void;
+  readonly sourceFault: EnvironmentView["sourceFault"];
   readonly signal: AbortSignal | undefined;
 }

@@ -6,8 +6,10 @@ export interface Seen {
   readonly size: number;
   /** SHA-256 of the bytes; null if only part was read. */
   readonly hash: Promise<string> | null;
-  /** True if the text differs from the file's bytes (not UTF-8), so that writing it back would lose data. */
+  /** True if the text has other characters for some of the file's bytes, so that writing it back would lose data. */
   readonly lossy: boolean;
+  /** As which its text was read; null if no text was. */
+  readonly encoding: string | null;
 }
 
 const MAX_CONVERSATIONS = 64;

@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import fs from "../../../extensions/fs/mod.ts";
 import { HostCallError } from "../../../src/domain/errors.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
+import { sourceFault } from "../../../src/environment/source_fault.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -15,13 +16,16 @@ export class Workspace implements AsyncDisposable {
   /** Where checkpoints are kept. */
   readonly home: string;
   readonly env: EnvironmentView;
+  /** What the model was told besides results. */
+  readonly notes: string[] = [];
 
   constructor(base: string) {
     this.#base = base;
     this.root = join(base, "app");
     this.outside = join(base, "app2");
     this.home = join(base, "home");
-    this.env = { envId: "env", conversationId: crypto.randomUUID(), branchId: "b", depth: 0, workspace: this.root };
+    const own = { envId: "env", conversationId: crypto.randomUUID(), branchId: "b", depth: 0, workspace: this.root };
+    this.env = { ...own, note: (text) => void this.notes.push(text), sourceFault };
   }
 
   static async with(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<Workspace> {

@@ -4,7 +4,7 @@ import { Workspace } from "./_workspace.ts";
 
 const BYTES = new TextEncoder();
 
-Deno.test("fs.readFile() gives the text exactly as it stands", async () => {
+Deno.test("fs.readFile() gives the text exactly as it stands, without a byte order mark", async () => {
   const files = {
     "empty.txt": "",
     "crlf.txt": "one\r\ntwo\r\n",
@@ -13,7 +13,9 @@ Deno.test("fs.readFile() gives the text exactly as it stands", async () => {
     "wide.txt": "gr\u00fc\u00df \u{1F600}\n",
   };
   await using workspace = await Workspace.with(files);
-  for (const [path, text] of Object.entries(files)) assert.equal(await workspace.call("readFile", path), text);
+  for (const [path, text] of Object.entries(files)) {
+    assert.equal(await workspace.call("readFile", path), text.replace("\uFEFF", ""));
+  }
 });
 
 Deno.test("fs.readFile() reads lines from..to without the last line end", async () => {
@@ -82,11 +84,24 @@ Deno.test("fs.readFile() names a binary file with its size, also for a range", a
   );
 });
 
-Deno.test("fs.readFile() shows text that is not UTF-8, and no write can then lose its bytes", async () => {
-  await using workspace = await Workspace.with({ "latin.txt": Uint8Array.from([0x67, 0x72, 0xfc, 0xdf, 0x0a]) });
-  assert.equal(await workspace.call("readFile", "latin.txt"), "gr\uFFFD\uFFFD\n");
-  assert.match(await workspace.refusal("writeFile", "latin.txt", "gr\uFFFD\uFFFD!\n"), /it is not UTF-8/);
-  assert.match(await workspace.refusal("edit", "latin.txt", { old: "gr", new: "GR" }), /it is not UTF-8/);
+Deno.test("fs.readFile() shows UTF-8 with broken bytes, and no write can then lose these", async () => {
+  const bytes = Uint8Array.of(...BYTES.encode("größer als Öl äöü\n"), 0xff, 0x0a);
+  await using workspace = await Workspace.with({ "broken.log": bytes });
+  assert.equal(await workspace.call("readFile", "broken.log"), "größer als Öl äöü\n\uFFFD\n");
+  assert.deepEqual(workspace.notes, [
+    "broken.log: 1 character not in utf-8 is read as U+FFFD; fs.readFile(path, {encoding}) reads another one",
+  ]);
+  assert.match(await workspace.refusal("writeFile", "broken.log", "x\n"), /read with replacement characters/);
+  assert.match(
+    await workspace.refusal("edit", "broken.log", { old: "als", new: "wie" }),
+    /read with replacement characters; read it with \{encoding\} first/,
+  );
+  await workspace.call("readFile", "broken.log", { encoding: "latin1" });
+  await workspace.call("edit", "broken.log", { old: " als ", new: " wie " });
+  assert.deepEqual(
+    await Deno.readFile(join(workspace.root, "broken.log")),
+    Uint8Array.of(...BYTES.encode("größer wie Öl äöü\n"), 0xff, 0x0a),
+  );
 });
 
 Deno.test("fs.readFile() says what is nearest to a path that is not there", async () => {

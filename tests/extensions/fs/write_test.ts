@@ -75,10 +75,61 @@ Deno.test("fs.edit() answers an ambiguous match with the hit lines and changes n
 Deno.test("fs.edit() says how text that is not there differs", async () => {
   await using workspace = await Workspace.with({ "a.ts": "a\n  if (x) {\n    go()\n  }\n" });
   const of = async (old: string): Promise<string> => await workspace.refusal("edit", "a.ts", { old, new: "y" });
-  assert.match(await of("if (x) {\n  go()\n}"), /line 2 differs in white space only/);
-  assert.match(await of("if (x) {\n  stop()\n}"), /its first line is line 2 of the file/);
+  assert.match(
+    await of("if (x) {\n  go()\n}"),
+    /first line is line 2 of the file; line 3 differs in white space only: copy it exactly; its character 3 is U\+0020 SPACE, not g/,
+  );
+  assert.match(
+    await of("if (x) {\n    stop()\n}"),
+    /line 3 is the nearest: " {4}go\(\)"; its character 5 is g \(U\+0067\), not s/,
+  );
   assert.match(await of("nothing"), /old text not found: "nothing"$/);
   assert.match(await of(""), /old is empty/);
+});
+
+Deno.test("fs.edit() names the first character that looks like another", async () => {
+  await using workspace = await Workspace.with({
+    "a.md": "One\nIt\u2019s \u201cfine\u201d \u2013 really\ncaf\u0065\u0301 bar\na\u00a0b \tc\n",
+  });
+  const of = async (old: string): Promise<string> => await workspace.refusal("edit", "a.md", { old, new: "y" });
+  assert.equal(
+    await of("It's fine"),
+    'Cannot edit a.md: old text not found: "It\'s fine"; line 2 is the nearest: "It\u2019s \u201cfine\u201d \u2013 really"; ' +
+      "its character 3 is \u2019 (U+2019 RIGHT SINGLE QUOTATION MARK), not ' (U+0027 APOSTROPHE)",
+  );
+  assert.match(
+    await of("\u201cfine\u201d - really"),
+    /character 13 is \u2013 \(U\+2013 EN DASH\), not - \(U\+002D HYPHEN-MINUS\)/,
+  );
+  assert.match(
+    await of("caf\u00e9 bar"),
+    /character 4 is e \(U\+0065\) with U\+0301 COMBINING ACUTE ACCENT, not \u00e9 \(U\+00E9\)/,
+  );
+  assert.match(
+    await of("a b \tc"),
+    /white space only: copy it exactly; its character 2 is U\+00A0 NO-BREAK SPACE, not U\+0020 SPACE/,
+  );
+  assert.match(await of("One\nIt's"), /its first line is line 1 of the file; line 2 is the nearest/);
+  assert.match(
+    await of("a\u00a0b \tc\nand more"),
+    /line 4 is like its first line, but the file ends before the others/,
+  );
+});
+
+Deno.test("fs.edit() accepts the arguments of other tools where they are clear", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "1 2 3 4 5 6 7 8 8" });
+  await workspace.call("edit", "a.txt", { old_string: "1", new_string: "a" });
+  await workspace.call("edit", "a.txt", "2", "b");
+  await workspace.call("edit", { path: "a.txt", oldText: "3", newText: "c" });
+  await workspace.call("edit", { file_path: "a.txt", edits: [{ oldText: "4", newText: "d" }] });
+  await workspace.call("edit", "a.txt", { edits: [{ old_str: "5", new_str: "e" }] });
+  await workspace.call("edit", [{ filePath: "a.txt", oldString: "6", newString: "f" }]);
+  await workspace.call("edit", "a.txt", [{ search: "7", replace: "g" }]);
+  await workspace.call("edit", "a.txt", "8", "h", { replace_all: true });
+  assert.equal(await workspace.text("a.txt"), "a b c d e f g h h");
+  assert.match(await workspace.refusal("edit", "a.txt", { old: "a", old_string: "b", new: "c" }), /old_string/);
+  assert.match(await workspace.refusal("edit", "a.txt", "a"), /edits/);
+  assert.equal(await workspace.text("a.txt"), "a b c d e f g h h");
 });
 
 Deno.test("fs.edit() keeps CRLF line ends where the model wrote line feeds", async () => {

@@ -1,0 +1,66 @@
+import { parse } from "acorn";
+import type { SucraseTransform } from "./sucrase_loader.ts";
+
+interface Fault {
+  readonly line: number;
+  readonly message: string;
+}
+
+/** A file may be a module, or a script of Node or of a page. */
+const KINDS = ["module", "commonjs", "script"] as const;
+
+/** The first fault of a file of JavaScript or TypeScript; null if one of the parsers that know its kind reads it. None
+ * of them knows every version of the language, so that only what all refuse is a fault. */
+export function moduleTextFault(path: string, text: string, loadSucrase: () => SucraseTransform): Fault | null {
+  const isTyped = /\.[cm]?tsx?$/i.test(path);
+  const plain = isTyped ? null : scriptFault(text);
+  // Newer than the parsers, and like another import in all else.
+  text = text.replace(/^(\s*import\s+)(?:defer|source)(?=\s+[*\w{])(?!\s+from\b)/gm, "$1");
+  if (!isTyped && plain === null) return null;
+  const faults: Fault[] = plain === null ? [] : [plain];
+  const all = isTyped ? [/x$/i.test(path) ? ["typescript", "jsx"] as const : ["typescript"] as const] : [
+    ["jsx"] as const,
+    ["jsx", "flow"] as const,
+    ["jsx", "typescript"] as const,
+  ];
+  for (const transforms of all) {
+    const found = strippedFault(
+      text,
+      () => loadSucrase()(text, { transforms: [...transforms], disableESTransforms: true }),
+    );
+    if (found === null) return null;
+    faults.push(found);
+  }
+  return faults.reduce((last, one) => one.line > last.line ? one : last);
+}
+
+function scriptFault(text: string): Fault | null {
+  let first: Fault | null = null;
+  for (const sourceType of KINDS) {
+    try {
+      parse(text, { ecmaVersion: "latest", sourceType, allowHashBang: true });
+      return null;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) return null; // nested too deeply to be read
+      first ??= faultOf(error);
+    }
+  }
+  return first;
+}
+
+function strippedFault(text: string, run: () => unknown): Fault | null {
+  try {
+    run();
+    return null;
+  } catch (error) {
+    const found = error instanceof Error && !(error instanceof RangeError) ? faultOf(error) : null;
+    return found !== null && found.line <= text.split("\n").length ? found : null;
+  }
+}
+
+/** Both parsers have the place in their message only. */
+function faultOf({ message }: Error): Fault | null {
+  // deno-lint-ignore vis/no-message-parsing -- there is no other text of the fault
+  const [, what, line] = /^(?:Error transforming .*?: )?(.*?)\s*\((\d+):\d+\)$/s.exec(message) ?? [];
+  return what === undefined ? null : { line: Number(line), message: what };
+}
