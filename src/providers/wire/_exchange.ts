@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isLoopback } from "../../domain/kit/is_loopback.ts";
+import { ProviderError } from "../../domain/errors.ts";
 import type { Endpoint } from "./_endpoint.ts";
 import type { Failures, ServiceError } from "./_failures.ts";
 import { isError, said } from "./_error_body.ts";
@@ -194,16 +195,21 @@ export class HttpExchange {
   }
 
   async *#read(response: Response): AsyncGenerator<Uint8Array> {
+    const { body } = response;
+    if (body === null) return;
     const isNamed = response.headers.has("content-encoding");
-    const reader = (isNamed ? await this.#unpacked(response) : response.body)?.getReader();
-    if (reader === undefined) return;
+    const plain = isNamed ? await unpacked(body).catch(() => Promise.reject(this.#facts.failures.cut())) : body;
+    let reader = plain.getReader();
     // The runtime does not end the body once its Response is garbage-collected, so it is ended here.
     const stop = () => void reader.cancel().catch(() => {});
     this.#facts.signal.addEventListener("abort", stop, { once: true });
     try {
       while (true) {
-        const { done, value } = await reader.read().catch(() => {
-          throw this.#facts.failures.cut();
+        const { done, value } = await reader.read().catch(async (error: unknown) => {
+          reader = await this.#begunAgain(error);
+          return await reader.read();
+        }).catch((error: unknown) => {
+          throw error instanceof ProviderError ? error : this.#facts.failures.cut();
         });
         if (done) return;
         this.#facts.onBytes?.();
@@ -220,38 +226,18 @@ export class HttpExchange {
     }
   }
 
-  /** The body of a reply that is named compressed. It may not be: gateways forward the name of a compression that they
-   * have undone. */
-  async #unpacked(response: Response): Promise<ReadableStream<Uint8Array> | null> {
-    const reader = response.body?.getReader();
-    if (reader === undefined) return null;
-    const begin: Uint8Array<ArrayBuffer>[] = [];
-    try {
-      for (let length = 0; length < GZIP.length;) {
-        const { done, value } = await reader.read();
-        if (done) break;
-        begin.push(value);
-        length += value.byteLength;
-      }
-    } catch (error) {
-      // The runtime of the executable undoes the compression, whatever was accepted, and fails where there is none.
-      if (this.#facts.signal.aborted || !/gzip|brotli|zlib|deflate|zstd/i.test(String(error))) {
-        throw this.#facts.failures.cut();
-      }
-      const { protocol, hostname } = new URL(this.#sent.url);
-      if (protocol !== "http:" || !isLoopback(hostname)) {
-        throw this.#facts.failures.notCompressed(response.headers.get("content-encoding") ?? "");
-      }
-      this.#facts.quirks.namesCompression = true;
-      return (await this.#asSent()).body;
-    }
-    const rest = async function* () {
-      yield* begin;
-      for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
-    };
-    const bytes = ReadableStream.from(rest());
-    const start = begin.flatMap((part) => [...part.subarray(0, GZIP.length)]);
-    return GZIP.every((byte, at) => start[at] === byte) ? bytes.pipeThrough(new DecompressionStream("gzip")) : bytes;
+  /** The runtime of the executable undoes any compression that a service names, and fails where there is none: the
+   * request is sent again, for the bytes as they are. Throws if that is not what went wrong. */
+  async #begunAgain(error: unknown): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+    const { signal, failures, quirks } = this.#facts;
+    const isUnpacking = /gzip|brotli|zlib|deflate|zstd/i.test(String(error));
+    if (signal.aborted || this.bytes > 0 || quirks.namesCompression || !isUnpacking) throw failures.cut();
+    const { protocol, hostname } = new URL(this.#sent.url);
+    if (protocol !== "http:" || !isLoopback(hostname)) throw failures.notCompressed();
+    quirks.namesCompression = true;
+    const { body, ok } = await this.#asSent();
+    if (body === null || !ok) throw failures.cut();
+    return body.getReader();
   }
 
   /** Sends the request so that the bytes of its reply stay as they are. Only on this machine, since it takes no proxy. */
@@ -265,8 +251,10 @@ export class HttpExchange {
     }).catch((error: unknown) => {
       throw this.#facts.signal.aborted ? error : this.#facts.failures.unreachable(error);
     });
-    return new Response(ReadableStream.from<Uint8Array<ArrayBuffer>>(message), {
-      status: message.statusCode ?? 502,
+    const status = message.statusCode ?? 502;
+    const hasBody = status !== 204 && status !== 205 && status !== 304;
+    return new Response(hasBody ? ReadableStream.from<Uint8Array<ArrayBuffer>>(message) : null, {
+      status,
       headers: { "content-type": message.headers["content-type"] ?? "" },
     });
   }
@@ -274,6 +262,25 @@ export class HttpExchange {
 
 function moreThan(bytes: number): string {
   return `it is larger than ${bytes / 1024 / 1024} MiB`;
+}
+
+/** A body that is named compressed. It may not be: gateways forward the name of a compression that they have undone. */
+async function unpacked(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<ReadableStream<Uint8Array>> {
+  const reader = body.getReader();
+  const begin: Uint8Array<ArrayBuffer>[] = [];
+  for (let length = 0; length < GZIP.length;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    begin.push(value);
+    length += value.byteLength;
+  }
+  const all = async function* () {
+    yield* begin;
+    for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
+  };
+  const bytes = ReadableStream.from(all());
+  const start = begin.flatMap((part) => [...part.subarray(0, GZIP.length)]);
+  return GZIP.every((byte, at) => start[at] === byte) ? bytes.pipeThrough(new DecompressionStream("gzip")) : bytes;
 }
 
 /** What was read ahead, and the rest. */

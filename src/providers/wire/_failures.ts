@@ -108,11 +108,10 @@ export class Failures {
     return new ProviderError(message, { code: "reply", retryable: false });
   }
 
-  /** The name of a compression is wrong. */
-  notCompressed(encoding: string): ProviderError {
+  notCompressed(): ProviderError {
     const { endpoint, advice } = this.#facts;
-    const message = `Cannot read the reply of ${endpoint.base}: it is named ${endpoint.clean(encoding)} but is not ` +
-      `compressed; correct this in the gateway, or check ${advice.baseUrl}`;
+    const message = `Cannot read the reply of ${endpoint.base}: its content-encoding names a compression, but it is ` +
+      `not compressed; correct this in the gateway, or check ${advice.baseUrl}`;
     return new ProviderError(message, { code: "server", retryable: false });
   }
 

@@ -10,6 +10,8 @@ const DECLINED = new Set([
   ...["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"],
   ...["IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"],
 ]);
+/** That the model called a tool, although it has none. */
+const CALLED = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]);
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
   jpg: "image/jpeg",
@@ -97,12 +99,14 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
   return true;
 }
 
-function readFinish({ finishReason: reason, finishMessage: message }: JsonFields, reply: ReplyBuilder): void {
+function readFinish({ finishReason: reason, finishMessage: said }: JsonFields, reply: ReplyBuilder): void {
   if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return;
-  if (DECLINED.has(reason)) return reply.decline(String(message ?? reason));
+  if (DECLINED.has(reason)) return reply.decline(String(said ?? reason));
   if (reason === "STOP") return void (reply.finish = "stop");
   // The message is the call as the model wrote it.
-  if (reason.endsWith("FUNCTION_CALL") || reason.endsWith("TOOL_CALL")) reply.call({ name: message ?? reason });
+  if (CALLED.has(reason)) {
+    reply.call({ name: String(said ?? reason).replace(/^malformed function call:?\s*/i, "") || reason });
+  }
   reply.finish = reason === "MAX_TOKENS" ? "length" : reason.toLowerCase();
 }
 

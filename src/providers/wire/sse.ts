@@ -1,4 +1,5 @@
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
+import { isError } from "./_error_body.ts";
 
 /** Characters of one event. The largest event repeats a whole reply, with its characters escaped. */
 const MAX_EVENT = 8_000_000;
@@ -51,7 +52,13 @@ class OpenEvent {
 
   #close(): readonly unknown[] {
     const text = this.#data.join("\n");
-    const events = this.#data.length === 0 ? [] : [this.#name === "error" ? errorIn(text) : text];
+    const last = this.#data.length > 1 ? jsonOrUndefined(this.#data.at(-1) ?? "") : undefined;
+    const events = this.#data.length === 0
+      ? []
+      // A gateway may write its error into an event that it did not finish.
+      : isError(last) && jsonOrUndefined(text) === undefined
+      ? [last]
+      : [this.#name === "error" ? errorIn(text) : text];
     this.#data = [];
     this.#name = "";
     this.#length = 0;

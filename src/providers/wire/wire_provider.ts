@@ -188,7 +188,9 @@ export class WireProvider implements Provider {
     const { reply, exchange, failures } = at;
     if (typeof raw === "string" && raw.trim() === "[DONE]") return void (reply.isWhole = true);
     const value = typeof raw === "string" ? jsonOrUndefined(raw) : raw;
-    if (typeof value !== "object" || value === null) throw failures.unreadable(String(raw));
+    // Some gateways write this where they have nothing to send.
+    if (value === null) return;
+    if (typeof value !== "object") throw failures.unreadable(String(raw));
     const event = asRecord(Array.isArray(value) ? value[0] : value);
     if (isError(event)) throw exchange.refused(event);
     // Gateways send their own pings and notes between the events: unknown events are skipped.

@@ -382,7 +382,7 @@ const CALLS: readonly (readonly [WireProtocol, string, string])[] = [
         finishMessage: "Malformed function call: print(x)",
       }],
     }),
-    "Malformed function call: print(x)",
+    "print(x)",
   ],
   ["google", sse({ candidates: [{ finishReason: "UNEXPECTED_TOOL_CALL" }] }), "UNEXPECTED_TOOL_CALL"],
 ];
@@ -480,4 +480,53 @@ Deno.test("eventsTo() of every API ends a reply of thoughts only without a text"
     const events = await eventsTo(protocol, { reasoning: "why" });
     assert.deepEqual([textOf(events, "text"), textOf(events, "reasoning")], ["", "why"], protocol);
   }
+});
+
+Deno.test("pieces of a stream that other clients stumbled over are read", async () => {
+  const text = (content: string) => chunk({ content });
+  const streams: Readonly<Record<string, readonly (object | string)[]>> = {
+    "null instead of a chunk": [text("a"), "null", text("b"), STOP, "[DONE]"],
+    "choices that are null": [{ choices: null }, text("a"), { choices: null, usage: null }, text("b"), STOP],
+    "a first chunk without a choice": [{ choices: [], prompt_filter_results: [] }, text("a"), text("b"), STOP],
+    "no index and no delta": [
+      { choices: [{ finish_reason: null }] },
+      { choices: [{ delta: { content: "ab" } }] },
+      STOP,
+    ],
+    "an empty role": [chunk({ role: "", content: "a" }), chunk({ role: "", content: "b" }), STOP],
+    "a delta that is null": [{ choices: [{ delta: null }] }, text("a"), text("b"), STOP],
+    "a finish with each piece of reasoning": [
+      chunk({ reasoning_content: "hm" }, { finish_reason: "stop" }),
+      text("a"),
+      text("b"),
+      STOP,
+    ],
+    "a finish of another API": [text("a"), text("b"), chunk({}, { finish_reason: "end_turn" })],
+    "usage after the end": [text("a"), text("b"), STOP, { choices: [], usage: { completion_tokens: 3 } }],
+  };
+  for (const [name, events] of Object.entries(streams)) {
+    assert.equal((await replyOf("openai-chat", sse(...events))).text, "ab", name);
+  }
+});
+
+Deno.test("an Anthropic reply is read whose thinking has no signature and is followed by a redacted part", async () => {
+  const block = (index: number, part: object) => ({ type: "content_block_start", index, content_block: part });
+  const { text, reasoning } = await replyOf(
+    "anthropic",
+    sse(
+      { type: "message_start", message: { model: "m", usage: {} } },
+      block(0, { type: "thinking", thinking: "why", signature: "" }),
+      block(1, { type: "text", text: "yes" }),
+      block(2, { type: "redacted_thinking", data: "xx" }),
+      { type: "message_delta", delta: { stop_reason: "end_turn" } },
+      { type: "message_stop" },
+    ),
+  );
+  assert.deepEqual([text, reasoning], ["yes", "why"]);
+});
+
+Deno.test("an error that a gateway writes into an unfinished event is named", async () => {
+  const begun = `data: {"type":"response.completed","response":{"output":[{"ty\n`;
+  const error = `data: {"type":"error","error":{"type":"upstream_error","message":"stream_read_error"}}\n\n`;
+  assert.match((await failureOf("openai-responses", begun + error)).message, /stream_read_error/);
 });
