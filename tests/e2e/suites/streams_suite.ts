@@ -49,8 +49,8 @@ export function streamsSuite(launcher: Launcher): void {
           const begun = performance.now();
           const ran = await user.run(["run", "--max-iterations", "9", "x"]);
           assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"], ran.stderr);
-          // As long as the services' silence is borne, it would take a minute and more.
-          assert.ok(performance.now() - begun < 45_000);
+          // The last reply is over after half a minute. As long as silence is borne, it would take a minute and more.
+          assert.ok(performance.now() - begun < 58_000);
           const told = Object.values(BROKEN);
           told.forEach((says, at) => {
             assert.match(ran.stderr, new RegExp(`^\\[${at + 1}\\] no usable reply: .*${says}`, "m"));
@@ -109,7 +109,6 @@ export function streamsSuite(launcher: Launcher): void {
           assert.match(told[1] ?? "", /The reply calls grep\(\{"q":"x"\}\), but there are no tools/);
           assert.match(told[2] ?? "", /The reply held thinking only/);
           assert.match(told[3] ?? "", /thinking that .*analysis.* begins has no end/);
-          assert.equal(await user.look((store) => store.conversations({ limit: 9 })).then(({ length }) => length), 1);
           const { queries } = await user.queries();
           const stored = await user.look((store) => store.iterations(queries[0]?.queryId ?? ""));
           assert.deepEqual(stored.flatMap(({ blocks }) => blocks.map(({ code }) => code)), ["const real = 1"]);
