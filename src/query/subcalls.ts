@@ -4,7 +4,7 @@ import { Cancelled, HostCallError } from "../domain/errors.ts";
 import type { SubcallFunctions, SubcallOptions } from "../environment/query_scope.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import { oneLine } from "../domain/text/clip.ts";
-import { takeThinking } from "../prompt/reply/think_parts.ts";
+import { takeFirstThinking } from "../prompt/reply/think_parts.ts";
 import { NO_USAGE } from "../domain/query/usage.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RouterCallOptions, RouterReply } from "../providers/router/router.ts";
@@ -161,9 +161,7 @@ function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): Su
     const why = `the length limit of the model ${model} cut it after ${text.length} characters`;
     return fault(why, "ask for less at once, or for a shorter answer");
   }
-  const { thinking, body, unclosed, leads } = takeThinking(text);
-  // Marks further on may be what the text speaks of.
-  if (!leads && text.trim() !== "") return { text, fault: null };
+  const { thinking, body, unclosed } = takeFirstThinking(text);
   if (unclosed !== "") return fault(`the thinking of the model ${model} has no end, and no answer follows it`);
   if (body.trim() !== "") return { text: thinking === "" ? text : body.trimStart(), fault: null };
   if (toolCall !== null) {

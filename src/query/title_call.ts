@@ -1,4 +1,5 @@
 import { clip, oneLine } from "../domain/text/clip.ts";
+import { takeFirstThinking } from "../prompt/reply/think_parts.ts";
 import { Cancelled } from "../domain/errors.ts";
 import { NO_USAGE } from "../domain/query/usage.ts";
 import type { PreviousTurn } from "../persistence/store/query_store.ts";
@@ -110,8 +111,8 @@ function titleOf(request: string): string {
 
 /** The first meaningful line of a reply, without what models put around it. */
 function titleIn(text: string): string {
-  const said = text.replace(/^\s*<think(?:ing)?>[\s\S]*?(?:<\/think(?:ing)?>|$)/, "");
-  const line = said.split("\n").map((one) => one.trim()).find((one) => /[\p{L}\p{N}]/u.test(one)) ?? "";
+  const { body } = takeFirstThinking(text);
+  const line = body.split("\n").map((one) => one.trim()).find((one) => /[\p{L}\p{N}]/u.test(one)) ?? "";
   const bare = line.replace(/^(?:#+\s*|title:\s*|[\s"'“”«»*_`]+)+/i, "").replace(/[\s"'“”«»*_`]+$/, "");
   return oneLine(bare.toWellFormed(), TITLE_CHARS);
 }

@@ -106,3 +106,16 @@ Deno.test("the call for a title ends with a query that is cancelled, and none is
   await using none = await named(["Not wanted"], { settings: { titleModel: "namer/small", limits } });
   assert.deepEqual([(await none.ask()).reason, none.namer.requests.length], ["limit_time", 0]);
 });
+
+Deno.test("titleModel gives no title from the thinking of any model", async () => {
+  const titles: readonly (readonly [string, string])[] = [
+    ["<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Counting", "Counting"],
+    ["<|channel>thought\nHm.\n<channel|>Counting", "Counting"],
+    ["<think>Hm, cut", FROM_REQUEST],
+  ];
+  for (const [text, title] of titles) {
+    await using talk = await named([text]);
+    await talk.ask();
+    assert.equal(await talk.title(), title, text);
+  }
+});

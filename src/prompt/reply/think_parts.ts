@@ -105,14 +105,21 @@ export interface ThinkParts {
   readonly body: string;
   /** The mark of the last thinking that has no end; "" if there is none. What it holds is no reply. */
   readonly unclosed: string;
-  /** The text begins with thinking. */
-  readonly leads: boolean;
 }
 
 /** Separates what a model marks as thinking from its reply. A mark in a JSON value or in code is text. The end of
  * thinking without its beginning, which many templates write themselves, makes everything before it thinking. */
 export function takeThinking(text: string): ThinkParts {
-  return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "", leads: false };
+  return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "" };
+}
+
+/** The same for text that is no reply in JSON: only thinking with which it begins counts, since the marks further on may
+ * be what it speaks of. */
+export function takeFirstThinking(text: string): ThinkParts {
+  if (!ANY.test(text)) return { thinking: "", body: text, unclosed: "" };
+  const parts = new Parts(text);
+  const found = parts.take();
+  return parts.leads ? found : { thinking: "", body: text, unclosed: "" };
 }
 
 type Kind = "open" | "close" | "answer" | "json" | "fence";
@@ -155,6 +162,7 @@ class Parts {
   #body: string[] = [];
   /** Where a reply begins that is not valid JSON; its end is not known. */
   #faulty = Infinity;
+  #leads: boolean | null = null;
   #values = 0;
   #work = 0;
 
@@ -172,9 +180,13 @@ class Parts {
     ];
   }
 
+  /** Once taken: the text begins with thinking. */
+  get leads(): boolean {
+    return this.#leads ?? false;
+  }
+
   take(): ThinkParts {
     let unclosed = "";
-    let leads: boolean | null = null;
     for (let at = 0, from = 0;;) {
       const found = this.#next(at);
       if (found === null) {
@@ -194,7 +206,7 @@ class Parts {
         at = Math.max(end, index + 1);
         continue;
       }
-      leads ??= kind !== "open" || this.#text.slice(0, index).trim() === "";
+      this.#leads ??= kind !== "open" || this.#text.slice(0, index).trim() === "";
       this.#body.push(this.#text.slice(from, index));
       at = from = end;
       if (kind !== "open") {
@@ -212,7 +224,7 @@ class Parts {
       at = from = close.end;
     }
     const thinking = this.#thinking.map((part) => part.trim()).filter((part) => part !== "").join("\n");
-    return { thinking, body: this.#body.join(""), unclosed, leads: leads ?? false };
+    return { thinking, body: this.#body.join(""), unclosed };
   }
 
   #next(at: number): Found | null {
