@@ -61,13 +61,14 @@ export async function askModel(
       onWait: (wait) => send({ type: "waiting", ...wait }),
     });
     clearTimeout(loading);
-    const { parseReply } = await import("../prompt/reply/parse_reply.ts");
+    const { nativeCallText, parseReply } = await import("../prompt/reply/parse_reply.ts");
     const parsed = parseReply(answer.text, answer);
+    const text = answer.text === "" && answer.toolCall !== null ? nativeCallText(answer.toolCall) : answer.text;
     const said = parsed.ok ? parsed.reply.thinking : "";
     if (!progress.thought && said !== "") send({ type: "thinking", delta: said });
     const last = traces.at(-1);
     if (last && parsed.ok) traces[traces.length - 1] = { ...last, repairs: parsed.reply.repairs };
-    return { ...facts(), ...servedBy(answer, parsed), thinking: answer.reasoning || said, fatal: false };
+    return { ...facts(), ...servedBy({ ...answer, text }, parsed), thinking: answer.reasoning || said, fatal: false };
   } catch (error) {
     if (frame.signal.aborted) throw new Cancelled("Query cancelled");
     if (!(error instanceof ProviderError)) throw error;

@@ -29,11 +29,19 @@ export interface BesideText {
   readonly toolCall: string | null;
 }
 
+const NATIVE_CALL = /^<tool_call>([\w.:-]+(?:\([\s\S]*)?)<\/tool_call>$/;
+
+/** A reply that has a call of a tool and no text, in the form in which it is stored and read again. */
+export function nativeCallText(toolCall: string): string {
+  return `<tool_call>${toolCall}</tool_call>`;
+}
+
 /** Parses a model's reply: JSON, else faulty JSON, else fenced code. Anything after the reply is cut off. `repairs`
  * lists what was repaired; a reply that cannot be read has a reason. Never throws. */
 export function parseReply(text: string, beside: BesideText = { reasoning: "", toolCall: null }): ParsedReply {
   const found = replyIn(text);
-  const call = beside.toolCall === null ? null : oneLine(beside.toolCall, 200);
+  const native = beside.toolCall ?? NATIVE_CALL.exec(text)?.[1] ?? null;
+  const call = native === null ? null : oneLine(native, 200);
   if (!found.ok) {
     if (call !== null) return failure("tools", `The reply calls ${call}, but ${NO_TOOLS}`);
     return found.fault === "empty" && beside.reasoning !== "" ? failure("thinking", ONLY_THOUGHTS) : found;

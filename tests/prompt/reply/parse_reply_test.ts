@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseReply } from "../../../src/prompt/reply/parse_reply.ts";
+import { nativeCallText, parseReply } from "../../../src/prompt/reply/parse_reply.ts";
 import { replySchema } from "../../helpers/reply_schema.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import corpus from "../../fixtures/replies/corpus.json" with { type: "json" };
@@ -190,6 +190,8 @@ Deno.test("parseReply() names a tool that the model called beside its text, and 
   }
   const long = parseReply("", { reasoning: "", toolCall: `write(${"x\n".repeat(5_000)})` });
   assert.ok(!long.ok && long.reason.length < 600 && !long.reason.includes("\n"));
+  const stored = parseReply(nativeCallText(call.toolCall));
+  assert.deepEqual(stored, parseReply("", call), "a replay reads it as it was read at first");
   const read = parseReply('{"code":[{"expr":"1"}]}', call);
   assert.deepEqual(read.ok ? read.reply.repairs : read, [`ignored a call of ${call.toolCall}: there are no tools`]);
 });
