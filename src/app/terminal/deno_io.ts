@@ -2,6 +2,7 @@ import { fstatSync } from "node:fs";
 import type { Io } from "../../channels/channel.ts";
 import { OutputError, UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
+import { Utf8Pieces } from "../../domain/text/utf8_pieces.ts";
 import { OutputQueue } from "./output_queue.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
 
@@ -63,19 +64,24 @@ export class DenoIo implements Io {
     }
   };
 
-  /** All of stdin. Throws `UsageError` if it is not text, or too long for a request. */
+  /** All of stdin, with a message about characters that had to be replaced. Throws `UsageError` if it is too long for a
+   * request. */
   async readStdin(): Promise<string> {
-    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    const utf8 = new Utf8Pieces();
     const parts: string[] = [];
     let size = 0;
-    for await (const bytes of Deno.stdin.readable) {
+    for await (const bytes of utf8.of(Deno.stdin.readable)) {
       size += bytes.length;
       if (size > MAX_STDIN_BYTES) {
         throw new UsageError(`Cannot read stdin: it is longer than ${MAX_STDIN_BYTES >> 20} MB, put it into a file`);
       }
-      parts.push(textOf(() => decoder.decode(bytes, { stream: true })));
+      parts.push(decoder.decode(bytes, { stream: true }));
     }
-    return parts.join("") + textOf(() => decoder.decode());
+    const { replaced } = utf8;
+    const count = replaced === 1 ? "1 character of stdin is" : `${replaced} characters of stdin are`;
+    if (replaced > 0) this.stderr(`vis: ${count} not UTF-8, and replaced by U+FFFD\n`);
+    return parts.join("");
   }
 
   async askLine(question: string, { typedNow = false } = {}): Promise<string> {
@@ -183,12 +189,4 @@ export class DenoIo implements Io {
 function isOneFile(): boolean {
   const [out, err] = [fstatSync(DESCRIPTORS.stdout), fstatSync(DESCRIPTORS.stderr)];
   return out.dev === err.dev && out.ino === err.ino;
-}
-
-function textOf(decode: () => string): string {
-  try {
-    return decode();
-  } catch {
-    throw new UsageError("Cannot read stdin as text: it is not UTF-8");
-  }
 }

@@ -4,6 +4,7 @@ import type { VariableImage, VariableSummary } from "../../domain/query/variable
 import type { LargeTextStore } from "../../persistence/store/large_text_store.ts";
 import { summarize } from "../../sandbox/child/view/summary.ts";
 import { encode } from "../../sandbox/codec/codec.ts";
+import { Utf8Pieces } from "../../domain/text/utf8_pieces.ts";
 import type { VariableSource } from "./variable_source.ts";
 import type { InputVariable } from "./input_variable.ts";
 import { describeInputVariables } from "./describe_input_variables.ts";
@@ -17,49 +18,59 @@ const PREVIEW_CHARS = 300;
 /** Maximum length of a string. */
 const MAX_CHARS = 2 ** 29 - 24;
 
-/** Creates a variable from a source. Its description for the model has the same length for any size. Throws
- * `UsageError` for text that is not UTF-8 or too long for a string. */
+/** Creates a variable from a source. Its description for the model has the same length for any size, and says how many
+ * characters replace bytes that are not UTF-8. Throws `UsageError` for what is binary or too long for a string. */
 export async function readInputVariables(
   name: string,
   { source, store }: { readonly source: VariableSource; readonly store: LargeTextStore },
 ): Promise<InputVariable> {
   const most = source.json ? JSON_BYTES : SMALL_BYTES;
-  const pieces = inPieces(source.pieces)[Symbol.asyncIterator]();
+  const utf8 = new Utf8Pieces();
+  const pieces = inPieces(utf8.of(source.pieces))[Symbol.asyncIterator]();
+  const given = { source, utf8 };
   const first: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
     const { value, done } = await pieces.next();
-    if (done) return small(name, { source, text: decodeAll(first, source.label) });
+    if (done) return small(name, { ...given, text: decodeAll(first) });
     first.push(value);
     bytes += value.length;
-    if (bytes > most) return await large(name, { source, store, pieces: joined(first, pieces) });
+    if (bytes > most) return await large(name, { ...given, store, pieces: joined(first, pieces) });
   }
+}
+
+interface Given {
+  readonly source: VariableSource;
+  readonly utf8: Utf8Pieces;
 }
 
 function small(
   name: string,
-  { source, text }: { readonly source: VariableSource; readonly text: string },
+  { source, utf8, text }: Given & { readonly text: string },
 ): InputVariable {
+  refuseBinary(source, utf8);
   const parsed = source.json ? jsonOrUndefined(text) : undefined;
   const value = parsed === undefined ? text : parsed;
   const image = imageOf(name, { summary: summarize(value, described(source.label)), bytes: encode(value) });
-  const what = parsed === undefined ? describe(text.length, source) : `${image.summary.shape}, from JSON`;
+  const what = parsed === undefined
+    ? describe(text.length, { source, utf8 })
+    : `${image.summary.shape}, from JSON${replacedText(utf8)}`;
   return { image, text: describeInputVariables(name, { what, label: source.label, preview: text }) };
 }
 
 async function large(
   name: string,
-  { source, store, pieces }: {
-    readonly source: VariableSource;
+  { source, utf8, store, pieces }: Given & {
     readonly store: LargeTextStore;
     readonly pieces: AsyncIterable<Uint8Array>;
   },
 ): Promise<InputVariable> {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let chars = 0, preview = "";
   const reference = await store.putLarge(async function* () {
     for await (const piece of pieces) {
-      const text = decode(() => decoder.decode(piece, { stream: true }), source.label);
+      refuseBinary(source, utf8);
+      const text = decoder.decode(piece, { stream: true });
       if (preview.length < PREVIEW_CHARS) preview += text.slice(0, PREVIEW_CHARS);
       chars += text.length;
       if (chars > MAX_CHARS) {
@@ -67,11 +78,11 @@ async function large(
       }
       yield piece;
     }
-    decode(() => decoder.decode(), source.label);
+    refuseBinary(source, utf8);
   }());
   const known = { type: "string", size: chars, shape: `string(${chars})`, inline: null };
   const image = imageOf(name, { summary: { ...known, ...described(source.label) }, bytes: new Uint8Array() });
-  const text = describeInputVariables(name, { what: describe(chars, source), label: source.label, preview });
+  const text = describeInputVariables(name, { what: describe(chars, { source, utf8 }), label: source.label, preview });
   return { image: { ...image, large: reference }, text };
 }
 
@@ -86,24 +97,21 @@ function described(label: string): Pick<VariableSummary, "declaration" | "doc"> 
   return { declaration: "const", doc: `from ${label}`.slice(0, 80) };
 }
 
-function describe(chars: number, { json }: VariableSource): string {
-  return `string of ${chars} characters${json ? ", JSON text that was not parsed" : ""}`;
+function describe(chars: number, { source, utf8 }: Given): string {
+  return `string of ${chars} characters${source.json ? ", JSON text that was not parsed" : ""}${replacedText(utf8)}`;
 }
 
-function decodeAll(pieces: readonly Uint8Array[], label: string): string {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  return decode(
-    () => pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode(),
-    label,
-  );
+function replacedText({ replaced }: Utf8Pieces): string {
+  return replaced === 0 ? "" : `; ${replaced} of the characters are U+FFFD for bytes that are not UTF-8`;
 }
 
-function decode(run: () => string, label: string): string {
-  try {
-    return run();
-  } catch {
-    throw new UsageError(`Cannot use ${label}: it is not UTF-8 text`);
-  }
+function refuseBinary({ label }: VariableSource, { isBinary }: Utf8Pieces): void {
+  if (isBinary) throw new UsageError(`Cannot use ${label}: it contains binary data, not text`);
+}
+
+function decodeAll(pieces: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("");
 }
 
 async function* joined(first: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {

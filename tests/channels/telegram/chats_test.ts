@@ -55,9 +55,9 @@ Deno.test("a file that is too large, is gone or is no text is told, and the next
     api.fail("getFile", refused(400, "Bad Request: file is too big"));
     api.say(null, { document: { file_id: "x", file_name: "y.bin" } });
     await until(() => api.shown().some((text) => text.includes("file is too big")));
-    api.files.set("bin", Uint8Array.from([0xff, 0xfe, 0xff, 0x00]));
+    api.files.set("bin", Uint8Array.from([0x7f, 0x45, 0xff, 0x00]));
     api.say(null, { document: { file_id: "bin", file_name: "z.bin" } });
-    await until(() => api.shown().some((text) => text.includes("Cannot use z.bin: it is not UTF-8 text")));
+    await until(() => api.shown().some((text) => text.includes("Cannot use z.bin: it contains binary data")));
     api.say("go on");
     await until(() => api.shown().some((text) => text.startsWith("fine")));
   }));

@@ -28,9 +28,9 @@ Deno.test("readGiven() keeps a small text as a value and a large one in pieces, 
   assert.deepEqual([decode(small.image.bytes), small.image.large], ["äöü 😀", undefined]);
   const text = "\ufeff" + "ä😀 text\n".repeat(700_000);
   const large = await given(text, { piece: 77_777 });
-  assert.equal(large.kept, text);
-  assert.deepEqual([large.image.bytes.length, large.image.summary.size], [0, text.length]);
-  assert.match(large.text, new RegExp(`string of ${text.length} characters\\.`));
+  assert.equal(large.kept, text.slice(1));
+  assert.deepEqual([large.image.bytes.length, large.image.summary.size], [0, text.length - 1]);
+  assert.match(large.text, new RegExp(`string of ${text.length - 1} characters\\.`));
 });
 
 Deno.test("readGiven() tells the same amount of any text, in one line", async () => {
@@ -50,9 +50,33 @@ Deno.test("readGiven() parses JSON, and gives what is none as text", async () =>
   assert.equal(decode((await given("{oops", { json: true })).image.bytes), "{oops");
 });
 
-Deno.test("readGiven() refuses what is no UTF-8, also when only the end is not", async () => {
-  await assert.rejects(given(new Uint8Array([0xff, 0xfe])), { name: "UsageError", message: /a\.txt: it is not UTF-8/ });
+Deno.test("readGiven() takes bytes that are not UTF-8, and counts what it replaced", async () => {
+  const latin = Uint8Array.from([0x67, 0x72, 0xfc, 0xdf]);
+  const { image, text } = await given(latin);
+  assert.equal(decode(image.bytes), "gr\uFFFD\uFFFD");
+  assert.match(text, /string of 4 characters; 2 of the characters are U\+FFFD for bytes that are not UTF-8\./);
   const cut = new Uint8Array((2 << 20) + 1).fill(97);
   cut[cut.length - 1] = 0xc3;
-  await assert.rejects(given(cut, { piece: 1 << 20 }), /it is not UTF-8/);
+  const large = await given(cut, { piece: 1 << 20 });
+  assert.equal(large.kept, `${"a".repeat(2 << 20)}\uFFFD`);
+  assert.match(large.text, /; 1 of the characters are U\+FFFD/);
+  const many = await given(new Uint8Array(5 << 20).fill(0xe9), { piece: 77_777 });
+  assert.deepEqual([many.image.summary.size, new Set(many.kept).size], [5 << 20, 1]);
+});
+
+Deno.test("readGiven() reads UTF-16 by its mark, and JSON with a mark", async () => {
+  const wide = (text: string) =>
+    Uint8Array.from([0xff, 0xfe, ...[...text].flatMap((one) => [one.charCodeAt(0) & 0xff, one.charCodeAt(0) >> 8])]);
+  const { image } = await given(wide("größe\n"), { piece: 3 });
+  assert.equal(decode(image.bytes), "größe\n");
+  const list = await given('\ufeff[{"id":1}]', { json: true, piece: 2 });
+  assert.deepEqual(decode(list.image.bytes), [{ id: 1 }]);
+});
+
+Deno.test("readGiven() refuses what is binary", async () => {
+  const wanted = { name: "UsageError", message: /a\.txt: it contains binary data, not text/ };
+  await assert.rejects(given(Uint8Array.from([1, 0, 0xff])), wanted);
+  const large = new Uint8Array(2 << 20).fill(0xff);
+  large[7] = 0;
+  await assert.rejects(given(large, { piece: 1 << 20 }), wanted);
 });
