@@ -48,7 +48,7 @@ export async function undoChanges(
   const all = await checkpoints.list();
   const changes = chooseChanges(all, { ...choice, force });
   if (changes.length === 0 && choice.changes) return { changes, files: [], kept: [] }; // they were undone before
-  if (changes.length === 0) throw new Error(nothing(all, choice));
+  if (changes.length === 0) throw nothing(all, choice);
   const { items, kept } = await itemsOf(context, { changes, checkpoints, force });
   if (items.length === 0 && kept.length > 0) throw allKept(kept, choice);
   if (!dryRun) {
@@ -62,10 +62,11 @@ export async function undoChanges(
   return { changes, files, kept };
 }
 
-function nothing(all: readonly Checkpoint[], choice: UndoChoice): string {
-  const rest = choice.redo ? undefined : chooseChanges(all, { ...choice, force: true })[0];
-  const paths = rest?.items.map(({ path }) => path).slice(0, MAX_NAMED).join(", ");
-  return `Nothing to ${choice.redo ? "redo" : "undo"}${paths ? `; an undo kept ${paths}` : ""}`;
+function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {
+  const [rest] = choice.redo ? [] : chooseChanges(all, { ...choice, force: true });
+  if (rest === undefined) return new Error(`Nothing to ${choice.redo ? "redo" : "undo"}`);
+  const paths = rest.items.map(({ path }) => path).slice(0, MAX_NAMED).join(", ");
+  return new FilesChanged(`Nothing to undo, except in ${paths}, which an undo kept`);
 }
 
 function allKept(kept: readonly Kept[], { redo }: UndoChoice): Error {

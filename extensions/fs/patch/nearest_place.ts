@@ -155,7 +155,7 @@ function named([char, next]: readonly string[]): string {
 
 /** Normalizes a line, of which only the beginning is compared: characters that look alike are the same. */
 function squeezed(line: string): string {
-  return line.slice(0, MAX_LINE).normalize("NFC").replace(/[\u2018\u2019\u201a\u00b4]/g, "'")
+  return line.slice(0, MAX_LINE).normalize("NFC").toLowerCase().replace(/[\u2018\u2019\u201a\u00b4]/g, "'")
     .replace(/[\u201c\u201d\u201e]/g, '"').replace(/[\u2010-\u2014\u2212]/g, "-").replace(/\u2026/g, "...")
     .replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, "").trim().replace(/\s+/g, " ");
 }

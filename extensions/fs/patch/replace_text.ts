@@ -33,6 +33,7 @@ export async function replaceText(
       `Cannot edit ${path}: old text occurs ${places.length} times; add lines around it or set all: true\n${shown}${more}`,
     );
   }
+  const hasOwnEnds = wanted.old.includes("\n") || wanted.new.includes("\r") || !wanted.new.includes("\n");
   const size = text.length + places.length * (wanted.new.length - wanted.old.length);
   if (size > MAX_TEXT) {
     throw new RangeError(
@@ -42,10 +43,17 @@ export async function replaceText(
   const parts: string[] = [];
   let done = 0;
   for (const at of places) {
-    parts.push(text.slice(done, at), wanted.new);
+    parts.push(text.slice(done, at), hasOwnEnds ? wanted.new : withEndsOf(text, at, wanted.new));
     done = at + wanted.old.length;
   }
   return parts.join("") + text.slice(done);
+}
+
+/** New lines in the place of a part of a line end like that line, or else like the one before. */
+function withEndsOf(text: string, at: number, lines: string): string {
+  const next = text.indexOf("\n", at);
+  const end = next < 0 ? text.lastIndexOf("\n", at) : next;
+  return end > 0 && text[end - 1] === "\r" ? lines.replaceAll("\n", "\r\n") : lines;
 }
 
 /** Models write line feeds; in a file with CRLF, text is searched and replaced with CRLF. */

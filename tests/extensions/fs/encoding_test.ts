@@ -12,6 +12,15 @@ Deno.test("fs.edit() keeps a byte order mark, CRLF, lone line feeds and a missin
   assert.deepEqual([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf]);
 });
 
+Deno.test("fs.edit() ends new lines as the line ends that they are put into", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\r\ntwo\nthree\r\nfour", "b.txt": "x\ry\n" });
+  const all = [["one", "1\n1.5"], ["two", "2\n2.5"], ["four", "4\n4.5"]].map(([old, now]) => ({ old, new: now }));
+  await workspace.call("edit", "a.txt", all);
+  assert.equal(await workspace.text("a.txt"), "1\r\n1.5\r\n2\n2.5\nthree\r\n4\r\n4.5");
+  await workspace.call("edit", "b.txt", { old: "x", new: "X" });
+  assert.equal(await workspace.text("b.txt"), "X\ry\n");
+});
+
 Deno.test("fs keeps modes, and gives no new contents the rights of another user", async () => {
   await using workspace = await Workspace.with({ "run.sh": "1", "odd.sh": "1" });
   await Deno.chmod(join(workspace.root, "run.sh"), 0o751);

@@ -46,7 +46,7 @@ Deno.test("fs.undo() keeps a file that somebody else changed since, names it, an
     { path: "b.txt", kept: "changed since by someone else" },
   ]);
   assert.deepEqual([await workspace.text("a.txt"), await workspace.text("b.txt")], ["a\n", "B and mine\n"]);
-  assert.equal(await workspace.refusal("undo"), "Nothing to undo; an undo kept b.txt");
+  assert.equal(await workspace.refusal("undo"), "Nothing to undo, except in b.txt, which an undo kept");
   await workspace.call("undo", { redo: true });
   assert.equal(await workspace.text("a.txt"), "A\n");
   await workspace.put("b.txt", "B\n");

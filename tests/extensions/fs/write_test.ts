@@ -109,6 +109,7 @@ Deno.test("fs.edit() names the first character that looks like another", async (
     await of("a b \tc"),
     /white space only: copy it exactly; its character 2 is U\+00A0 NO-BREAK SPACE, not U\+0020 SPACE/,
   );
+  assert.match(await of("one"), /line 1 is the nearest: "One"; its character 1 is O \(U\+004F\), not o \(U\+006F\)/);
   assert.match(await of("One\nIt's"), /its first line is line 1 of the file; line 2 is the nearest/);
   assert.match(
     await of("a\u00a0b \tc\nand more"),
