@@ -106,7 +106,7 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
 /** What a part makes of a file or link. */
 async function changedBy(
   context: FsContext,
-  { to, hunks, mode, isLink }: PatchPart,
+  { to, hunks, mode, isLink, isWhole }: PatchPart,
   { old, target, place }: {
     readonly old: Content;
     readonly target: WorkspacePath;
@@ -114,6 +114,7 @@ async function changedBy(
   },
 ): Promise<Content> {
   const { path } = place;
+  if (isWhole) return null;
   if (hunks.length > 0 && old !== null && (old.kind === "link") !== isLink) {
     throw new Error(`Cannot patch ${path}: it is ${isLink ? "not a link" : "a link"}, unlike in the patch`);
   }

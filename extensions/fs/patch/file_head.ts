@@ -92,7 +92,8 @@ export class FileHead {
   part(hunks: readonly PatchHunk[]): PatchPart {
     const { from, to, isCopy } = this.#places();
     const mode = this.#mode();
-    const own = { from, to, hunks, isCopy, diff: this.#diff, isLink: mode === LINK, mode: mode === LINK ? null : mode };
+    const isLink = mode === LINK;
+    const own = { from, to, hunks, isCopy, diff: this.#diff, isLink, mode: isLink ? null : mode, isWhole: false };
     const [old = "", now = ""] = this.#values.get("index")?.split(" ")[0]?.split("..") ?? [];
     const isMade = /^0+$/.test(old), isGone = /^0+$/.test(now);
     if (isMade && !this.#values.has("new file mode") || isGone && !this.#values.has("deleted file mode")) {

@@ -8,6 +8,8 @@ const MAX_SHOWN = 80;
 const HUNK = /^@@(?: -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?)?(?: @@.*| \.\.\. @@.*|\s*)$/s;
 const SEARCH = /^(<{5,9}) ?SEARCH/;
 const REPLACE = /^(>{5,9}) ?REPLACE/;
+/** Lines of Codex's own patches, whose hunks have no counts and whose names have no prefix. */
+const CODEX = /^\*\*\* (?:(Begin Patch|End Patch|End of File)\s*$|(Update|Add|Delete) File: (.+)$|Move to: )/;
 const MAIL = /^From [0-9a-f]{40}/;
 const FENCE = /^\s*`{3,}/;
 const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
@@ -23,7 +25,7 @@ const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
  *     new lines
  *     >>>>>>> REPLACE
  *
- * An empty search creates a file. Prose is possible around the parts, but every line that could belong to one is read:
+ * An empty search creates a file. Codex's patches (`*** Update File: path`) are read too. Prose is possible around the parts, but every line that could belong to one is read:
  * otherwise it throws Error with the number of the line, so that no part of a patch is left out. `isFile` decides
  * between readings of a name.
  */
@@ -78,6 +80,7 @@ class PatchReader {
   /** Reads a line with its part, unless it is prose. */
   #isPart(line: string): boolean {
     if (SEARCH.test(line)) this.#block();
+    else if (CODEX.test(line)) this.#codex(line);
     else if (line.startsWith("diff --git ")) {
       this.#finish();
       this.#head = new FileHead(this.#at++, { line, diff: this.#diff });
@@ -203,7 +206,7 @@ class PatchReader {
   /** Whether a line ends a hunk of which this is left; null if the header does not say. */
   #isBoundary(left: Counts | null): boolean {
     const line = this.#line(this.#at);
-    if (/^@@|^diff -|^Index: |^={60}/.test(line) || MAIL.test(line) || SEARCH.test(line)) return true;
+    if (/^@@|^diff -|^Index: |^={60}/.test(line) || [MAIL, SEARCH, CODEX].some((one) => one.test(line))) return true;
     const isFull = left?.old === 0 && left.new === 0;
     if (isFull && isSignature(line)) return true;
     if (!this.#isPair(this.#at)) return false;
@@ -213,6 +216,41 @@ class PatchReader {
 
   #isPair(at: number): boolean {
     return this.#line(at).startsWith("--- ") && this.#line(at + 1).startsWith("+++ ");
+  }
+
+  /** A file of Codex's patches. What stands after @@ helps models to find the place; the lines must be in one place. */
+  #codex(line: string): void {
+    const start = this.#at++;
+    const [, border, kind, name = ""] = CODEX.exec(line) ?? [];
+    this.#finish();
+    if (border !== undefined) return;
+    const from = name.trim();
+    const [, target = from] = kind === "Update" ? /^\*\*\* Move to: (.+)$/.exec(this.#line(this.#at)) ?? [] : [];
+    if (target !== from) this.#at++;
+    const hunks: PatchHunk[] = [];
+    while (this.#at < this.#lines.length) {
+      const next = this.#line(this.#at);
+      const isSkipped = next.trim() === "" || next.startsWith("@@") || next.startsWith("*** End of File");
+      if (!isSkipped && this.#isBoundary(null)) break;
+      if (isSkipped) {
+        this.#at++;
+        continue;
+      }
+      const at = this.#at;
+      const { old, new: now, isChange } = this.#hunkLines(null);
+      if (!isChange || kind === "Delete" || kind === "Add" && old.length > 0) {
+        throw this.#unreadable(at, "it changes nothing");
+      }
+      hunks.push({ line: null, old, new: now, ended: null });
+    }
+    const isNothing = kind === undefined || kind === "Add" && hunks.length > 1;
+    if (isNothing || kind === "Update" && hunks.length === 0 && target === from) {
+      throw this.#unreadable(start, "nothing follows that changes a file");
+    }
+    const isNew = kind === "Add", isGone = kind === "Delete";
+    const to = isGone ? null : target.trim();
+    const own = { from: isNew ? null : from, to, hunks, mode: null, isLink: false, isCopy: false, diff: null };
+    this.#parts.push({ ...own, isWhole: isGone });
   }
 
   #block(): void {
@@ -237,7 +275,8 @@ class PatchReader {
     const hunk = { line: null, old: inner.slice(0, middle), new: inner.slice(middle + 1), ended: null };
     const path = this.#pathBefore(start, { isNew: hunk.old.length === 0 });
     const from = hunk.old.length === 0 ? null : path;
-    this.#parts.push({ from, to: path, hunks: [hunk], mode: null, isLink: false, isCopy: false, diff: null });
+    const own = { from, to: path, hunks: [hunk], mode: null, isLink: false, isCopy: false, diff: null };
+    this.#parts.push({ ...own, isWhole: false });
     [this.#path, this.#at] = [path, end + 1];
   }
 

@@ -22,6 +22,8 @@ export interface PatchPart {
   readonly isLink: boolean;
   /** Whether `from` remains. */
   readonly isCopy: boolean;
+  /** Whether the file is removed whatever is in it. */
+  readonly isWhole: boolean;
   /** Number of the git diff that it belongs to; null outside of one. All parts of a diff start from the same tree. */
   readonly diff: number | null;
 }

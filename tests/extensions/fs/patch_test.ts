@@ -216,6 +216,35 @@ Deno.test("fs.patch() applies a diff and blocks in one text, and reads names wit
   assert.equal(await workspace.text("b.txt"), "y\n");
 });
 
+Deno.test("fs.patch() applies the patches of Codex", async () => {
+  await using workspace = await Workspace.with({
+    "a b.txt": FILE,
+    "b.txt": "x\ny\n",
+    "old.txt": "gone\n",
+    "c.txt": "c\n",
+  });
+  await workspace.call(
+    "patch",
+    "*** Begin Patch\n*** Update File: a b.txt\n@@ def one\n one\n-two\n+2\n\n@@\n six\n-seven\n+7\n*** End of File\n" +
+      "*** Add File: new/n.txt\n+first\n+\n+third\n*** Delete File: old.txt\n*** Update File: b.txt\n*** Move to: d.txt\n" +
+      "-x\n+X\n y\n*** Update File: c.txt\n*** Move to: e.txt\n*** End Patch\n",
+  );
+  assert.deepEqual(await workspace.names(), ["a b.txt", "d.txt", "e.txt", "new"]);
+  assert.equal(await workspace.text("a b.txt"), FILE.replace("two", "2").replace("seven", "7"));
+  assert.deepEqual([await workspace.text("new/n.txt"), await workspace.text("d.txt")], ["first\n\nthird\n", "X\ny\n"]);
+  const of = (text: string) => workspace.refusal("patch", `*** Begin Patch\n${text}\n*** End Patch\n`);
+  assert.match(
+    await of("*** Update File: d.txt\n@@\nX\n-y\n+Y"),
+    /line 4 cannot be read: "X"; a line of a hunk begins/,
+  );
+  assert.match(await of("*** Update File: d.txt"), /line 2 cannot be read: .*; nothing follows that changes a file/);
+  assert.match(await of("*** Add File: n.txt\n+a\nb"), /line 4 cannot be read: "b"/);
+  assert.match(await of("*** Delete File: d.txt\n-x"), /line 3 cannot be read: "-x"/);
+  assert.match(await of("*** Delete File: nope.txt"), /Cannot patch nope\.txt: no such file/);
+  assert.match(await of("*** Move to: z.txt"), /line 2 cannot be read/);
+  assert.deepEqual(await workspace.names(), ["a b.txt", "d.txt", "e.txt", "new"]);
+});
+
 Deno.test("fs.patch() does not guess which line divides a block, and takes longer markers", async () => {
   await using workspace = await Workspace.with({ "a.md": "Title\n=======\nold\n" });
   const block = (mark: string) =>
