@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d81bf3d547704a1e02461bacace444fa381540abf5d35319da19c0f37da59f60
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5f7bd43891740b7bcbda2a32fd00687c790ec2d10b345a070c9566fcf90da045
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -558,11 +558,14 @@ export declare class Semaphore {
 }
 /** Whether the work settled, either way, before the time was up. */
 export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
+export interface ReadOptions {
+  /** Whether a link at the end is followed. */
+  readonly links?: boolean;
+  readonly most?: number;
+}
 /** Text of a file; null if it is missing, not a regular file, or larger than any configuration. Links are followed only
  * in the user's own files: those of a repository may lead anywhere. */
-export declare function smallTextFile(path: string, { links }?: {
-  readonly links?: boolean;
-}): Promise<string | null>;
+export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
 /** What JSON of others may have; more takes many times the memory of its text, and deeper ends the stack of readers. */
 export interface JsonLimits {
   readonly values: number;

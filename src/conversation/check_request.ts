@@ -1,7 +1,7 @@
 import { UsageError } from "../domain/errors.ts";
-import { namedRoutes, unpriced, unpricedText } from "../providers/router/named_routes.ts";
+import { unpricedText } from "../providers/router/named_routes.ts";
 import type { ModelRoute } from "../providers/router/router.ts";
-import { isPreference } from "../query/chosen_route.ts";
+import { unpricedRoute } from "../query/chosen_route.ts";
 import { needsPrice, type QueryLimits } from "../query/limits.ts";
 
 /** Longest request in characters; longer text belongs in a file or the variable `context`. */
@@ -22,11 +22,7 @@ export function checkPrice(
   },
   { routes }: { readonly routes: readonly ModelRoute[] },
 ): void {
-  const [root, ...others] = routes;
-  if (!needsPrice(limits) || root === undefined) return;
-  const prefer = model !== null && isPreference(model) ? model : null;
-  const asked = model === null || prefer !== null ? routes : namedRoutes([root, ...others], model);
-  const refused = unpriced(asked, { prefer });
+  const refused = needsPrice(limits) ? unpricedRoute(routes, model) : null;
   if (refused === null) return;
   const limit = limits.costUsd === null ? "a quota of its cost" : `a limit of $${limits.costUsd}`;
   throw new UsageError(`Cannot use ${refused.model} with ${limit}: ${unpricedText(refused)}`);

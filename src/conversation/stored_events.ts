@@ -54,9 +54,17 @@ function sendIteration(iteration: StoredIteration, emitter: Emitter): void {
 /** Rebuilds the result of a stored query. */
 export function resultOf(query: EndedQuery): QueryResult {
   const { status, reason, answer, answerType, confidence, queryId, conversationId } = query;
-  const { iterations, usage, costUsd, ms, notes, noAnswer } = query;
+  const { iterations, usage, costUsd, ms, notes, noAnswer, temporary } = query;
   return {
     ...{ status, reason, answer, answerType, confidence, queryId, conversationId },
-    ...{ iterations, usage, costUsd, ms, notes, ...(noAnswer ? { noAnswer } : {}) },
+    ...{
+      iterations,
+      usage,
+      costUsd,
+      ms,
+      notes,
+      ...(noAnswer ? { noAnswer } : {}),
+      ...(temporary ? { temporary } : {}),
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { Cancelled, ProviderError } from "../domain/errors.ts";
+import { Cancelled, ProviderError, type ProviderErrorCode } from "../domain/errors.ts";
 import type { ModelTrace } from "../domain/query/model_trace.ts";
 import type { QueryEventBody } from "../domain/query/query_event.ts";
 import type { ParsedReply, Reply } from "../prompt/reply/reply.ts";
@@ -28,9 +28,13 @@ export interface ModelCallOutcome {
   readonly ms: number;
   /** The call failed in a way that a retry cannot fix. */
   readonly fatal: boolean;
+  /** The cause of the failure may pass later. */
+  readonly temporary: boolean;
 }
 
 const AFTER_REQUEST_MS = 40;
+/** Even if the router does not try them again. */
+const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "server", "stall"];
 
 /** Calls the model once (the router retries), streaming thinking and code to the channels once `announced` resolves.
  * Throws only `Cancelled` and defects. */
@@ -68,7 +72,13 @@ export async function askModel(
     if (!progress.thought && said !== "") send({ type: "thinking", delta: said });
     const last = traces.at(-1);
     if (last && parsed.ok) traces[traces.length - 1] = { ...last, repairs: parsed.reply.repairs };
-    return { ...facts(), ...servedBy({ ...answer, text }, parsed), thinking: answer.reasoning || said, fatal: false };
+    return {
+      ...facts(),
+      ...servedBy({ ...answer, text }, parsed),
+      thinking: answer.reasoning || said,
+      fatal: false,
+      temporary: false,
+    };
   } catch (error) {
     if (frame.signal.aborted) throw new Cancelled("Query cancelled");
     if (!(error instanceof ProviderError)) throw error;
@@ -90,6 +100,7 @@ function failedWith(
     usage: NO_USAGE,
     costUsd: null,
     fatal: !brokeOff && isInfrastructure(error),
+    temporary: error.retryable || PASSING.includes(error.code),
   };
 }
 

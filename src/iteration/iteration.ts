@@ -102,6 +102,8 @@ export type IterationResult =
     readonly reason: string;
     /** A retry cannot help. */
     readonly fatal: boolean;
+    /** Its cause may pass later. */
+    readonly temporary: boolean;
     /** Null if every block failed. */
     readonly fault: IterationFault | null;
     /** Why the final that came with failed blocks was refused; null if there was none. */

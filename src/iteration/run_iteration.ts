@@ -61,11 +61,12 @@ async function giveUp(
   { reason, fault, recorder }: { readonly reason: string; readonly fault: IterationFault; readonly recorder: Recorder },
 ): Promise<Iterated> {
   await recorder.fail(reason);
-  const { thinking, fatal, model, text } = asked;
+  const { thinking, fatal, temporary, model, text } = asked;
   const result: IterationResult = {
     kind: "failed",
     reason,
     fatal,
+    temporary,
     fault,
     refused: null,
     unsupported: null,
@@ -172,7 +173,8 @@ function conclude(
     const { error, outcome } = failed.result;
     const reason = `every block failed: ${error ? `${error.name}: ${error.message}` : outcome}`;
     const { reason: refused = null, unsupported = null } = settled ?? {};
-    return { ...common, kind: "failed", reason, fatal: false, fault: null, refused, unsupported, prose: null };
+    const rest = { fatal: false, temporary: false, fault: null, refused, unsupported, prose: null };
+    return { ...common, kind: "failed", reason, ...rest };
   }
   if (settled) return { ...common, ...settled };
   if (entries.length > 0) return { ...common, kind: "executed" };

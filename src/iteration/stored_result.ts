@@ -25,7 +25,17 @@ export function storedResult(stored: StoredIteration): Exclude<IterationResult, 
     default: {
       const reason = error ?? "every block failed";
       const fault = common.entries.length > 0 ? null : "call";
-      return { ...common, kind: "failed", reason, fatal: false, fault, refused: null, unsupported: null, prose: null };
+      return {
+        ...common,
+        kind: "failed",
+        reason,
+        fatal: false,
+        temporary: false,
+        fault,
+        refused: null,
+        unsupported: null,
+        prose: null,
+      };
     }
   }
 }

@@ -5,6 +5,8 @@ import type { Emit } from "../domain/query/query_event.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
 import { Environment } from "../environment/environment.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
+import { unpricedText } from "../providers/router/named_routes.ts";
+import { unpricedRoute } from "./chosen_route.ts";
 import type { Ledger } from "./ledger.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
 import type { QueryParts } from "./query_parts.ts";
@@ -57,6 +59,8 @@ export async function childQuery(
   if (task.trim() === "") throw refused("Cannot run a child query without a task");
   const iterationId = environment.iterationId;
   if (iterationId === null) throw refused("Cannot run a child query outside an iteration");
+  const unpriced = child.ledger.priced ? unpricedRoute(child.parts.router.routes, options.model ?? null) : null;
+  if (unpriced) throw refused(`Cannot run a child query with ${unpriced.model}: ${unpricedText(unpriced)}`);
   const gate = DEPTHS[depth - 1];
   if (!gate) throw refused(`Cannot run a child query at depth ${depth}`);
   const { images, copies } = await environment.fork(options.vars ?? []);

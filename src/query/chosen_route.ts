@@ -1,5 +1,5 @@
-import { namedRoutes } from "../providers/router/named_routes.ts";
-import type { ModelPreference, Router } from "../providers/router/router.ts";
+import { namedRoutes, unpriced } from "../providers/router/named_routes.ts";
+import type { ModelPreference, ModelRoute, Router } from "../providers/router/router.ts";
 
 /** The model for which a query is composed: the named one, or the root model. A preference chooses for each call. */
 export function chosenRoute(
@@ -16,4 +16,12 @@ export const PREFERENCES: readonly ModelPreference[] = ["cost", "speed", "intell
 
 export function isPreference(name: string): name is ModelPreference {
   return PREFERENCES.some((one) => one === name);
+}
+
+/** The model that would serve a query of this name, if its price is unknown. */
+export function unpricedRoute(routes: readonly ModelRoute[], name: string | null): ModelRoute | null {
+  const [root, ...others] = routes;
+  if (root === undefined) return null;
+  const prefer = name !== null && isPreference(name) ? name : null;
+  return unpriced(name === null || prefer !== null ? routes : namedRoutes([root, ...others], name), { prefer });
 }

@@ -153,6 +153,7 @@ function compose(
     ...ledger.spent,
     ms,
     ...(final?.answer || reason === "answered" ? {} : { noAnswer: true as const }),
+    ...(reason === "provider" && state.temporary ? { temporary: true as const } : {}),
     notes: [...final?.notes ?? [], ...changedFiles(state), ...endedPrograms(environment)],
     ...(final?.value === undefined ? {} : { value: final.value }),
   };

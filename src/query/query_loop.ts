@@ -178,6 +178,7 @@ export class QueryLoop {
         return "answered";
       case "failed": {
         state.failed(result.reason);
+        state.temporary = result.temporary;
         // Neither the connection nor the service is the model's fault.
         if (result.fault !== "broken" && result.fault !== "call") state.unusable();
         if (result.entries.length === 0) {

@@ -32,6 +32,8 @@ export class QueryState {
   readonly errors: string[] = [];
   readonly faults = new Faults();
   refused: string | null = null;
+  /** Whether the cause of the last failed call may pass later. */
+  temporary = false;
   thinking = "";
   /** How many iterations had thinking. */
   thoughts = 0;

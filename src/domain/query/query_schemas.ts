@@ -36,6 +36,7 @@ export const QueryResultSchema = z.object({
   ms: z.number(),
   notes: z.array(z.string()),
   noAnswer: z.literal(true).optional().describe("Present if `answer` only says why there is none"),
+  temporary: z.literal(true).optional().describe("Present if the cause may pass, so that the same may succeed later"),
   value: (z.unknown() as z.ZodType<JsonValue>).optional().describe("The answer as data, if a schema was given"),
 }).describe("Result of a query");
 

@@ -124,6 +124,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
     notes: facts.notes ?? [],
     steered: facts.steered ?? [],
     ...(facts.noAnswer ? { noAnswer: true as const } : {}),
+    ...(facts.temporary ? { temporary: true as const } : {}),
   };
   const { status } = row;
   if (status === "running") return { ...known, running: true, status, reason: null };

@@ -82,7 +82,7 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   const { heartbeatMs } = parts.limits;
   if (body.stream) return eventStream(asked.events(query.events(), begun), { headers, heartbeatMs, left });
   const result = await query.result();
-  const failure = openAiFailure(result);
+  const failure = openAiFailure(result, c.env.runs);
   if (failure) throw failure;
   return c.json(await asked.whole(result, begun), 200, headers);
 }

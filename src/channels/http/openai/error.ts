@@ -21,15 +21,24 @@ const CODES: Partial<Record<ProblemKind, string>> = {
   quota: "insufficient_quota",
 };
 
-const OF_THE_MODEL: readonly QueryReason[] = ["provider", "answer_schema", "unusable_replies", "unsupported_answer"];
+/** Ends whose cause may pass, so that the same request may succeed later. */
+const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
+  configuration: "unavailable",
+  process_lost: "unavailable",
+  unstored: "unavailable",
+  defect: "defect",
+};
 
-/** The problem to report for a query without an answer, or with one that is not stored; null otherwise. */
-export function openAiFailure(result: Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer">): Problem | null {
-  const { reason } = result;
+type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "temporary">;
+
+/** The problem to report for a query without an answer, or with one that is not stored; null otherwise. Clients repeat
+ * a request by themselves after 5xx, and with it the whole query: an end that would be the same again is 400.
+ * `closing`: the server shuts down. */
+export function openAiFailure(result: Ended, { closing = false }: { readonly closing?: boolean } = {}): Problem | null {
+  const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;
-  return new Problem(shownAnswer(result), {
-    kind: OF_THE_MODEL.includes(reason) ? "provider" : "unavailable",
-  });
+  const passing = temporary ? "provider" : closing && reason === "cancelled" ? "unavailable" : PASSING[reason];
+  return new Problem(shownAnswer(result), passing ? { kind: passing } : { kind: "no-answer", code: reason });
 }
 
 /** The error object in OpenAI's format. */
@@ -38,7 +47,9 @@ export function openAiErrorBody(
 ): { readonly error: Readonly<Record<string, unknown>> } {
   const { kind, message, facts } = problem;
   const param = facts.errors?.[0]?.path || null;
-  const code = kind === "not-found" && param === "model" ? "model_not_found" : CODES[kind] ?? kind.replaceAll("-", "_");
+  const code = kind === "not-found" && param === "model"
+    ? "model_not_found"
+    : facts.code ?? CODES[kind] ?? kind.replaceAll("-", "_");
   return { error: { message, type: TYPES[kind] ?? "invalid_request_error", param, code } };
 }
 

@@ -3,6 +3,7 @@ import { type FaultKind, faultOf } from "../../../domain/query/fault_of.ts";
 /** Status and title of each kind of problem; the kind is the last part of `type` in the problem details. */
 const KINDS = {
   "bad-request": [400, "The request is invalid"],
+  "no-answer": [400, "The query ended without an answer"],
   unauthorized: [401, "A valid bearer token is required"],
   forbidden: [403, "The request comes from another origin"],
   "insufficient-scope": [403, "The token lacks the required scope"],
@@ -35,6 +36,8 @@ export class Problem extends Error {
       readonly kind: ProblemKind;
       /** Overrides the default status of the kind. */
       readonly status?: number;
+      /** Overrides the code of the kind for clients of OpenAI's API. */
+      readonly code?: string;
       readonly headers?: Readonly<Record<string, string>>;
       /** Paths of invalid values in the body or the query string. */
       readonly errors?: readonly { readonly path: string; readonly message: string }[];

@@ -137,7 +137,7 @@ Deno.test("openai client: errors come in OpenAI's shape", async () => {
   await assert.rejects(ask({ model: "gpt-x" }), { status: 404 });
   await assert.rejects(ask({ metadata: { conversation: "01234567-none" } }), { status: 404 });
   await assert.rejects(ask({}, "wrong-token-0123456789"), OpenAI.AuthenticationError);
-  await assert.rejects(ask({}), { status: 502, type: "server_error" });
+  await assert.rejects(ask({}), { status: 400, type: "invalid_request_error", code: "provider" });
   await assert.rejects(async () => {
     for await (
       const _ of await openAiClient(rig).chat.completions.create({ model: "vis", messages: [user("x")], stream: true })

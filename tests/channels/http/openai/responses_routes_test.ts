@@ -178,7 +178,7 @@ Deno.test("openai client: a response that a limit ended is incomplete, one that 
     "max_output_tokens",
     "The best so far",
   ]);
-  await assert.rejects(responses.create({ input: "x" }), { status: 502, type: "server_error" });
+  await assert.rejects(responses.create({ input: "x" }), { status: 400, code: "provider" });
   const events = await Array.fromAsync(await responses.create({ input: "x", stream: true }));
   const last = events.at(-1);
   assert.ok(last?.type === "response.failed");

@@ -1,0 +1,138 @@
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { ChatOpenAI } from "@langchain/openai";
+import { generateText, jsonSchema, Output } from "ai";
+import assert from "node:assert/strict";
+import OpenAI from "openai";
+import { openAiFailure } from "../../../../src/channels/http/openai/error.ts";
+import { ProviderError } from "../../../../src/domain/errors.ts";
+import { hasAnswer, QUERY_REASONS } from "../../../../src/domain/query/query_result.ts";
+import { final, replyJson, type ScriptedReply } from "../../../helpers/scripted_provider.ts";
+import { type Rig, startRig, TOKEN } from "../_rig.ts";
+import { openAiClient } from "./_client.ts";
+
+const NUMBER = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
+
+interface Lasting {
+  readonly otherwise: ScriptedReply;
+  readonly code: string;
+  /** Calls of the model in one query. */
+  readonly calls: number;
+  readonly schema?: true;
+}
+
+const refused = new ProviderError("Cannot use the request: it was refused", { code: "refused", retryable: false });
+const noKey = new ProviderError("Cannot sign in: check the key", { code: "auth", retryable: false, status: 401 });
+
+/** Ends that a repetition would not change. */
+const LASTING: readonly Lasting[] = [
+  { otherwise: replyJson([], { final: "no number" }), code: "answer_schema", calls: 3, schema: true },
+  { otherwise: refused, code: "provider", calls: 3 },
+  { otherwise: noKey, code: "provider", calls: 1 },
+  { otherwise: "", code: "unusable_replies", calls: 3 },
+];
+
+async function withRig({ otherwise }: Pick<Lasting, "otherwise">, work: (rig: Rig) => Promise<void>): Promise<void> {
+  await using rig = await startRig([], { engine: { scripted: { otherwise }, settings: { budget: 2 } } });
+  await work(rig);
+}
+
+Deno.test("AI SDK and LangChain, with their own retries, run a query once that ends without an answer", async () => {
+  for (const end of LASTING) {
+    const { code, calls, schema } = end;
+    await withRig(end, async (rig) => {
+      const vis = createOpenAICompatible({
+        ...{ name: "vis", baseURL: `${rig.url}v1`, apiKey: TOKEN },
+        supportsStructuredOutputs: true,
+      });
+      const output = schema ? { output: Output.object({ schema: jsonSchema(NUMBER as object) }) } : {};
+      await assert.rejects(generateText({ model: vis("vis"), prompt: "x", ...output }), { statusCode: 400 }, code);
+      assert.equal(rig.engine.provider.requests.length, calls, `AI SDK, ${code}`);
+    });
+    await withRig(end, async (rig) => {
+      const model = new ChatOpenAI({ model: "vis", apiKey: TOKEN, configuration: { baseURL: `${rig.url}v1` } });
+      const asking = schema
+        ? model.withStructuredOutput({ ...NUMBER, title: "n" }, { method: "jsonSchema" }).invoke("x")
+        : model.invoke("x");
+      await assert.rejects(asking, (error) => {
+        assert.equal(Object(error).status, 400, String(error));
+        return true;
+      });
+      assert.equal(rig.engine.provider.requests.length, calls, `LangChain, ${code}`);
+    });
+    await withRig(end, async (rig) => {
+      const client = new OpenAI({ baseURL: `${rig.url}v1`, apiKey: TOKEN });
+      const format = { type: "json_schema" as const, json_schema: { name: "n", schema: NUMBER } };
+      await assert.rejects(
+        client.chat.completions.create({
+          ...{ model: "vis", messages: [{ role: "user", content: "x" }] },
+          ...(schema ? { response_format: format } : {}),
+        }),
+        { status: 400, code },
+      );
+      assert.equal(rig.engine.provider.requests.length, calls, `openai, ${code}`);
+    });
+  }
+});
+
+Deno.test("openai client: an end whose cause may pass is 502, again for the key that it was stored under", async () => {
+  const away = new ProviderError("Cannot reach it", { code: "network", retryable: false });
+  await withRig({ otherwise: away }, async (rig) => {
+    const headers = { "Idempotency-Key": "one" };
+    const ask = () => openAiClient(rig).chat.completions.create(BODY, { headers });
+    await assert.rejects(ask(), { status: 502, type: "server_error" });
+    await assert.rejects(ask(), { status: 502, type: "server_error" });
+    assert.equal(rig.engine.provider.requests.length, 1);
+  });
+});
+
+const BODY = { model: "vis", messages: [{ role: "user" as const, content: "x" }] };
+
+Deno.test("openAiFailure() has a status for every end, 5xx only where a repetition may help", () => {
+  const statuses = QUERY_REASONS.map((reason) => {
+    const failure = openAiFailure({ reason, answer: "why", notes: [], noAnswer: true });
+    return `${reason} ${failure?.status}`;
+  });
+  assert.deepEqual(statuses, [
+    "answered 400",
+    "max_iterations 400",
+    "error_budget 400",
+    "answer_schema 400",
+    "unusable_replies 400",
+    "unsupported_answer 400",
+    "limit_cost 400",
+    "limit_tokens 400",
+    "limit_time 400",
+    "provider 400",
+    "configuration 503",
+    "cancelled 400",
+    "process_lost 503",
+    "unstored 503",
+    "defect 500",
+  ]);
+  const lost = { reason: "cancelled", answer: "why", notes: [] } as const;
+  assert.equal(openAiFailure(lost, { closing: true })?.status, 503);
+  assert.equal(openAiFailure({ reason: "provider", answer: "why", notes: [], temporary: true })?.status, 502);
+  for (const reason of ["max_iterations", "limit_cost", "answered"] as const) {
+    assert.ok(hasAnswer({ reason }));
+    assert.equal(openAiFailure({ reason, answer: "the best", notes: [] }), null);
+  }
+});
+
+Deno.test("openai client: a stream says with the same code why there is no answer", async () => {
+  await withRig({ otherwise: refused }, async (rig) => {
+    const stream = await openAiClient(rig).chat.completions.create({ ...BODY, stream: true });
+    await assert.rejects(Array.fromAsync(stream), { code: "provider", message: /it was refused/ });
+  });
+});
+
+Deno.test("a result says that its cause may pass", async () => {
+  const away = new ProviderError("Cannot reach it", { code: "network", retryable: false });
+  await using rig = await startRig([away, noKey, final("x")]);
+  const at = `/api/v1/conversations/${await rig.conversation()}/messages`;
+  const ask = async () => await (await rig.post(at, { request: "a" })).json();
+  const results = [await ask(), await ask()];
+  assert.deepEqual(results.map(({ reason, temporary }) => [reason, temporary]), [
+    ["provider", true],
+    ["provider", undefined],
+  ]);
+});
