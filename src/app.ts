@@ -129,6 +129,7 @@ function careServices(extensions: Extensions): Care {
 export async function main(args: readonly string[], extensions: Extensions): Promise<void> {
   if (args[0] === "__sandbox_child") return await sandboxChild();
   const env = environment();
+  if (Object.keys(env).some((name) => /^(?:https?|all)_proxy$/i.test(name))) await readProxies(env);
   const dumb = dumbTerminal(env) !== null;
   const io = new DenoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" || dumb, dumb });
   if (env["VIS_LOG"]) {
@@ -138,6 +139,12 @@ export async function main(args: readonly string[], extensions: Extensions): Pro
   const { runCli } = await import("./channels/cli/cli.ts");
   const code = await runCli(services(extensions, io), io).catch((error: unknown) => defect(error, { io, env }));
   Deno.exit(io.exitCode(await written(code, io)));
+}
+
+/** Lets the runtime read the variables for proxies as other programs do. */
+async function readProxies(env: Readonly<Record<string, string>>): Promise<void> {
+  const { proxyVariables } = await import("./app/session/proxy_variables.ts");
+  for (const [name, value] of Object.entries(proxyVariables(env))) Deno.env.set(name, value);
 }
 
 /** Resolves with the exit code once all output is written. */

@@ -34,7 +34,7 @@ export interface ModelCallOutcome {
 
 const AFTER_REQUEST_MS = 40;
 /** Even if the router does not try them again. */
-const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "server", "stall"];
+const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "stall"];
 
 /** Calls the model once (the router retries), streaming thinking and code to the channels once `announced` resolves.
  * Throws only `Cancelled` and defects. */

@@ -7,11 +7,14 @@ const MAIN = new URL("../helpers/wires/ask_provider_main.ts", import.meta.url).p
 /** A proxy on this machine that knows one host, which is `target`. */
 class Proxy {
   readonly seen: string[] = [];
+  /** Whether it wants a login from everybody. */
+  isClosed = false;
   readonly #server;
 
   constructor(target: string) {
     this.#server = createServer((request, response) => {
       this.seen.push(`${request.method} ${request.url}`);
+      if (this.isClosed) return void response.writeHead(407, { "proxy-authenticate": "Basic realm=corp" }).end("no");
       const to = new URL(request.url ?? "");
       const { hostname, port } = new URL(target);
       const options = { hostname, port, path: to.pathname, method: request.method, headers: request.headers };
@@ -22,7 +25,7 @@ class Proxy {
     });
     this.#server.on("connect", (request, socket) => {
       this.seen.push(`CONNECT ${request.url}`);
-      socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+      socket.end(`HTTP/1.1 ${this.isClosed ? "407 Proxy Authentication Required" : "502 Bad Gateway"}\r\n\r\n`);
     });
   }
 
@@ -99,4 +102,37 @@ Deno.test("createProvider() names the proxy where it may be what cannot be reach
     /connection refused; start the server or check .+, and the proxy if HTTPS_PROXY or HTTP_PROXY is set/,
   );
   assert.doesNotMatch(await ask(`${gone}/v1`, {}), /proxy/);
+});
+
+Deno.test("createProvider() names a proxy that wants a login, and asks no second time", async () => {
+  await withProxy(async ({ proxy, proxyUrl }) => {
+    proxy.isClosed = true;
+    for (const scheme of ["http", "https"]) {
+      const variable = `${scheme.toUpperCase()}_PROXY`;
+      const said = await ask(`${scheme}://vis-test.invalid/v1`, { [variable]: proxyUrl });
+      assert.ok(
+        said.startsWith(
+          `ProviderError: Cannot reach ${scheme}://vis-test.invalid/v1: the proxy wants a login (407); ` +
+            `set it in ${variable}, as http://USER:PASSWORD@HOST:PORT, or name the host in NO_PROXY`,
+        ),
+        said,
+      );
+    }
+  });
+});
+
+Deno.test("createProvider() reads NO_PROXY as other programs do", async () => {
+  await withProxy(async ({ proxy, proxyUrl, baseUrl }) => {
+    const { host } = new URL(baseUrl);
+    for (const NO_PROXY of ["*", host]) {
+      assert.equal((await ask(baseUrl, { HTTP_PROXY: proxyUrl, NO_PROXY })).trim(), "through", NO_PROXY);
+    }
+    for (const NO_PROXY of ["*", "*.invalid", "VIS-test.invalid:80"]) {
+      const said = await ask("http://vis-test.invalid/v1", { HTTP_PROXY: proxyUrl, NO_PROXY });
+      assert.match(said, /the host name is unknown/, NO_PROXY);
+    }
+    assert.deepEqual(proxy.seen, []);
+    const lower = await ask("http://vis-test.invalid/v1", { http_proxy: proxyUrl });
+    assert.deepEqual([lower.trim(), proxy.seen.length], ["through", 1]);
+  });
 });

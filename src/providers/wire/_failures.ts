@@ -67,6 +67,7 @@ export class Failures {
   #unserved({ status, text, headers, waitMs }: ServiceError): ProviderError {
     const wait = retryAfterMs(headers, { now: this.#facts.now(), status }) ?? waitMs ?? null;
     const at = this.#facts.endpoint.base;
+    if (status === 407) return this.#byProxy();
     if (status === 429) {
       const asks = wait === null ? "" : `; it asks to wait ${Math.ceil(wait / 1000)} s`;
       const message = `Cannot get a reply from ${at} (429): too many requests${asks}${this.#said(text)}`;
@@ -89,8 +90,18 @@ export class Failures {
   /** The connection failed, or ended before any byte of a reply. */
   unreachable(error: unknown): ProviderError {
     const { endpoint: { base }, advice } = this.#facts;
+    if (/proxy auth/i.test(chainText(error))) return this.#byProxy();
     const message = `Cannot reach ${base}: ${networkReason(error, { base, baseUrl: advice.baseUrl })}`;
     return new ProviderError(message, { code: "network", retryable: true });
+  }
+
+  /** Not the service but a proxy before it refused the connection. */
+  #byProxy(): ProviderError {
+    const { base } = this.#facts.endpoint;
+    const variable = base.startsWith("https:") ? "HTTPS_PROXY" : "HTTP_PROXY";
+    const message = `Cannot reach ${base}: the proxy wants a login (407); ` +
+      `set it in ${variable}, as http://USER:PASSWORD@HOST:PORT, or name the host in NO_PROXY`;
+    return new ProviderError(message, { code: "auth", retryable: false, status: 407 });
   }
 
   /** The reply stopped before its end. */
@@ -193,6 +204,9 @@ function networkReason(error: unknown, { base, baseUrl }: { readonly base: strin
   }
   if (/tls|ssl|handshake|InvalidContentType/i.test(text)) {
     return `no TLS connection; check http:// or https:// in ${baseUrl}`;
+  }
+  if (/unsuccessful tunnel/i.test(text)) {
+    return `the proxy made no connection to it; check HTTPS_PROXY and its login, and ${baseUrl}, or name the host in NO_PROXY`;
   }
   if (/timed? ?out|ETIMEDOUT/i.test(text)) return `the connection timed out; check ${baseUrl} and the network`;
   if (/requests to port \d+ are blocked/i.test(text)) return `this port is blocked for HTTP; check ${baseUrl}`;
