@@ -38,7 +38,7 @@ export async function complete(
   const inline = spot.option || spot.plain ? null : /^(--[a-z-]+)=(.*)$/s.exec(last);
   const option = inline ? optionOf(spot.command, inline[1] ?? "") : spot.option;
   if (option) {
-    const found = await valuesOf(option, { spot, services });
+    const found = await valuesOf(option, { spot, services, start: inline?.[2] ?? last });
     const prefix = inline ? `${inline[1]}=` : "";
     const items = found.items.map(({ value, about }) => ({ value: `${prefix}${value}`, about }));
     return { ...found, items: fitting(items, last) };
@@ -62,7 +62,7 @@ export async function complete(
   const argument = registeredArguments[spot.operands.length] ??
     registeredArguments.findLast(({ variadic }) => variadic);
   if (!argument) return { items: [], paths: "none" };
-  const found = await valuesOf(argument, { spot, services });
+  const found = await valuesOf(argument, { spot, services, start: last });
   return { ...found, items: fitting(found.items, last) };
 }
 
@@ -115,14 +115,14 @@ function takesValue(option: Option | null): Option | null {
 
 async function valuesOf(
   of: Option | Argument,
-  { spot, services }: { readonly spot: Spot; readonly services: Services },
+  { spot, services, start }: { readonly spot: Spot; readonly services: Services; readonly start: string },
 ): Promise<Completions> {
   if (of.argChoices) return { items: of.argChoices.map((value) => ({ value, about: "" })), paths: "none" };
   const { command, operands, flags } = spot;
   const names: string[] = [];
   for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name());
   const name = "long" in of ? of.long ?? "" : of.name();
-  return await completionValues({ command: names.join(" "), name, operands, flags }, services);
+  return await completionValues({ command: names.join(" "), name, operands, flags, start }, services);
 }
 
 function flagsOf(command: Command): Completion[] {

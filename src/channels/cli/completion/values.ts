@@ -11,6 +11,8 @@ export interface Wanted {
   readonly command: string;
   readonly name: string;
   readonly operands: readonly string[];
+  /** What was typed of it. */
+  readonly start: string;
   /** The database and folder to read. */
   readonly flags: { readonly db?: string; readonly cwd?: string };
 }
@@ -37,12 +39,12 @@ export async function completionValues(wanted: Wanted, services: Services): Prom
   }
 }
 
-async function listed({ command, name, operands, flags }: Wanted, services: Services): Promise<readonly Item[]> {
+async function listed({ command, name, operands, flags, start }: Wanted, services: Services): Promise<readonly Item[]> {
   if (IDS.includes(name)) return await conversations(services, flags);
-  if (name === "--model") return await models(services);
+  if (name === "--model") return await models(services, start);
   if (name === "--provider" || name === "provider") return await providers(services, command);
   if (command.startsWith("config ") && name === "key") return await settings(services);
-  if (command === "config set" && name === "value") return await choices(services, operands[0] ?? "");
+  if (command === "config set" && name === "value") return await choices(services, { key: operands[0] ?? "", start });
   if (name === "--no-extension" || command.startsWith("extensions ")) return await extensions(services, flags);
   if (name === "--history" || name === "--diff" || command === "vars") return await variables(services, flags);
   return [];
@@ -53,12 +55,21 @@ async function conversations(services: Services, flags: Wanted["flags"]): Promis
   return found.map(({ conversationId, title }) => ({ value: conversationId, about: oneLine(title, 60) }));
 }
 
-async function models(services: Services): Promise<readonly Item[]> {
-  const lists = await (await services.providerAdmin({})).models({
-    provider: null,
-    signal: AbortSignal.timeout(WAIT_MS),
+/** Names as they are, and after their provider once that was typed, also of a provider that is not in use. */
+async function models(services: Services, start: string): Promise<readonly Item[]> {
+  const admin = await services.providerAdmin({});
+  const list = (provider: string | null) => admin.models({ provider, signal: AbortSignal.timeout(WAIT_MS) });
+  const used = await list(null).catch(() => []); // perhaps none is in use
+  const [prefix = "", ...rest] = start.split("/");
+  const isOther = rest.length > 0 && !used.some(({ provider }) => provider === prefix);
+  const lists = isOther ? [...used, ...await list(prefix).catch(() => [])] : used;
+  return lists.flatMap(({ provider, models }) => {
+    const isNamed = start !== "" && (`${provider}/`.startsWith(start) || start.startsWith(`${provider}/`));
+    return models.flatMap(({ name }) => [
+      { value: name, about: provider },
+      ...(isNamed ? [{ value: `${provider}/${name}`, about: provider }] : []),
+    ]);
   });
-  return lists.flatMap(({ provider, models }) => models.map(({ name }) => ({ value: name, about: provider })));
 }
 
 /** Names that the command accepts: only a login takes the bot's token, and only saved keys can be deleted. */
@@ -83,9 +94,12 @@ async function settings(services: Services): Promise<readonly Item[]> {
   return (await (await services.configAdmin({})).keys()).map(({ key, doc }) => ({ value: key, about: doc }));
 }
 
-async function choices(services: Services, key: string): Promise<readonly Item[]> {
+async function choices(
+  services: Services,
+  { key, start }: { readonly key: string; readonly start: string },
+): Promise<readonly Item[]> {
   const found = (await (await services.configAdmin({})).keys()).find((one) => one.key === key);
-  if (key === "model") return await models(services);
+  if (key === "model") return await models(services, start);
   return found?.choices.map((value) => ({ value: String(value), about: "" })) ?? [];
 }
 

@@ -1,3 +1,4 @@
+import { UsageError } from "../../../../src/domain/errors.ts";
 import assert from "node:assert/strict";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import type { Services } from "../../../../src/channels/channel.ts";
@@ -89,8 +90,12 @@ Deno.test("vis __complete offers providers, models, settings and extensions", as
         keys: () =>
           Promise.resolve([key, { ...key, provider: "telegram", from: "auth.json" }, { ...key, from: "X_API_KEY" }]),
         providers: () => Promise.resolve({ providers: [provider], problem: "", notes: [] }),
-        models: () =>
-          Promise.resolve([{ provider: "mine", source: "data", detail: "", models: [{ name: "qwen:8b", ...model }] }]),
+        models: ({ provider }) => {
+          const list = { source: "data" as const, detail: "", models: [{ name: "qwen:8b", ...model }] };
+          return provider === "gone" ? Promise.reject(new UsageError("Unknown")) : Promise.resolve([
+            { ...list, provider: provider ?? "mine" },
+          ]);
+        },
       })),
     configAdmin: () => {
       const settings = [
@@ -112,6 +117,12 @@ Deno.test("vis __complete offers providers, models, settings and extensions", as
   assert.deepEqual((await tab(["auth", "logout", ""], services)).values, ["telegram"]);
   assert.deepEqual((await tab(["auth", "login", "a"], services)).values, ["anthropic"]);
   assert.deepEqual((await tab(["run", "--model", ""], services)).lines, ["qwen:8b\tmine"]);
+  assert.deepEqual((await tab(["run", "--model", "mine/qw"], services)).lines, ["mine/qwen:8b\tmine"]);
+  assert.deepEqual((await tab(["run", "--model=mine/"], services)).values, ["--model=mine/qwen:8b"]);
+  assert.deepEqual((await tab(["run", "--model", "mi"], services)).values, ["mine/qwen:8b"]);
+  assert.deepEqual((await tab(["run", "--model", "unused/q"], services)).values, ["unused/qwen:8b"]);
+  assert.deepEqual((await tab(["run", "--model", "gone/q"], services)).values, []);
+  assert.deepEqual((await tab(["config", "set", "model", "mine/"], services)).values, ["mine/qwen:8b"]);
   assert.deepEqual((await tab(["config", "set", "lo"], services)).lines, ["localServers\tWhether to look"]);
   assert.deepEqual((await tab(["config", "set", "localServers", ""], services)).values, ["true", "false"]);
   assert.deepEqual((await tab(["config", "set", "model", "q"], services)).values, ["qwen:8b"]);
