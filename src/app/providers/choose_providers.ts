@@ -11,6 +11,7 @@ import {
   resolveProvider,
 } from "./resolve_provider.ts";
 import { serverName } from "./server_name.ts";
+import type { Settings } from "../settings/settings.ts";
 
 /** The chosen providers, the root first, and notes about the choice. */
 export interface ChosenProviders {
@@ -21,16 +22,59 @@ export interface ChosenProviders {
 }
 
 export interface ChooseParts extends ResolveParts {
-  readonly settings: ResolveParts["settings"] & { readonly apiKey: string | null };
+  readonly settings: ResolveParts["settings"] & Pick<Settings, "apiKey"> & Partial<Pick<Settings, "layers">>;
   /** Where to look for model servers on this machine; their usual ports if omitted. */
   readonly addresses?: readonly LocalAddress[] | undefined;
   /** How long they have to answer. */
   readonly probeMs?: number | undefined;
 }
 
+/** Like `choose`, except that the model of the workspace's file is only a preference: if nothing here serves it, the
+ * user's own model does, with a note. */
+export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
+  const preferred = preferredModel(parts.settings);
+  if (preferred === null) return await choose(parts);
+  let fault: ConfigError | null = null;
+  try {
+    const choice = await choose(parts);
+    if (!await isOfAnother(preferred.model, choice.providers[0])) return choice;
+  } catch (error) {
+    if (!(error instanceof ConfigError) || error.code !== "unserved") throw error;
+    fault = error;
+  }
+  const config = { ...parts.settings.config, model: preferred.instead };
+  const choice = await choose({ ...parts, settings: { ...parts.settings, config } }).catch((error: unknown) => {
+    throw fault ?? error;
+  });
+  const why = fault === null ? "no key here serves it" : fault.advice || fault.problem;
+  return {
+    ...choice,
+    notes: [...choice.notes, `the workspace prefers ${preferred.model}, which is not used: ${why}`],
+  };
+}
+
+/** The model that only the workspace's file names, and the one without it. */
+function preferredModel(
+  { config: { model }, layers = [] }: ChooseParts["settings"],
+): { readonly model: string; readonly instead: string | null } | null {
+  const named = layers.filter(({ values }) => typeof values["model"] === "string");
+  if (model === null || named.at(-1)?.layer !== "project") return null;
+  return { model, instead: String(named.at(-2)?.values["model"] ?? "") || null };
+}
+
+/** Whether a service does not have a model that another one has. */
+async function isOfAnother(model: string, { name, data, models }: ResolvedProvider): Promise<boolean> {
+  if (data === null || models.some((one) => one.name === model)) return false;
+  const known = await loadModelData(data);
+  if (known.find(model) !== null || model.startsWith(`${name}/`)) return false;
+  const [prefix = "", ...rest] = model.split("/");
+  const others = Object.keys(PRESETS).map((preset) => ({ name: preset, preset }));
+  return rest.length > 0 && Object.hasOwn(PRESETS, prefix) || await ownerOf(model, others) !== null;
+}
+
 /** Chooses in this order: the named provider; a base URL or a key of VIS_*; "provider/model"; the configured ones; the
  * first preset with a key; a server on this machine. Throws `ConfigError` that names what to set. */
-export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
+async function choose(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;
   const plain = provider === null
@@ -206,6 +250,7 @@ async function local(parts: ChooseParts): Promise<ChosenProviders> {
     const there = server.models.slice(0, 5).join(", ");
     throw new ConfigError(
       `Cannot use model ${model}: no provider is configured, and ${server.title} here has ${there}`,
+      { code: "unserved" },
     );
   }
   return await onServer(server, { parts, model });
@@ -240,7 +285,10 @@ function lacksKey({ need, key }: ResolvedProvider): boolean {
 
 function withKey(provider: ResolvedProvider): ResolvedProvider {
   if (!lacksKey(provider)) return provider;
-  throw new ConfigError(`Cannot use provider ${provider.name}: it has no key`, { advice: keyAdvice(provider) });
+  throw new ConfigError(`Cannot use provider ${provider.name}: it has no key`, {
+    code: "unserved",
+    advice: keyAdvice(provider),
+  });
 }
 
 /** The model's own name, if it was prefixed with the provider's. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { chooseProviders, type ChosenProviders } from "../../../src/app/providers/choose_providers.ts";
+import { loadConfig } from "../../../src/config/load.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { type Credential, Credentials } from "../../../src/providers/credentials.ts";
 import { settingsOf } from "../_settings.ts";
@@ -235,4 +236,55 @@ Deno.test("chooseProviders() tells of a server that has no model", async () => {
   await using server = ollama();
   const message = await refusal({ config: { localServers: true }, addresses: server.addresses });
   assert.match(message, /^No provider is configured \(Ollama at http:\S+ has no model: load one\)/);
+});
+
+/** Settings of a workspace whose file names a model, over those of the user. */
+async function inWorkspace(
+  model: string,
+  { user = {}, env = {}, addresses = [] }: {
+    readonly user?: object;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly addresses?: Asked["addresses"];
+  },
+) {
+  const userPath = "/home/config.jsonc";
+  const project = { path: "/w/.vis/config.jsonc", text: JSON.stringify({ model }), userPath };
+  const text = JSON.stringify({ localServers: addresses.length > 0, ...user });
+  const loaded = await loadConfig({
+    ...{ file: { path: userPath, text }, env, flags: {} },
+    project: { ...project, trusted: () => Promise.resolve(false) },
+  });
+  const { providers: [root], model: asked, notes } = await chooseProviders({
+    settings: loaded,
+    credentials: new Credentials(null),
+    addresses,
+  });
+  return { root: root.name, model: asked ?? root.defaultModel, notes };
+}
+
+Deno.test("chooseProviders() takes the model of a workspace for a preference: without its key, the user's own serves", async () => {
+  const keys = { OPENAI_API_KEY: "k" };
+  const own = { model: "gpt-5.4" };
+  const note =
+    "the workspace prefers anthropic/claude-sonnet-5, which is not used: set ANTHROPIC_API_KEY or run vis auth " +
+    "login anthropic";
+  assert.deepEqual(await inWorkspace("anthropic/claude-sonnet-5", { user: own, env: keys }), {
+    root: "openai",
+    model: "gpt-5.4",
+    notes: [note],
+  });
+  const named = await inWorkspace("anthropic/claude-sonnet-5", { user: { ...own, provider: "openai" }, env: keys });
+  assert.deepEqual([named.root, named.model], ["openai", "gpt-5.4"]);
+  assert.match(named.notes.join(), /prefers anthropic\/claude-sonnet-5, which is not used: no key here serves it/);
+  const bare = await inWorkspace("claude-sonnet-5", { user: own, env: keys });
+  assert.deepEqual([bare.root, bare.model], ["openai", "gpt-5.4"]);
+  const both = await inWorkspace("anthropic/claude-sonnet-5", { user: own, env: { ...keys, ANTHROPIC_API_KEY: "a" } });
+  assert.deepEqual(both, { root: "anthropic", model: "claude-sonnet-5", notes: [] });
+  // A new model of the user's own service is asked for; only that service knows whether it exists.
+  assert.equal((await inWorkspace("gpt-99", { user: own, env: keys })).model, "gpt-99");
+  await assert.rejects(inWorkspace("anthropic/claude-sonnet-5", {}), {
+    message: /Cannot use provider anthropic: it has no key/,
+  });
+  const asked = { ...keys, VIS_MODEL: "anthropic/claude-sonnet-5" };
+  await assert.rejects(inWorkspace("gpt-5.4", { env: asked }), { message: /anthropic: it has no key/ });
 });
