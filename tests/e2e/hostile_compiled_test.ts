@@ -89,7 +89,9 @@ for (const profile of ["open", "locked"] as const) {
     });
     await user.write("big.txt", BIG);
     await Deno.mkdir(user.path("vis"));
+    const models = [{ name: "mock-1", price: { input: 0, output: 0 } }]; // the locked profile limits the cost
     const config = {
+      providers: [{ name: "mock", baseUrl: user.mock.baseUrl, models }],
       server: { port: 0 },
       web: { local: [host] },
       extensions: {

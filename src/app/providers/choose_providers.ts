@@ -115,6 +115,10 @@ function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts):
   const isUsual = variable("VIS_API_KEY") === null;
   const mayGo = config.baseUrl === null || !isUsual || takesUsualKey(config.baseUrl, given?.baseUrl ?? openai.baseUrl);
   const value = mayGo ? apiKey : null;
+  // The settings may say what its models cost.
+  const described = config.providers.find(({ name, baseUrl }) =>
+    config.baseUrl !== null && (baseUrl === config.baseUrl || name === hostOf(config.baseUrl))
+  );
   return {
     name: hostOf(config.baseUrl) ?? "openai",
     title: config.baseUrl === null ? "OpenAI" : "OpenAI-compatible server",
@@ -129,7 +133,7 @@ function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts):
     need: "optional",
     keyNames: ["VIS_API_KEY", "OPENAI_API_KEY"],
     key: { value, from: value === null ? "" : isUsual ? "OPENAI_API_KEY" : "VIS_API_KEY", domain: null },
-    models: [],
+    models: described?.models ?? [],
     defaultModel: null,
     slashes: true,
     data: config.baseUrl === null ? "openai" : null,

@@ -89,7 +89,7 @@ function adviceOf({ name, preset, plain, addressFrom, key: { from } }: ResolvedP
   const ofPreset = addressFrom || (preset === null ? null : `the base URL of ${preset}`);
   if (plain) return { key: from || "VIS_API_KEY", baseUrl: ofPreset ?? "VIS_BASE_URL", model: "VIS_MODEL" };
   return {
-    key: from === "" || from === "auth.json" ? `the key (vis auth login ${name})` : from,
+    key: ["", "auth.json", "typed"].includes(from) ? `the key (vis auth login ${name})` : from,
     baseUrl: addressFrom ||
       (ofPreset === null ? `the baseUrl of ${name} in config.jsonc` : `the base URL of ${name}`),
     model: `the model (vis models --provider ${name})`,

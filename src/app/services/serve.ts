@@ -95,7 +95,7 @@ export async function serve(
 }
 
 function pricesNote(unpriced: ReturnType<typeof unpricedRoot>): readonly string[] {
-  return unpriced === null ? [] : [`${unpriced.found}; ${unpriced.fix}`];
+  return unpriced === null ? [] : [`${unpriced.found}: ${unpriced.fix.replace(/^S/, "s")}`];
 }
 
 /** Telegram's code is only loaded if its webhook is served. */

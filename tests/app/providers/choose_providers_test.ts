@@ -288,3 +288,14 @@ Deno.test("chooseProviders() takes the model of a workspace for a preference: wi
   const asked = { ...keys, VIS_MODEL: "anthropic/claude-sonnet-5" };
   await assert.rejects(inWorkspace("gpt-5.4", { env: asked }), { message: /anthropic: it has no key/ });
 });
+
+Deno.test("chooseProviders() takes what the settings say of the models of VIS_BASE_URL, by its address or its name", async () => {
+  const env = { VIS_BASE_URL: "http://gpu.example:8080/v1", VIS_MODEL: "m" };
+  const models = [{ name: "m", price: { input: 1, output: 2 } }];
+  for (const place of [{ name: "any", baseUrl: env.VIS_BASE_URL }, { name: "gpu.example-8080" }]) {
+    const { providers: [root] } = await choose({ config: { providers: [{ ...place, models }] }, env });
+    assert.deepEqual([root.plain, root.models], [true, models], place.name);
+  }
+  const other = [{ name: "any", baseUrl: "http://other.example/v1", models }];
+  assert.deepEqual((await choose({ config: { providers: other }, env })).providers[0].models, []);
+});
