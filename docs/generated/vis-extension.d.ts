@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5f7bd43891740b7bcbda2a32fd00687c790ec2d10b345a070c9566fcf90da045
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8e88129fe0b44611c1986c19400ad3287679d33ba193e7f11e5f4a3d44bcfc45
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */

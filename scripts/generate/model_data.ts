@@ -4,7 +4,8 @@
  *
  * A row is [context, longest reply, input, output, cached, written, flags]: two token counts, four prices in US dollars
  * per million tokens (null if unknown; cached is input read from a cache, written is input written to one), and the
- * letters r (reasons), i (accepts images), s (served by the Responses API). */
+ * letters r (reasons), i (accepts images), s (served by the Responses API). Where long calls cost more, these follow:
+ * tokens of input above which they do, and the four prices of such a call. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,6 +35,8 @@ export interface SourceModel {
     readonly output: number;
     readonly cacheRead: number;
     readonly cacheWrite: number;
+    /** Prices of calls with more input; only that within the context counts. */
+    readonly tiers?: readonly (Omit<SourceModel["cost"], "tiers"> & { readonly inputTokensAbove: number })[];
   };
   readonly contextWindow: number;
   readonly maxTokens: number;
@@ -53,16 +56,21 @@ export function modelDataText(
 }
 
 function rowOf(model: SourceModel, priced: boolean): readonly (number | string | null)[] {
-  const { input, output, cacheRead, cacheWrite } = model.cost;
+  const { input, output } = model.cost;
   // Only models marked as free are free: in the package, 0 means "unknown".
   const known = priced && (input + output > 0 || model.id.endsWith(":free"));
   const flags = `${model.reasoning ? "r" : ""}${model.input.includes("image") ? "i" : ""}${
     model.api === "openai-responses" ? "s" : ""
   }`;
-  const price = known
-    ? [input, output, cacheRead > 0 ? cacheRead : input, cacheWrite > 0 ? cacheWrite : null]
-    : Array(4).fill(null);
-  return [model.contextWindow, model.maxTokens, ...price, flags];
+  const price = known ? pricesOf(model.cost) : Array(4).fill(null);
+  const long = model.cost.tiers?.toSorted((a, b) => a.inputTokensAbove - b.inputTokensAbove)
+    .find(({ inputTokensAbove }) => inputTokensAbove < model.contextWindow);
+  const above = known && long ? [long.inputTokensAbove, ...pricesOf(long)] : [];
+  return [model.contextWindow, model.maxTokens, ...price, flags, ...above];
+}
+
+function pricesOf({ input, output, cacheRead, cacheWrite }: Omit<SourceModel["cost"], "tiers">): (number | null)[] {
+  return [input, output, cacheRead > 0 ? cacheRead : input, cacheWrite > 0 ? cacheWrite : null];
 }
 
 /** Downloads and unpacks the newest version below `folder`. */

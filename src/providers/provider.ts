@@ -39,7 +39,12 @@ export type ModelEvent =
   };
 
 /** US dollars per million tokens. */
-export interface Price {
+export interface Price extends Rates {
+  /** Instead of these for a call with more tokens of input. */
+  readonly above?: Rates & { readonly tokens: number };
+}
+
+interface Rates {
   readonly input: number;
   readonly output: number;
   readonly cached: number;

@@ -1,12 +1,13 @@
 import { Cancelled, HostCallError, ProviderError } from "../domain/errors.ts";
 import { addUsage, NO_USAGE, type Usage } from "../domain/query/usage.ts";
+import type { Price } from "../providers/provider.ts";
+import { ratesFor } from "../providers/router/usage_cost.ts";
 import { limitReached, type LimitReason, needsPrice, type QueryLimits } from "./limits.ts";
 
 /** The expected consumption of a call, before it is made. */
 export interface Expected {
   readonly inputTokens: number;
-  /** US dollars per million tokens; null if unknown. */
-  readonly price: { readonly input: number; readonly output: number } | null;
+  readonly price: Price | null;
 }
 
 export interface Spend {
@@ -51,7 +52,8 @@ class Tree {
     const { usage, costUsd } = this;
     const calls = Math.max(1, usage.calls);
     const output = usage.output / calls;
-    const cost = price ? (inputTokens * price.input + output * price.output) / 1e6 : 0;
+    const rates = price && ratesFor(price, inputTokens);
+    const cost = rates ? (inputTokens * rates.input + output * rates.output) / 1e6 : 0;
     // The characters of a prompt are a poor measure of its tokens, so at least the average of past calls is expected.
     const held: Held = {
       tokens: Math.max(inputTokens + output, (usage.input + usage.output) / calls),

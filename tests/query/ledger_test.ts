@@ -57,7 +57,7 @@ Deno.test("Ledger.reserve() makes a call wait for those under way that may take 
 
 Deno.test("Ledger.reserve() refuses those that waited, when the limit is reached meanwhile", async () => {
   const root = Ledger.open({ ...NONE, costUsd: 1 }, () => 0);
-  const first = await root.reserve({ inputTokens: 10, price: { input: 1, output: 1 } }, LIVE);
+  const first = await root.reserve({ inputTokens: 10, price: { input: 1, output: 1, cached: 1 } }, LIVE);
   const waiting = [1, 2, 3].map(() => root.child().reserve(small, LIVE));
   first.settle({ usage: usage(10), costUsd: 1.5 });
   for (const one of waiting) await assert.rejects(one, /the cost limit/);

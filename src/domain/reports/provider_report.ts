@@ -67,6 +67,13 @@ export const ProvidersReportSchema = z.object({
 export type ProvidersReport = Frozen<z.infer<typeof ProvidersReportSchema>>;
 export type ProviderReport = ProvidersReport["providers"][number];
 
+const rates = z.object({
+  input: z.number(),
+  output: z.number(),
+  cached: z.number(),
+  cacheWrite: z.number().optional(),
+});
+
 export const ModelsReportSchema = z.object({
   provider: z.string(),
   /** Where the list of models comes from. */
@@ -77,8 +84,9 @@ export const ModelsReportSchema = z.object({
   models: z.array(z.object({
     name: z.string(),
     contextTokens: z.number().nullable(),
-    price: z.object({ input: z.number(), output: z.number(), cached: z.number(), cacheWrite: z.number().optional() })
-      .nullable().describe("US dollars per million tokens"),
+    price: rates.extend({
+      above: rates.extend({ tokens: z.number() }).optional().describe("Prices of a call with more tokens of input"),
+    }).nullable().describe("US dollars per million tokens"),
     reasoning: z.boolean(),
     images: z.boolean(),
     /** Whether the bundled data or the configuration describes it; otherwise defaults are assumed. */

@@ -1,4 +1,4 @@
-import { type Capabilities, UNKNOWN_MODEL } from "../provider.ts";
+import { type Capabilities, type Price, UNKNOWN_MODEL } from "../provider.ts";
 
 export type ModelDataSet = keyof typeof FILES;
 
@@ -22,7 +22,8 @@ export interface ModelData {
   find(name: string): ModelFacts | null;
 }
 
-/** [context, longest reply, input, output, cached, written, flags]; see scripts/generate/model_data.ts. */
+/** [context, longest reply, input, output, cached, written, flags, and for long calls: above, input, output, cached,
+ * written]; see scripts/generate/model_data.ts. */
 type Row = readonly (number | string | null)[];
 
 interface DataFile {
@@ -49,11 +50,13 @@ export async function loadModelData(set: ModelDataSet): Promise<ModelData> {
 }
 
 function factsOf(name: string, row: Row): ModelFacts {
-  const [context, reply, input, output, cached, written] = row.map((field) => typeof field === "number" ? field : null);
+  const [context, reply, input, output, cached, written, _flags, tokens, ...long] = row.map((field) =>
+    typeof field === "number" ? field : null
+  );
   const flags = String(row[6] ?? "");
-  const price = typeof input === "number" && typeof output === "number"
-    ? { input, output, cached: cached ?? input, ...(typeof written === "number" ? { cacheWrite: written } : {}) }
-    : null;
+  const rates = ratesOf([input, output, cached, written]);
+  const above = typeof tokens === "number" ? ratesOf(long) : null;
+  const price = rates && above && typeof tokens === "number" ? { ...rates, above: { ...above, tokens } } : rates;
   return {
     ...UNKNOWN_MODEL,
     name,
@@ -64,6 +67,11 @@ function factsOf(name: string, row: Row): ModelFacts {
     images: flags.includes("i"),
     responses: flags.includes("s"),
   };
+}
+
+function ratesOf([input, output, cached, written]: readonly (number | null | undefined)[]): Price | null {
+  if (typeof input !== "number" || typeof output !== "number") return null;
+  return { input, output, cached: cached ?? input, ...(typeof written === "number" ? { cacheWrite: written } : {}) };
 }
 
 /** Each `import()` names its file literally, so that the bundler finds it. */

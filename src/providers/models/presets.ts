@@ -9,8 +9,8 @@ export interface Preset {
   readonly protocol: WireProtocol;
   /** Includes the version path. */
   readonly baseUrl: string;
-  /** The variable with another address, as the service's own clients read it. */
-  readonly baseUrlName?: string;
+  /** The variables with another address, as the service's own clients read them; the first one that is set applies. */
+  readonly baseUrlNames?: readonly string[];
   /** What these clients append to that address. */
   readonly versionPath?: string;
   /** Variables that usually hold the key; the first one that is set applies. */
@@ -42,7 +42,7 @@ const LOCAL = { protocol: "openai-chat", key: "optional", byKey: false, defaultM
 const OPENAI = {
   title: "OpenAI",
   baseUrl: "https://api.openai.com/v1",
-  baseUrlName: "OPENAI_BASE_URL",
+  baseUrlNames: ["OPENAI_BASE_URL", "OPENAI_API_BASE"],
   keyPage: "https://platform.openai.com/api-keys",
   keyNames: ["OPENAI_API_KEY"],
   key: "required",
@@ -58,7 +58,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "Anthropic",
     protocol: "anthropic",
     baseUrl: "https://api.anthropic.com/v1",
-    baseUrlName: "ANTHROPIC_BASE_URL",
+    baseUrlNames: ["ANTHROPIC_BASE_URL"],
     versionPath: "/v1",
     keyPage: "https://console.anthropic.com/settings/keys",
     keyNames: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
@@ -72,7 +72,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "Google Gemini",
     protocol: "google",
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
-    baseUrlName: "GOOGLE_GEMINI_BASE_URL",
+    baseUrlNames: ["GOOGLE_GEMINI_BASE_URL"],
     versionPath: "/v1beta",
     keyPage: "https://aistudio.google.com/apikey",
     keyNames: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
@@ -97,7 +97,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ...CHAT,
     title: "Z.ai",
     baseUrl: "https://api.z.ai/api/paas/v4",
-    baseUrlName: "ZAI_BASE_URL",
+    baseUrlNames: ["ZAI_BASE_URL"],
     keyPage: "https://z.ai/manage-apikey/apikey-list",
     keyNames: ["ZAI_API_KEY"],
     defaultModel: "glm-5.2",
@@ -147,7 +147,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ...LOCAL,
     title: "Ollama",
     baseUrl: "http://127.0.0.1:11434/v1",
-    baseUrlName: "OLLAMA_HOST",
+    baseUrlNames: ["OLLAMA_HOST"],
     versionPath: "/v1",
     keyNames: [],
     localPort: 11434,
@@ -172,19 +172,20 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
 /** The address of a preset that the environment gives, with the version path; null if it gives none. Throws
  * `ConfigError` for one that cannot be used. */
 export function environmentAddress(
-  { baseUrlName, versionPath = "" }: Preset,
+  { baseUrlNames = [], versionPath = "" }: Preset,
   variable: (name: string) => string | null,
 ): { readonly baseUrl: string; readonly from: string } | null {
-  const given = baseUrlName === undefined ? null : variable(baseUrlName);
-  if (baseUrlName === undefined || given === null) return null;
-  const url = URL.parse(baseUrlName === "OLLAMA_HOST" ? ollamaUrl(given) : given);
+  const from = baseUrlNames.find((name) => variable(name) !== null);
+  const given = from === undefined ? null : variable(from);
+  if (from === undefined || given === null) return null;
+  const url = URL.parse(from === "OLLAMA_HOST" ? ollamaUrl(given) : given);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new ConfigError(`Cannot use ${baseUrlName}: ${withoutLogin(given)} is not an http or https URL`);
+    throw new ConfigError(`Cannot use ${from}: ${withoutLogin(given)} is not an http or https URL`);
   }
   const path = url.pathname.replace(/\/+$/, "");
   // Some clients want the version in the variable, others append it.
   url.pathname = /\/v\d+\w*$/.test(path) ? path : path + versionPath;
-  return { baseUrl: url.href.replace(/\/$/, ""), from: baseUrlName };
+  return { baseUrl: url.href.replace(/\/$/, ""), from };
 }
 
 /** `OLLAMA_HOST` may lack its scheme, its host or its port, and may be what the server listens on. */

@@ -15,7 +15,7 @@ const GATE = "https://gate.example/proxy";
 
 function addressOf(preset: string, given: string): string | undefined {
   const found = PRESETS[preset] ?? assert.fail(preset);
-  return environmentAddress(found, (name) => name === found.baseUrlName ? given : null)?.baseUrl;
+  return environmentAddress(found, (name) => name === found.baseUrlNames?.[0] ? given : null)?.baseUrl;
 }
 
 Deno.test("environmentAddress() reads each variable as the service's own clients do", () => {
@@ -102,13 +102,15 @@ Deno.test("a key of the environment goes to the address of the environment, and 
       ["zai", "ZAI_API_KEY", {}],
     ] as const
   ) {
-    const { baseUrlName = "", versionPath = "", baseUrl } = PRESETS[preset] ?? assert.fail(preset);
+    const { baseUrlNames = [], versionPath = "", baseUrl } = PRESETS[preset] ?? assert.fail(preset);
+    const [baseUrlName = ""] = baseUrlNames;
     const env = { [keyName]: "gateway-key", ...keyed };
     const moved = await sent({ ...env, [baseUrlName]: GATE });
     assert.deepEqual([moved.to, moved.key], [GATE + versionPath, "gateway-key"], keyName);
     assert.ok(moved.notes.includes(`${preset} is at gate.example (${baseUrlName})`), moved.notes.join());
     assert.equal((await sent(env)).to, baseUrl);
   }
+  assert.equal((await sent({ OPENAI_API_KEY: "gateway-key", OPENAI_API_BASE: GATE })).to, GATE, "its older name");
 });
 
 Deno.test("a saved key, and one of keyEnv, do not follow the address of the environment, which a note says", async () => {

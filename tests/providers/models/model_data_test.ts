@@ -46,3 +46,9 @@ Deno.test("loadModelData() gives no price of a subscription", async () => {
     assert.ok((await loadModelData(set)).models.every(({ price }) => price === null));
   }
 });
+
+Deno.test("loadModelData() has the prices of long calls where they are higher", async () => {
+  const { above, ...rates } = (await loadModelData("google")).find("gemini-2.5-pro")?.price ?? assert.fail();
+  assert.deepEqual(rates, { input: 1.25, output: 10, cached: 0.125 });
+  assert.deepEqual(above, { tokens: 200_000, input: 2.5, output: 15, cached: 0.25 });
+});

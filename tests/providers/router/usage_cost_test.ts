@@ -25,3 +25,13 @@ Deno.test("costOf() counts what was written to the cache at its own price, or th
   assert.equal(cost(3.75), (200_000 * 3 + 300_000 * 3.75 + 500_000 * 0.3) / 1e6);
   assert.equal(costOf({ ...usage, cacheWrite: 9_000_000 }, PRICE), cost());
 });
+
+Deno.test("costOf() counts all of a long call at the prices of long calls", () => {
+  const price = { ...PRICE, above: { tokens: 200_000, input: 6, output: 22.5, cached: 0.6 } };
+  const usage = { ...NO_USAGE, input: 200_000, output: 1_000, cached: 50_000 };
+  assert.equal(costOf(usage, price), (150_000 * 3 + 50_000 * 0.3 + 1_000 * 15) / 1e6);
+  assert.equal(
+    costOf({ ...usage, input: 200_001 }, price),
+    (150_001 * 6 + 50_000 * 0.6 + 1_000 * 22.5) / 1e6,
+  );
+});

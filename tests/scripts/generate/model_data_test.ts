@@ -44,3 +44,12 @@ Deno.test("modelDataText() leaves out what is no chat model, also under the name
   const chat = { ...MODEL, type: "chat" };
   assert.deepEqual(rowsOf([{ ...MODEL, type: "classifier", contextWindow: 1 }, chat]), rowsOf([MODEL]));
 });
+
+Deno.test("modelDataText() has the prices of long calls, if the context has room for one", () => {
+  const tier = { inputTokensAbove: 100_000, input: 4, output: 12, cacheRead: 1, cacheWrite: 0 };
+  const tiers = [{ ...tier, inputTokensAbove: 120_000, input: 9 }, tier];
+  const long = [128_000, 4_096, 2, 8, 0.5, null, "", 100_000, 4, 12, 1, null];
+  assert.deepEqual(rowsOf([{ ...MODEL, cost: { ...MODEL.cost, tiers } }]), { m: long });
+  const beyond = { ...MODEL.cost, tiers: [{ ...tier, inputTokensAbove: 128_000 }] };
+  assert.deepEqual(rowsOf([{ ...MODEL, cost: beyond }]), { m: long.slice(0, 7) });
+});

@@ -31,6 +31,10 @@ export async function authLogin(
   const key = keyStdin ? await pipedKey(name, { io, ask }) : await askKey(name, { admin, io, ask });
   const path = await admin.saveKey(name, key);
   io.stderr(`vis: saved the key of ${name} in ${visibleText(path)}\n`);
+  const used = (await (await services.providerAdmin({})).keys()).find((one) => one.provider === name)?.from ?? "";
+  if (used !== "" && used !== "auth.json") {
+    io.stderr(`vis: ${used} is set, and is used instead of the saved key; unset it to use ${name} with this key\n`);
+  }
   if (!keyStdin) await sayNext(name, { admin, services, io });
   return 0;
 }

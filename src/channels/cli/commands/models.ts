@@ -36,6 +36,7 @@ function row(model: ModelReport, width: number): string {
     reasoning ? "reasons" : "       ",
     images ? "images" : "",
     known ? "" : "(unknown model)",
+    price?.above ? `$${price.above.input} in, $${price.above.output} out above ${price.above.tokens / 1000}k` : "",
   ];
   return `${root ? "*" : " "} ${name.padEnd(width)} ${facts.join("  ")}`.trimEnd();
 }

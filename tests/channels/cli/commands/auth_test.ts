@@ -39,6 +39,7 @@ function keeping(trials: readonly KeyTrial[] = [{ state: "works", found: "it off
     tryKey: () => Promise.resolve(left.shift() ?? assert.fail("tried once too often")),
     providers: () => Promise.resolve({ providers: [], problem: "", notes: [] }),
     loginKind: () => Promise.resolve("key"),
+    keys: () => Promise.resolve([]),
     saveKey: (provider, key) => {
       saved.push(`${provider}=${key}`);
       return Promise.resolve("/h/auth.json");
@@ -98,6 +99,18 @@ Deno.test("authLogin() tries a piped key before it saves it, unless asked not to
   const untried = keeping([]);
   assert.equal(await rig(untried.admin, { stdin: "sk-any\n" }).auth.login("zai", { ...piped, check: false }), 0);
   assert.deepEqual([works.saved, unknown.saved, untried.saved], [["zai=sk-right"], ["zai=sk-later"], ["zai=sk-any"]]);
+});
+
+Deno.test("authLogin() says that a variable is used instead of the saved key", async () => {
+  const { admin } = keeping();
+  const { auth, io } = rig({ ...admin, keys: () => Promise.resolve([{ ...KEY, from: "ZAI_API_KEY" }]) }, {
+    stdin: "sk-4711\n",
+  });
+  assert.equal(await auth.login("zai", { ...FLAGS, keyStdin: true }), 0);
+  assert.match(
+    io.err,
+    /saved the key of zai.*\nvis: ZAI_API_KEY is set, and is used instead of the saved key; unset it/,
+  );
 });
 
 Deno.test("authLogin() lets a person choose on a terminal, and says how to use what is not the first", async () => {
