@@ -148,8 +148,9 @@ class PatchReader {
     this.#at++;
     const read = this.#hunkLines(counts);
     const at = counts === null ? null : Math.max(1, Number(found[1]) + (counts.old === 0 ? 1 : 0));
-    const isShort = counts !== null && counts.old > read.old.length && !read.isAnchored;
-    if (isShort || counts !== null && counts.new - counts.old !== read.new.length - read.old.length) {
+    const missing = { old: (counts?.old ?? 0) - read.old.length, new: (counts?.new ?? 0) - read.new.length };
+    const isShort = missing.old > 0 || missing.new > 0;
+    if (isShort && (missing.old !== missing.new || !read.isAnchored)) {
       throw new Error(
         `Cannot apply the patch: the header of line ${
           start + 1
@@ -164,8 +165,8 @@ class PatchReader {
 
   /**
    * The lines of a hunk. The counts of its header are what they should be if a program wrote it, and an estimate if a
-   * model did: it may miss or have lines of context where that changes nothing. A line without a mark has lost its
-   * blank if the counts then fit, and cannot be read otherwise.
+   * model did: more lines are taken, and lines of context may be missing where that changes nothing. A line without a
+   * mark has lost its blank if the counts then fit, and cannot be read otherwise.
    */
   #hunkLines(counts: Counts | null) {
     const hunk = { old: [] as string[], new: [] as string[], ended: null as boolean | null, isChange: false };

@@ -223,6 +223,8 @@ Deno.test("fs.patch() applies what git diff prints: names, contents, modes, link
   await fc.assert(
     fc.asyncProperty(trees, fc.constantFrom(...FLAGS), fc.constantFrom(...SETTINGS), async (tree, flags, settings) => {
       const wanted = after(tree.first, tree.steps);
+      // With -B, git leaves out that a link is removed before a file is renamed to its name, and does not apply it.
+      fc.pre(!flags.includes("-B") || !Object.values({ ...tree.first, ...wanted }).some((one) => "link" in one));
       await using repository = await Repository.with(tree.first);
       await repository.become(wanted);
       const diff = await repository.git(...settings, "diff", "--cached", ...flags);

@@ -76,6 +76,17 @@ Deno.test("fs.patch() finds a hunk elsewhere only where it stands once, and take
   );
   await workspace.call("patch", "--- a/b.txt\n+++ b/b.txt\n@@ -3,2 +3,2 @@\n a\n-b\n+c\n");
   assert.equal(await workspace.text("b.txt"), "a\nb\na\nc\n");
+  await workspace.call("patch", "--- /dev/null\n+++ b/c.txt\n@@ -0,0 +1,2 @@\n+this\n+is\n+all\n+of it\n");
+  assert.equal(await workspace.text("c.txt"), "this\nis\nall\nof it\n");
+  await workspace.call(
+    "patch",
+    "--- a/c.txt\n+++ b/c.txt\n@@ -1,2 +1,2 @@\n this\n is\n-all\n+no more\n+than\n of it\n",
+  );
+  assert.equal(await workspace.text("c.txt"), "this\nis\nno more\nthan\nof it\n");
+  assert.match(
+    await workspace.refusal("patch", "--- a/c.txt\n+++ b/c.txt\n@@ -1,2 +1,4 @@\n this\n+too\n is\n"),
+    /header of line 3 says 2 old and 4 new lines, its hunk has 2 and 3; add the lines that are missing/,
+  );
 });
 
 Deno.test("fs.patch() has no fuzz: a line that differs is shown with what stands there", async () => {
