@@ -27,8 +27,11 @@ const line = z.number().int().min(1).optional();
 const flag = z.boolean().optional();
 const many = z.union([z.string(), z.array(z.string()).min(1)]);
 const encoding = z.string().min(1).optional();
-const Read = z.strictObject({ from: line, to: line, numbers: flag, encoding }).optional();
-const Write = z.strictObject({ encoding, eol: z.enum(["lf", "crlf"]).optional() }).optional();
+/** A note names `encoding` where it matters. */
+const Read = z.strictObject({ from: line, to: line, numbers: flag, encoding })
+  .meta({ tsType: "{from?, to?, numbers?}" }).optional();
+const Write = z.strictObject({ encoding, eol: z.enum(["lf", "crlf"]).optional() })
+  .meta({ tsType: "{encoding?, eol?}" }).optional();
 const Find = z.strictObject({ limit: line, all: flag }).optional();
 const List = z.strictObject({ depth: line, all: flag }).optional();
 const Place = { path: many.optional(), glob: many.optional(), ignoreCase: flag, literal: flag };
@@ -79,6 +82,7 @@ export default defineExtension({
         examples: [
           'await fs.readFile("src/app.ts")',
           'await fs.readFile("big.log", {from: 1, to: 200, numbers: true})',
+          'await fs.readFile("old.txt", {encoding: "windows-1252"})',
         ],
       },
     ),
@@ -170,7 +174,10 @@ export default defineExtension({
         action: { doing: "writing", done: "wrote", things: "files" },
         args: z.tuple([path, z.string().describe("text"), Write]),
         returns: "{path, bytes, diff}",
-        examples: ['await fs.writeFile("notes.md", "# Notes\\n")'],
+        examples: [
+          'await fs.writeFile("notes.md", "# Notes\\n")',
+          'await fs.writeFile("run.sh", "echo 1\\n", {encoding: "utf-8", eol: "lf"})',
+        ],
       },
     ),
     fn("patch", (env, text: string) => places.change(env, (at) => patch(at, text)), {

@@ -10,8 +10,10 @@ export async function nearestHunk(
   lines: readonly string[],
   { old, pace }: { readonly old: readonly string[]; readonly pace: Pace },
 ): Promise<string> {
-  const at = await bestPlace(lines, { old, pace });
-  if (at === null) return `none of its lines is in the file: ${shown(old.find((line) => line.trim() !== "") ?? "")}`;
+  const at = await bestPlace(lines, { old, pace, least: 2 }) ?? await bestPlace(lines, { old, pace, least: 1 });
+  if (at === null) {
+    return `none of its lines is in the file, such as ${shown(old.find((line) => line.trim() !== "") ?? "")}`;
+  }
   const differs = old.findIndex((line, by) => plain(lines[at + by] ?? "\0") !== line);
   const found = lines[at + differs];
   const text = lines.slice(Math.max(0, at + differs - AROUND), at + differs + AROUND + 1)
@@ -20,15 +22,15 @@ export async function nearestHunk(
   return `its line ${differs + 1} is ${shown(old[differs] ?? "")}, but ${there}\n${text.join("\n")}`;
 }
 
-/** Every line of the hunk that occurs in the file is a vote for the place where the hunk would start. */
+/** Every line of the hunk, of at least so many characters, that occurs in the file is a vote for the place where the hunk would start. */
 async function bestPlace(
   lines: readonly string[],
-  { old, pace }: { readonly old: readonly string[]; readonly pace: Pace },
+  { old, pace, least }: { readonly old: readonly string[]; readonly pace: Pace; readonly least: number },
 ): Promise<number | null> {
   const wanted = new Map<string, number[]>();
   for (const [by, line] of old.entries()) {
     const key = squeezed(line);
-    if (key.length < 2) continue;
+    if (key.length < least) continue;
     const at = wanted.get(key) ?? [];
     if (at.length < MAX_PLACES) at.push(by);
     wanted.set(key, at);
