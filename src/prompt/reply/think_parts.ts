@@ -70,7 +70,7 @@ const ANSWER = [
 const ANY = new RegExp([ANSWER, ...FAMILIES.flatMap(({ open, close }) => [open, close])].join("|"), "i");
 /** Values inside thinking and before a reply that are looked at to find whether a mark is text of theirs. */
 const MAX_VALUES = 1_000;
-const REPLY = /^[{[]\s*\{?\s*"(?:thinking|code|next|final|answer|expr)"/i;
+const REPLY = /^[{[]\s*\{?\s*["'“]?(?:thinking|code|next|final|answer|expr)["'”]?\s*:/i;
 const MAX_WORK = 2_500_000;
 
 /** Thinking that has begun in text that arrives in pieces. */
@@ -157,7 +157,7 @@ class Parts {
   readonly #marks: readonly Finder[];
   /** Of the thinking that is open, by family. */
   readonly #closes = new Map<Family, Finder>();
-  readonly #json = new Finder("json", null, `[{[]\\s*["{[]`);
+  readonly #json = new Finder("json", null, `\\{\\s*["'“{[a-z]|\\[\\s*["'{[]`);
   readonly #thinking: string[] = [];
   #body: string[] = [];
   /** Where a reply begins that is not valid JSON; its end is not known. */

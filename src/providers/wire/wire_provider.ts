@@ -107,9 +107,38 @@ export class WireProvider implements Provider {
     }
   }
 
+  /** Sends the request, and repeats it without what the service rejected, with an error status or in its stream. */
   async *#reply(request: ModelRequest, facts: ExchangeFacts): AsyncGenerator<ModelEvent> {
-    const { exchange, events } = await this.#open(request, facts);
-    const reply = new ReplyBuilder(request.model);
+    const { model } = request;
+    const without = this.#without.get(model) ?? new Set<string>();
+    this.#without.set(model, without);
+    for (let call = this.#request(request, without);;) {
+      const exchange = new HttpExchange(facts, { model, call });
+      let hasBegun = false;
+      try {
+        for await (const event of this.#events(exchange, { model, failures: facts.failures })) {
+          hasBegun = true;
+          yield event;
+        }
+        return;
+      } catch (error) {
+        const refused = hasBegun ? null : this.#refusedField(exchange, error);
+        if (refused === null) throw error;
+        without.add(refused);
+        const next = this.#request(request, without);
+        // Another call may have noted the same in the meantime: what matters is that the new request differs.
+        if (JSON.stringify(next) === JSON.stringify(call)) throw error;
+        call = next;
+      }
+    }
+  }
+
+  async *#events(
+    exchange: HttpExchange,
+    { model: asked, failures }: { readonly model: string; readonly failures: Failures },
+  ): AsyncGenerator<ModelEvent> {
+    const events = await exchange.open(this.#wire);
+    const reply = new ReplyBuilder(asked);
     let grace: AbortSignal | null = null;
     let heard = 0;
     try {
@@ -117,14 +146,14 @@ export class WireProvider implements Provider {
         if (reply.isOver) grace ??= AbortSignal.timeout(this.#options.graceMs ?? GRACE_MS);
         const some = await (reply.isOver ? nextWithin(events, grace) : events.next()).catch((error: unknown) => {
           if (!(error instanceof RangeError)) throw error;
-          throw facts.failures.tooLong("one event of it has more than 8 million characters");
+          throw failures.tooLong("one event of it has more than 8 million characters");
         });
         if (some.done) break;
         try {
           for (const event of some.value) {
             if (typeof event === "string" && event.trim() === "") continue;
             heard++;
-            this.#read(event, { reply, exchange, failures: facts.failures });
+            this.#read(event, { reply, exchange, failures });
             if (reply.isWhole) break;
           }
         } finally {
@@ -138,35 +167,13 @@ export class WireProvider implements Provider {
       // Not awaited: it would wait for bytes that may never come.
       events.return(undefined).catch(() => {});
     }
-    this.#checkEnd(reply, { exchange, failures: facts.failures, heard });
+    this.#checkEnd(reply, { exchange, failures, heard });
     const { usage, model, finish, oddities, toolCall } = reply;
     yield {
       ...{ type: "end", usage, model, finish: finish ?? "stop" },
       ...(toolCall === null ? {} : { toolCall }),
       ...(oddities.length > 0 ? { oddities } : {}),
     };
-  }
-
-  /** Sends the request, and repeats it without what the service rejected. */
-  async #open(request: ModelRequest, facts: ExchangeFacts): Promise<Opened> {
-    const without = this.#without.get(request.model) ?? new Set<string>();
-    this.#without.set(request.model, without);
-    const { model } = request;
-    let call = this.#request(request, without);
-    while (true) {
-      const exchange = new HttpExchange(facts, { model, call });
-      try {
-        return { exchange, events: await exchange.open(this.#wire) };
-      } catch (error) {
-        const refused = this.#refusedField(exchange, error);
-        if (refused === null) throw error;
-        without.add(refused);
-        const next = this.#request(request, without);
-        // Another call may have noted the same in the meantime: what matters is that the new request differs.
-        if (JSON.stringify(next) === JSON.stringify(call)) throw error;
-        call = next;
-      }
-    }
   }
 
   #request(request: ModelRequest, without: ReadonlySet<string>): WireCall {
@@ -246,14 +253,11 @@ export class WireProvider implements Provider {
   }
 }
 
-interface Opened {
-  readonly exchange: HttpExchange;
-  readonly events: AsyncGenerator<readonly unknown[]>;
-}
+type Events = AsyncGenerator<readonly unknown[]>;
 
 /** The next events, or the end of the stream: a connection that breaks or stays silent does not affect a reply that is
  * over. */
-async function nextWithin(events: Opened["events"], grace: AbortSignal | null) {
+async function nextWithin(events: Events, grace: AbortSignal | null) {
   try {
     return await abortable(events.next(), grace ?? undefined);
   } catch (error) {
@@ -262,7 +266,7 @@ async function nextWithin(events: Opened["events"], grace: AbortSignal | null) {
   }
 }
 
-async function drained(events: Opened["events"]): Promise<void> {
+async function drained(events: Events): Promise<void> {
   while (!(await events.next()).done) { /* what follows the end is nothing of the reply */ }
 }
 

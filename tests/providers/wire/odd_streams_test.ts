@@ -267,6 +267,13 @@ const REFUSALS: readonly (readonly [string, MockReply])[] = [
     body: `{"detail":[{"type":"literal_error","loc":["body","stream"],"msg":"Input should be False"}]}`,
   }],
   ["stream", { status: 400, error: { message: "stream must be false" } }],
+  ["stream_options", {
+    body: JSON.stringify({ error: { message: "Unknown parameter: 'stream_options'", code: "400" } }),
+  }],
+  [
+    "stream_options",
+    { body: sse({ error: { message: "Unknown parameter: 'stream_options'", code: 400 } }), headers: STREAM },
+  ],
 ];
 
 for (const [part, reply] of REFUSALS) {
