@@ -9,6 +9,8 @@ export interface Said {
   readonly code: string;
   /** Names of the fields of the request that it is about, with their paths. */
   readonly fields: readonly string[];
+  /** What the model wrote, if the service refused it as a call of a tool that was not offered. */
+  readonly toolCall: string | null;
   /** The HTTP status that matches the code, for errors that came with a success status. */
   readonly status: number;
   /** Milliseconds that it asks to wait; null if it does not. */
@@ -29,6 +31,7 @@ export function isError(body: unknown): boolean {
   if (REPLY.some((name) => Object.hasOwn(value, name))) return false;
   const status = asRecord(value.base_resp).status_code;
   if (typeof detail === "string" || (Array.isArray(detail) && detail.length > 0)) return true;
+  if (Object.keys(value).some((name) => name.startsWith("error "))) return true;
   if ((Array.isArray(errors) && errors.length > 0) || (typeof status === "number" && status !== 0)) return true;
   if (typeof message !== "string" && typeof msg !== "string") return false;
   const isBad = (typeof code === "string" || typeof code === "number") && !FINE.has(String(code).toLowerCase());
@@ -41,7 +44,7 @@ export function said(body: unknown): Said {
     try {
       return said(readForeignJson(body));
     } catch {
-      return { text: body, code: "", fields: [], status: 500, waitMs: null };
+      return { text: body, code: "", fields: [], toolCall: null, status: 500, waitMs: null };
     }
   }
   const value = asRecord(Array.isArray(body) ? body[0] : body);
@@ -65,6 +68,7 @@ export function said(body: unknown): Said {
     text: text ?? JSON.stringify(body) ?? "",
     code,
     fields: fields.filter((field): field is string => typeof field === "string" && field !== ""),
+    toolCall: code.includes("tool_use_failed") ? String(inner.failed_generation || "a tool") : null,
     status: statusIn(code),
     waitMs,
   };

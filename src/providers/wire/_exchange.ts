@@ -17,8 +17,8 @@ const MAX_REDIRECTS = 3;
 /** Characters of `head`. */
 const MAX_HEAD = 400;
 const WEB_PAGE = /^\s*(<!doctype|<html)/i;
-/** The first bytes of what is compressed. */
-const GZIP = [0x1f, 0x8b];
+/** The first byte of what is compressed, with which no text begins. */
+const GZIP = 0x1f;
 const JSON_TYPE = /\bapplication\/(\w+\+)?json\b/i;
 
 export interface Quirks {
@@ -197,9 +197,7 @@ export class HttpExchange {
   async *#read(response: Response): AsyncGenerator<Uint8Array> {
     const { body } = response;
     if (body === null) return;
-    const isNamed = response.headers.has("content-encoding");
-    const plain = isNamed ? await unpacked(body).catch(() => Promise.reject(this.#facts.failures.cut())) : body;
-    let reader = plain.getReader();
+    let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> = body.getReader();
     // The runtime does not end the body once its Response is garbage-collected, so it is ended here.
     const stop = () => void reader.cancel().catch(() => {});
     this.#facts.signal.addEventListener("abort", stop, { once: true });
@@ -213,6 +211,10 @@ export class HttpExchange {
         });
         if (done) return;
         this.#facts.onBytes?.();
+        if (this.bytes === 0 && value[0] === GZIP) {
+          reader = unpacked(value, reader).getReader();
+          continue;
+        }
         this.bytes += value.byteLength;
         if (this.bytes > MAX_STREAM_BYTES) throw this.#facts.failures.tooLong(moreThan(MAX_STREAM_BYTES));
         if (this.head.length < MAX_HEAD) {
@@ -228,7 +230,7 @@ export class HttpExchange {
 
   /** The runtime of the executable undoes any compression that a service names, and fails where there is none: the
    * request is sent again, for the bytes as they are. Throws if that is not what went wrong. */
-  async #begunAgain(error: unknown): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  async #begunAgain(error: unknown): Promise<ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>> {
     const { signal, failures, quirks } = this.#facts;
     const isUnpacking = /gzip|brotli|zlib|deflate|zstd/i.test(String(error));
     if (signal.aborted || this.bytes > 0 || quirks.namesCompression || !isUnpacking) throw failures.cut();
@@ -264,23 +266,16 @@ function moreThan(bytes: number): string {
   return `it is larger than ${bytes / 1024 / 1024} MiB`;
 }
 
-/** A body that is named compressed. It may not be: gateways forward the name of a compression that they have undone. */
-async function unpacked(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<ReadableStream<Uint8Array>> {
-  const reader = body.getReader();
-  const begin: Uint8Array<ArrayBuffer>[] = [];
-  for (let length = 0; length < GZIP.length;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    begin.push(value);
-    length += value.byteLength;
-  }
+/** A body that is compressed although that was not accepted, and whether it is named so or not. */
+function unpacked(
+  begin: Uint8Array<ArrayBuffer>,
+  reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
   const all = async function* () {
-    yield* begin;
+    yield begin;
     for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
   };
-  const bytes = ReadableStream.from(all());
-  const start = begin.flatMap((part) => [...part.subarray(0, GZIP.length)]);
-  return GZIP.every((byte, at) => start[at] === byte) ? bytes.pipeThrough(new DecompressionStream("gzip")) : bytes;
+  return ReadableStream.from(all()).pipeThrough(new DecompressionStream("gzip"));
 }
 
 /** What was read ahead, and the rest. */

@@ -4,6 +4,7 @@ import { abortable } from "../../domain/kit/abortable.ts";
 import { ENDED } from "../../domain/kit/ended.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { Cancelled, ConfigError, ProviderError } from "../../domain/errors.ts";
+import { NO_USAGE } from "../../domain/query/usage.ts";
 import type { Advice } from "../advice.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "../provider.ts";
 import type { ProviderOptions } from "../provider_options.ts";
@@ -122,6 +123,17 @@ export class WireProvider implements Provider {
         }
         return;
       } catch (error) {
+        const { toolCall = null } = exchange.refusal ?? {};
+        if (toolCall !== null && !hasBegun) {
+          const bounded = toolCall.slice(0, 300).toWellFormed();
+          return yield {
+            type: "end",
+            usage: { ...NO_USAGE, calls: 1 },
+            model,
+            finish: "tool_calls",
+            toolCall: bounded,
+          };
+        }
         const refused = hasBegun ? null : this.#refusedField(exchange, error);
         if (refused === null) throw error;
         without.add(refused);

@@ -71,6 +71,17 @@ Deno.test("parseReply() obeys the reply after thinking, whatever was drafted in 
   );
 });
 
+Deno.test("parseReply() obeys a reply whose strings have marks, after thinking that speaks of marks", () => {
+  fc.assert(
+    fc.property(family, family, thought, ([open, close], [other, end], text) => {
+      const expr = `s.split(${JSON.stringify(other)}).join(${JSON.stringify(end)})`;
+      const spoken = `${text} I know \`${other.trim()}\`, "${end.trim()}" and ${JSON.stringify({ expr })}.`;
+      assert.deepEqual(runs(`${open}${spoken}${close}${JSON.stringify({ code: [{ expr }] }, null, 2)}`), [expr]);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
 Deno.test("parseReply() obeys nothing of thinking that was cut, wherever that was", () => {
   for (const [name, [open]] of Object.entries(FAMILIES)) {
     const text = `${open}We draft ${DRAFT}\n\`\`\`ts\ndraft()\n\`\`\`\nand ${DRAFT}`;

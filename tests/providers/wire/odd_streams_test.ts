@@ -204,6 +204,7 @@ const IN_STREAM: readonly (readonly [string, string, RegExp])[] = [
   ["DashScope", sse({ code: "InvalidParameter", message: "Range of x", request_id: "1" }), /\(400 .*Range of x/],
   ["Cloudflare", sse({ success: false, errors: [{ code: 7003, message: "No route" }], result: null }), /No route/],
   ["MiniMax", sse({ base_resp: { status_code: 1008, status_msg: "insufficient balance" } }), /insufficient balance/],
+  ["Ollama, a call", sse({ "error parsing tool call": "raw='{}', err=unexpected end" }), /unexpected end/],
   ["a gateway", sse({ message: "Endpoint request timed out" }), /Endpoint request timed out/],
   [
     "a list",
@@ -402,6 +403,21 @@ for (const [protocol, body, named] of CALLS) {
   });
 }
 
+Deno.test("a service that refuses a reply since it calls a tool gives that call", async () => {
+  const message = "Tool choice is none, but model called a tool";
+  const error = { message, type: "invalid_request_error", code: "tool_use_failed" };
+  const generation = '{"name": "open_file", "arguments": {"path": "a"}}';
+  const replies: readonly (readonly [MockReply, string])[] = [
+    [{ status: 400, error: { ...error, failed_generation: generation } }, generation],
+    [{ status: 400, error }, "a tool"],
+    [{ body: sse({ error: { ...error, failed_generation: generation } }), headers: STREAM }, generation],
+  ];
+  for (const [reply, named] of replies) {
+    const events = await eventsTo("openai-chat", reply);
+    assert.deepEqual([events.length, endOf(events).toolCall, endOf(events).usage.calls], [1, named, 1]);
+  }
+});
+
 Deno.test("the arguments of a tool call are cut", async () => {
   const long = chunk({ tool_calls: [{ index: 0, function: { name: "write", arguments: "😀".repeat(5_000) } }] });
   const { toolCall = "" } = await replyOf("openai-chat", sse(long, STOP));
@@ -477,7 +493,7 @@ Deno.test("a reply that is named compressed, and is not, is read", async () => {
 Deno.test("a reply that is compressed although it should not be is read", async () => {
   const stream = new Blob([sse(chunk({ content: "a" }), STOP)]).stream().pipeThrough(new CompressionStream("gzip"));
   const packed = new Uint8Array(await new Response(stream).arrayBuffer());
-  for (const headers of [{ ...STREAM, "content-encoding": "gzip" }]) {
+  for (const headers of [{ ...STREAM, "content-encoding": "gzip" }, STREAM]) {
     assert.equal((await replyOf("openai-chat", [packed.slice(0, 3), packed.slice(3)], headers)).text, "a");
   }
 });
