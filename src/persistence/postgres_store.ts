@@ -35,9 +35,9 @@ const WRITE_MS = 5_000;
 function writeFaultOf(db: Database, server: Server): () => Promise<string> {
   let writing: Promise<string> | null = null;
   return async () => {
-    writing ??= db.write((tx) => Promise.resolve(tx.run("SELECT 1", []))).then(() => "", wordsOf)
+    const fault = writing ??= db.write((tx) => Promise.resolve(tx.run("SELECT 1", []))).then(() => "", wordsOf)
       .finally(() => writing = null);
-    if (await settledWithin(writing, WRITE_MS)) return await writing;
+    if (await settledWithin(fault, WRITE_MS)) return await fault;
     return server.fault === "" ? `a write takes longer than ${WRITE_MS / 1000} seconds` : server.fault;
   };
 }

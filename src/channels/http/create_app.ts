@@ -4,6 +4,7 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { matchedRoutes } from "hono/route";
 import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
+import { withPatience } from "../../domain/kit/patience.ts";
 import { newId } from "../../domain/kit/id.ts";
 import { conversations } from "./api/conversations.ts";
 import { messages } from "./api/messages.ts";
@@ -28,6 +29,8 @@ import { EVENT_STREAM_TYPE } from "./stream/event_stream.ts";
 /** Other methods would let callers choose labels of metrics. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
+/** How long a request waits for a lost database. Until that is noticed, some seconds more. */
+const PATIENCE_MS = 4_000;
 const CONVERSATION = "/api/v1/conversations/:id";
 
 /** Handles everything between a request and its response. `hosts` are the names that it accepts, in lower case. */
@@ -48,6 +51,8 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   }
   const open = app.routes.filter(({ method }) => method !== "ALL").map(({ path }) => path);
   app.use(except(open, authenticated));
+  // Whoever asks has other servers to ask, and a run has only this one.
+  app.use((_, next) => withPatience(PATIENCE_MS, next));
   app.route("/", metricsRoute);
   app.route("/api/v1", server);
   app.route("/api/v1/conversations", conversations);

@@ -1,4 +1,5 @@
 import { Cancelled, UsageError } from "../../domain/errors.ts";
+import { withPatience } from "../../domain/kit/patience.ts";
 import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import type { NodeStore } from "../../persistence/store/node_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
@@ -40,7 +41,7 @@ async function* eventsAfter(
   while (!signal.aborted) {
     const ring = parts.bell.next(queryId);
     here = parts.local(queryId) ?? here;
-    const found = here?.after(last) ?? await storedAfter(queryId, last, parts);
+    const found = here?.after(last) ?? await withPatience(undefined, () => storedAfter(queryId, last, parts));
     for (const one of found) {
       last = one.number;
       yield one;
@@ -54,7 +55,8 @@ async function* eventsAfter(
     if (here && last < here.before) last = here.before;
     else {
       if (looks > 0 && !parts.local(queryId)) {
-        const end = await endOf(queryId, last, { parts, patient: looks <= LOOKS_AFTER_END });
+        const patient = looks <= LOOKS_AFTER_END;
+        const end = await withPatience(undefined, () => endOf(queryId, last, { parts, patient }));
         if (end) return yield end;
       }
       looks++;

@@ -1,5 +1,6 @@
 import { Cancelled } from "../../domain/errors.ts";
 import { newId } from "../../domain/kit/id.ts";
+import { withPatience } from "../../domain/kit/patience.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
 import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import { beforeEpoch } from "../../domain/query/event_number.ts";
@@ -70,7 +71,8 @@ export class Node implements SharedQueries {
     signal.addEventListener("abort", cancel, { once: true });
     if (signal.aborted) cancel();
     try {
-      return await this.#until(queryId, options, stop.signal);
+      // An answer is waited for as long as it takes.
+      return await withPatience(undefined, () => this.#until(queryId, options, stop.signal));
     } finally {
       signal.removeEventListener("abort", cancel);
     }

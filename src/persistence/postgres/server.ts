@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { QueryResult } from "kysely";
+import { ownPatience } from "../../domain/kit/patience.ts";
 import { Semaphore } from "../../domain/kit/semaphore.ts";
 import { settledWithin } from "../../domain/kit/settled_within.ts";
 import { columnName } from "../schema/column_name.ts";
@@ -13,7 +14,9 @@ import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
-/** After this time without a byte of an answer, the server is asked what became of it; it has as long to say so. */
+/** How long a connection may take at least and at most to be made; the driver ends it after the longer one. */
+const SHORTEST_MS = 2_000, LONGEST_MS = 10_000;
+/** After this time without a byte of an answer, the server is asked what became of it; it has half as long to say so. */
 const SILENT_MS = 5_000;
 /** A statement with long parameters takes longer to arrive. */
 const SLOWEST_BYTES_PER_MS = 256;
@@ -100,7 +103,7 @@ export class Server {
   readonly #silentMs: number;
   readonly #names = new Map<string, string>();
   readonly #states = new Map<Client, State>();
-  readonly #writes = new Semaphore();
+  readonly #writes = new Semaphore(1, () => new ConnectionLost("The writes before it wait for the server"));
   readonly #givenUp = new AbortController();
   #wasReached = false;
   #fault = "";
@@ -133,11 +136,11 @@ export class Server {
   }
 
   /** Takes a connection. Waits for a lost server with growing pauses, as long as patience lasts. */
-  async take(patienceMs: number = this.#patienceMs): Promise<Connection> {
+  async take(patienceMs: number = ownPatience() ?? this.#patienceMs): Promise<Connection> {
     const start = performance.now();
     for (let pause = PAUSE_MS;; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
-        const client = await this.#connect();
+        const client = await this.#connect(patienceMs);
         this.#fault = "";
         this.#wasReached = true;
         return {
@@ -156,7 +159,7 @@ export class Server {
   /** Waits a moment for a server with this error. Throws it if there is no patience left. */
   async wait(
     error: unknown,
-    { start, pause = LONGEST_PAUSE_MS, patienceMs = this.#patienceMs }: {
+    { start, pause = LONGEST_PAUSE_MS, patienceMs = ownPatience() ?? this.#patienceMs }: {
       readonly start: number;
       readonly pause?: number;
       readonly patienceMs?: number;
@@ -170,7 +173,11 @@ export class Server {
 
   /** Runs writes of this process one after the other. */
   inOrder<T>(work: () => Promise<T>): Promise<T> {
-    return this.#writes.run(work);
+    const patienceMs = ownPatience();
+    return this.#writes.run(
+      work,
+      patienceMs === undefined ? undefined : AbortSignal.timeout(patienceMs + this.#silentMs),
+    );
   }
 
   /** From now on nobody waits for a lost server, and for an answer only a moment. */
@@ -194,10 +201,10 @@ export class Server {
     void this.take().then((connection) => connection.release(), () => {});
   }
 
-  async #connect(): Promise<PooledClient> {
+  async #connect(patienceMs: number): Promise<PooledClient> {
     for (;;) {
       const connecting = this.#pool.connect();
-      const client = await this.#inTime(connecting).catch((error: unknown) => {
+      const client = await this.#inTime(connecting, Math.max(patienceMs, SHORTEST_MS)).catch((error: unknown) => {
         void connecting.then((late) => this.#release(late, false), () => {});
         throw lostOr(error);
       });
@@ -213,21 +220,23 @@ export class Server {
     if (isBroken) client.connection.stream.destroy();
   }
 
-  /** Settles as the work does, but at most a moment after nobody waits any more. */
-  async #inTime<T>(work: Promise<T>): Promise<T> {
+  /** Settles as the work does, but at most a moment after nobody waits any more, or after the time. */
+  async #inTime<T>(work: Promise<T>, ms = Infinity): Promise<T> {
     const { signal } = this.#givenUp;
     const { promise: late, reject } = Promise.withResolvers<never>();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const begin = (): void => {
-      timer = setTimeout(() => reject(new ConnectionLost("No answer of the server")), LAST_MS);
+    const timers: ReturnType<typeof setTimeout>[] = [];
+    const within = (limit: number): void => {
+      timers.push(setTimeout(() => reject(new ConnectionLost("No answer of the server")), limit));
     };
+    const begin = (): void => within(LAST_MS);
     signal.addEventListener("abort", begin, { once: true });
     if (signal.aborted) begin();
+    if (ms < LONGEST_MS) within(ms);
     try {
       return await Promise.race([work, late]);
     } finally {
       signal.removeEventListener("abort", begin);
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
     }
   }
 
@@ -326,14 +335,14 @@ export class Server {
 
   /** Asks the server on another connection whether it works on a statement of this one. */
   async #isWorking({ processID }: Client): Promise<boolean> {
-    const config = { ...clientConfig(this.#address), connectionTimeoutMillis: this.#silentMs };
+    const config = { ...clientConfig(this.#address), connectionTimeoutMillis: this.#silentMs / 2 };
     const beside: Client = new pg.Client(config);
     beside.on("error", () => {});
     const asked = beside.connect().then(() =>
       beside.query({ text: IS_WORKING, values: [processID], rowMode: "array" })
     );
     try {
-      if (!await settledWithin(asked, this.#silentMs)) throw new ConnectionLost("No answer of the server");
+      if (!await settledWithin(asked, this.#silentMs / 2)) throw new ConnectionLost("No answer of the server");
       const [{ rows: [[own, isWorking] = []] } = NOTHING] = [await asked].flat();
       // Behind a pooler, only the pooler knows.
       return isWorking === true || own !== beside.processID;

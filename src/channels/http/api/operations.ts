@@ -1,3 +1,4 @@
+import { settledWithin } from "../../../domain/kit/settled_within.ts";
 import { Hono } from "hono";
 import { z } from "zod";
 import { describeIn } from "../request/describe.ts";
@@ -11,6 +12,8 @@ const ReadySchema = StatusSchema.extend({
 });
 
 const describe = describeIn("operations");
+/** How long the database has for an answer. */
+const READ_MS = 5_000;
 
 /** For operators: liveness and readiness. */
 export const operations = new Hono<Env>();
@@ -30,8 +33,10 @@ operations.get(
   async (c) => {
     const { parts, runs } = c.env;
     if (runs.closing) throw new Problem("Cannot start a query: the server is shutting down", { kind: "unavailable" });
-    await parts.conversations.list({ limit: 1 });
-    const found = await parts.ready?.() ?? {};
+    const read = parts.conversations.list({ limit: 1 });
+    const [isRead, found = {}] = await Promise.all([settledWithin(read, READ_MS), parts.ready?.()]);
+    if (isRead) await read;
+    else throw new Problem("Cannot run queries: the database does not answer", { kind: "unavailable" });
     const errors = Object.entries(found).filter(([, fault]) => fault !== "")
       .map(([path, message]) => ({ path, message }));
     const [first] = errors;
