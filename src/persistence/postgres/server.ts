@@ -140,6 +140,7 @@ export class Server {
     const start = performance.now();
     for (let pause = PAUSE_MS;; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
+        if (this.#givenUp.signal.aborted && this.#fault !== "") throw new ConnectionLost(this.#fault);
         const client = await this.#connect(patienceMs);
         this.#fault = "";
         this.#wasReached = true;
