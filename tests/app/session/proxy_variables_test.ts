@@ -30,6 +30,14 @@ Deno.test("proxyVariables() changes nothing without a proxy, and takes small let
   assert.deepEqual(proxyVariables({ https_proxy: HTTP_PROXY, no_proxy: "*.x" }), { NO_PROXY: "*.x,.x" });
   assert.deepEqual(proxyVariables({ http_proxy: HTTP_PROXY }), { HTTP_PROXY });
   assert.deepEqual(proxyVariables({ http_proxy: "http://other:1", HTTP_PROXY }), {});
+  assert.deepEqual(proxyVariables({ HTTPS_PROXY: "http://me@proxy.example:1" }), {
+    HTTPS_PROXY: "http://me:@proxy.example:1",
+  });
+  assert.deepEqual(proxyVariables({ HTTPS_PROXY: "http://me:pass@proxy.example:1" }), {});
+  assert.deepEqual(proxyVariables({ http_proxy: "http://me@p:1" }), {
+    HTTP_PROXY: "http://me:@p:1",
+    http_proxy: "http://me:@p:1",
+  });
 });
 
 Deno.test("proxyVariables() keeps every entry, and the same again changes nothing", () => {
