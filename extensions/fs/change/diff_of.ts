@@ -7,8 +7,8 @@ export async function diffOf(
   { path, before, after }: Pick<ChangeItem, "path" | "before" | "after">,
   { named = path, encoding }: { readonly named?: string; readonly encoding?: string | undefined } = {},
 ): Promise<string> {
-  const now = textOf(after, encoding);
-  const old = textOf(before) === undefined ? textOf(before, encoding) : textOf(before);
+  const [now, own] = [textOf(after, encoding), textOf(before)];
+  const old = own === undefined ? textOf(before, encoding) : own;
   return old === undefined || now === undefined
     ? `Binary file ${named} ${now === null ? "removed" : "replaced"}\n`
     : await unifiedDiff(named, { before: old, after: now });
