@@ -255,6 +255,7 @@ export class Environment {
     ...this.#modules.take(),
     ...this.#lost.take(),
     ...this.#called.take(),
+    ...this.programs.take(),
   ];
 
   async close(): Promise<void> {

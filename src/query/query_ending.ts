@@ -154,13 +154,22 @@ function compose(
     ms,
     ...(final?.answer || reason === "answered" ? {} : { noAnswer: true as const }),
     ...(reason === "provider" && state.temporary ? { temporary: true as const } : {}),
-    notes: [...final?.notes ?? [], ...changedFiles(state), ...endedPrograms(environment)],
+    notes: [
+      ...final?.notes ?? [],
+      ...changedFiles(state),
+      ...failedPrograms(environment),
+      ...endedPrograms(environment),
+    ],
     ...(final?.value === undefined ? {} : { value: final.value }),
   };
 }
 
 function changedFiles({ changed: { total } }: QueryState): readonly string[] {
   return total === "" ? [] : [`${total} · vis undo`];
+}
+
+function failedPrograms({ programs: { failed } }: QueryParts["environment"]): readonly string[] {
+  return failed.length === 0 ? [] : [`Failed in the background: ${failed.join("; ")}`];
 }
 
 function endedPrograms({ views, programs: { titles } }: QueryParts["environment"]): readonly string[] {

@@ -49,3 +49,31 @@ Deno.test("ConversationPrograms.close() waits until nothing is left, and starts 
   void start(["late"], { lifetime: "conversation" }).catch(() => {});
   assert.equal(asked[2]?.signal?.aborted, true);
 });
+
+Deno.test("ConversationPrograms tells once of a titled program that failed by itself", async () => {
+  const programs = new ConversationPrograms();
+  const ENDED: Spawned = {
+    ...{ code: 0, signal: null, stdout: "", stderr: "", ms: 1 },
+    ...{ timedOut: false, truncated: false, notes: [] },
+  };
+  const run = async (how: Partial<Spawned>, options: SpawnOptions): Promise<void> => {
+    const start = programs.bind(() => Promise.resolve({ ...ENDED, ...how }), {
+      workspace: "/w",
+      signal: new AbortController().signal,
+    });
+    await start(["a"], { lifetime: "conversation", ...options });
+  };
+  await run({}, { title: "good" });
+  await run({ code: 1 }, {});
+  await run({ code: 143, signal: "SIGTERM" }, { title: "stopped", stop: AbortSignal.abort() });
+  assert.deepEqual([programs.failed, programs.take()], [[], []]);
+  await run({ code: 7 }, { title: "serve" });
+  await run({ code: 137, signal: "SIGKILL" }, { title: "x".repeat(500) });
+  await run({ code: 143, signal: "SIGTERM", timedOut: true }, { title: "late" });
+  const failed = ["serve (exit code 7)", `${"x".repeat(79)}… (ended by SIGKILL)`, "late (timed out)"];
+  assert.deepEqual(programs.failed, failed);
+  assert.deepEqual(programs.take(), failed.map((how) => `A command that was started before failed: ${how}`));
+  assert.deepEqual(programs.take(), []);
+  programs.endQuery();
+  assert.deepEqual(programs.failed, []);
+});
