@@ -12,6 +12,12 @@ import { makeTheme } from "../../src/channels/tui/text/theme.ts";
 import { madeText } from "../helpers/archive_of.ts";
 import { storedEvents } from "../../src/conversation/stored_events.ts";
 import type { QueryEvent } from "../../src/domain/query/query_event.ts";
+import { SessionUpdates } from "../../src/channels/acp/session_updates.ts";
+import { Progress } from "../../src/channels/cli/ask/progress.ts";
+import { Trace } from "../../src/channels/cli/ask/trace.ts";
+import { progressView } from "../../src/channels/telegram/outbound/progress_view.ts";
+import { LiveStep } from "../../src/page/store/shown_step.ts";
+import { fakeIo } from "../channels/cli/_fakes.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const commands = defineExtension({
@@ -154,5 +160,39 @@ Deno.test("a conversation that is opened again looks as it did live, and an impo
         assert.match(page, /✗ ran 1 test failed in a.*exit code 1[^]*✗ reading none\.ts failed[^]*\+two/);
       }
     }
+  });
+});
+
+Deno.test("a command that fails is marked as failed on every surface while it runs", async () => {
+  await withFolder(async (workspace) => {
+    const replies = [replyJson('await commands.fail("1 test failed")'), replyJson([], { final: "It was tried" })];
+    await using engine = await startEngine(replies, { extensions: [commands], workspace });
+    await engine.ask("Try");
+    const events = engine.events.filter(({ iteration }) => iteration === null || iteration === 1);
+    const run = (verbose: boolean): string => {
+      const io = fakeIo();
+      const progress = new Progress(io, { verbose });
+      for (const event of events) progress.show(event);
+      return io.err;
+    };
+    assert.match(run(false), /✗ ran 1 test failed · exit code 1 .*\n +1 test failed\n/);
+    assert.match(run(true), /✗ ran 1 test failed · exit code 1\n +1 test failed\n/);
+    const lines: string[] = [];
+    const trace = new Trace({ stderrColor: false }, (line) => lines.push(line));
+    for (const event of events) trace.show(event);
+    assert.match(lines.join("\n"), /commands\.fail ✗ \d+ ms · exit code 1/);
+    const updates = new SessionUpdates(workspace);
+    const last = events.flatMap((event) => updates.take(event) ?? []).at(-1);
+    assert.ok(last?.sessionUpdate === "tool_call_update");
+    assert.deepEqual([last.status, last.title], ["failed", "ran 1 test failed · exit code 1"]);
+    assert.match(JSON.stringify(last.content?.[0]), /ran 1 test failed · exit code 1\\n1 test failed/);
+    const progress = new QueryProgress();
+    let live: LiveStep | null = null;
+    for (const event of events.slice(0, -2)) {
+      progress.take(event);
+      if (progress.step !== null) (live ??= new LiveStep(progress.step)).take(event, progress);
+    }
+    assert.match(progressView(progress, 1_000), /\n✗ ran 1 test failed · exit code 1/);
+    assert.deepEqual(live?.shown.blocks.map(({ tally }) => [tally.failed, tally.output]), [[true, "1 test failed"]]);
   });
 });
