@@ -182,7 +182,7 @@ export class QueryLoop {
         // Neither the connection nor the service is the model's fault.
         if (result.fault !== "broken" && result.fault !== "call") state.unusable();
         if (result.entries.length === 0) {
-          state.notes.push(`The last call gave no usable reply: ${clip(result.reason, 1500)}`);
+          state.notes.push(`The previous call gave no usable reply: ${clip(result.reason, 1500)}`);
         }
         if (result.refused) this.#refuse(result.refused);
         if (result.unsupported !== null) return this.#unsupported(result.unsupported, result.refused ?? result.reason);
