@@ -89,7 +89,7 @@ export default defineExtension({
       doc: "One resource.",
       action: { doing: "reading", done: "read", things: "resources", named: 2 },
       args: z.tuple([server, text.describe("uri")]),
-      returns: "{type, uri, mimeType?, text? | bytes?}[]",
+      returns: "{type, uri, mimeType?, text?, bytes?}[]",
     }),
     fn("prompts", async (env: EnvironmentView, name: string) => (await calls()).prompts(env, name), {
       doc: "Prompts that a server offers.",

@@ -1,6 +1,6 @@
 import { Cancelled, SandboxEnded } from "../domain/errors.ts";
 import { newId } from "../domain/kit/id.ts";
-import type { ActiveExtensions } from "../extension/registry/registry.ts";
+import type { ActiveExtensions, ExtensionFault } from "../extension/registry/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
@@ -184,6 +184,11 @@ export class Environment {
   /** What is active; null before the first query. */
   get active(): Pick<ActiveExtensions, "list" | "grants"> | null {
     return this.#active;
+  }
+
+  /** Parts of extensions that threw in the last query. */
+  get extensionFaults(): readonly ExtensionFault[] {
+    return this.#active?.faults?.() ?? [];
   }
 
   /** Walls of the running child; null if there is none. */

@@ -1,5 +1,6 @@
 import type { Emitter } from "../domain/query/emitter.ts";
 import { StoreError, TakenOverError } from "../domain/errors.ts";
+import { messageWithLine } from "../extension/loading/source_line.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query/query_result.ts";
 import type { LastIteration } from "../iteration/iteration.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
@@ -11,6 +12,9 @@ import type { QueryParts } from "./query_parts.ts";
 import type { QueryState } from "./query_state.ts";
 import type { Subcalls } from "./subcalls.ts";
 import type { TitleCall } from "./title_call.ts";
+
+/** Notes about extensions in one result. */
+const MOST_FAULTS = 5;
 
 interface Ended {
   readonly queryId: string;
@@ -158,6 +162,7 @@ function compose(
       ...final?.notes ?? [],
       ...changedFiles(state),
       ...failedPrograms(environment),
+      ...failedExtensions(environment),
       ...endedPrograms(environment),
     ],
     ...(final?.value === undefined ? {} : { value: final.value }),
@@ -170,6 +175,14 @@ function changedFiles({ changed: { total } }: QueryState): readonly string[] {
 
 function failedPrograms({ programs: { failed } }: QueryParts["environment"]): readonly string[] {
   return failed.length === 0 ? [] : [`Failed in the background: ${failed.join("; ")}`];
+}
+
+/** Parts of extensions that threw: the query went on without them. */
+function failedExtensions({ extensionFaults }: QueryParts["environment"]): readonly string[] {
+  const said = extensionFaults.map(({ namespace, phase, error }) =>
+    `Extension ${namespace}: ${phase} failed: ${oneLine(messageWithLine(error), 300)}`
+  );
+  return [...new Set(said)].slice(0, MOST_FAULTS);
 }
 
 function endedPrograms({ views, programs: { titles } }: QueryParts["environment"]): readonly string[] {

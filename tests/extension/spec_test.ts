@@ -153,8 +153,3 @@ for (const nothing of [null, undefined, 7, "x", []]) {
   Deno.test(`validate() refuses ${JSON.stringify(nothing)}`, () =>
     assert.match(messageOf(nothing), /without a namespace/));
 }
-
-Deno.test("spec.ts stays one screen", async () => {
-  const text = await Deno.readTextFile(new URL("../../src/extension/spec.ts", import.meta.url));
-  assert.ok(text.split("\n").length <= 151);
-});

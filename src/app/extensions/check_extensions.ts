@@ -1,18 +1,26 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { abortable } from "../../domain/kit/abortable.ts";
+import { messageOf } from "../../domain/kit/message_of.ts";
 import type { ExtensionCheck } from "../../domain/reports/extension_report.ts";
 import { smallTextFile } from "../../domain/kit/small_text_file.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
+import { UsageError } from "../../domain/errors.ts";
 import { messageWithLine } from "../../extension/loading/source_line.ts";
 import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
+import { type ExtensionFolder, readExtensionFolder } from "../../extension/loading/extension_folder.ts";
+import { importTest, reachedModules, testFiles } from "../../extension/loading/import_folder.ts";
+import { collectTests } from "../../extension/registry/testing.ts";
 import type { ActiveExtensions } from "../../extension/registry/registry.ts";
-import { buildRegistry } from "./extension_source.ts";
+import type { EnvironmentView, Extension } from "../../extension/spec.ts";
+import { undefinedNames } from "../../sandbox/modules/undefined_names.ts";
+import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
+import { TYPE_FILES } from "./new_extension.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
 import type { Settings } from "../settings/settings.ts";
 
-const MAX_MS = 10_000;
+const MAX_MS = 10_000, TEST_MS = 60_000;
 const Checks = z.array(z.strictObject({
   call: z.string(),
   args: z.array(z.unknown()).default([]),
@@ -20,10 +28,15 @@ const Checks = z.array(z.strictObject({
   error: z.string().optional(),
 }));
 
-/** Loads a folder like a session, renders its prompt, and makes the calls of its `checks.json`. */
+interface Parts {
+  readonly settings: Settings;
+  readonly parts: ShippedParts;
+}
+
+/** Loads a folder like a session, runs what a query would run of it, and makes the calls of its `checks.json`. */
 export async function checkExtensions(
   folder: FoundFolder,
-  { settings, parts }: { readonly settings: Settings; readonly parts: ShippedParts },
+  { settings, parts }: Parts,
 ): Promise<readonly ExtensionCheck[]> {
   const { registry, loaded, skipped, folders } = await buildRegistry(settings, parts, {
     folders: [
@@ -35,22 +48,108 @@ export async function checkExtensions(
   const failed = skipped.filter((one) => one.folder === folder || own.some(({ namespace }) => namespace === one.name));
   const view = { envId: "check", conversationId: "check", branchId: "check", depth: 0, workspace: settings.workspace };
   const active = await registry.activate(view);
+  const [first] = failed;
   return [
     ...failed.map(({ name, reason }) => ({ what: name, ok: false, found: reason })),
     ...own.map(({ namespace, version }) => {
       const there = active.list.some((one) => one.namespace === namespace);
       return { what: namespace, ok: true, found: `${version}${there ? "" : ", not active in this workspace"}` };
     }),
+    ...await run(own, { active, view }),
+    ...first && own.length === 0 ? [] : await sources(folder.path, { own, settings }),
     ...own.length > 0 ? await calls(folder.path, { active, view }) : [],
   ];
 }
 
+/** What `activate`, `extend`, `prompt` and `nudge` throw. */
+async function run(
+  own: readonly Extension[],
+  { active, view }: { readonly active: ActiveExtensions; readonly view: EnvironmentView },
+): Promise<readonly ExtensionCheck[]> {
+  const iteration = {
+    iteration: 0,
+    currentMaxIterations: 4,
+    prevIteration: -1,
+    prevExpressions: null,
+    userVarCount: 0,
+  };
+  const isOwn = (one: { readonly namespace: string }) => own.some(({ namespace }) => namespace === one.namespace);
+  for (const one of active.nudges.filter(isOwn)) await one.nudge({ ...iteration, environment: view });
+  return (active.faults?.() ?? []).filter(isOwn).map(({ namespace, phase, error }) => (
+    { what: `${namespace} ${phase}`, ok: false, found: messageWithLine(error) }
+  ));
+}
+
+/** Names that are not defined, `returns` that are no types, and types where this program can check them. */
+async function sources(
+  path: string,
+  { own, settings }: { readonly own: readonly Extension[]; readonly settings: Settings },
+): Promise<readonly ExtensionCheck[]> {
+  const { readModule } = await folderOptionsOf(settings);
+  const folder = await readExtensionFolder(path);
+  const modules = reachedModules(folder, { roots: folder.entries.map(({ entry }) => entry), readModule });
+  const names = [...modules].flatMap(([file, { code }]) =>
+    undefinedNames(code).map(({ name, line }) => ({
+      what: `${file}:${line}`,
+      ok: false,
+      found: `${name} is not defined`,
+    }))
+  );
+  const returns = own.flatMap(({ alias: { alias }, symbols = [] }) =>
+    symbols.flatMap((symbol): readonly ExtensionCheck[] => {
+      if (symbol.kind !== "function" || isType(symbol.returns, readModule)) return [];
+      const found = `returns is no TypeScript type: ${symbol.returns}`;
+      return [{ what: `${alias}.${symbol.name}`, ok: false, found }];
+    })
+  );
+  return [...names, ...returns, await types(folder)];
+}
+
+type ReadModule = Awaited<ReturnType<typeof folderOptionsOf>>["readModule"];
+
+function isType(text: string, readModule: ReadModule): boolean {
+  try {
+    return readModule(`type Returned = ${text};\nexport {};`, "returns.ts").code.trim() === "export {};";
+  } catch {
+    return false;
+  }
+}
+
+/** The compiler is a part of the runtime, which an executable does not have. */
+async function types({ path, entries }: ExtensionFolder): Promise<ExtensionCheck> {
+  if (Deno.build.standalone) {
+    const found = "not checked: this program has no TypeScript compiler; deno check mod.ts in the folder checks them";
+    return { what: "types", ok: true, found };
+  }
+  const config = await Deno.makeTempFile({ prefix: "vis-types-", suffix: ".json" });
+  try {
+    const imports = Object.fromEntries(
+      Object.entries(TYPE_FILES).map(([name, { source }]) => [name, source.startsWith("npm:") ? source : here(source)]),
+    );
+    await Deno.writeTextFile(config, JSON.stringify({ imports, compilerOptions: { strict: true } }));
+    const files = entries.map(({ entry }) => join(path, entry)).filter((file) => /\.m?ts$/.test(file));
+    if (files.length === 0) return { what: "types", ok: true, found: "no TypeScript" };
+    const command = new Deno.Command(Deno.execPath(), {
+      args: ["check", "--quiet", "--no-lock", "--config", config, ...files],
+      env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    });
+    const { success, stderr } = await command.output();
+    return { what: "types", ok: success, found: success ? "" : new TextDecoder().decode(stderr).trim() };
+  } finally {
+    await Deno.remove(config);
+  }
+}
+
+function here(source: string): string {
+  return new URL(source, import.meta.url).href;
+}
+
 async function calls(
   path: string,
-  { active, view }: {
-    readonly active: ActiveExtensions;
-    readonly view: Parameters<ActiveExtensions["call"]>[2]["env"];
-  },
+  { active, view }: { readonly active: ActiveExtensions; readonly view: EnvironmentView },
 ): Promise<readonly ExtensionCheck[]> {
   const text = await smallTextFile(join(path, "checks.json"));
   if (text === null) return [];
@@ -74,4 +173,41 @@ async function calls(
     }
   }
   return done;
+}
+
+/** Runs the tests of a folder, one after the other. Rejects with `UsageError` if it has none. */
+export async function testExtensions(
+  { path, place }: FoundFolder,
+  settings: Settings,
+): Promise<readonly ExtensionCheck[]> {
+  const folder = await readExtensionFolder(path).catch((error: unknown) => {
+    throw new UsageError(messageOf(error));
+  });
+  const files = testFiles(folder);
+  if (files.length === 0) throw new UsageError(`Cannot test ${path}: it has no file such as mod_test.ts`);
+  const options = await folderOptionsOf(settings);
+  if (place === "project" && !await options.trust.has(path, folder.hash)) {
+    throw new UsageError(`Cannot test ${path}: it is not trusted; review it with vis extensions trust`);
+  }
+  const done: ExtensionCheck[] = [];
+  for (const file of files) {
+    try {
+      const tests = await collectTests(() => importTest(folder, file, options));
+      if (tests.length === 0) done.push({ what: file, ok: false, found: "no test of @vis/extension/testing is in it" });
+      for (const { name, run } of tests) done.push(await outcome(name, run));
+    } catch (error) {
+      done.push({ what: file, ok: false, found: messageWithLine(error) });
+    }
+  }
+  return done;
+}
+
+async function outcome(what: string, run: () => unknown): Promise<ExtensionCheck> {
+  const signal = AbortSignal.timeout(TEST_MS);
+  try {
+    await abortable(Promise.resolve().then(run), signal);
+    return { what, ok: true, found: "" };
+  } catch (error) {
+    return { what, ok: false, found: signal.aborted ? `it took over ${TEST_MS / 1000} s` : messageWithLine(error) };
+  }
 }

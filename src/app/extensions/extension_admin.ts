@@ -22,7 +22,7 @@ import { isWanted } from "../../extension/loading/is_wanted.ts";
 import type { Skipped } from "../../extension/loading/loader.ts";
 import { readTar } from "../../extension/loading/read_tar.ts";
 import type { Extension } from "../../extension/spec.ts";
-import { checkExtensions } from "./check_extensions.ts";
+import { checkExtensions, testExtensions } from "./check_extensions.ts";
 import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
 import { extensionCommands } from "./extension_commands.ts";
@@ -103,6 +103,11 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     }
     const folder: FoundFolder = { place: this.#placeOf(resolve(path)), path: resolve(path) };
     return await checkExtensions(folder, { settings: this.#settings, parts: this.#parts });
+  }
+
+  async test(path: string): Promise<readonly ExtensionCheck[]> {
+    const folder = resolve(path);
+    return await testExtensions({ place: this.#placeOf(folder), path: folder }, this.#settings);
   }
 
   changes(path: string): AsyncIterable<void> {

@@ -1,10 +1,26 @@
 import { basename, join } from "node:path";
 import types from "../../../docs/generated/vis-extension.d.ts" with { type: "text" };
+import testingTypes from "./vis-extension-testing.d.ts" with { type: "text" };
 import { UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 
 /** The version whose types an editor loads; `z` of `@vis/extension` is the one in the program. */
-const ZOD = "4.6.7";
+const ZOD = "npm:zod@4.6.7";
+
+/** What an extension imports: the file with its types in a new folder, and its source here. */
+export const TYPE_FILES = {
+  "@vis/extension": {
+    file: "vis-extension.d.ts",
+    text: types,
+    source: "../../../docs/generated/vis-extension.d.ts",
+  },
+  "@vis/extension/testing": {
+    file: "vis-extension-testing.d.ts",
+    text: testingTypes,
+    source: "./vis-extension-testing.d.ts",
+  },
+  "zod": { file: ZOD, text: null, source: ZOD },
+} as const;
 
 /** Writes a working extension with its checks, and types for editors; resolves with the folder. */
 export async function newExtension(folder: string): Promise<string> {
@@ -29,9 +45,10 @@ function filesOf(name: string): Readonly<Record<string, string>> {
     args: [""],
     error: "Cannot call",
   }];
-  const editor = { imports: { "@vis/extension": "./vis-extension.d.ts", "zod": `npm:zod@${ZOD}` } };
+  const imports = Object.entries(TYPE_FILES).map(([one, { file, text }]) => [one, text === null ? file : `./${file}`]);
+  const editor = { imports: Object.fromEntries(imports) };
   return {
-    "vis-extension.d.ts": types,
+    ...Object.fromEntries(Object.values(TYPE_FILES).flatMap(({ file, text }) => text === null ? [] : [[file, text]])),
     "deno.json": `${JSON.stringify(editor, null, 2)}\n`,
     "vis.json": `${JSON.stringify(manifest, null, 2)}\n`,
     "checks.json": `${JSON.stringify(checks, null, 2)}\n`,
@@ -51,6 +68,16 @@ export default defineExtension({
       examples: ['await ${name}.hello("Ada")'],
     }),
   ],
+});
+`,
+    "mod_test.ts": `import assert from "node:assert/strict";
+import { test, testExtension } from "@vis/extension/testing";
+import ${name} from "./mod.ts";
+
+test("${name}.hello() greets by name", async () => {
+  const tested = await testExtension(${name});
+  assert.equal(await tested.call("${name}.hello", "Ada"), "Hello, Ada");
+  await assert.rejects(tested.call("${name}.hello", ""), /Cannot call ${name}.hello/);
 });
 `,
   };

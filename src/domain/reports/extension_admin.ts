@@ -13,6 +13,8 @@ export interface ExtensionAdmin {
   show(name: string): Promise<ExtensionFacts & { readonly text: string }>;
   /** Checks one folder; with null, everything that is found. */
   check(path: string | null): Promise<readonly ExtensionCheck[]>;
+  /** Runs the tests of one folder. */
+  test(path: string): Promise<readonly ExtensionCheck[]>;
   /** Gives the turn each time files below the folder were changed, until the process ends. */
   changes(path: string): AsyncIterable<void>;
   /** Writes a working extension; resolves with its folder. */

@@ -20,10 +20,23 @@ export interface ImportOptions {
 }
 
 const CODE = /(?<!\.d)\.m?[jt]s$/;
+const TEST = /(?:^|[/._])test\.m?[jt]s$/;
 /** Part of the folder's name, so that copies made by another version are not reused. */
-const FORMAT = "1";
-const SHIM = "@vis-extension.mjs";
-const KEY = Symbol.for("vis.extension");
+const FORMAT = "2";
+/** What modules of a folder import, as modules that find it in the program. The second is for tests only. */
+const SHIMS = {
+  "@vis/extension": { file: "@vis-extension.mjs", key: "vis.extension", load: () => import("../spec.ts") },
+  "@vis/extension/testing": {
+    file: "@vis-extension-testing.mjs",
+    key: "vis.extension.testing",
+    load: async () => {
+      const { test, testExtension } = await import("../registry/testing.ts");
+      return { test, testExtension };
+    },
+  },
+} as const;
+type Shims = readonly (keyof typeof SHIMS)[];
+const FOR_EXTENSIONS: Shims = ["@vis/extension"], FOR_TESTS: Shims = ["@vis/extension", "@vis/extension/testing"];
 
 /** Imports one extension from the hashed copy of its folder. Throws Error if a module cannot be loaded or does not
  * match the manifest. */
@@ -32,9 +45,8 @@ export async function importExtension(
   entry: ManifestEntry,
   options: ImportOptions,
 ): Promise<NormalExtension> {
-  const copy = await copyOf(folder, options);
-  Reflect.set(globalThis, KEY, await import("../spec.ts"));
-  const module: unknown = await import(pathToFileURL(join(copy, `${entry.entry}.mjs`)).href);
+  const roots = folder.entries.map((one) => one.entry);
+  const module = await importModule(folder, entry.entry, { ...options, roots, shims: FOR_EXTENSIONS });
   const extension = validateExtension(Reflect.get(Object(module), "default"));
   const fault = differenceOf(extension, entry);
   if (fault !== null) throw new Error(`Cannot use extension ${entry.namespace}: ${fault}`);
@@ -46,6 +58,26 @@ export async function importExtension(
     return bytes ? new TextDecoder().decode(bytes) : null;
   };
   return withScripts(extension, { textOf, read });
+}
+
+/** The paths of an extension's own tests, such as `mod_test.ts`. */
+export function testFiles({ files }: ExtensionFolder): readonly string[] {
+  return [...files.keys()].filter((path) => TEST.test(path));
+}
+
+/** Imports one of the extension's own tests, which may import `@vis/extension/testing`. */
+export async function importTest(folder: ExtensionFolder, path: string, options: ImportOptions): Promise<void> {
+  await importModule(folder, path, { ...options, roots: testFiles(folder), shims: FOR_TESTS });
+}
+
+async function importModule(
+  folder: ExtensionFolder,
+  path: string,
+  options: ImportOptions & Wanted,
+): Promise<unknown> {
+  const copy = await copyOf(folder, options);
+  for (const name of options.shims) Reflect.set(globalThis, Symbol.for(SHIMS[name].key), await SHIMS[name].load());
+  return await import(pathToFileURL(join(copy, `${path}.mjs`)).href);
 }
 
 /** What is loaded must match what the user was shown. */
@@ -65,19 +97,31 @@ function differenceOf(extension: NormalExtension, entry: ManifestEntry): string 
   return null;
 }
 
-/** Written to a temporary folder and renamed, so that an existing copy is always complete. */
-async function copyOf(folder: ExtensionFolder, { cache, readModule }: ImportOptions): Promise<string> {
-  const copy = join(cache, `${folder.hash}-${FORMAT}`);
+interface Wanted {
+  /** Modules from which the copied ones are reached by imports. */
+  readonly roots: readonly string[];
+  readonly shims: Shims;
+}
+
+/** Written to a temporary folder and renamed, so that an existing copy is always complete. Files that no import reaches
+ * are copied as they are. */
+async function copyOf(
+  folder: ExtensionFolder,
+  { roots, shims, cache, readModule }: ImportOptions & Wanted,
+): Promise<string> {
+  const copy = join(cache, `${folder.hash}-${FORMAT}${shims === FOR_TESTS ? "-tests" : ""}`);
   if (await Deno.stat(copy).then(() => true, () => false)) return copy;
   const fresh = `${copy}.${crypto.randomUUID()}`;
   try {
+    const modules = reachedModules(folder, { roots, readModule });
     for (const [path, bytes] of folder.files) {
       const place = join(fresh, path);
       await Deno.mkdir(dirname(place), { recursive: true });
-      if (!CODE.test(path)) await Deno.writeFile(place, bytes);
-      else await Deno.writeTextFile(`${place}.mjs`, moduleText(folder, path, readModule));
+      const module = modules.get(path);
+      if (!module) await Deno.writeFile(place, bytes);
+      else await Deno.writeTextFile(`${place}.mjs`, moduleText(path, module, { folder, shims }));
     }
-    await Deno.writeTextFile(join(fresh, SHIM), await shimText());
+    for (const name of shims) await Deno.writeTextFile(join(fresh, SHIMS[name].file), await shimText(name));
     await Deno.rename(fresh, copy);
   } catch (error) {
     await Deno.remove(fresh, { recursive: true }).catch(() => {});
@@ -86,32 +130,65 @@ async function copyOf(folder: ExtensionFolder, { cache, readModule }: ImportOpti
   return copy;
 }
 
-function moduleText({ files }: ExtensionFolder, path: string, readModule: ReadModule): string {
-  const { code, imports } = readModule(new TextDecoder().decode(files.get(path)), path);
+/** The modules that imports reach from `roots`, by their paths in the folder. */
+export function reachedModules(
+  folder: ExtensionFolder,
+  { roots, readModule }: Pick<Wanted, "roots"> & Pick<ImportOptions, "readModule">,
+): ReadonlyMap<string, ReturnType<ReadModule>> {
+  const modules = new Map<string, ReturnType<ReadModule>>();
+  const waiting = [...roots];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const bytes = folder.files.get(path);
+    if (modules.has(path) || !bytes) continue;
+    const module = readModule(new TextDecoder().decode(bytes), path);
+    modules.set(path, module);
+    for (const { specifier } of module.imports) {
+      if (!RELATIVE.test(specifier)) continue;
+      const target = targetOf(specifier, path);
+      if (CODE.test(target)) waiting.push(target);
+    }
+  }
+  return modules;
+}
+
+function targetOf(specifier: string, from: string): string {
+  return posix.join(posix.dirname(from), specifier);
+}
+
+const RELATIVE = /^\.\.?\//;
+
+interface Place {
+  readonly folder: ExtensionFolder;
+  readonly shims: Shims;
+}
+
+function moduleText(path: string, { code, imports }: ReturnType<ReadModule>, place: Place): string {
   let text = "";
   let at = 0;
   for (const { specifier, start, end } of imports) {
-    text += code.slice(at, start) + JSON.stringify(placeOf(specifier, path, files));
+    text += code.slice(at, start) + JSON.stringify(placeOf(specifier, path, place));
     at = end;
   }
   return text + code.slice(at);
 }
 
-function placeOf(specifier: string, path: string, files: ExtensionFolder["files"]): string {
+function placeOf(specifier: string, path: string, { folder: { files }, shims }: Place): string {
   if (specifier.startsWith("node:")) return specifier;
-  if (specifier === "@vis/extension") return `${"../".repeat(path.split("/").length - 1) || "./"}${SHIM}`;
-  if (!/^\.\.?\//.test(specifier)) {
-    throw new Error(
-      `Cannot load ${path}: it imports ${specifier}; there are @vis/extension, node: modules and its own files, ` +
-        "packages must be bundled into it",
-    );
+  const shim = shims.find((name) => name === specifier);
+  if (shim) return `${"../".repeat(path.split("/").length - 1) || "./"}${SHIMS[shim].file}`;
+  if (!RELATIVE.test(specifier)) {
+    const why = Object.hasOwn(SHIMS, specifier)
+      ? "only tests have it, such as mod_test.ts; vis extensions test runs them"
+      : "there are @vis/extension, node: modules and its own files, packages must be bundled into it";
+    throw new Error(`Cannot load ${path}: it imports ${specifier}; ${why}`);
   }
-  const target = posix.join(posix.dirname(path), specifier);
+  const target = targetOf(specifier, path);
   if (!files.has(target)) throw new Error(`Cannot load ${path}: it imports ${specifier}, which is not in its folder`);
   return CODE.test(target) ? `${specifier}.mjs` : specifier;
 }
 
-async function shimText(): Promise<string> {
-  const names = Object.keys(await import("../spec.ts")).join(", ");
-  return `const { ${names} } = globalThis[Symbol.for("vis.extension")];\nexport { ${names} };\n`;
+async function shimText(name: Shims[number]): Promise<string> {
+  const { key, load } = SHIMS[name];
+  const names = Object.keys(await load()).join(", ");
+  return `const { ${names} } = globalThis[Symbol.for("${key}")];\nexport { ${names} };\n`;
 }

@@ -6,6 +6,7 @@ import { Semaphore } from "../../domain/kit/semaphore.ts";
 import { oneLine } from "../../domain/text/clip.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Log } from "../../logging/log.ts";
+import { scopeOf } from "./log_scope.ts";
 import { signatureOf } from "./signatures.ts";
 import type { Before, EnvironmentView, Extension, FunctionSymbol } from "../spec.ts";
 
@@ -51,7 +52,7 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
     note(invocation, "debug", { phase: "end", ms });
     const { log, extension, symbol } = invocation;
     tell(invocation, result);
-    log.call?.({ ext: extension.namespace, sym: symbol.name, ms, ...scopeOf(invocation) });
+    log.call?.({ ext: extension.namespace, sym: symbol.name, ms, ...scopeOf(invocation.env) });
     return result;
   } catch (error) {
     note(invocation, "warn", { phase: "throw", ms: since(start, now), error: messageOf(error) });
@@ -60,14 +61,15 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
 }
 
 /** An outcome that cannot be told does not fail the call. */
-function tell({ symbol, told, log, extension }: Invocation, result: unknown): void {
+function tell({ symbol, told, log, extension, env }: Invocation, result: unknown): void {
   if (!symbol.outcome || !told) return;
   try {
     const said = symbol.outcome(result);
     const { text, ok = true, output = "" } = typeof said === "object" ? said : { text: said };
     told({ text: oneLine(visibleText(String(text)), OUTCOME_CHARS), ok, output: ok ? "" : endOf(String(output)) });
   } catch (error) {
-    log.warn("extension.failed", { ext: extension.namespace, phase: "outcome", error: messageOf(error) });
+    const { namespace: ext } = extension;
+    log.warn("extension.failed", { ext, phase: "outcome", error: messageOf(error), ...scopeOf(env) });
   }
 }
 
@@ -206,12 +208,7 @@ function note(
   level: "debug" | "info" | "warn",
   data: { readonly phase: string; readonly ms?: number; readonly error?: string },
 ): void {
-  log[level]("extension.call", { ext: extension.namespace, sym: symbol.name, ...data, ...scopeOf({ env }) });
-}
-
-function scopeOf({ env }: Pick<Invocation, "env">) {
-  const { conversationId, currentIterationId: iterationId } = env;
-  return { conversationId, ...(iterationId ? { iterationId } : {}) };
+  log[level]("extension.call", { ext: extension.namespace, sym: symbol.name, ...data, ...scopeOf(env) });
 }
 
 function messageOf(error: unknown): string {

@@ -21,6 +21,7 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
     blocks: parts.flatMap(({ blocks }) => blocks),
     example: parts.find(({ example }) => example)?.example,
     nudges: parts.flatMap(({ nudges }) => nudges),
+    faults: () => parts.flatMap(({ faults }) => faults?.() ?? []),
     call,
     doc: (name) => parts.reduce<string | null>((found, part) => found ?? part.doc(name), null),
   };

@@ -3,6 +3,7 @@ import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Log } from "../../logging/log.ts";
 import { callView } from "./call_view.ts";
 import { type ExtensionDescription, type LiveParts, PROMPT_PLACE } from "./description.ts";
+import { scopeOf } from "./log_scope.ts";
 import { joinParts, type Part } from "./join_parts.ts";
 import type { OwnKeys } from "./own_view.ts";
 import type { ActiveExtensions } from "./registry.ts";
@@ -87,7 +88,7 @@ export class LazyRegistry implements ExtensionSource {
       phase = "prompt";
       return partOf(description, withPrompt(description, (await parts.prompt(view)).trim()));
     } catch (error) {
-      log?.error("extension.failed", { ext: namespace, phase, error: messageOf(error) });
+      log?.error("extension.failed", { ext: namespace, phase, error: messageOf(error), ...scopeOf(env) });
       return phase === "prompt" ? partOf(description, withPrompt(description, "")) : null;
     }
   }

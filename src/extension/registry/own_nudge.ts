@@ -1,5 +1,7 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Log } from "../../logging/log.ts";
+import { scopeOf } from "./log_scope.ts";
+import type { ExtensionFault } from "./registry.ts";
 import type { EnvironmentView, NudgeContext } from "../spec.ts";
 import type { NormalExtension } from "../validate_extension.ts";
 
@@ -9,7 +11,12 @@ const MAX_CHARS = 200;
  * is one line of bounded length or null. */
 export function ownNudge(
   extension: NormalExtension,
-  { log, view }: { readonly log: Log; readonly view: (env: EnvironmentView) => EnvironmentView },
+  { log, view, faults }: {
+    readonly log: Log;
+    readonly view: (env: EnvironmentView) => EnvironmentView;
+    /** Takes what throws. */
+    readonly faults: ExtensionFault[];
+  },
 ): { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> } {
   const { namespace } = extension;
   return {
@@ -22,11 +29,17 @@ export function ownNudge(
         if (typeof said !== "string" || said.trim() === "") return null;
         const line = said.trim().replace(/\s*[\r\n]+\s*/g, " ");
         if (line.length <= MAX_CHARS) return line;
-        log.warn("extension.nudge_cut", { ext: namespace, phase: "nudge", chars: line.length });
+        log.warn("extension.nudge_cut", {
+          ext: namespace,
+          phase: "nudge",
+          chars: line.length,
+          ...scopeOf(ctx.environment),
+        });
         return `${line.slice(0, MAX_CHARS - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
       } catch (error) {
-        const message = messageOf(error);
-        log.warn("extension.failed", { ext: namespace, phase: "nudge", error: message });
+        faults.push({ namespace, phase: "nudge", error });
+        const scope = scopeOf(ctx.environment);
+        log.warn("extension.failed", { ext: namespace, phase: "nudge", error: messageOf(error), ...scope });
         return null;
       }
     },

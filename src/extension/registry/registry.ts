@@ -3,6 +3,7 @@ import { messageOf } from "../../domain/kit/message_of.ts";
 import type { CallAction } from "../../domain/calls/call_action.ts";
 import type { Log } from "../../logging/log.ts";
 import { invokeSymbol } from "./hooks.ts";
+import { scopeOf } from "./log_scope.ts";
 import { unknownFunction } from "./_unknown_function.ts";
 import { grouped } from "./grouped.ts";
 import { installOrder } from "./install_order.ts";
@@ -15,6 +16,13 @@ import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { scriptsOf } from "../realm_scripts.ts";
 import type { EnvironmentView, Extension, NudgeContext, ReplyExample } from "../spec.ts";
 import { type NormalExtension, validateExtension } from "../validate_extension.ts";
+
+/** A part of an extension that threw in a query, which went on without it. */
+export interface ExtensionFault {
+  readonly namespace: string;
+  readonly phase: string;
+  readonly error: unknown;
+}
 
 /** What the active extensions contribute to one query. */
 export interface ActiveExtensions {
@@ -42,6 +50,8 @@ export interface ActiveExtensions {
   readonly example?: ReplyExample | undefined;
   /** Shipped extensions that the settings switch off. */
   readonly off?: readonly OffPart[];
+  /** What threw since the query began. */
+  readonly faults?: () => readonly ExtensionFault[];
   /** Never throw; null if there is nothing to say now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects only with HostCallError. */
@@ -70,6 +80,8 @@ export interface RegistryOptions extends SettingSources {
 interface ViewOf {
   readonly env: EnvironmentView;
   readonly own: OwnKeys | undefined;
+  /** Takes what throws. */
+  readonly faults?: ExtensionFault[] | undefined;
   readonly call?: OwnCall;
 }
 
@@ -137,11 +149,12 @@ export class ExtensionRegistry {
   /** Asks every extension whether it is active and renders its prompt. What throws is logged: an extension whose
    * `activate` throws is left out, one whose `prompt` throws has only its symbols. `own` returns the keys that belong to one extension. Throws as `installOrder` does. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
-    await this.#extend({ env, own });
+    const faults: ExtensionFault[] = [];
+    await this.#extend({ env, own, faults });
     const asked = await Promise.all(
-      this.#installedFor(env.envId).map((extension) => this.#ask(extension, this.#view(extension, { env, own }))),
+      this.#installedFor(env.envId).map((extension) => this.#ask(extension, { env, own, faults })),
     );
-    return this.#collect(asked.filter((one) => one !== null), own);
+    return { ...this.#collect(asked.filter((one) => one !== null), { own, faults }), faults: () => faults };
   }
 
   /** The extensions that `activate` would ask now, if they can be put in order. */
@@ -155,29 +168,30 @@ export class ExtensionRegistry {
   }
 
   /** Adds what `extend` returns for this environment. What cannot be added is logged and left out. */
-  async #extend({ env, own }: ViewOf): Promise<void> {
+  async #extend({ env, own, faults = [] }: ViewOf): Promise<void> {
     for (const extension of this.#installed()) {
       try {
         for (const one of await extension.extend?.(this.#view(extension, { env, own })) ?? []) {
-          this.#addQuietly(one, env);
+          this.#addQuietly(one, { env, own, faults });
         }
       } catch (error) {
-        this.#failed(extension.namespace, { phase: "extend", error });
+        this.#failed({ namespace: extension.namespace, phase: "extend", error }, { env, own, faults });
       }
     }
   }
 
-  #addQuietly(extension: Extension, { envId }: EnvironmentView): void {
+  #addQuietly(extension: Extension, of: ViewOf): void {
     try {
-      this.registerFor(envId, extension);
+      this.registerFor(of.env.envId, extension);
     } catch (error) {
-      this.#failed(extension.namespace, { phase: "register", error });
+      this.#failed({ namespace: extension.namespace, phase: "register", error }, of);
     }
   }
 
-  #failed(ext: string, { phase, error }: { readonly phase: string; readonly error: unknown }): void {
-    const message = messageOf(error);
-    this.#log.error("extension.failed", { ext, phase, error: message });
+  #failed(fault: ExtensionFault, { env, faults = [] }: ViewOf): void {
+    const { namespace: ext, phase, error } = fault;
+    faults.push(fault);
+    this.#log.error("extension.failed", { ext, phase, error: messageOf(error), ...scopeOf(env) });
   }
 
   #installed(): readonly NormalExtension[] {
@@ -206,47 +220,51 @@ export class ExtensionRegistry {
     return known ?? extension;
   }
 
-  async #ask(extension: NormalExtension, env: EnvironmentView): Promise<OwnPart | null> {
+  async #ask(extension: NormalExtension, of: ViewOf): Promise<OwnPart | null> {
     const { namespace } = extension;
+    const view = this.#view(extension, of);
     try {
-      if (!(await extension.activate(env))) return null;
+      if (!(await extension.activate(view))) return null;
     } catch (error) {
-      this.#failed(namespace, { phase: "activate", error });
+      this.#failed({ namespace, phase: "activate", error }, of);
       return null;
     }
     try {
-      return ownPart(extension, await extension.prompt(env));
+      return ownPart(extension, await extension.prompt(view));
     } catch (error) {
-      this.#failed(namespace, { phase: "prompt", error });
+      this.#failed({ namespace, phase: "prompt", error }, of);
       return ownPart(extension, "");
     }
   }
 
-  #collect(active: readonly OwnPart[], own: OwnKeys | undefined): ActiveExtensions {
-    const joined = joinParts(active.map((part) => this.#withNudge(part, own)), async (name, args, options) => {
-      const part = active.find(({ symbols }) => symbols.has(name));
-      const symbol = part?.symbols.get(name);
-      if (symbol?.kind !== "function" || !part) throw unknownFunction(name, active.flatMap((one) => one.functions));
-      const { env, signal, told } = options;
-      const { extension } = part;
-      const view = this.#view(extension, { env, own, call: { signal, untimed: symbol.untimed ?? false } });
-      return await invokeSymbol({
-        extension,
-        symbol,
-        env: view,
-        args,
-        log: this.#log,
-        now: () => performance.now(),
-        told,
-      });
-    });
+  #collect(active: readonly OwnPart[], { own, faults }: Omit<ViewOf, "env">): ActiveExtensions {
+    const joined = joinParts(
+      active.map((part) => this.#withNudge(part, { own, faults })),
+      async (name, args, options) => {
+        const part = active.find(({ symbols }) => symbols.has(name));
+        const symbol = part?.symbols.get(name);
+        if (symbol?.kind !== "function" || !part) throw unknownFunction(name, active.flatMap((one) => one.functions));
+        const { env, signal, told } = options;
+        const { extension } = part;
+        const view = this.#view(extension, { env, own, call: { signal, untimed: symbol.untimed ?? false } });
+        return await invokeSymbol({
+          extension,
+          symbol,
+          env: view,
+          args,
+          log: this.#log,
+          now: () => performance.now(),
+          told,
+        });
+      },
+    );
     return { ...joined, blocks: grouped(active).flatMap(({ blocks }) => blocks) };
   }
 
-  #withNudge(part: OwnPart, own: OwnKeys | undefined): Part {
+  #withNudge(part: OwnPart, { own, faults = [] }: Omit<ViewOf, "env">): Part {
     const { extension } = part;
     const view = (env: EnvironmentView): EnvironmentView => this.#view(extension, { env, own });
-    return { ...part, nudges: extension.nudge ? [ownNudge(extension, { log: this.#log, view })] : [] };
+    return { ...part, nudges: extension.nudge ? [ownNudge(extension, { log: this.#log, view, faults })] : [] };
   }
 }
 

@@ -2,6 +2,32 @@
 import type { EnvironmentView, Extension, NudgeContext } from "../spec.ts";
 import { ExtensionRegistry } from "./registry.ts";
 
+/** A test that a file registered. */
+export interface OwnTest {
+  readonly name: string;
+  readonly run: () => unknown;
+}
+
+/** Where tests are registered; `deno test` collects its own. */
+const COLLECTING: { into: OwnTest[] | null } = { into: null };
+
+/** Registers a test, for `vis extensions test` and for `deno test`: it fails if `run` throws or rejects. */
+export function test(name: string, run: () => unknown): void {
+  if (COLLECTING.into) COLLECTING.into.push({ name, run });
+  else Deno.test(name, async () => void await run());
+}
+
+/** The tests that are registered while `load` runs. */
+export async function collectTests(load: () => Promise<void>): Promise<readonly OwnTest[]> {
+  const found: OwnTest[] = COLLECTING.into = [];
+  try {
+    await load();
+    return found;
+  } finally {
+    COLLECTING.into = null;
+  }
+}
+
 export interface TestOptions {
   /** Keys of the environment; those that are absent are as in a conversation in the folder "/". */
   readonly env?: Partial<EnvironmentView>;

@@ -27,7 +27,13 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
     const made = await admin.create("greet");
     assert.equal(made, join(workspace, "greet"));
     const checks = await admin.check(made);
-    assert.deepEqual(checks.map(({ ok }) => ok), [true, true, true], JSON.stringify(checks));
+    assert.deepEqual(checks.map(({ what, ok }) => [what, ok]), [
+      ["my.greet", true],
+      ["types", true],
+      ['greet.hello("Ada")', true],
+      ['greet.hello("")', true],
+    ], JSON.stringify(checks));
+    assert.deepEqual(await admin.test(made), [{ what: "greet.hello() greets by name", ok: true, found: "" }]);
     assert.equal(await admin.add(made, { replace: false }), join(home, "extensions/my.greet"));
     await assert.rejects(admin.add(made, { replace: false }), /already exists; --force replaces it/);
     await assert.rejects(
@@ -62,7 +68,10 @@ Deno.test("check() tells what fails, and runs nothing of an untrusted project", 
     };
     await write(join(folder, "x"), files);
     const checks = await admin.check(join(folder, "x"));
-    assert.deepEqual(checks.map(({ ok, found }) => [ok, found]), [[true, "1.0.0"], [false, "it gave 4"]]);
+    assert.deepEqual(checks.filter(({ what }) => what !== "types").map(({ ok, found }) => [ok, found]), [
+      [true, "1.0.0"],
+      [false, "it gave 4"],
+    ]);
     const mark = join(folder, "ran");
     const theirs = await write(join(workspace, ".vis/extensions/x"), {
       "vis.json": manifestOf(),
@@ -70,6 +79,83 @@ Deno.test("check() tells what fails, and runs nothing of an untrusted project", 
     });
     assert.match((await admin.check(theirs))[0]?.found ?? "", /it is not trusted/);
     await assert.rejects(Deno.stat(mark), Deno.errors.NotFound);
+  }));
+
+/** What `check` finds wrong in a folder with this module. */
+async function faultsOf(module: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+  let faults: readonly string[] = [];
+  await withFolder(async (folder) => {
+    const { admin } = await adminIn(folder);
+    await write(join(folder, "x"), { "vis.json": manifestOf(), "mod.ts": module, ...more });
+    const checks = await admin.check(join(folder, "x"));
+    faults = checks.filter(({ ok }) => !ok).map(({ what, found }) => `${what}: ${found}`);
+  });
+  return faults;
+}
+
+Deno.test("check() finds what a query would meet: parts that throw, names that are not defined, wrong types", async () => {
+  const throws = 'throw new Error("boom");';
+  assert.deepEqual(await faultsOf(moduleOf(`activate: () => { ${throws} },`)), ["test.a activate: boom (mod.ts:5)"]);
+  assert.deepEqual(await faultsOf(moduleOf(`prompt: () => { ${throws} },`)), ["test.a prompt: boom (mod.ts:5)"]);
+  assert.deepEqual(await faultsOf(moduleOf(`nudge: () => { ${throws} },`)), ["test.a nudge: boom (mod.ts:5)"]);
+  const returns = moduleOf().replace('returns: "number"', 'returns: "nonsense<<"');
+  assert.deepEqual(await faultsOf(returns), ["a.f: returns is no TypeScript type: nonsense<<"]);
+  const typed = await faultsOf(moduleOf("", 'export const x: number = "a";'));
+  assert.match(typed.join(), /^types: .*Type 'string' is not assignable to type 'number'.*mod\.ts:1/s);
+  const [name, ...others] = await faultsOf(moduleOf("", "export function later() {\n  return abut;\n}"));
+  assert.equal(name, "mod.ts:2: abut is not defined");
+  assert.match(others.join(), /^types: .*Cannot find name 'abut'/s);
+  assert.deepEqual(
+    await faultsOf(moduleOf("", 'import "./half.js";'), {
+      "half.js": "export const half = () => n / 2;",
+    }),
+    [
+      "half.js:1: n is not defined",
+    ],
+  );
+});
+
+Deno.test("an extension loads beside its tests, and a file that no import reaches does not matter", async () => {
+  const test = 'import { test } from "@vis/extension/testing"; import "npm:nothing"; test("x", () => {});';
+  assert.deepEqual(await faultsOf(moduleOf(), { "mod_test.ts": test, "old.ts": "this is { no module" }), []);
+  const reached = await faultsOf(moduleOf("", 'import "./helper.ts";'), {
+    "helper.ts": 'import "@vis/extension/testing";',
+  });
+  assert.match(
+    reached.join(),
+    /helper\.ts: it imports @vis\/extension\/testing; only tests have it, such as mod_test\.ts/,
+  );
+});
+
+Deno.test("test() runs the tests of a folder, says which failed and where, and runs none of an untrusted project", () =>
+  withFolder(async (folder) => {
+    const { admin, workspace } = await adminIn(folder);
+    const files = {
+      "vis.json": manifestOf(),
+      "mod.ts": moduleOf(),
+      "a_test.ts": [
+        'import assert from "node:assert/strict";',
+        'import { test, testExtension } from "@vis/extension/testing";',
+        'import a from "./mod.ts";',
+        'test("doubles", async () => assert.equal(await (await testExtension(a)).call("a.f", 2), 4));',
+        'test("is wrong", () => { throw new Error("boom"); });',
+      ].join("\n"),
+      "b.test.js": "nothing();",
+      "c_test.ts": "",
+    };
+    const path = await write(join(folder, "x"), files);
+    assert.deepEqual((await admin.test(path)).map(({ what, ok, found }) => `${ok} ${what} ${found}`), [
+      "true doubles ",
+      "false is wrong boom (a_test.ts:5)",
+      "false b.test.js nothing is not defined (b.test.js:1)",
+      "false c_test.ts no test of @vis/extension/testing is in it",
+    ]);
+    await assert.rejects(
+      admin.test(await write(join(folder, "y"), { "vis.json": manifestOf(), "mod.ts": "" })),
+      /has no file such as mod_test\.ts/,
+    );
+    const theirs = await write(join(workspace, ".vis/extensions/x"), files);
+    await assert.rejects(admin.test(theirs), /it is not trusted; review it with vis extensions trust/);
   }));
 
 Deno.test("trust() lets just the shown content load, distrust() ends it", () =>

@@ -6,7 +6,7 @@ import { withFolder } from "../../helpers/with_folder.ts";
 /** What an editor with Deno's language server says about a file of the folder. */
 async function typeCheck(folder: string): Promise<{ readonly code: number; readonly stderr: string }> {
   const command = new Deno.Command(Deno.execPath(), {
-    args: ["check", "--quiet", "mod.ts"],
+    args: ["check", "--quiet", "mod.ts", "mod_test.ts"],
     cwd: folder,
     env: { NO_COLOR: "1" },
   });
@@ -35,3 +35,26 @@ Deno.test("newExtension() writes files with which an editor knows the types, wit
     assert.equal(wrong.code, 1);
     assert.match(wrong.stderr, /Property 'wrong' does not exist on type 'EnvironmentView'/);
   }));
+
+Deno.test("the types of @vis/extension/testing in a new folder are those of its source", async () => {
+  const file = await Deno.makeTempFile({ suffix: ".ts" });
+  const at = (path: string): string => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
+  try {
+    await Deno.writeTextFile(
+      file,
+      [
+        `import type * as Source from ${at("extension/registry/testing.ts")};`,
+        `import type * as Types from ${at("app/extensions/vis-extension-testing.d.ts")};`,
+        "type Own = Pick<typeof Source, keyof typeof Types>;",
+        "export const same = (own: Own): typeof Types => own;",
+        "export const back = (types: typeof Types): Own => types;",
+      ].join("\n"),
+    );
+    const config = new URL("../../../deno.json", import.meta.url).pathname;
+    const command = new Deno.Command(Deno.execPath(), { args: ["check", "--quiet", "--config", config, file] });
+    const { code, stderr } = await command.output();
+    assert.equal(code, 0, new TextDecoder().decode(stderr));
+  } finally {
+    await Deno.remove(file);
+  }
+});

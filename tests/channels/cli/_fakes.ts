@@ -47,6 +47,7 @@ const NO_EXTENSIONS: ExtensionAdmin = {
   list: unasked,
   show: unasked,
   check: unasked,
+  test: unasked,
   changes: unasked,
   create: unasked,
   add: unasked,

@@ -95,7 +95,11 @@ Deno.test("activate() false unbinds the symbols: calls and doc know nothing of t
 });
 
 const failed = (phase: string) => [
-  { level: "error", event: "extension.failed", data: { ext: "test.bad", phase, error: "Boom" } },
+  {
+    level: "error",
+    event: "extension.failed",
+    data: { ext: "test.bad", phase, error: "Boom", conversationId: "con-1" },
+  },
 ];
 
 Deno.test("activate() leaves out an extension whose activate throws, logs it, and keeps the rest", async () => {

@@ -1,4 +1,4 @@
-import type { ExtensionFacts, TrustFacts } from "../../../domain/reports/extension_report.ts";
+import type { ExtensionCheck, ExtensionFacts, TrustFacts } from "../../../domain/reports/extension_report.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts";
 import type { CommandInput } from "../input/command_input.ts";
@@ -31,8 +31,7 @@ export async function extensionsCheck(
   if (watch && path === undefined) throw new UsageError("Cannot watch: name the folder of an extension");
   const check = async (): Promise<number> => {
     const checks = await admin.check(path ?? null);
-    const lines = checks.map(({ what, ok, found }) => `${ok ? "✓" : "✗"} ${what}${found ? `  ${found}` : ""}`);
-    printReport(checks, lines, input);
+    printReport(checks, checks.map(checkLine), input);
     return checks.every(({ ok }) => ok) ? 0 : 1;
   };
   const code = await check();
@@ -44,12 +43,20 @@ export async function extensionsCheck(
   return code;
 }
 
+/** `vis extensions test`. Resolves with 1 if a test failed. */
+export async function extensionsTest(path: string | undefined, input: Input): Promise<number> {
+  const tests = await (await adminOf(input)).test(path ?? ".");
+  printReport(tests, tests.map(checkLine), input);
+  return tests.every(({ ok }) => ok) ? 0 : 1;
+}
+
 /** `vis extensions new`. */
 export async function makeExtension(name: string, input: Input): Promise<number> {
   const folder = await (await adminOf(input)).create(name);
   return printReport({ folder }, [
     `Written to ${folder}`,
     `Check it with: vis extensions check ${name}`,
+    `Run its tests with: vis extensions test ${name}`,
     `Use it with: vis run --extension ${name} "…", or vis extensions add ${name}`,
   ], input);
 }
@@ -99,6 +106,10 @@ export async function trustExtensions(
     : [];
   printReport(all, [...all.flatMap(trustLines), ...last], input);
   return open.length === 0 ? 0 : 1;
+}
+
+function checkLine({ what, ok, found }: ExtensionCheck): string {
+  return `${ok ? "✓" : "✗"} ${what}${found ? `  ${found}` : ""}`;
 }
 
 async function adminOf({ services, flags }: Input): Promise<ExtensionAdmin> {

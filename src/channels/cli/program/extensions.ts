@@ -6,7 +6,7 @@ import { FLAGS } from "../input/flags.ts";
 /** `vis extensions`: which extensions exist and which may load. */
 export function addExtensions(program: Command, context: Context): void {
   const group = program.command("extensions").description(
-    "manage extensions: list, show, check, new, add, remove, trust",
+    "manage extensions: list, show, check, test, new, add, remove, trust",
   );
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
@@ -18,10 +18,16 @@ export function addExtensions(program: Command, context: Context): void {
   add("show", "show an extension: its source and what the model reads about it")
     .argument("<name>", "namespace or alias")
     .action(action(context, async () => (await load()).showExtension));
-  add("check", "load the extensions of a folder and run its checks.json; without a path, load all extensions")
+  add(
+    "check",
+    "load the extensions of a folder, run their parts and its checks.json; without a path, load all extensions",
+  )
     .argument("[path]", "folder with a vis.json")
     .option("--watch", "check the folder again whenever a file of it changes", false)
     .action(action(context, async () => (await load()).extensionsCheck));
+  add("test", "run the tests of an extension's folder")
+    .argument("[path]", "folder with a vis.json (default: this one)")
+    .action(action(context, async () => (await load()).extensionsTest));
   add("new", "scaffold a working extension")
     .argument("<name>", "lower-case name, also of the new folder")
     .action(action(context, async () => (await load()).makeExtension));

@@ -57,6 +57,16 @@ Deno.test("vis extensions check and list say what is wrong, without control char
   assert.equal(JSON.parse((await run(["extensions", "list", "--json"], { list })).out)[0].name, "y");
 });
 
+Deno.test("vis extensions test prints each test and exits with 1 if one failed", async () => {
+  const tests = [{ what: "adds", ok: true, found: "" }, { what: "fails", ok: false, found: "boom (a_test.ts:5)" }];
+  const asked: string[] = [];
+  const test = (path: string) => Promise.resolve((asked.push(path), tests));
+  const ran = await run(["extensions", "test", "x"], { test });
+  assert.deepEqual([ran.code, ran.out], [1, "✓ adds\n✗ fails  boom (a_test.ts:5)\n"]);
+  assert.equal((await run(["extensions", "test"], { test: () => Promise.resolve([]) })).code, 0);
+  assert.deepEqual(asked, ["x"]);
+});
+
 Deno.test("a word that is no command is asked of the extensions", async () => {
   const asked: (readonly string[])[] = [];
   const admin = { run: (args: readonly string[]) => Promise.resolve(asked.push(args) === 1 ? 3 : null) };

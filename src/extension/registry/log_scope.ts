@@ -1,0 +1,6 @@
+import type { EnvironmentView } from "../spec.ts";
+
+/** What a row of the log belongs to. */
+export function scopeOf({ conversationId, currentIterationId: iterationId }: EnvironmentView) {
+  return { conversationId, ...(iterationId ? { iterationId } : {}) };
+}
