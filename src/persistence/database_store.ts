@@ -15,6 +15,7 @@ import { ExtensionStates } from "./states/extension_states.ts";
 import { readIterations } from "./queries/iteration_reader.ts";
 import { Iterations } from "./queries/iterations.ts";
 import { dropLarge } from "./maintenance/drop_large.ts";
+import { Eraser } from "./maintenance/erase.ts";
 import { largePieces, putLarge } from "./content/large_text.ts";
 import { writeLogEntries } from "./logs/entry.ts";
 import { readLogs } from "./logs/reader.ts";
@@ -63,15 +64,17 @@ interface Parts extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive
   readonly db: Database;
   /** The database with the rows of all tenants. */
   readonly all: Database;
+  readonly eraser: Eraser;
 }
 
 /** The store in a database, which it owns. */
 export function databaseStore(db: Database, options: DatabaseStoreOptions): Store {
   const views = new BoundedMap<string | null, Store>(MOST_VIEWS);
   const all = db.tenant === null ? db : db.of(null);
+  const eraser = new Eraser({ ...options, db: all });
   const of = (tenant: string | null): Store => {
     const known = [db, all].find((one) => one.tenant === tenant);
-    const store = views.get(tenant) ?? viewOf(known ?? db.of(tenant), { ...options, all, of });
+    const store = views.get(tenant) ?? viewOf(known ?? db.of(tenant), { ...options, all, eraser, of });
     views.set(tenant, store);
     return store;
   };
@@ -81,13 +84,13 @@ export function databaseStore(db: Database, options: DatabaseStoreOptions): Stor
 /** The store as the tenant of `db` sees it. */
 function viewOf(
   db: Database,
-  { all, of, ...options }: DatabaseStoreOptions & Pick<Parts, "all"> & {
+  { all, eraser, of, ...options }: DatabaseStoreOptions & Pick<Parts, "all" | "eraser"> & {
     readonly of: (tenant: string | null) => Store;
   },
 ): Store {
   const { location, now, isAlive, busyMs, check, fileFault, toStoreError, asNode = null } = options;
   const { writeFault = () => Promise.resolve(fileFault()) } = options;
-  const parts = { db, all, location, now, isAlive, busyMs };
+  const parts = { db, all, eraser, location, now, isAlive, busyMs };
   const converted = (error: unknown) => toStoreError(error, location);
   const owners = db.tenant === null ? null : new Owners(db);
   const guard = guardOf(converted, owners);
@@ -107,7 +110,10 @@ function viewOf(
     ...{ check, fileFault, writeFault, asNode },
     // Logging must not fail a query: what cannot be written is dropped.
     log: (...entries) => writeLogEntries(all, { entries, now: now() }).catch(() => undefined),
-    close: () => db.close(),
+    close: async () => {
+      await eraser.end();
+      await db.close();
+    },
   };
 }
 
@@ -138,11 +144,11 @@ function conversationStore({ db, now }: Parts): ConversationStore {
   };
 }
 
-function conversationMaintenance({ db, all }: Parts): ConversationMaintenance {
+function conversationMaintenance({ db, all, eraser }: Parts): ConversationMaintenance {
   return {
     setTitle: (branchId, title) => setTitle(db, { branchId, title }),
     suggestTitle: (branchId, suggestion) => suggestTitle(db, { ...suggestion, branchId }),
-    deleteConversation: (conversationId) => removeConversation(db, conversationId),
+    deleteConversation: async (conversationId) => eraser.add(await removeConversation(db, conversationId)),
     runningQuery: (conversationId) => runningQuery(db, conversationId),
     findQuery: (prefix) => queryByPrefix(db, prefix),
     labelUse: (since) => labelUse(all, since),

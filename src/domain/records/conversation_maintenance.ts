@@ -19,7 +19,7 @@ export interface ConversationMaintenance {
   /** Suggests a title. Ignored if the user has set one, or if the current title is not `instead`. */
   suggestTitle(branchId: string, suggestion: { readonly title: string; readonly instead: string }): Promise<boolean>;
   /** Deletes the conversation. Rejects with `BusyError` while a query runs in it. Texts and values that nothing refers
-   * to any more stay in the database until it is pruned. */
+   * to any more are removed directly afterwards; `close` waits for that. */
   deleteConversation(conversationId: string): Promise<void>;
   /** The run of a user's query that is running in it, in any process; null if there is none. */
   runningQuery(conversationId: string): Promise<string | null>;

@@ -22,7 +22,12 @@ const PUT_PIECE = "INSERT INTO long_value_piece (hash, position, bytes) VALUES (
 const NO_DELTA = { base: null, steps: null, spent: null };
 
 const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
-  db.insertInto("content").values(row).onConflict((conflict) => conflict.doNothing())
+  db.insertInto("content").values(row).onConflict((conflict) =>
+    // PostgreSQL locks the row of a conflict only if it changes it: nobody must remove it before it is used here.
+    db.kind === "postgres"
+      ? conflict.column("hash").doUpdateSet((row) => ({ hash: row.ref("excluded.hash") }))
+      : conflict.doNothing()
+  )
 );
 
 /** Stores long texts and values once each in the table `content`, within the transaction that uses them. Content is

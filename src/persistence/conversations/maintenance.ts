@@ -6,13 +6,14 @@ import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
 import { intact, isIntact } from "../schema/intact.ts";
 import { verifyIterations } from "../runs/iteration_tally.ts";
+import { type Erasable, erasableOf } from "../maintenance/erase.ts";
 import { type BranchSegment, isShownIteration, isShownRun, readLineage } from "../branches/lineage.ts";
 import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
 
 const MIN_PREFIX = 8;
 
-/** `ConversationMaintenance.deleteConversation`. */
-export function removeConversation(db: Database, conversationId: string): Promise<void> {
+/** `ConversationMaintenance.deleteConversation`. Resolves with what its rows referred to. */
+export function removeConversation(db: Database, conversationId: string): Promise<Erasable> {
   return db.write(async (tx) => {
     // No query begins meanwhile.
     await tx.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId)
@@ -20,11 +21,42 @@ export function removeConversation(db: Database, conversationId: string): Promis
     if (await runningQuery(tx, conversationId) !== null) {
       throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
     }
-    const { numDeletedRows } = await tx.deleteFrom("conversationSoul").where("id", "=", conversationId)
-      .executeTakeFirstOrThrow();
-    if (numDeletedRows > 0n) return;
+    const erasable = await erasableOf(tx, conversationId);
+    if (!tx.verifies) await removeMessages(tx, conversationId);
+    const { numDeletedRows } = await leavingNothing(
+      tx,
+      () => tx.deleteFrom("conversationSoul").where("id", "=", conversationId).executeTakeFirstOrThrow(),
+    );
+    if (numDeletedRows > 0n) return erasable;
     throw new UsageError(`Cannot delete conversation ${conversationId}: no conversation has this id`);
   });
+}
+
+/** SQLite would leave the bytes of deleted rows in its pages, and their words in the search index until that is merged. */
+async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<T> {
+  if (!tx.verifies) return await work();
+  const set = (on: 0 | 1) => tx.run(`INSERT INTO search (search, rank) VALUES ('secure-delete', ${on})`, []);
+  await tx.run("PRAGMA secure_delete = ON", []);
+  try {
+    await set(1);
+    const done = await work();
+    await set(0);
+    return done;
+  } finally {
+    await tx.run("PRAGMA secure_delete = OFF", []);
+  }
+}
+
+/** What nodes told each other about its queries. */
+async function removeMessages(tx: Database, conversationId: string): Promise<void> {
+  for (const table of ["event", "command"]) {
+    await tx.run(
+      `DELETE FROM ${table} WHERE query_id IN (
+         SELECT r.id FROM query_state r JOIN query_soul q ON q.id = r.query_soul_id
+         JOIN conversation_state b ON b.id = q.conversation_state_id WHERE b.conversation_soul_id = $1)`,
+      [conversationId],
+    );
+  }
 }
 
 /** `ConversationMaintenance.findQuery`. */

@@ -22,13 +22,20 @@ export async function collectContent(path: string, options: Options): Promise<Co
   const alone = openAlone(path);
   if (!alone) return await collectBeside(path, options);
   try {
+    alone.exec("PRAGMA secure_delete = ON");
     return await new Transactions(new SqliteConnection(alone), options).write(() => {
-      markContent(alone);
-      return { ...sweep(alone, Number.MAX_SAFE_INTEGER), everything: true };
+      return { ...removeUnused(alone), everything: true };
     });
   } finally {
     alone.close();
   }
+}
+
+/** Removes all content that nothing refers to, in a transaction on a connection without foreign keys that no other
+ * process writes beside. */
+export function removeUnused(db: DatabaseSync): Omit<Collected, "everything"> {
+  markContent(db);
+  return sweep(db, Number.MAX_SAFE_INTEGER);
 }
 
 /** Marks without a lock and starts over if another process wrote in the meantime; the third attempt holds the lock. */
@@ -36,6 +43,7 @@ async function collectBeside(path: string, { now, busyMs }: Options): Promise<Co
   const db = new DatabaseSync(path, { timeout: 50, enableForeignKeyConstraints: false });
   const transactions = new Transactions(new SqliteConnection(db), { busyMs });
   try {
+    db.exec("PRAGMA secure_delete = ON");
     for (let time = 1;; time++) {
       db.exec("BEGIN");
       const seen = time < TRIES ? marked(db) : null;

@@ -56,6 +56,7 @@ export async function pruneRows(
   const conversations = [];
   // Prepared once: the runtime keeps the memory of each statement, and preparing these takes longer than running them.
   const idleOne = db.prepare(ONE);
+  db.exec("PRAGMA secure_delete = ON");
   const remove = db.prepare("DELETE FROM conversation_soul WHERE id = ?");
   for (const one of listed) {
     // Checked again under the lock: a query may have started since.
@@ -65,6 +66,10 @@ export async function pruneRows(
       return still !== undefined;
     });
     if (gone) conversations.push(one);
+  }
+  // Otherwise the index keeps words of deleted texts until it is merged.
+  if (conversations.length > 0) {
+    await transactions.write(() => db.exec("INSERT INTO search (search) VALUES ('optimize')"));
   }
   const some = db.prepare(
     "DELETE FROM log WHERE rowid IN (SELECT rowid FROM log WHERE created_at < ? ORDER BY created_at LIMIT ?)",

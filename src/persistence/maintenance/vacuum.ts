@@ -5,6 +5,7 @@ import { notAlone, openAlone } from "./alone.ts";
 import { modeOf, writeFresh } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
 import { rebuild } from "./rebuild.ts";
+import { removeUnused } from "./collect_content.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
 
 /** As in a restore: a process that waits for the lock on the old file opens the path again. */
@@ -22,6 +23,8 @@ export async function vacuumDatabase(path: string): Promise<VacuumReport> {
   try {
     refuseDamaged(db, { doing: `vacuum ${path}`, path, version });
     db.exec("BEGIN EXCLUSIVE");
+    // Nothing that a killed process left of a deleted conversation is copied.
+    removeUnused(db);
     const { size: bytesBefore } = await stat(path);
     await writeFresh(partial, { like: path, mode: await modeOf(path) }, () => rebuild(db, partial));
     await rename(partial, path);

@@ -49,7 +49,7 @@ export async function deleteConversation(
     if (!flags.yes) throw new UsageError(`Cannot delete ${what}: deletion cannot be undone; confirm it with --yes`);
     await conversations.delete(branch);
     // A server frees space by itself.
-    io.stderr(`Deleted ${what}${isPostgres(database) ? "" : " (vis db prune frees its space)"}\n`);
+    io.stderr(`Deleted ${what}${isPostgres(database) ? "" : " (vis db vacuum returns its space to the disk)"}\n`);
     return 0;
   });
 }

@@ -97,7 +97,7 @@ Deno.test("renameConversation() and deleteConversation() say what they do; nothi
 Deno.test("deleteConversation() says how the space of a file is freed, and nothing of it for a server", async () => {
   await using engine = await startEngine([]);
   for (
-    const [database, end] of [["/x/vis.db", "1 branch (vis db prune frees its space)\n"], [
+    const [database, end] of [["/x/vis.db", "1 branch (vis db vacuum returns its space to the disk)\n"], [
       "postgres://h/vis",
       "1 branch\n",
     ]] as const

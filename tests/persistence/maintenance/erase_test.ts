@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import fc from "fast-check";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
+import type { Store } from "../../../src/persistence/store/store.ts";
+import {
+  begun,
+  block,
+  image,
+  iterate,
+  newIteration,
+  newQuery,
+  queryEnd,
+  USAGE,
+  utf8,
+} from "../../conformance/store/fixtures.ts";
+import { postgresTests } from "../../helpers/postgres.ts";
+import { noise } from "../_filled.ts";
+import { withDatabasePath } from "../_temp_database.ts";
+
+const MARK = "zqxjkvw";
+const long = (name: string): string => `${name} ${MARK} `.repeat(300);
+const PNG = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, ...utf8(long("image"))]);
+
+async function* pieces(): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < 3; at++) yield utf8(`${at} ${long("large")}`);
+}
+
+/** A conversation with the mark in everything that it stores, short and long. `large`: in its large text too. */
+async function marked(store: Store, { large = true } = {}): Promise<Awaited<ReturnType<typeof begun>>> {
+  const ids = await begun(store, { text: `${MARK} ${long("request")}` });
+  const { branchId, conversationId, queryId } = ids;
+  const given = large ? [image("context", { bytes: new Uint8Array(), large: await store.putLarge(pieces()) })] : [];
+  const marks = newIteration(queryId, 0, {
+    systemPrompt: long("system"),
+    userPrompt: JSON.stringify([{ role: "user", content: long("prompt") }]),
+    response: long("response"),
+    thinking: long("thinking"),
+    metadata: { note: long("note") },
+    blocks: ["1"],
+    given,
+  });
+  const iterationId = await store.beginIteration(marks);
+  const big = Buffer.concat([noise("big", 200_000), utf8(long("value"))]);
+  const saved = [image("big", { bytes: new Uint8Array(big) }), image("list", { bytes: utf8(long("list").repeat(9)) })];
+  const made = block(`const note = "${MARK}"`, { saved, value: utf8(long("result")), result: { stdout: long("out") } });
+  await store.endIteration(iterationId, {
+    status: "done",
+    blocks: [made],
+    system: [{ name: "$query", text: long("system variable") }],
+    forgotten: [],
+    restored: [],
+    error: null,
+    metadata: {},
+    returnedEmpty: false,
+    query: { usage: USAGE, byModel: {}, costUsd: 0, iterations: 1, ms: 1 },
+  } as never);
+  await iterate(store, {
+    queryId,
+    position: 1,
+    blocks: [block("2", { saved: [image("list", { bytes: utf8(`${long("list").repeat(9)}${MARK} more`) })] })],
+  });
+  await store.recordSubCall({
+    ...{ iterationId, provider: "p", model: "m", usage: USAGE, costUsd: 0, ms: 1, error: null },
+    prompt: long("call"),
+    reply: long("reply"),
+  });
+  const place = { namespace: "test.a", branchId, queryId };
+  for (const value of [MARK, long("state")]) await store.states.put(place, { key: "k", value });
+  await store.states.put(place, { key: "bytes", value: large ? await store.putLarge(pieces()) : "" });
+  await store.endQuery(queryId, queryEnd({ answer: long("answer"), notes: [MARK] }));
+  const second = await store.beginQuery(
+    newQuery(branchId, MARK, { images: [{ kind: "bytes", mediaType: "image/png", bytes: PNG }] }),
+  );
+  await store.endQuery(second, queryEnd({ answer: MARK }));
+  await store.setTitle(branchId, `about ${MARK}`);
+  await store.log({ level: "info", event: "e", data: { text: long("log") }, conversationId, queryId } as never);
+  return ids;
+}
+
+/** The tables, those of the search index included, that have the mark. */
+function marks(path: string): readonly string[] {
+  using db = new DatabaseSync(path);
+  const tables = db.prepare(
+    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') AND name NOT LIKE 'sqlite%'",
+  ).all();
+  return tables.flatMap(({ name }) => {
+    const rows = db.prepare(`SELECT * FROM "${String(name)}"`).all();
+    const has = (cell: unknown): boolean =>
+      Buffer.from(cell instanceof Uint8Array ? cell : utf8(String(cell))).includes(MARK);
+    return rows.some((row) => Object.values(row).some(has)) ? [String(name)] : [];
+  });
+}
+
+/** The files of a database that have the mark. */
+async function markedFiles(path: string): Promise<readonly string[]> {
+  const names = await readdir(dirname(path));
+  const found = await Promise.all(
+    names.map(async (name) => (await readFile(join(dirname(path), name))).includes(MARK)),
+  );
+  return names.filter((_, at) => found[at]);
+}
+
+Deno.test("no table has anything of a conversation that was deleted, and after vacuum no file", async () => {
+  await withDatabasePath(async (path) => {
+    const store = await openStore({ path });
+    const kept = await begun(store, { text: "another one" });
+    await iterate(store, { queryId: kept.queryId, position: 0, blocks: [block("1")] });
+    await store.endQuery(kept.queryId, queryEnd({ answer: "kept" }));
+    const { conversationId } = await marked(store, { large: false });
+    assert.ok(marks(path).length > 7, String(marks(path)));
+    await store.deleteConversation(conversationId);
+    await store.close();
+    assert.deepEqual(marks(path), []);
+    const care = new SqliteMaintenance({ path });
+    const { problems, unused } = await care.check();
+    assert.deepEqual([problems, unused], [[], 0]);
+    await care.vacuum();
+    assert.deepEqual(await markedFiles(path), []);
+    const again = await openStore({ path });
+    assert.equal((await again.search("another", { limit: 5 })).length, 1);
+    await again.close();
+  });
+});
+
+Deno.test("large texts go ten minutes later, while no query runs, and vacuum removes what a process left", async () => {
+  await withDatabasePath(async (path) => {
+    let time = 1_800_000_000_000;
+    const store = await openStore({ path, now: () => time });
+    const { conversationId } = await marked(store);
+    const other = await begun(store, { text: "runs" });
+    const { conversationId: small } = await marked(store, { large: false });
+    await store.deleteConversation(conversationId);
+    time += 600_000;
+    await store.deleteConversation(small);
+    await store.close();
+    assert.deepEqual(marks(path), ["content"], "a query runs");
+    const again = await openStore({ path, now: () => time });
+    await again.endQuery(other.queryId, queryEnd());
+    const [one, two] = [await marked(again), await marked(again, { large: false })];
+    await again.deleteConversation(one.conversationId);
+    time += 600_000;
+    await again.deleteConversation(two.conversationId);
+    await again.close();
+    assert.deepEqual(marks(path), []);
+    const last = await openStore({ path, now: () => time });
+    await last.deleteConversation((await marked(last)).conversationId);
+    await last.close();
+    assert.deepEqual(marks(path), ["content"]);
+    await new SqliteMaintenance({ path }).vacuum();
+    assert.deepEqual(await markedFiles(path), []);
+  });
+});
+
+Deno.test("what other conversations have in common with one that was deleted stays, whenever they stored it", async () => {
+  const conversation = fc.record({
+    text: fc.constantFrom("a", "b", "c"),
+    seed: fc.constantFrom("x", "y"),
+    tail: fc.constantFrom("", "1", "2"),
+  });
+  const steps = fc.array(fc.record({ add: conversation, removes: fc.boolean() }), { minLength: 3, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(steps, async (plan) => {
+      await withDatabasePath(async (path) => {
+        const store = await openStore({ path });
+        const all: { readonly id: string; readonly branchId: string; readonly bytes: Uint8Array }[] = [];
+        for (const { add: { seed, tail, ...add }, removes } of plan) {
+          const [text, value] = [`${add.text} text `.repeat(400), noise(seed, 150_000)];
+          const deleting = removes ? all.shift() : undefined;
+          const removed = deleting && store.deleteConversation(deleting.id);
+          const { branchId, conversationId, queryId } = await begun(store, { text });
+          const bytes = new Uint8Array([...value, ...utf8(tail)]);
+          for (const [position, saved] of [value, bytes].entries()) {
+            const made = block("v", { saved: [image("v", { bytes: saved })], result: { stdout: text } });
+            await iterate(store, { queryId, position, blocks: [made] });
+          }
+          await store.endQuery(queryId, queryEnd({ answer: text }));
+          await removed;
+          all.push({ id: conversationId, branchId, bytes });
+        }
+        for (const { branchId, bytes } of all) {
+          assert.deepEqual((await store.liveImages(branchId))[0]?.bytes, bytes);
+        }
+        await store.close();
+        const { problems, unused } = await new SqliteMaintenance({ path }).check();
+        assert.deepEqual([problems, unused], [[], 0]);
+      });
+    }),
+    { numRuns: 8 },
+  );
+});
+
+const postgresTest = await postgresTests();
+
+postgresTest(
+  "PostgreSQL: no table has anything of a conversation that was deleted, and a shared image stays",
+  async (postgres) => {
+    const path = await postgres.createDatabase();
+    let time = 1_800_000_000_000;
+    const store = await openStore({ path, now: () => time });
+    const kept = await begun(store);
+    await store.endQuery(kept.queryId, queryEnd());
+    const images = [{ kind: "bytes", mediaType: "image/png", bytes: noise("shared", 9000) } as const];
+    const shown = await store.beginQuery(newQuery(kept.branchId, "an image", { images }));
+    await store.endQuery(shown, queryEnd());
+    const { branchId, conversationId } = await marked(store);
+    await store.endQuery(await store.beginQuery(newQuery(branchId, "the same", { images })), queryEnd());
+    await store.deleteConversation(conversationId);
+    time += 600_000;
+    await store.deleteConversation((await marked(store, { large: false })).conversationId);
+    await store.close();
+    const dump = await postgres.sql(
+      `SELECT string_agg(table_name, ' ') FROM information_schema.tables WHERE table_schema = 'public'
+       AND query_to_xml(format('SELECT t::text FROM %I t WHERE t::text LIKE ''%%${MARK}%%'' OR t::text LIKE ''%%${
+        Buffer.from(MARK).toString("hex")
+      }%%''', table_name), true, false, '')::text LIKE '%<row%'`,
+      path,
+    );
+    assert.equal(dump, "");
+    assert.equal(await postgres.sql("SELECT count(*) FROM content", path), "1");
+    const again = await openStore({ path });
+    assert.deepEqual((await again.queryExtras(shown)).images, images);
+    await again.close();
+  },
+);
