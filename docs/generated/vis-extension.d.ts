@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8e88129fe0b44611c1986c19400ad3287679d33ba193e7f11e5f4a3d44bcfc45
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 17171d9b8f991f4ada0c2def388a6b1c45ce9ad5dae4274c0caa4bc8a4a2de19
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -312,6 +312,12 @@ export interface SpawnOptions {
   readonly read?: readonly string[];
   /** Full TCP access or no network; overrides the configuration for commands. */
   readonly network?: boolean;
+  /** The program does not see the secret files of the workspace, except these paths relative to it: it reads
+   * `instead` in their place. Only where it can have a file system of its own. */
+  readonly hideSecrets?: {
+    readonly except: readonly string[];
+    readonly instead: string;
+  };
   /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
    * the machine can have one. */
   readonly loopback?: string;
@@ -337,6 +343,8 @@ export interface ProgramWalls {
   readonly loopback: boolean;
   /** Whether they can have unix sockets in their folders. */
   readonly unix: boolean;
+  /** Whether secret files of the workspace can be hidden from them. */
+  readonly hides: boolean;
   /** Folders of PATH that programs cannot read, and so do not have in theirs. */
   readonly leftOut: readonly string[];
 }
@@ -394,6 +402,8 @@ export interface ConversationKeys {
   readonly spawn?: Spawn;
   /** What `spawn` leaves to programs; rejects with the reason if none can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
+  /** Patterns of files that may hold keys, for `isSecretFile`: reading one needs the user's approval. */
+  readonly secrets?: readonly string[];
   /** Whether the conversation is closed after this query: `vis run`, and child queries. */
   readonly endsWithQuery?: boolean;
 }
@@ -538,6 +548,9 @@ export declare function ensureFile(path: string, { mode }?: {
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
+/** Whether a path relative to the workspace is that of a secret file, whatever its case. A pattern without `/` is that of
+ * a name. */
+export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
 /** Runs tasks while their amounts together are at most `limit`, in the order of their requests. An amount is 1 by
  * default, so that a limit of 1 makes a mutex; it may also be bytes. One above the limit counts as the limit and runs
  * alone. */

@@ -26,6 +26,8 @@ type View = Pick<
   | "signal"
   | "note"
   | "sourceFault"
+  | "secrets"
+  | "approve"
 >;
 
 const MAX_PLACES = 64;
@@ -44,9 +46,9 @@ export class FsPlaces {
     await ready;
     const { currentIterationId: iterationId = null, userQueryId: queryId = null } = env;
     const source = { conversationId, queryId, iterationId };
-    const { note = () => {}, sourceFault } = env;
+    const { note = () => {}, sourceFault, secrets = [], approve } = env;
     const kept = { tree, checkpoints, ledger: this.#ledger, guard: this.#guard };
-    return { ...kept, root, conversationId, source, signal, note, sourceFault };
+    return { ...kept, root, conversationId, source, signal, note, sourceFault, secrets, approve };
   }
 
   /** Changes files; such calls run one at a time per workspace. */

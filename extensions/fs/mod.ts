@@ -76,6 +76,7 @@ export default defineExtension({
       async (env, name: string, options?: ReadFileOptions) => readFile(await places.of(env), name, options),
       {
         doc: "Text up to 1 MB, or lines from..to.",
+        untimed: true,
         action: { doing: "reading", done: "read", things: "files" },
         args: z.tuple([path, Read]),
         returns: "string",
@@ -93,6 +94,7 @@ export default defineExtension({
       {
         doc: "Paths or globs.",
         room: READ_ROOM,
+        untimed: true,
         action: { doing: "reading", done: "read", things: "lists of files" },
         outcome: counted("file", "files"),
         args: z.tuple([many.describe("paths"), Read]),
@@ -152,6 +154,7 @@ export default defineExtension({
     fn("edit", edit, {
       doc: "Replaces text that occurs once (or all); all files or none.",
       room: CHANGE_ROOM,
+      untimed: true,
       action: { doing: "editing", done: "edited", things: "files" },
       args: z.tuple([
         z.union([z.string(), Changes]).describe("path"),
@@ -171,6 +174,7 @@ export default defineExtension({
       {
         doc: "Creates or replaces.",
         room: CHANGE_ROOM,
+        untimed: true,
         action: { doing: "writing", done: "wrote", things: "files" },
         args: z.tuple([path, z.string().describe("text"), Write]),
         returns: "{path, bytes, diff}",
@@ -183,6 +187,7 @@ export default defineExtension({
     fn("patch", (env, text: string) => places.change(env, (at) => patch(at, text)), {
       doc: "Applies a unified diff or search/replace blocks to several files, all or none.",
       room: CHANGE_ROOM,
+      untimed: true,
       action: { doing: "patching files", done: "patched", things: "files", named: 0 },
       outcome: pathsOf,
       args: z.tuple([z.string().min(1).describe("patch")]),
@@ -195,6 +200,7 @@ export default defineExtension({
     fn("move", (env, from: string, to: string) => places.change(env, (at) => movePath(at, { from, to })), {
       doc: "Renames a file or folder, never over another.",
       room: CHANGE_ROOM,
+      untimed: true,
       action: { doing: "moving", done: "moved", things: "files", named: 2 },
       args: z.tuple([z.string().min(1).describe("from"), z.string().min(1).describe("to")]),
       returns: "{from, to, files, diff}",
@@ -206,6 +212,7 @@ export default defineExtension({
       {
         doc: "Removes a file, link or folder.",
         room: CHANGE_ROOM,
+        untimed: true,
         action: { doing: "removing", done: "removed", things: "files" },
         args: z.tuple([path, z.strictObject({ recursive: flag }).optional()]),
         returns: "{path, files, diff}",
@@ -216,6 +223,7 @@ export default defineExtension({
       doc:
         "Undoes your last file change, or the last steps, except in files that others changed since; redo reapplies it.",
       room: CHANGE_ROOM,
+      untimed: true,
       action: { doing: "undoing file changes", done: "restored", things: "files", named: 0 },
       outcome: undoneOf,
       args: z.tuple([z.strictObject({ steps: line, redo: flag }).optional()]),
@@ -234,6 +242,7 @@ export default defineExtension({
       async (env, name: string, options?: ReadLinesOptions) => readLines(await places.of(env), name, options),
       {
         doc: "Lines of a file of any size, 10000 or count from byte at, then from next until it is null.",
+        untimed: true,
         action: { doing: "reading", done: "read", things: "files" },
         args: z.tuple([path, Lines]),
         returns: "{lines: string[], next: number | null}",

@@ -1,6 +1,6 @@
-import type { EnvironmentView } from "@vis/extension";
+import { type EnvironmentView, isSecretFile } from "@vis/extension";
 import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { type CommandRules, refusedBy } from "./rules.ts";
 
 /** A command line for `/bin/sh`, or a program with its arguments. */
@@ -9,7 +9,12 @@ export type ShellCommand = string | readonly string[];
 /** Options of a command. The user is asked for a network, and for paths outside the workspace that it may change. */
 export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
   readonly stdin?: string;
+  /** Files of the workspace that may hold keys and that the command sees, if the user allows it. */
+  readonly secrets?: readonly string[];
 }
+
+/** What a command reads in a file that is hidden from it; a comment in most formats. */
+const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
@@ -19,7 +24,7 @@ type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 export async function allowed(
   env: EnvironmentView,
   command: ShellCommand,
-  asked: Pick<CommandOptions, "network" | "write">,
+  asked: Pick<CommandOptions, "network" | "write" | "secrets">,
 ): Promise<(...options: [Parameters<Spawn>[1]]) => ReturnType<Spawn>> {
   const { spawn } = env;
   if (!spawn) throw new Error("Cannot run commands here: this conversation has no wall for them");
@@ -35,9 +40,19 @@ export async function allowed(
 async function approved(
   env: EnvironmentView,
   command: string,
-  { network = false, write = [] }: Pick<CommandOptions, "network" | "write">,
-): Promise<{ readonly network?: true; readonly write?: readonly string[] }> {
+  { network = false, write = [], secrets = [] }: Pick<CommandOptions, "network" | "write" | "secrets">,
+): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets">> {
   const { workspace, programWalls } = env;
+  const seen = await Promise.all(secrets.map((path) => realpath(resolve(workspace, path)).catch(() => path)));
+  for (const path of seen) {
+    const named = relative(workspace, path);
+    if (!isBelow(workspace, path) || !isSecretFile(named, env.secrets ?? [])) continue;
+    await ask(env, {
+      what: `let a command read ${named}, which may hold keys: ${command}`,
+      scope: `the secret file ${named} for commands`,
+      setting: null,
+    });
+  }
   const named = await Promise.all(write.map((path) => realPath(resolve(workspace, path))));
   const paths = named.filter((path) => !isBelow(workspace, path));
   for (const path of paths) {
@@ -54,7 +69,12 @@ async function approved(
       setting: "vis config set shell.network true",
     });
   }
-  return { ...(network ? { network } : {}), ...(paths.length > 0 ? { write: [workspace, ...paths] } : {}) };
+  const hideSecrets = { except: seen, instead: INSTEAD };
+  return {
+    hideSecrets,
+    ...(network ? { network } : {}),
+    ...(paths.length > 0 ? { write: [workspace, ...paths] } : {}),
+  };
 }
 
 /** The user is asked for the path that links lead to. */
@@ -78,7 +98,7 @@ const isBelow = (folder: string, path: string): boolean => path === folder || pa
 
 /** The same options under the names of `spawn`. */
 export function spawnOptions(
-  { stdin, network: _asked, write: _askedToo, ...options }: CommandOptions,
+  { stdin, network: _asked, write: _askedToo, secrets: _seen, ...options }: CommandOptions,
 ): NonNullable<Parameters<Spawn>[1]> {
   return stdin === undefined ? options : { ...options, input: stdin };
 }

@@ -19,6 +19,7 @@ const given = {
   stdin: z.string().optional(),
   network: z.boolean().optional(),
   write: z.array(z.string()).max(20).optional(),
+  secrets: z.array(z.string()).max(20).optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
 const REPORT = "{id, running, code, signal, timedOut, output, missed, left, ms, hint?}";

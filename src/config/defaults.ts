@@ -93,6 +93,17 @@ export const DEFAULT_CONFIG: Config = {
     "publicKey": null,
   },
   "approvals": "ask",
+  "secrets": [
+    ".env*",
+    "!.env.example",
+    "!.env.sample",
+    "!.env.template",
+    "!.env.dist",
+    "id_*",
+    "!id_*.*",
+    "*.pem",
+    "*.key",
+  ],
   "extensions": {
     "allow": null,
     "deny": [],

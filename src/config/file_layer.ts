@@ -17,9 +17,24 @@ export async function fileLayer(
   const isOwn = Object.keys(Object(values)).every((key) => key === "$schema" || Object.hasOwn(ConfigSchema.shape, key));
   const schema = isOwn ? ConfigSchema : ConfigSchema.extend(await sections.atTop());
   checkConfig(values, file.path, { schema, project: layer === "project" });
+  if (layer === "project") refuseExceptions(values, file.path);
   if ("trusted" in file) await checkProject(values, file, sections);
   const { $schema: _forEditors, ...said } = { $schema: undefined, ...Object(values) };
   return { layer, values: said, where: () => file.path };
+}
+
+/** Not even a trusted project may take files out of the secrets. */
+function refuseExceptions(values: unknown, source: string): void {
+  const exception = Object(values).secrets?.find((pattern: string) => pattern.startsWith("!"));
+  if (exception === undefined) return;
+  throw new SettingError({
+    source,
+    code: "untrusted",
+    project: true,
+    key: "secrets",
+    why: `A project may not take ${exception.slice(1)} out of the secrets`,
+    advice: "put it into the user's own config.jsonc",
+  });
 }
 
 async function checkProject(

@@ -32,7 +32,9 @@ export function mergeLayers(
 ): Readonly<Record<string, unknown>> {
   const lists = ["extensions.deny", ...united];
   return layers.reduce<Readonly<Record<string, unknown>>>(
-    (merged, { values }) => joined(merged, values, { path: "", lists }),
+    // The user's own list replaces the default one; a project's is added to it.
+    (merged, { layer, values }) =>
+      joined(merged, values, { path: "", lists: layer === "project" ? [...lists, "secrets"] : lists }),
     {},
   );
 }

@@ -6,6 +6,7 @@ export const PROJECT_KEYS: readonly string[] = [
   "context",
   "extensions.deny",
   "autoForget",
+  "secrets",
 ];
 
 /** The full keys in a project's file that it must not set, with their values. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SECRET_PATTERNS } from "../domain/kit/secret_files.ts";
 import { isSecureUrl } from "../domain/kit/is_secure_url.ts";
 import { ProviderSchema } from "./provider_schema.ts";
 
@@ -156,6 +157,9 @@ export const ConfigSchema = z.strictObject({
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(
     "What happens when an extension needs more than it was granted: ask the user, or refuse it without a question",
+  ),
+  secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
+    "Files of the workspace that may hold keys, * for any text, ! for exceptions: reading one asks you first; a workspace only adds patterns",
   ),
   extensions: z.strictObject({
     allow: z.array(z.string()).nullable().default(null).describe(

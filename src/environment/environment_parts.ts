@@ -40,6 +40,8 @@ export interface EnvironmentParts {
   readonly spawn?: (workspace: string, argv: readonly string[], options: SpawnOptions) => Promise<Spawned>;
   /** Rejects if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
+  /** Patterns of files that may hold keys. */
+  readonly secrets?: readonly string[];
   /** The process ends after one query. */
   readonly oneRequest?: boolean;
   /** For the router facts that extensions see. */

@@ -121,6 +121,7 @@ export class EnvironmentViews {
       closed: programs.closed,
       endsWithQuery: (parts.oneRequest ?? false) || depth > 0,
       ...(parts.programWalls ? { programWalls: parts.programWalls } : {}),
+      ...(parts.secrets ? { secrets: parts.secrets } : {}),
       db: this.#db,
       get initialNames() {
         return initialNames(now().active);

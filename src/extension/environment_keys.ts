@@ -50,6 +50,8 @@ export interface ConversationKeys {
   readonly spawn?: Spawn;
   /** What `spawn` leaves to programs; rejects with the reason if none can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
+  /** Patterns of files that may hold keys, for `isSecretFile`: reading one needs the user's approval. */
+  readonly secrets?: readonly string[];
   /** Whether the conversation is closed after this query: `vis run`, and child queries. */
   readonly endsWithQuery?: boolean;
 }

@@ -27,6 +27,9 @@ export interface SpawnOptions {
   readonly read?: readonly string[];
   /** Full TCP access or no network; overrides the configuration for commands. */
   readonly network?: boolean;
+  /** The program does not see the secret files of the workspace, except these paths relative to it: it reads
+   * `instead` in their place. Only where it can have a file system of its own. */
+  readonly hideSecrets?: { readonly except: readonly string[]; readonly instead: string };
   /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
    * the machine can have one. */
   readonly loopback?: string;
@@ -54,6 +57,8 @@ export interface ProgramWalls {
   readonly loopback: boolean;
   /** Whether they can have unix sockets in their folders. */
   readonly unix: boolean;
+  /** Whether secret files of the workspace can be hidden from them. */
+  readonly hides: boolean;
   /** Folders of PATH that programs cannot read, and so do not have in theirs. */
   readonly leftOut: readonly string[];
 }

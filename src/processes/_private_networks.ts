@@ -1,4 +1,4 @@
-import type { PrivateNetwork } from "../sandbox/exec/exec_policy.ts";
+import type { PrivateNetwork, ProgramNetwork } from "../sandbox/exec/exec_policy.ts";
 import { PROC } from "./proc_files.ts";
 
 const UNSHARE = "/usr/bin/unshare", NSENTER = "/usr/bin/nsenter";
@@ -6,7 +6,7 @@ const NEW_USER = [UNSHARE, "--user", "--map-current-user", "--keep-caps"];
 const CAP_SYS_ADMIN = 21n;
 
 interface Plan {
-  readonly network: PrivateNetwork;
+  readonly network: ProgramNetwork;
   /** What starts the launcher: a user without privileges needs a user namespace, which a process with several threads
    * cannot make. */
   readonly launcher: readonly string[];
@@ -57,6 +57,11 @@ export class PrivateNetworks {
     const join = [NSENTER, ...namespaces, "--preserve-credentials", "--"];
     // Joining gives no right to mount anything.
     return { network: network("nothing"), launcher: mounts === null ? join : [...join, ...NEW_USER, "--"] };
+  }
+
+  /** For a program with TCP that gets a file system of its own. */
+  planTcp(links: NonNullable<PrivateNetwork["mounts"]>): Plan {
+    return { network: { kind: "tcp", mounts: links }, launcher: Deno.uid() === 0 ? [] : [...NEW_USER, "--"] };
   }
 
   /** Remembers a program until the returned function is called. */

@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers";
 import { Libc } from "../sandbox/confine/libc.ts";
 
 const CALLS = {
-  x86_64: { openat: 257, unlinkat: 263, renameat2: 316, fchmodat: 268, getdents64: 217 },
-  aarch64: { openat: 56, unlinkat: 35, renameat2: 276, fchmodat: 53, getdents64: 61 },
+  x86_64: { openat: 257, unlinkat: 263, renameat2: 316, fchmodat: 268, getdents64: 217, statx: 332 },
+  aarch64: { openat: 56, unlinkat: 35, renameat2: 276, fchmodat: 53, getdents64: 61, statx: 291 },
 }[Deno.build.arch];
 const isArm = Deno.build.arch === "aarch64";
 const AT_FDCWD = BigInt.asUintN(64, -100n), AT_REMOVEDIR = 0x200n;
@@ -13,6 +13,9 @@ const LIST_BYTES = 32_768;
 /** Offsets in a directory entry: its length, its kind, and where its name begins. */
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
+/** struct statx: its length, and where the inode and the times are. */
+const STATX_BYTES = 256, INODE_AT = 32, CHANGED_AT = 96, MODIFIED_AT = 112;
+const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
 const SLICE_MS = 6;
 /** Names that may be taken before something else is in the way. */
 const TRIES = 100;
@@ -30,6 +33,32 @@ interface Entry {
 export class TooManyNames extends RangeError {
   constructor(readonly folder: string, most: number) {
     super(`Cannot list ${folder}: it has over ${most} names`);
+  }
+}
+
+/** A text that differs once a name in the folder was added, removed or replaced; null if there is no such folder. */
+export function folderStamp(path: string): string | null {
+  return FOLDERS.stamp(terminated(path));
+}
+
+/** Entries of a folder, at most `most`; fewer if it cannot be read. `wanted` says by the first and the last byte of a name
+ * whether a file is of interest. */
+export function* folderEntries(
+  path: string,
+  { most, wanted }: { readonly most: number; readonly wanted: (first: number, last: number) => boolean },
+): Generator<{ readonly name: string; readonly isFolder: boolean }> {
+  const at = FOLDERS.open(AT_FDCWD, terminated(path));
+  if (at === null) return;
+  try {
+    const decoder = new TextDecoder();
+    let count = 0;
+    for (const { name, isFolder } of FOLDERS.entries(at)) {
+      if (++count > most) return;
+      if (!isFolder && !wanted(name[0] ?? 0, name[name.length - 2] ?? 0)) continue;
+      yield { name: decoder.decode(name.subarray(0, -1)), isFolder };
+    }
+  } finally {
+    FOLDERS.close(at);
   }
 }
 
@@ -150,18 +179,27 @@ class Folders {
     return at < 0 ? null : at;
   }
 
-  /** Without `.` and `..`. What is removed meanwhile may still come. */
+  /** Without `.` and `..`; a name is valid until the next one comes. What is removed meanwhile may still come. */
   *entries(folder: number): Generator<Entry> {
     const bytes = new Uint8Array(LIST_BYTES);
     const view = new DataView(bytes.buffer);
     const next = (): number => this.#call(CALLS.getdents64, folder, [this.#libc.address(bytes), BigInt(LIST_BYTES)]);
     for (let length = next(); length > 0; length = next()) {
       for (let at = 0; at < length; at += view.getUint16(at + LENGTH_AT, true)) {
-        const name = bytes.slice(at + NAME_AT, bytes.indexOf(0, at + NAME_AT) + 1);
+        const name = bytes.subarray(at + NAME_AT, bytes.indexOf(0, at + NAME_AT) + 1);
         const isSelf = name[0] === 46 && (name.length === 2 || name[1] === 46 && name.length === 3);
         if (!isSelf) yield { name, isFolder: bytes[at + KIND_AT] === KIND_FOLDER };
       }
     }
+  }
+
+  stamp(path: Bytes): string | null {
+    const into = new Uint8Array(STATX_BYTES);
+    const address = [this.#libc.address(path), AT_SYMLINK_NOFOLLOW, STATX_BASIC, this.#libc.address(into)] as const;
+    if (this.#call(CALLS.statx, AT_FDCWD, address) !== 0) return null;
+    const stat = new DataView(into.buffer);
+    const time = (at: number): string => `${stat.getBigInt64(at, true)}.${stat.getUint32(at + 8, true)}`;
+    return `${stat.getBigUint64(INODE_AT, true)} ${time(CHANGED_AT)} ${time(MODIFIED_AT)}`;
   }
 
   remove(folder: number, name: Bytes, flags: bigint): boolean {
@@ -182,7 +220,7 @@ class Folders {
     this.#libc.closeDescriptor(folder);
   }
 
-  #call(number: number, folder: number | bigint, rest: readonly [bigint?, bigint?, bigint?]): number {
+  #call(number: number, folder: number | bigint, rest: readonly [bigint?, bigint?, bigint?, bigint?]): number {
     return this.#libc.syscall(number, [BigInt.asUintN(64, BigInt(folder)), ...rest]);
   }
 }

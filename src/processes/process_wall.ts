@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import { createLog } from "../logging/log.ts";
@@ -12,6 +13,7 @@ import { landlockFault } from "./_landlock_fault.ts";
 import { deviceNodes, linksOf, machinePath, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
 import { Reaper } from "./_reaper.ts";
+import { SecretFiles } from "./_secret_files.ts";
 import { toolchainsOf } from "./_toolchains.ts";
 import { PrivateNetworks } from "./_private_networks.ts";
 import { makeHome } from "./_program_home.ts";
@@ -30,6 +32,8 @@ const MAX_BYTES = 1 << 20, LARGEST_BYTES = 32 << 20;
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** Processes that a program may have in addition to all that run when it starts. */
 const MORE_PROCESSES = 1024;
+/** In the home folder of a program, and in place of files that it must not see. */
+const HIDDEN_NAME = ".hidden-by-vis";
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** For a program that must not change anything in the workspace. */
 const NOTHING_TO_GUARD = Promise.resolve(() => Promise.resolve<readonly string[]>([]));
@@ -43,6 +47,8 @@ export interface ProcessWallOptions {
   /** TCP to any address; if false, no sockets at all. */
   readonly network: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Patterns of files of a workspace that may hold keys. */
+  readonly secrets?: readonly string[];
   /** Where temporary folders for programs are created. */
   readonly temporary?: string;
   /** Other walls in the same process run programs at the same time; this one leaves them alone. */
@@ -78,11 +84,13 @@ export class ProcessWall {
   readonly #options: ProcessWallOptions;
   readonly #guard = new FileGuard();
   readonly #networks = new PrivateNetworks();
+  readonly #secrets: SecretFiles;
   #open: Promise<OpenFolders> | null = null;
   #machine: Promise<Machine> | null = null;
 
   constructor(options: ProcessWallOptions) {
     this.#options = options;
+    this.#secrets = new SecretFiles(options.secrets ?? []);
   }
 
   /** Rejects with Error if no program ran: there is no wall on this machine, a path must not be opened, or the program
@@ -118,6 +126,7 @@ export class ProcessWall {
     const own = await ownPaths(workspace, options);
     refusePrivate([...own.read, ...own.write], machine.folders);
     refuseSettings(own.write, { home: machine.folders.home, workspace });
+    const hidden = await this.#hidden(workspace, options);
     const folder = await Deno.realPath(
       await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: `vis-command-${Deno.pid}-` }),
     );
@@ -131,8 +140,11 @@ export class ProcessWall {
     const isPrivate = !network && options.loopback !== undefined && this.#networks.possible;
     const plan = isPrivate
       ? this.#networks.plan(options.loopback, machine.links)
-      : { network: { kind: network ? "tcp" : "none" } as const, launcher: [] };
+      : network && hidden.length > 0 && this.#networks.mounts
+      ? this.#networks.planTcp(machine.links)
+      : { network: network ? { kind: "tcp", mounts: null } as const : { kind: "none" } as const, launcher: [] };
     try {
+      if (hidden.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), options.hideSecrets?.instead ?? "");
       await makeHome(folder, { links: machine.packages, home: this.#options.private.home, workspace });
       const policy: ExecPolicy = {
         token: crypto.randomUUID(),
@@ -142,6 +154,7 @@ export class ProcessWall {
         list: ["/etc"],
         write: [...own.write, { path: folder, folder: true }],
         devices: machine.devices,
+        hidden: { paths: hidden, as: join(folder, HIDDEN_NAME) },
         network: plan.network,
         limits: { ...limits(), tag },
       };
@@ -160,11 +173,19 @@ export class ProcessWall {
     }
   }
 
+  /** Real paths of the workspace's secret files that the program must not see. */
+  async #hidden(workspace: string, { hideSecrets }: SpawnOptions): Promise<readonly string[]> {
+    if (!hideSecrets || !this.#networks.mounts) return [];
+    const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
+    return (await this.#secrets.find(workspace)).filter((path) => !except.has(path));
+  }
+
   /** Rejects with Error if no program can run on this machine. */
   async walls(): Promise<ProgramWalls> {
     const { leftOut } = await this.#folders();
     const { network } = this.#options;
-    return { network, loopback: !network && this.#networks.possible, unix: !network && this.#networks.mounts, leftOut };
+    const { possible, mounts } = this.#networks;
+    return { network, loopback: !network && possible, unix: !network && mounts, hides: mounts, leftOut };
   }
 
   #folders(): Promise<OpenFolders> {

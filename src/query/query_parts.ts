@@ -36,7 +36,8 @@ export interface QuerySettings {
 }
 
 /** What a query is built from. The caller owns all of it. */
-export interface QueryParts extends Pick<EnvironmentParts, "registry" | "openSandbox" | "spawn" | "programWalls"> {
+export interface QueryParts
+  extends Pick<EnvironmentParts, "registry" | "openSandbox" | "spawn" | "programWalls" | "secrets"> {
   readonly environment: Environment;
   readonly store: Store;
   /** Throws `ConfigError` if no sandbox can be started. */

@@ -255,3 +255,22 @@ Deno.test("loadConfig() passes over the $schema of a file, which is for editors"
   assert.equal((await loadConfig(sources(text))).config.model, "m");
   assert.equal((await loadConfig(withProject(text))).config.model, "m");
 });
+
+Deno.test("loadConfig() replaces the patterns of secrets by the user's, and a project only adds some", async () => {
+  const project = (text: string) => ({
+    path: "/w/.vis/config.jsonc",
+    text,
+    trusted: () => Promise.resolve(true),
+    userPath: null,
+  });
+  const secretsOf = async (user: string | null, own: string) =>
+    (await loadConfig(sources(user, { project: project(own) }))).config.secrets;
+  const added = await secretsOf(null, '{ "secrets": ["prod.json"] }');
+  assert.ok(added.includes(".env*") && added.at(-1) === "prod.json");
+  assert.deepEqual(await secretsOf('{ "secrets": [] }', "{}"), []);
+  assert.deepEqual(await secretsOf('{ "secrets": ["a"] }', '{ "secrets": ["b"] }'), ["a", "b"]);
+  assert.match(
+    await refusal(sources(null, { project: project('{ "secrets": ["x", "!.env"] }') })),
+    /A project may not take \.env out of the secrets/,
+  );
+});

@@ -43,5 +43,7 @@ Deno.test("configJsonSchema() has the sections of extensions in both places, wit
   }
   assert.equal(of("shell.none"), null);
   assert.equal(of("mcp.servers"), null, "a section without a name at the top");
-  assert.doesNotMatch(JSON.stringify(schema), /"(?:project|programs|secrets|offered)":/);
+  assert.ok(of("secrets"), "a setting of Vis itself, which has the name of a mark");
+  const text = JSON.stringify(schema, (key, value) => key === "properties" ? { ...value, secrets: undefined } : value);
+  assert.doesNotMatch(text, /"(?:project|programs|secrets|offered)":/);
 });

@@ -1,5 +1,7 @@
 /** The file system of commands that have a network of their own. */
 import assert from "node:assert/strict";
+import { SECRET_PATTERNS } from "../../src/domain/kit/secret_files.ts";
+import type { SpawnOptions } from "../../src/extension/spawned.ts";
 import { startLogging } from "../../src/logging/log.ts";
 import { execProgram, launched } from "../../src/sandbox/launch/program.ts";
 import type { ChildProgram } from "../../src/sandbox/launch/start_child.ts";
@@ -112,7 +114,7 @@ Deno.test("a command runs without unix sockets where no file system of its own c
     assert.equal(ran.stdout, "ran\n", "once, and behind the wall");
     assert.match(lines.join("\n"), /namespaces_given_up.*private file system: unshare: errno \d+/);
     assert.match(ran.stderr, /Permission denied/);
-    assert.deepEqual(await wall.walls(), { network: false, loopback: true, unix: false, leftOut: [] });
+    assert.deepEqual(await wall.walls(), { network: false, loopback: true, unix: false, hides: false, leftOut: [] });
     const asked = await wall.spawn(workspace, ["/usr/bin/perl", "-e", ASK], own);
     assert.match(asked.stderr, /Died/);
     const { code, stderr } = await wall.spawn(workspace, ["/usr/bin/perl", "-e", LOOPBACK], own);
@@ -131,4 +133,36 @@ Deno.test("a file system that could not be made once is made the next time", {
     assert.equal((await Deno.stat(`${folder}/failed`)).isDirectory, true, "the first time, it failed");
   }, { launcher: noNamespaceOfMounts(`${folder}/failed`) });
   await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("ProcessWall.spawn() hides secret files that git does not track, and those alone", {
+  ignore: !mayMake,
+}, async () => {
+  await place(async ({ wall, workspace }) => {
+    const put = async (path: string) => await Deno.writeTextFile(`${workspace}/${path}`, `${path} is ${SECRET}\n`);
+    await Deno.mkdir(`${workspace}/a/node_modules`, { recursive: true });
+    for (const path of [".env", ".env.example", "a/x.pem", "a/tracked.pem", "a/node_modules/y.pem"]) await put(path);
+    await Deno.symlink("a/x.pem", `${workspace}/link.pem`);
+    const git = async (...args: readonly string[]) =>
+      assert.ok((await new Deno.Command("git", { args: ["-C", workspace, ...args] }).output()).success);
+    await git("init", "--quiet");
+    await git("add", "-f", "a/tracked.pem");
+    const seen = async (options: SpawnOptions): Promise<string[]> => {
+      const all = ".env .env.example a/x.pem link.pem a/tracked.pem a/node_modules/y.pem";
+      const { stdout } = await wall.spawn(workspace, ["/bin/sh", "-c", `grep -l ${SECRET} ${all}`], options);
+      return stdout.trim().split("\n");
+    };
+    const open = [".env.example", "a/tracked.pem", "a/node_modules/y.pem"];
+    for (const more of [{ loopback: "c" }, { loopback: "c", network: true }]) {
+      assert.deepEqual(await seen({ ...more, hideSecrets: { except: [], instead: "hidden\n" } }), open);
+      assert.deepEqual(await seen({ ...more, hideSecrets: { except: [".env"], instead: "" } }), [".env", ...open]);
+    }
+    assert.equal((await seen({ loopback: "c" })).length, 6);
+    await put("a/later.key");
+    const hidden = { loopback: "c", hideSecrets: { except: [], instead: "hidden\n" } };
+    const { stdout, stderr } = await wall.spawn(workspace, ["/bin/sh", "-c", "cat a/later.key; echo > .env"], hidden);
+    assert.match(stdout, /^hidden$/m);
+    assert.match(stderr, /Read-only file system/);
+    assert.equal(await Deno.readTextFile(`${workspace}/.env`), `.env is ${SECRET}\n`);
+  }, { secrets: SECRET_PATTERNS });
 });

@@ -8,6 +8,7 @@ import { Pace } from "../tree/pace.ts";
 import { FilesChanged } from "./files_changed_error.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { type ChangeItem, isSameState, type State, stateOf } from "../checkpoints/snapshot.ts";
+import { askForSecret } from "../workspace/secrets.ts";
 import { takeSnapshot } from "./take_snapshot.ts";
 import { type Written, written } from "./written.ts";
 
@@ -51,6 +52,10 @@ export async function undoChanges(
   if (changes.length === 0) throw nothing(all, choice);
   const { items, kept } = await itemsOf(context, { changes, checkpoints, force });
   if (items.length === 0 && kept.length > 0) throw allKept(kept, choice);
+  for (const { path, before, after } of items) {
+    if (before?.kind !== "file" && after?.kind !== "file") continue;
+    await askForSecret(context, { place: { path, real: path }, action: "show the changes of" });
+  }
   if (!dryRun) {
     const [change, left] = [choice.redo ? "redo" : "undo", kept.map(({ path }) => path)];
     await changeFiles(asOneOf(context, changes), { change, items, of: changes.map(({ id }) => id), kept: left });

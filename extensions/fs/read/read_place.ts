@@ -1,5 +1,6 @@
 import { movedMeanwhile, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
+import { askForSecret } from "../workspace/secrets.ts";
 import { missing } from "../workspace/missing.ts";
 import { Pace } from "../tree/pace.ts";
 import { sizeText } from "../tree/size_text.ts";
@@ -23,6 +24,7 @@ export async function openFile(
     );
   }
   if (place.info.kind !== "file") throw new Error(`Cannot ${action} ${place.path}: it is not a regular file`);
+  await askForSecret(context, { place, action });
   try {
     return context.tree.open(place.real);
   } catch (error) {

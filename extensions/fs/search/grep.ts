@@ -6,6 +6,7 @@ import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { HitTally } from "./hit_tally.ts";
 import type { MatchOptions } from "./line_matcher.ts";
 import type { Hit } from "./line_scanner.ts";
+import { isUnseenSecret } from "../workspace/secrets.ts";
 import { missing } from "../workspace/missing.ts";
 import { Pace } from "../tree/pace.ts";
 import { sizeText } from "../tree/size_text.ts";
@@ -24,6 +25,9 @@ export interface GrepOptions extends MatchOptions {
   readonly all?: boolean | undefined;
 }
 
+/** Most files in a note. */
+const MAX_NAMED = 5;
+
 /** Where `count` searches. */
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
 
@@ -33,11 +37,13 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);
   using searcher = searcherFor(context, { pattern, options, tally, pace });
-  for await (const file of filesOf(context, options, pace)) {
+  const skipped: string[] = [];
+  for await (const file of filesOf(context, options, { pace, skipped })) {
     await searchFile(context, searcher, file);
     if (tally.full) break;
   }
   await searcher.finish();
+  noteSkipped(context, skipped);
   return tally.hits();
 }
 
@@ -52,8 +58,10 @@ export async function count(context: FsContext, pattern: string, options: CountO
     count: (_path, hits) => void (lines += hits),
   };
   using searcher = searcherFor(context, { pattern, options, tally, pace });
-  for await (const file of filesOf(context, options, pace)) await searchFile(context, searcher, file);
+  const skipped: string[] = [];
+  for await (const file of filesOf(context, options, { pace, skipped })) await searchFile(context, searcher, file);
   await searcher.finish();
+  noteSkipped(context, skipped);
   return lines;
 }
 
@@ -82,7 +90,22 @@ interface Candidate {
   readonly named: boolean;
 }
 
-async function* filesOf(context: FsContext, options: GrepOptions, pace: Pace): AsyncGenerator<Candidate> {
+/** Tells the model which files were not searched. */
+function noteSkipped({ note }: FsContext, skipped: readonly string[]): void {
+  if (skipped.length === 0) return;
+  const more = skipped.length > MAX_NAMED ? ` and ${skipped.length - MAX_NAMED} more` : "";
+  note(
+    `Not searched, since they may hold keys: ${
+      skipped.slice(0, MAX_NAMED).join(", ")
+    }${more}; fs.readFile asks the user`,
+  );
+}
+
+async function* filesOf(
+  context: FsContext,
+  options: GrepOptions,
+  { pace, skipped }: { readonly pace: Pace; readonly skipped: string[] },
+): AsyncGenerator<Candidate> {
   const starts = options.path === undefined ? [] : [options.path].flat();
   const glob = options.glob === undefined ? null : globOf(context, options.glob);
   const seen = new Set<string>();
@@ -90,6 +113,9 @@ async function* filesOf(context: FsContext, options: GrepOptions, pace: Pace): A
     const place = confine(context, start);
     if (place.info === null) throw await missing(context, { action: "search", path: place.path });
     if (place.info.kind !== "dir") {
+      if (isUnseenSecret(context, place)) {
+        throw new Error(`Cannot search ${place.path}: it may hold keys; fs.readFile asks the user`);
+      }
       if (!seen.has(place.path)) yield { path: place.path, real: place.real, named: true };
       seen.add(place.path);
       continue;
@@ -109,6 +135,10 @@ async function* filesOf(context: FsContext, options: GrepOptions, pace: Pace): A
       if (entry.type !== "file" || seen.has(entry.path)) continue;
       if (glob && !glob.matches(entry.path) && !glob.matches(entry.path.slice(below))) continue;
       if (starts.length > 1) seen.add(entry.path);
+      if (isUnseenSecret(context, entry)) {
+        skipped.push(entry.path);
+        continue;
+      }
       yield { path: entry.path, real: entry.real, named: false };
     }
   }

@@ -19,5 +19,9 @@ export interface FsContext {
   /** Tells the model something besides the result. */
   readonly note: (text: string) => void;
   readonly sourceFault: EnvironmentView["sourceFault"];
+  /** Patterns of files that may hold keys. */
+  readonly secrets: readonly string[];
+  /** Asks the user; undefined where that is not possible. */
+  readonly approve: EnvironmentView["approve"];
   readonly signal: AbortSignal | undefined;
 }

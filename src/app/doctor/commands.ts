@@ -28,6 +28,7 @@ export async function diagnoseCommands(
     private: { home: env["HOME"] || null, visHome: settings.home },
     read: programSettings(settings, parts).read,
     network: false,
+    secrets: settings.config.secrets,
     env,
     shared: true, // a server that checks itself runs programs meanwhile
   });
@@ -47,9 +48,10 @@ export async function diagnoseCommands(
   }
 }
 
-function socketsOf({ loopback, unix }: ProgramWalls): string {
-  if (!loopback) return "no sockets";
-  return unix ? "their own network and unix sockets" : "their own network, without unix sockets";
+function socketsOf({ loopback, unix, hides }: ProgramWalls): string {
+  const secrets = hides ? "secret files are hidden" : "secret files of the workspace can be read";
+  if (!loopback) return `no sockets; ${secrets}`;
+  return `${unix ? "their own network and unix sockets" : "their own network, without unix sockets"}; ${secrets}`;
 }
 
 /** Why no command runs; null if one does. */

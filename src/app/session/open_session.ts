@@ -32,7 +32,12 @@ function commandWall(
   const load = async () => {
     const { ProcessWall } = await import("../../processes/process_wall.ts");
     const folders = { home: env["HOME"] || null, visHome: settings.home };
-    return new ProcessWall({ private: folders, ...programSettings(settings, parts), env });
+    return new ProcessWall({
+      private: folders,
+      ...programSettings(settings, parts),
+      secrets: settings.config.secrets,
+      env,
+    });
   };
   let wall: ReturnType<typeof load> | null = null;
   const ready = () => wall ??= load();
@@ -77,6 +82,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       trySandbox: () => new WorkFolder().remove(),
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
       ...await hooksOf(settings, commands),
+      secrets: settings.config.secrets,
       ...{ oneRequest: request.oneRequest ?? false, now: Date.now, owner: own.owner, children: { live, idleMs } },
       settings: { ...querySettings(settings), reasoning: request.reasoning ?? null },
     });

@@ -24,7 +24,11 @@ export interface PrivateNetwork {
 }
 
 /** "tcp" to any address, a private one, or no sockets at all. */
-export type ProgramNetwork = PrivateNetwork | { readonly kind: "tcp" | "none" };
+export type ProgramNetwork =
+  | PrivateNetwork
+  | { readonly kind: "none" }
+  /** With a file system of its own if there are `mounts`. */
+  | { readonly kind: "tcp"; readonly mounts: PrivateNetwork["mounts"] };
 
 /** What a confined program may use. Written by the main process, read once by the process that becomes the program. */
 export interface ExecPolicy {
@@ -41,6 +45,8 @@ export interface ExecPolicy {
   readonly write: readonly GrantedPath[];
   /** Nodes in /dev that may be read and written. */
   readonly devices: readonly string[];
+  /** Files that the program sees as another one, in a file system of its own. */
+  readonly hidden: { readonly paths: readonly string[]; readonly as: string };
   readonly network: ProgramNetwork;
   readonly limits: {
     readonly openFiles: number;

@@ -25,7 +25,7 @@ export function execMain(args: readonly string[]): never {
     const { network } = policy;
     const noNetwork = network.kind === "private" ? enterPrivateNetwork(libc, network) : "";
     if (noNetwork !== "") return leave(noNetwork, EXEC_NO_NETWORK);
-    const links = network.kind === "private" ? network.mounts : null;
+    const links = network.kind === "none" ? null : network.mounts;
     const noMounts = links === null ? "" : enterPrivateMounts(libc, { paths: policy, links });
     if (noMounts !== "") return leave(noMounts, EXEC_NO_MOUNTS);
     return leave(confineAndRun(libc, { policy, argv }), EXEC_FAILED);

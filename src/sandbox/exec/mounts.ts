@@ -83,6 +83,17 @@ export class Mounts {
     this.#libc.closeDescriptor(copy);
   }
 
+  /** Places a file over another one, which may have been removed meanwhile. */
+  cover(at: string, copy: number): void {
+    this.#setAttributes(copy, ATTR_NOSUID | ATTR_RDONLY, 0n);
+    const args = [BigInt(copy), this.#text(""), AT_FDCWD, this.#text(at), FROM_DESCRIPTOR] as const;
+    const result = this.#libc.syscall(MOVE_MOUNT, args);
+    const errno = this.#libc.errno();
+    this.#libc.closeDescriptor(copy);
+    if (result === 0 || this.#libc.syscall(FACCESSAT2, [AT_FDCWD, this.#text(at), 0n, AT_NO_FOLLOW]) !== 0) return;
+    throw new MountFault(`hide ${at}: errno ${errno}`);
+  }
+
   link(path: string, to: string): void {
     this.makePlace(dirname(path), true);
     this.#mayExist("link", path, () => this.#libc.syscall(SYMLINK, [this.#text(to), this.#text(path)]));

@@ -9,7 +9,7 @@ const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd
 /** Where programs share memory by name. */
 export const SHARED_MEMORY = "/dev/shm";
 
-type Paths = Pick<ExecPolicy, "read" | "list" | "write" | "devices">;
+type Paths = Pick<ExecPolicy, "read" | "list" | "write" | "devices" | "hidden">;
 
 interface Tree {
   readonly path: string;
@@ -28,6 +28,7 @@ export function enterPrivateMounts(
   try {
     mounts.separate();
     const trees = outermostTrees(paths).map((tree) => ({ ...tree, copy: mounts.copy(tree.path) }));
+    const hidden = paths.hidden.paths.map((path) => ({ path, copy: mounts.copy(paths.hidden.as) }));
     mounts.empty(BASE);
     for (const [path, to] of links) mounts.link(`${BASE}${path}`, to);
     for (const { path, folder, writable, copy } of trees) {
@@ -35,6 +36,7 @@ export function enterPrivateMounts(
       mounts.makePlace(at, folder);
       if (path !== PROCESSES || !mounts.ownProcesses(at)) mounts.place(copy, { at, folder, writable });
     }
+    for (const { path, copy } of hidden) mounts.cover(`${BASE}${path}`, copy);
     for (const [name, to] of DEVICE_LINKS) mounts.link(`${BASE}/dev/${name}`, to);
     mounts.makePlace(`${BASE}${SHARED_MEMORY}`, true);
     mounts.empty(`${BASE}${SHARED_MEMORY}`);

@@ -21,13 +21,23 @@ function view(config: unknown, asked: unknown[]): EnvironmentView {
   };
 }
 
+const HIDE = {
+  except: [],
+  instead: "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n",
+};
+
 Deno.test("shell.run() runs a text by a shell, a list as it is, and gives failures as results", async () => {
   const asked: unknown[] = [];
   assert.deepEqual(await run(view(undefined, asked), "npm test", { timeoutMs: 5 }), RESULT);
   await run(view(undefined, asked), ["git", "log"], { stdin: "x", env: { A: "1" } });
-  assert.deepEqual(asked, [[["/bin/sh", "-c", "npm test"], { timeoutMs: 5, loopback: "c" }], [["git", "log"], {
+  assert.deepEqual(asked, [[["/bin/sh", "-c", "npm test"], {
+    timeoutMs: 5,
+    hideSecrets: HIDE,
+    loopback: "c",
+  }], [["git", "log"], {
     input: "x",
     env: { A: "1" },
+    hideSecrets: HIDE,
     loopback: "c",
   }]]);
   const { spawn: _, ...nothing } = view(undefined, asked);
@@ -75,15 +85,17 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
   await withFolder(async (root) => {
     await Deno.mkdir(`${root}/w/inside`, { recursive: true });
     await Deno.mkdir(`${root}/other`);
+    await Deno.writeTextFile(`${root}/w/inside/.env`, "");
     await Deno.symlink("/etc", `${root}/link`);
     const questions: unknown[] = [];
     let answer = { allowed: true, reason: "" };
     let hasNetwork = false;
-    const asked: [unknown, { network?: boolean; write?: readonly string[] }][] = [];
+    const asked: [unknown, { network?: boolean; write?: readonly string[]; hideSecrets?: unknown }][] = [];
     const env: EnvironmentView = {
       ...view(undefined, asked),
       workspace: `${root}/w`,
-      programWalls: () => Promise.resolve({ network: hasNetwork, loopback: true, unix: true, leftOut: [] }),
+      programWalls: () =>
+        Promise.resolve({ network: hasNetwork, loopback: true, unix: true, hides: true, leftOut: [] }),
       approve: (request) => {
         questions.push(request.scope);
         return Promise.resolve(answer);
@@ -95,6 +107,9 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
       "commands that change /etc",
       "network for commands",
     ]);
+    await run({ ...env, secrets: [".env*"] }, "npm test", { secrets: ["inside/.env", "plain"] });
+    assert.deepEqual(questions.splice(0), ["the secret file inside/.env for commands"]);
+    assert.deepEqual(asked.pop()![1].hideSecrets, { ...HIDE, except: [`${root}/w/inside/.env`, "plain"] });
     const { network, write } = asked.at(-1)![1];
     assert.deepEqual([network, write], [true, [`${root}/w`, `${root}/other`, "/etc"]]);
     hasNetwork = true;

@@ -1,0 +1,127 @@
+import { Buffer } from "node:buffer";
+import { join, resolve } from "node:path";
+import { BoundedMap } from "../domain/kit/bounded_map.ts";
+import { isSecretFile } from "../domain/kit/secret_files.ts";
+import { smallTextFile } from "../domain/kit/small_text_file.ts";
+import { folderEntries, folderStamp } from "./folders.ts";
+import { holds } from "./_wall_paths.ts";
+
+/** Folders that are looked into, those nearest to the top first, and names in each. */
+const MOST_FOLDERS = 2_000, MOST_NAMES = 20_000;
+const MOST_WORKSPACES = 16;
+const MOST_HIDDEN = 500;
+const MOST_INDEX_BYTES = 64 << 20;
+/** Not looked into: repositories' own folders, and packages. */
+const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
+
+interface KnownFolder {
+  readonly stamp: string;
+  readonly folders: readonly string[];
+  readonly secrets: readonly string[];
+}
+
+/** Finds the files of a workspace that may hold keys. A folder is listed again only once names in it have changed, so
+ * that the second look costs a system call for each folder. */
+export class SecretFiles {
+  readonly #patterns: readonly string[];
+  readonly #wanted: (first: number, last: number) => boolean;
+  readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
+
+  constructor(patterns: readonly string[]) {
+    this.#patterns = patterns;
+    this.#wanted = byteCheck(patterns);
+  }
+
+  /** Real paths, without the files that git tracks: their texts are in the repository as well, and a commit would record
+   * that they changed. Throws Error for too many. */
+  async find(workspace: string): Promise<readonly string[]> {
+    if (this.#patterns.length === 0 || Deno.build.os !== "linux") return [];
+    const named = this.#named(workspace);
+    const untracked = named.length === 0 ? [] : await withoutTracked(workspace, named);
+    const real = new Set(untracked.flatMap((path) => realFile(workspace, path)));
+    if (real.size <= MOST_HIDDEN) return [...real];
+    throw new Error(
+      `Cannot run commands: ${real.size} files may hold keys, and ${MOST_HIDDEN} is the most that are hidden; the setting secrets names them`,
+    );
+  }
+
+  /** Relative to the workspace. */
+  #named(workspace: string): string[] {
+    const before = this.#known.get(workspace);
+    const now = new Map<string, KnownFolder>();
+    const found: string[] = [];
+    const open = [""];
+    for (let at = 0; at < open.length && at < MOST_FOLDERS; at++) {
+      const folder = open[at] ?? "";
+      const stamp = folderStamp(join(workspace, folder));
+      if (stamp === null) continue;
+      const known = before?.get(folder);
+      const current = known?.stamp === stamp ? known : this.#read(workspace, { folder, stamp });
+      now.set(folder, current);
+      open.push(...current.folders);
+      found.push(...current.secrets);
+    }
+    this.#known.set(workspace, now);
+    return found;
+  }
+
+  #read(workspace: string, { folder, stamp }: { readonly folder: string; readonly stamp: string }): KnownFolder {
+    const folders: string[] = [], secrets: string[] = [];
+    const below = folder === "" ? "" : `${folder}/`;
+    for (
+      const { name, isFolder } of folderEntries(join(workspace, folder), { most: MOST_NAMES, wanted: this.#wanted })
+    ) {
+      if (isFolder) {
+        if (!PASSED.has(name)) folders.push(below + name);
+      } else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);
+    }
+    return { stamp, folders, secrets };
+  }
+}
+
+/** A quick look at two bytes of a name, since most names are those of no secret. */
+function byteCheck(patterns: readonly string[]): (first: number, last: number) => boolean {
+  const wanted = patterns.filter((one) => !one.startsWith("!"));
+  if (wanted.some((one) => !/^(?!\*(?:.*\*)?$)[\x20-\x2e\x30-\x7e]+$/.test(one))) return () => true;
+  const codes = (char = ""): number[] => [char.toLowerCase().charCodeAt(0), char.toUpperCase().charCodeAt(0)];
+  const firsts = new Set(wanted.flatMap((one) => codes(one[0]))),
+    lasts = new Set(wanted.flatMap((one) => codes(one.at(-1))));
+  return (first, last) => firsts.has(first) || lasts.has(last);
+}
+
+/** Where links lead, if that is a file of the workspace. */
+function realFile(workspace: string, path: string): string[] {
+  try {
+    const real = Deno.realPathSync(join(workspace, path));
+    return holds(workspace, real) && Deno.statSync(real).isFile ? [real] : [];
+  } catch {
+    return [];
+  }
+}
+
+async function withoutTracked(workspace: string, paths: readonly string[]): Promise<readonly string[]> {
+  const index = await indexOf(workspace);
+  return index === null ? paths : paths.filter((path) => !isInIndex(index, path));
+}
+
+/** The list of tracked files of a repository or worktree; null if there is none. */
+async function indexOf(workspace: string): Promise<Buffer | null> {
+  const own = join(workspace, ".git");
+  const [, linked] = /^gitdir: (.+)$/m.exec(await smallTextFile(own) ?? "") ?? [];
+  const path = join(linked === undefined ? own : resolve(workspace, linked), "index");
+  try {
+    const { isFile, size } = await Deno.lstat(path);
+    return isFile && size <= MOST_INDEX_BYTES ? Buffer.from(await Deno.readFile(path)) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** An entry is a path that ends with a NUL, behind two bytes with its length. */
+function isInIndex(index: Buffer, path: string): boolean {
+  const name = Buffer.from(`${path}\0`);
+  for (let at = index.indexOf(name); at >= 0; at = index.indexOf(name, at + 1)) {
+    if (at >= 2 && (index.readUInt16BE(at - 2) & 0xfff) === Math.min(name.length - 1, 0xfff)) return true;
+  }
+  return false;
+}

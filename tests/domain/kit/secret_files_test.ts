@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { isSecretFile, SECRET_PATTERNS } from "../../../src/domain/kit/secret_files.ts";
+
+Deno.test("isSecretFile() knows files with keys by their names, and no programs, examples or public keys", () => {
+  const yes = [
+    ".env",
+    "app/.env.local",
+    ".envrc",
+    ".ENV",
+    "id_rsa",
+    "keys/id_ed25519",
+    "a/b.pem",
+    "id_rsa.pem",
+    "x.KEY",
+  ];
+  const no = [
+    ".env.example",
+    "app/.env.sample",
+    "id_map.py",
+    "id_rsa.pub",
+    "env",
+    "src/key.ts",
+    "keyboard",
+    ".env/bin/python",
+  ];
+  assert.deepEqual(yes.filter((path) => !isSecretFile(path, SECRET_PATTERNS)), []);
+  assert.deepEqual(no.filter((path) => isSecretFile(path, SECRET_PATTERNS)), []);
+});
+
+Deno.test("isSecretFile() takes paths where a pattern has a slash, and the last pattern that matches", () => {
+  const patterns = ["*.pem", "!test/*", "test/prod/*"];
+  assert.deepEqual(
+    ["a.pem", "test/a.pem", "test/prod/a.pem", "x/test/a.pem"].map((path) => isSecretFile(path, patterns)),
+    [
+      true,
+      false,
+      true,
+      true,
+    ],
+  );
+  assert.equal(isSecretFile(".env", []), false);
+});
