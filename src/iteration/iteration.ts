@@ -1,5 +1,6 @@
 import type { IterationEnd } from "../persistence/store/iteration_store.ts";
 import type { BlockDiff } from "../domain/calls/host_call.ts";
+import type { StepChild } from "../domain/query/query_progress.ts";
 import type { Emitter } from "../domain/query/emitter.ts";
 import type { JsonValue } from "../domain/text/json_value.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
@@ -44,6 +45,8 @@ export interface IterationInput {
   readonly offered: () => OfferedAnswer | null;
   /** What the calls of this iteration changed in files. */
   readonly diffs: readonly BlockDiff[];
+  /** Child queries of this iteration that have ended. */
+  readonly children: readonly StepChild[];
   /** What the query and all queries below it have spent so far, and the number of its iterations plus `more`. */
   readonly totals: (more: 0 | 1) => {
     readonly iterations: number;

@@ -106,6 +106,7 @@ export class Recorder {
         walls: environment.walls,
         grants: environment.active?.grants ?? null,
         ...(this.#input.diffs.length > 0 ? { diffs: [...this.#input.diffs] } : {}),
+        ...(this.#input.children.length > 0 ? { children: [...this.#input.children] } : {}),
         ...(final ? { answerType: final.answerType, confidence: final.confidence, answerNotes: final.notes } : {}),
       },
     };

@@ -141,6 +141,7 @@ export class QueryLoop {
       supported: state.supported,
       offered: () => state.offered,
       diffs: state.diffs,
+      children: state.children,
       after: this.#stored,
       totals: (more) => ({ iterations: state.position + more, ...ledger.spent }),
       system: this.#begun ? [] : [{ name: "$query", text: request }],

@@ -1,5 +1,7 @@
 import { ChangedFiles } from "../domain/calls/changed_files.ts";
 import type { BlockDiff, HostCallEvent } from "../domain/calls/host_call.ts";
+import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
+import type { QueryResult } from "../domain/query/query_result.ts";
 import type { AcceptedFinal, OfferedAnswer } from "../iteration/iteration.ts";
 import { Attempts } from "../prompt/context/attempts.ts";
 import type { JournalEntry } from "../prompt/context/context_parts.ts";
@@ -10,6 +12,8 @@ export const MAX_CONSECUTIVE_ERRORS = 5;
 export const MAX_RESTARTS = 3;
 /** Diffs that are stored with an iteration; those of one call are bounded. */
 const MAX_DIFF_CHARS = 64 * 1024;
+/** Child queries that are stored with an iteration, and characters of the answer of each. */
+const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
 /** So many replies without a result do not count against the budget. */
 const FREE_FAILURES = 4;
 
@@ -44,6 +48,8 @@ export class QueryState {
   readonly changed: ChangedFiles = new ChangedFiles();
   /** What the iteration changed in files. */
   readonly diffs: BlockDiff[] = [];
+  /** The child queries of the iteration that have ended, for people who look at it later. */
+  readonly children: StepChild[] = [];
   journal: { readonly entries: readonly JournalEntry[]; readonly iteration: number } | null = null;
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
@@ -80,12 +86,19 @@ export class QueryState {
   beginIteration(): void {
     this.#offered = null;
     this.diffs.length = 0;
+    this.children.length = 0;
   }
 
   /** Keeps the diffs of a call, as long as they fit. */
   keepDiffs({ block, diffs = [] }: Pick<HostCallEvent, "block" | "diffs">): void {
     const kept = this.diffs.reduce((sum, { diff }) => sum + diff.length, 0);
     if (kept < MAX_DIFF_CHARS) this.diffs.push(...diffs.map((diff) => ({ block, diff })));
+  }
+
+  keepChild(request: string, result: QueryResult): void {
+    if (this.children.length >= MAX_CHILDREN) return;
+    const { done, ...child } = endedChild(request, result);
+    this.children.push({ ...child, done: done && { ...done, text: done.text.slice(0, CHILD_CHARS) } });
   }
 
   /** Records one more error; `text` is kept for the hint of a restart. */

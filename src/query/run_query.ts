@@ -163,7 +163,12 @@ async function begin(
     state.changed.add(diff);
     options.onChange?.(diff);
   };
-  const below = { parts, ledger, approvals, emit, onChange, parentQueryId: queryId, run: runQuery };
+  const run: typeof runQuery = async (task, ...rest) => {
+    const result = await runQuery(task, ...rest);
+    state.keepChild(task, result);
+    return result;
+  };
+  const below = { parts, ledger, approvals, emit, onChange, parentQueryId: queryId, run };
   const subcalls = new Subcalls({
     environment,
     store,

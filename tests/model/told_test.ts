@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
+import rlm from "../../extensions/rlm/mod.ts";
 import { defineExtension, fn, z } from "../../src/extension/spec.ts";
 import { blockLine } from "../../src/domain/query/block_line.ts";
 import { QueryProgress, type StepBlock } from "../../src/domain/query/query_progress.ts";
@@ -195,4 +196,32 @@ Deno.test("a command that fails is marked as failed on every surface while it ru
     assert.match(progressView(progress, 1_000), /\n✗ ran 1 test failed · exit code 1/);
     assert.deepEqual(live?.shown.blocks.map(({ tally }) => [tally.failed, tally.output]), [[true, "1 test failed"]]);
   });
+});
+
+Deno.test("child queries that a step ran are shown again, with those that ended without an answer", async () => {
+  await using engine = await startEngine([
+    replyJson(
+      'const both = [await rlm.run("Say one"), await rlm.run("Say nothing", {maxIterations: 1}).catch(String)]',
+    ),
+    replyJson([], { final: "One" }),
+    ...Array.from({ length: 3 }, () => replyJson(["const x = 1"])),
+    replyJson([], { final: "It was tried: {{both.length}}" }),
+  ], { extensions: [rlm] });
+  await engine.ask("Delegate");
+  const progress = new QueryProgress();
+  let live: unknown[] = [];
+  for (const event of engine.events) {
+    progress.take(event);
+    if (event.type === "iteration_finished" && event.parentQueryId === undefined && event.iteration === 1) {
+      live = [...progress.step?.children ?? []];
+    }
+  }
+  const [query] = await engine.conversations.queries(engine.branch);
+  const [first] = await engine.conversations.iterations(query?.queryId ?? assert.fail());
+  assert.equal(live.length, 2);
+  assert.deepEqual(storedStep(first ?? assert.fail()).children, live);
+  assert.deepEqual(storedStep(first ?? assert.fail()).children.map(({ task, done }) => [task, done?.ok]), [
+    ["Say one", true],
+    ["Say nothing", false],
+  ]);
 });

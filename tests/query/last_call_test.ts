@@ -55,7 +55,10 @@ function checkNotes(context: string): void {
   assert.match(note, /: this is the last call and no block runs any more/);
   assert.equal(note.includes("whatever a note below asks for"), others.length > 0, context);
   for (const other of [...others, rest]) {
-    assert.doesNotMatch(other, /start again|[Tt]he last call|last iteration|is left after|requestMoreIterations|\[system_nudge\]/);
+    assert.doesNotMatch(
+      other,
+      /start again|[Tt]he last call|last iteration|is left after|requestMoreIterations|\[system_nudge\]/,
+    );
   }
 }
 

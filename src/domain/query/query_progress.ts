@@ -1,4 +1,5 @@
 import type { ApprovalQuestion } from "./approval.ts";
+import { asRecord } from "../kit/as_record.ts";
 import { BlockTally } from "../calls/block_tally.ts";
 import type { BlockResult } from "./block_result.ts";
 import { clip, oneLine } from "../text/clip.ts";
@@ -30,6 +31,30 @@ export interface StepChild {
   iteration: number;
   /** Null while it is running. */
   done: { readonly ok: boolean; readonly text: string } | null;
+}
+
+/** Of a query that has ended. */
+export function endedChild(request: string, { status, reason, answer, iterations }: QueryResult): StepChild {
+  return { task: taskOf(request), iteration: iterations, done: endOfChild({ status, reason, answer }) };
+}
+
+function taskOf(request: string): string {
+  return oneLine(visibleText(request), 200);
+}
+
+function endOfChild({ status, reason, answer }: Pick<QueryResult, "status" | "reason" | "answer">) {
+  const ok = status === "done";
+  return { ok, text: ok ? answer : reasonText(reason) };
+}
+
+/** The children in the metadata of a stored iteration. */
+export function storedChildren({ children }: Readonly<Record<string, unknown>>): StepChild[] {
+  return (Array.isArray(children) ? children as unknown[] : []).flatMap((one) => {
+    const { task, iteration, done } = asRecord(one);
+    const { ok, text } = asRecord(done);
+    if (typeof task !== "string" || typeof iteration !== "number") return [];
+    return [{ task, iteration, done: { ok: ok === true, text: typeof text === "string" ? text : "" } }];
+  });
 }
 
 /** One iteration and its results so far. */
@@ -172,7 +197,7 @@ export class QueryProgress {
   #takeChild(event: QueryEvent): void {
     this.phase = "child";
     if (event.type === "started") {
-      const child = { task: oneLine(visibleText(event.request), 200), iteration: 0, done: null };
+      const child = { task: taskOf(event.request), iteration: 0, done: null };
       this.children.set(event.queryId, child);
       this.step?.children.push(child);
     }
@@ -180,8 +205,7 @@ export class QueryProgress {
     if (this.child === null) return;
     this.child.iteration = event.iteration ?? this.child.iteration;
     if (!isEnd(event)) return;
-    const { status, reason, answer }: QueryResult = event.result;
-    this.child.done = { ok: status === "done", text: status === "done" ? answer : reasonText(reason) };
+    this.child.done = endOfChild(event.result);
     this.children.delete(event.queryId);
   }
 }

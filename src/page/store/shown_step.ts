@@ -2,7 +2,7 @@ import { BlockTally } from "../../domain/calls/block_tally.ts";
 import { durationText } from "../../domain/text/duration_text.ts";
 import type { BlockResult } from "../../domain/query/block_result.ts";
 import type { QueryEvent } from "../../domain/query/query_event.ts";
-import type { QueryProgress, Step, StepChild } from "../../domain/query/query_progress.ts";
+import { type QueryProgress, type Step, type StepChild, storedChildren } from "../../domain/query/query_progress.ts";
 import { signal } from "@preact/signals";
 import type { Iteration } from "./api_types.ts";
 
@@ -40,7 +40,7 @@ export function shownStored({ iteration, thinking, blocks, traces, metadata, err
       const diffs = (metadata.diffs ?? []).filter(({ block }) => block === at).map(({ diff }) => diff);
       return { code, result, whole: true, diffs, tally: BlockTally.of(result.calls) };
     }),
-    ...{ nudges: [], children: [], reason: error, live: false },
+    ...{ nudges: [], children: storedChildren({ ...metadata }), reason: error, live: false },
     line: endOf(outcome, ms),
   };
 }

@@ -3,7 +3,7 @@ import { BlockTally } from "../../../domain/calls/block_tally.ts";
 import { storedDiffs } from "../../../domain/calls/host_call.ts";
 import { clip } from "../../../domain/text/clip.ts";
 import { outcomeOf } from "../../../domain/query/query_event.ts";
-import { boundedResult, newBlock, newStep, type Step } from "../../../domain/query/query_progress.ts";
+import { boundedResult, newBlock, newStep, type Step, storedChildren } from "../../../domain/query/query_progress.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
@@ -28,6 +28,7 @@ export function storedStep(iteration: StoredIteration): Step {
       })),
       ...pending.map((code) => ({ ...newBlock(), code: clip(String(code), MOST_CHARS) })),
     ],
+    children: storedChildren(metadata),
     outcome,
     reason: error,
   };
