@@ -6,10 +6,8 @@ import type { Address } from "./address.ts";
 const CONNECT_MS = 10_000;
 /** A connection over which nothing is sent, such as that of a listener, is noticed as lost by the system. */
 const KEEP_ALIVE_MS = 10_000;
-/** A process that was stopped within a transaction must not keep its locks. */
-const IDLE_IN_TRANSACTION_MS = 5_000;
 
-/** How every connection to a server is made. */
+/** How every connection to a server is made. Poolers refuse settings of a session that they do not know. */
 export function clientConfig(
   { host, port, user, database, password, tls }: Address,
 ): Readonly<Record<string, unknown>> {
@@ -21,7 +19,6 @@ export function clientConfig(
       ...(tls.authority === null ? {} : { ca: authorityIn(tls.authority) }),
     },
     connectionTimeoutMillis: CONNECT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     application_name: `vis ${Deno.pid}`,
     ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS },
   };

@@ -37,7 +37,7 @@ async function migrate(
   connection: Connection,
   { location, now }: { readonly location: string; readonly now: () => number },
 ): Promise<void> {
-  await connection.query("BEGIN; SET LOCAL vis.tenant = '*'");
+  await connection.query("BEGIN; SET LOCAL vis.tenant = '*'; SET LOCAL idle_in_transaction_session_timeout = 5000");
   // Another process may be doing the same.
   await connection.query(`SELECT pg_advisory_xact_lock(${LOCK}); SET LOCAL lock_timeout = ${LOCK_MS}`);
   for (const { version, name, sql } of migrations.slice(await versionOf(connection, location))) {

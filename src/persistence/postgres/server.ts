@@ -14,8 +14,8 @@ import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
-/** How long a connection may take at least and at most to be made; the driver ends it after the longer one. */
-const SHORTEST_MS = 2_000, LONGEST_MS = 10_000;
+/** How long a connection is waited for, at least and at most. The driver ends one that takes as long as the latter. */
+const SHORTEST_MS = 2_000, LONGEST_MS = 11_000;
 /** After this time without a byte of an answer, the server is asked what became of it; it has half as long to say so. */
 const SILENT_MS = 5_000;
 /** A statement with long parameters takes longer to arrive. */
@@ -203,9 +203,10 @@ export class Server {
   }
 
   async #connect(patienceMs: number): Promise<PooledClient> {
+    const limit = Math.max(SHORTEST_MS, Math.min(patienceMs, LONGEST_MS));
     for (;;) {
       const connecting = this.#pool.connect();
-      const client = await this.#inTime(connecting, Math.max(patienceMs, SHORTEST_MS)).catch((error: unknown) => {
+      const client = await this.#inTime(connecting, limit).catch((error: unknown) => {
         void connecting.then((late) => this.#release(late, false), () => {});
         throw lostOr(error);
       });
@@ -232,7 +233,7 @@ export class Server {
     const begin = (): void => within(LAST_MS);
     signal.addEventListener("abort", begin, { once: true });
     if (signal.aborted) begin();
-    if (ms < LONGEST_MS) within(ms);
+    if (ms < Infinity) within(ms);
     try {
       return await Promise.race([work, late]);
     } finally {

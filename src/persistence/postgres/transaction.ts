@@ -7,6 +7,10 @@ import { canCarry, isChange, isRead, type Statement, updated, withChange, WriteB
 
 type Result = QueryResult<ResultRow>;
 
+/** A process that was stopped within a transaction must not keep its locks. One that only reads has none, and may store
+ * elsewhere what it read. */
+const IDLE_MS = 5_000, IDLE_READ_MS = 60_000;
+
 export interface TransactionOptions {
   /** The statement that begins it. */
   readonly begin: string;
@@ -133,8 +137,12 @@ export class PostgresTransaction {
   #begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
-    const { begin, seen } = this.#options;
-    this.#add(this.#connection.query(`${begin}; SET LOCAL vis.tenant = '${seen.replaceAll("'", "''")}'`));
+    const { begin, seen, mark } = this.#options;
+    const idleMs = mark === null ? IDLE_READ_MS : IDLE_MS;
+    this.#add(this.#connection.query(
+      `${begin}; SET LOCAL vis.tenant = '${seen.replaceAll("'", "''")}';
+      SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
+    ));
   }
 
   /** Runs a statement that is a transaction by itself. */

@@ -12,6 +12,24 @@ function message(type: string, body: string): string {
 const ACCEPTED = message("R", "\0\0\0\0") + message("Z", "I");
 const ENDED = message("E", "SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0");
 
+Deno.test("a connection begins with no setting that a pooler refuses by default", async () => {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const told = (async () => {
+    const connection = await listener.accept();
+    const bytes = new Uint8Array(1024);
+    const length = await connection.read(bytes) ?? 0;
+    connection.close();
+    return new TextDecoder().decode(bytes.subarray(8, length)).split("\0");
+  })();
+  const { port } = listener.addr;
+  const server = new Server(readAddress(`postgres://vis@127.0.0.1:${port}/vis?sslmode=disable`), { patienceMs: 0 });
+  await assert.rejects(server.take(), isLost);
+  const names = (await told).filter((word, at) => at % 2 === 0 && word !== "");
+  assert.deepEqual(names.sort(), ["application_name", "client_encoding", "database", "user"]);
+  await server.close();
+  listener.close();
+});
+
 Deno.test("a connection that ends in the moment in which it begins ends nothing else", async () => {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const accepted = (async () => {
