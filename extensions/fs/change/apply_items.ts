@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { FsContext } from "../workspace/context.ts";
+import { temporaryOf } from "./temporary_of.ts";
 import { Pace } from "../tree/pace.ts";
 import type { ChangeItem } from "../checkpoints/snapshot.ts";
 import type { Facts, OpenFolder } from "../tree/tree.ts";
@@ -25,13 +26,25 @@ export interface Move {
 export interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** Path to the temporary name, in the same folder, under which the new file is written first. */
+  /** Path to the temporary name, in the same folder, under which the new file is written first. A file without one is
+   * written in place. */
   readonly temporary: ReadonlyMap<string, string>;
   /** Keeps folders that are not empty, instead of failing. */
   readonly keepFull?: boolean;
 }
 
 type Place = Pick<FsContext, "tree" | "guard">;
+
+/** Temporary names for the files that are replaced as a whole. Those that would lose something by that have none. */
+export function temporaryNames(context: Place, items: readonly ChangeItem[]): ReadonlyMap<string, string> {
+  const staysInPlace = ({ path, before }: ChangeItem): boolean => {
+    if (before?.kind !== "file") return false;
+    using folder = openFolder(context, path);
+    return naming(path, () => folder.staysInPlace(lastOf(path)));
+  };
+  const replaced = items.filter((item) => item.after?.kind === "file" && !staysInPlace(item));
+  return new Map(replaced.map(({ path }) => [path, temporaryOf(path)]));
+}
 
 /** Changes the files as the items specify: writes new ones to temporary names first, then renames and removes
  * everything, with a pause only if that takes long. Throws Error naming the file; changes made until then remain. */
@@ -80,6 +93,13 @@ async function rearrange(context: Place, application: Application): Promise<void
   for (const { path, before } of removed.filter(({ before }) => before?.kind !== "dir")) {
     if (pace.due) await pace.rest();
     if (before) inFolderOf(context, path, (folder, name) => folder.remove(name));
+  }
+  for (const { path, before, after } of items) {
+    if (before?.kind !== "file" || after?.kind !== "file" || temporary.has(path)) continue;
+    using folder = openFolder(context, path);
+    await folder.overwrite(lastOf(path), after).catch((error: unknown) => {
+      throw named(path, error);
+    });
   }
   for (const { path, before, after } of items) {
     if (pace.due) await pace.rest();

@@ -1,9 +1,8 @@
 import { dirname } from "node:path";
-import { applyItems, type Move } from "./apply_items.ts";
+import { applyItems, type Move, temporaryNames } from "./apply_items.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { putBack } from "./put_back.ts";
 import { type ChangeItem, stateOf } from "../checkpoints/snapshot.ts";
-import { temporaryOf } from "./temporary_of.ts";
 
 export interface Change {
   /** The function that makes the change. */
@@ -26,33 +25,46 @@ export async function changeFiles(
 ): Promise<void> {
   context.signal?.throwIfAborted();
   const all = [...missingFolders(context, items), ...items];
-  const written = moves.length > 0 ? [] : items.filter(({ after }) => after?.kind === "file");
-  const temporary = new Map(written.map(({ path }) => [path, temporaryOf(path)]));
-  const id = await begin(context, { change, of, kept, items: all, temporary: [...temporary.values()] });
+  const temporary = temporaryNames(context, moves.length > 0 ? [] : items);
+  const id = await begin(context, { change, of, kept, items: all, temporary, moves });
   try {
     context.signal?.throwIfAborted();
     await applyItems(context, { items: all, moves, temporary, keepFull: of.length > 0 });
   } catch (error) {
-    await putBack(context, await Promise.all(all.map(async (one) => ({ ...one, after: await stateOf(one.after) }))));
+    const half = all.map(async (one) => ({ ...one, made: one.after, after: await stateOf(one.after) }));
+    await putBack(context, await Promise.all(half));
     if (id !== null) await context.checkpoints?.drop(id);
     throw error;
   }
   if (id !== null) await context.checkpoints?.done(id);
+  for (const { path, seen } of items) {
+    if (temporary.has(path) || moves.length > 0 || !seen || seen.kind !== "file" || seen.names < 2) continue;
+    context.note(`${path} has ${seen.names} names (hard links); the change is in all of them`);
+  }
 }
 
 async function begin(
   { checkpoints, source }: FsContext,
-  { change, of, kept: left, items, temporary }: Required<Omit<Change, "moves">> & {
-    readonly temporary: readonly string[];
+  { change, of, kept: left, items, temporary, moves }: Required<Change> & {
+    readonly temporary: ReadonlyMap<string, string>;
   },
 ): Promise<string | null> {
   if (checkpoints === null) return null;
   const kept = [];
   for (const { path, before, after } of items) {
-    kept.push({ path, before: await checkpoints.keep(before), after: await stateOf(after) });
+    // A part of a file that was written in place is recognized by its bytes before and after.
+    const isWhole = moves.length > 0 || before?.kind !== "file" || temporary.has(path);
+    const state = isWhole ? await stateOf(after) : await checkpoints.keep(after);
+    kept.push({ path, before: await checkpoints.keep(before), after: state });
   }
   const id = checkpoints.newId();
-  const own = { change, of, ...(left.length > 0 ? { kept: left } : {}), items: kept, temporary };
+  const own = {
+    change,
+    of,
+    ...(left.length > 0 ? { kept: left } : {}),
+    items: kept,
+    temporary: [...temporary.values()],
+  };
   await checkpoints.begin({ ...source, id, at: Date.now(), ...own });
   return id;
 }

@@ -20,7 +20,8 @@ export async function recover(context: Place): Promise<number> {
 async function itemsOf({ checkpoints }: Place, { items }: Checkpoint): Promise<readonly HalfChanged[]> {
   const loaded = await Promise.all(items.map(async ({ path, before, after }) => {
     const snapshot = await checkpoints?.load(before).catch(() => undefined);
-    return snapshot === undefined ? [] : [{ path, before: snapshot, after }];
+    const made = await checkpoints?.load(after).catch(() => null);
+    return snapshot === undefined ? [] : [{ path, before: snapshot, after, made }];
   }));
   return loaded.flat();
 }

@@ -10,6 +10,7 @@ const SYMBOLS = {
   readlinkat: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
   symlinkat: { name: "syscall", parameters: ["i32", "buffer", "i32", "buffer"], result: "i32" },
   renameat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "buffer", "u32"], result: "i32" },
+  allocate: { name: "syscall", parameters: ["i32", "i32", "i32", "i64", "i64"], result: "i64" },
   numbers: { name: "syscall", parameters: ["i32", "i32", "u32", "u32"], result: "i32" },
   /** Waits for the disk, so it runs on another thread. */
   fdatasync: { parameters: ["i32"], result: "i32", nonblocking: true },
@@ -23,6 +24,10 @@ const CALLS = {
     close: 3,
     lseek: 8,
     flock: 73,
+    ftruncate: 77,
+    flistxattr: 196,
+    faccessat: 269,
+    fallocate: 285,
     fchmod: 91,
     fchown: 93,
     getdents64: 217,
@@ -40,6 +45,10 @@ const CALLS = {
     close: 57,
     lseek: 62,
     flock: 32,
+    ftruncate: 46,
+    flistxattr: 13,
+    faccessat: 48,
+    fallocate: 47,
     fchmod: 52,
     fchown: 55,
     getdents64: 61,
@@ -65,7 +74,9 @@ const STATX_BYTES = 256;
 /** RESOLVE_NO_MAGICLINKS, NO_SYMLINKS and BENEATH. */
 const BENEATH = 0x02n | 0x04n | 0x08n;
 const HOW_BYTES = 24;
-const EINTR = 4, EAGAIN = 11;
+const EINTR = 4, EAGAIN = 11, ERANGE = 34;
+const W_OK_AND_X_OK = 0b11, KEEP_SIZE = 1;
+const ATTRIBUTE_BYTES = 4096;
 const LOCK_EX_NB = 0b110;
 const RETRIES = 64;
 
@@ -202,6 +213,31 @@ export class Kernel {
       "renameat2",
       from.path,
     );
+  }
+
+  /** Names of a file's extended attributes, of which an access list is one. */
+  attributes(descriptor: number): readonly string[] {
+    const into = new Uint8Array(ATTRIBUTE_BYTES);
+    const count = this.#symbols.buffered(this.#calls.flistxattr, descriptor, into, into.length);
+    if (count < 0) return this.#errno() === ERANGE ? ["more than fit"] : []; // the file system has none
+    return new TextDecoder().decode(into.subarray(0, count)).split("\0").filter((name) => name !== "");
+  }
+
+  /** Whether names can be made and removed in a folder. */
+  mayWriteIn(folder: number): boolean {
+    return this.#symbols.mode(this.#calls.faccessat, folder, terminated("."), W_OK_AND_X_OK) === 0;
+  }
+
+  /** Makes sure of room on the disk for a file of this size. Throws Error if there is none. */
+  reserve(descriptor: number, size: number): void {
+    const done = this.#symbols.allocate(this.#calls.fallocate, descriptor, KEEP_SIZE, 0n, BigInt(size));
+    const code = done < 0n ? this.#errno() : 0;
+    if (code in REASONS) throw this.#error("fallocate", { code, path: "" }); // else the file system cannot say it
+  }
+
+  setSize(descriptor: number, size: number): void {
+    const done = this.#symbols.seek(this.#calls.ftruncate, descriptor, BigInt(size), 0);
+    if (done < 0n) throw this.#error("ftruncate", { code: this.#errno(), path: "" });
   }
 
   setMode(descriptor: number, mode: number): void {

@@ -21,6 +21,10 @@ const LIST_BYTES = 64 * 1024;
 const PLAIN_MODE = 0o777;
 const WRITE_BYTES = 1024 * 1024;
 const ENTRY_HEAD = 19;
+const MOUNT_ROOT = 0x2000;
+const IS_ROOT = Deno.build.os !== "windows" && Deno.uid() === 0;
+/** A new file has them as well, or must not have them. */
+const SET_BY_SYSTEM = new Set(["security.selinux", "security.capability", "security.ima", "security.evm"]);
 
 /** Files below a folder through openat2 (RESOLVE_BENEATH, no links): a concurrent rename or link cannot lead a path
  * outside. */
@@ -146,6 +150,41 @@ class KernelFolder extends KernelEntry implements OpenFolder {
     }
   }
 
+  staysInPlace(name: string): boolean {
+    const facts = this.look(name);
+    if (facts?.kind !== "file") return false;
+    const isForeign = !IS_ROOT && (facts.uid !== Deno.uid() || facts.gid !== Deno.gid());
+    if (isForeign || facts.names > 1 || facts.isMount || !this.kernel.mayWriteIn(this.at)) return true;
+    const at = this.kernel.open(this.at, name, { flags: OPEN.nonBlocking | OPEN.noTerminal | OPEN.noFollow });
+    try {
+      return this.kernel.attributes(at).some((one) => !SET_BY_SYSTEM.has(one));
+    } finally {
+      this.kernel.close(at);
+    }
+  }
+
+  async overwrite(name: string, { bytes, mode }: Pick<NewFile, "bytes" | "mode">): Promise<void> {
+    const flags = OPEN.write | OPEN.nonBlocking | OPEN.noTerminal | OPEN.noFollow;
+    const at = this.kernel.open(this.at, name, { flags });
+    try {
+      const before = factsOf(this.kernel.stat(at, null));
+      if (before.kind !== "file") throw new Deno.errors.IsADirectory("not a regular file");
+      if (bytes.length > before.size) this.kernel.reserve(at, bytes.length);
+      const pace = new Pace(undefined);
+      for (let done = 0; done < bytes.length;) {
+        done += this.kernel.transfer("write", at, bytes.subarray(done, done + WRITE_BYTES));
+        if (pace.due) await pace.rest();
+      }
+      this.kernel.setSize(at, bytes.length);
+      if (mode !== null && (mode & PLAIN_MODE) !== (before.mode & PLAIN_MODE)) {
+        this.kernel.setMode(at, mode & PLAIN_MODE);
+      }
+      await this.kernel.sync(at);
+    } finally {
+      this.kernel.close(at);
+    }
+  }
+
   makeLink(name: string, target: string): void {
     this.kernel.makeLink(this.at, name, { target });
   }
@@ -180,6 +219,8 @@ function factsOf(stat: DataView): Facts {
     mode: mode & 0o7777,
     uid: stat.getUint32(20, true),
     gid: stat.getUint32(24, true),
+    names: stat.getUint32(16, true),
+    isMount: (stat.getUint32(8, true) & MOUNT_ROOT) !== 0,
     id: `${device}:${stat.getBigUint64(32, true)}:${born}`,
   };
 }

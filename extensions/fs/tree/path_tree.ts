@@ -110,6 +110,21 @@ class PathFolder implements OpenFolder {
     if (mode !== null && Deno.build.os !== "windows") Deno.chmodSync(path, mode & 0o777);
   }
 
+  staysInPlace(name: string): boolean {
+    const facts = this.look(name);
+    if (facts?.kind !== "file" || Deno.build.os === "windows") return false;
+    return facts.names > 1 || Deno.uid() !== 0 && (facts.uid !== Deno.uid() || facts.gid !== Deno.gid());
+  }
+
+  async overwrite(name: string, { bytes, mode }: Pick<NewFile, "bytes" | "mode">): Promise<void> {
+    const path = join(this.#at, name);
+    using file = Deno.openSync(path, { write: true });
+    for (let done = 0; done < bytes.length;) done += await file.write(bytes.subarray(done));
+    await file.truncate(bytes.length);
+    await file.syncData();
+    if (mode !== null && Deno.build.os !== "windows") Deno.chmodSync(path, mode & 0o777);
+  }
+
   makeLink(name: string, target: string): void {
     Deno.symlinkSync(target, join(this.#at, name));
   }
@@ -154,6 +169,8 @@ function factsOf(info: Deno.FileInfo): Facts {
     mode: (info.mode ?? 0o644) & 0o7777,
     uid: info.uid ?? 0,
     gid: info.gid ?? 0,
+    names: info.nlink ?? 1,
+    isMount: false,
     id: `${info.dev}:${info.ino}:${info.birthtime?.getTime() ?? 0}`,
   };
 }

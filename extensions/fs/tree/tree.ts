@@ -8,6 +8,10 @@ export interface Facts {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
+  /** How many names it has. */
+  readonly names: number;
+  /** Whether something is mounted there. */
+  readonly isMount: boolean;
   /** Constant as long as the entry exists, even if it is renamed. */
   readonly id: string;
 }
@@ -55,6 +59,12 @@ export interface OpenFolder extends Disposable {
   look(name: string): Facts | null;
   /** Throws `AlreadyExists` if the name is taken. When it resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
+  /** Whether a file must be written in place: a new one in its place would lose names, an owner, an access list, extended
+   * attributes or a mount, or cannot be made in this folder. */
+  staysInPlace(name: string): boolean;
+  /** Writes a file over the bytes of an existing one. An error or a kill may leave a part of both. When it resolves, the
+   * bytes are on the disk. */
+  overwrite(name: string, file: Pick<NewFile, "bytes" | "mode">): Promise<void>;
   makeLink(name: string, target: string): void;
   makeFolder(name: string, mode?: number): void;
   /** Replaces an existing entry; with `keep`, it throws `AlreadyExists` instead. */

@@ -9,7 +9,7 @@ import { removePath } from "../../../extensions/fs/change/remove_path.ts";
 import type { OpenFolder, Tree } from "../../../extensions/fs/tree/tree.ts";
 import { undoChanges } from "../../../extensions/fs/change/undo_changes.ts";
 
-const CHANGING = ["create", "makeLink", "makeFolder", "rename", "remove", "removeFolder"];
+const CHANGING = ["create", "overwrite", "makeLink", "makeFolder", "rename", "remove", "removeFolder"];
 const [workspace = "", home = "", number = "0", change = ""] = Deno.args;
 const calls = { left: Number(number) };
 
@@ -19,13 +19,20 @@ function counted(folder: OpenFolder): OpenFolder {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
-        if (CHANGING.includes(String(key)) && calls.left-- === 0) Deno.kill(Deno.pid, "SIGKILL");
+        if (CHANGING.includes(String(key)) && calls.left-- === 0) {
+          if (key === "overwrite") return half(target, String(args[0])).then(() => Deno.kill(Deno.pid, "SIGKILL"));
+          Deno.kill(Deno.pid, "SIGKILL");
+        }
         const own = args.map((arg) => typeof arg === "object" && arg !== null && "folder" in arg ? bare(arg) : arg);
         return Reflect.apply(value, target, own);
       };
     },
   });
 }
+
+/** What a kill in the middle of the change "overwrite" leaves. */
+const half = (folder: OpenFolder, name: string): Promise<void> =>
+  folder.overwrite(name, { bytes: new TextEncoder().encode("ONE two\n"), mode: null });
 
 const BARE = new WeakMap<object, OpenFolder>();
 const bare = (to: { folder?: unknown }): unknown => ({ ...to, folder: BARE.get(Object(to.folder)) ?? to.folder });
@@ -52,6 +59,12 @@ const CHANGES: Readonly<Record<string, (at: FsContext) => Promise<unknown>>> = {
       { path: "b.txt", old: "b", new: "B" },
       { path: "src/c.txt", old: "c", new: "C" },
     ]),
+  overwrite: (at) =>
+    editFiles(at, [{ path: "a.txt", old: "a", new: "A" }, {
+      path: "named.txt",
+      old: "one two",
+      new: "ONE TWO, three",
+    }]),
   patch: (at) =>
     patchFiles(
       at,
