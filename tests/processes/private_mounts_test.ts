@@ -143,6 +143,9 @@ Deno.test("ProcessWall.spawn() hides secret files that git does not track, and t
     await Deno.mkdir(`${workspace}/a/node_modules`, { recursive: true });
     for (const path of [".env", ".env.example", "a/x.pem", "a/tracked.pem", "a/node_modules/y.pem"]) await put(path);
     await Deno.symlink("a/x.pem", `${workspace}/link.pem`);
+    await Deno.symlink("/etc/hostname", `${workspace}/outside.key`); // leads out, and is nobody's secret here
+    await Deno.symlink("nowhere", `${workspace}/gone.pem`);
+    await Deno.symlink("/etc", `${workspace}/linked`);
     const git = async (...args: readonly string[]) =>
       assert.ok((await new Deno.Command("git", { args: ["-C", workspace, ...args] }).output()).success);
     await git("init", "--quiet");

@@ -31,7 +31,8 @@ export async function scanFile(tree: Tree, path: string, { chunk, pace, take }: 
   for (let first = true;; first = false) {
     if (pace.due) await pace.rest();
     if (used === buffer.length) buffer = larger(buffer);
-    const count = opened.read(buffer.subarray(used, Math.min(buffer.length, used + chunk)));
+    const count = readOr(opened, buffer.subarray(used, Math.min(buffer.length, used + chunk)));
+    if (count === null) return "unreadable";
     if (first && isBinary(buffer.subarray(0, count))) return "binary";
     used += count;
     if (count === 0) break;
@@ -46,6 +47,15 @@ export async function scanFile(tree: Tree, path: string, { chunk, pace, take }: 
   }
   await take(buffer.subarray(0, used), true);
   return "searched";
+}
+
+/** Null if the system cannot read the file, such as a damaged one and many of /proc. */
+function readOr(file: OpenFile, into: Uint8Array<ArrayBuffer>): number | null {
+  try {
+    return file.read(into);
+  } catch {
+    return null;
+  }
 }
 
 /** Where the last line in some bytes ends; 0 if none does. */

@@ -147,3 +147,15 @@ Deno.test("fs heeds nested ignore files and what they take back", async () => {
   ]);
   assert.deepEqual(await workspace.call("glob", "build/*"), ["build/x.txt"]);
 });
+
+Deno.test(
+  "fs.grep() passes over files that the system opens and does not read",
+  { ignore: Deno.build.os !== "linux" },
+  async () => {
+    const workspace = new Workspace("/proc/self");
+    Object.assign(workspace, { root: "/proc/self" });
+    Object.assign(workspace.env, { workspace: "/proc/self" });
+    const hits = await workspace.call("grep", "^Name:", { path: ["status", "attr", "net"], limit: 5 });
+    assert.equal(hits[0].path, "status");
+  },
+);
