@@ -12,16 +12,21 @@ const WITH_COMMENTS =
 export async function sourceFault(path: string, text: string): Promise<SourceFault | null> {
   if (text.length > MAX_CHARS || text.trim() === "") return null;
   try {
-    if (/\.jsonc?$/i.test(path)) return jsonFault(path, text);
-    if (!/\.[cm]?[jt]sx?$/i.test(path)) return null;
-    const [{ moduleTextFault }, { sucraseLoader }] = await Promise.all([
-      import("../sandbox/child/prepare/module_text_fault.ts"),
-      import("../sandbox/child/prepare/sucrase_loader.ts"),
-    ]);
-    return moduleTextFault(path, text, sucraseLoader({ text: sucraseText() }));
+    const fault = /\.jsonc?$/i.test(path) ? jsonFault(path, text) : await moduleFault(path, text);
+    // The end of the text is after its last line.
+    return fault && { ...fault, line: Math.min(fault.line, text.trimEnd().split("\n").length) };
   } catch {
     return null; // a parser that fails says nothing about the file
   }
+}
+
+async function moduleFault(path: string, text: string): Promise<SourceFault | null> {
+  if (!/\.[cm]?[jt]sx?$/i.test(path)) return null;
+  const [{ moduleTextFault }, { sucraseLoader }] = await Promise.all([
+    import("../sandbox/child/prepare/module_text_fault.ts"),
+    import("../sandbox/child/prepare/sucrase_loader.ts"),
+  ]);
+  return moduleTextFault(path, text, sucraseLoader({ text: sucraseText() }));
 }
 
 const BLANK = /\s+|\ufeff/y, COMMENT = /\/\/[^\n]*|\/\*[^]*?\*\//y;

@@ -183,7 +183,7 @@ Deno.test("fs tells the model of JSON, JavaScript and TypeScript that a change l
   assert.equal(await told("edit", "tsconfig.json", { old: "strict", new: "strict mode" }), "");
   assert.match(
     await told("patch", "--- a/a.ts\n+++ b/a.ts\n@@ -3,2 +3 @@\n   return a;\n-}\n"),
-    /^a\.ts was written, but does not parse: line \d: /,
+    /^a\.ts was written, but does not parse: line 3: /,
   );
   assert.match(await told("writeFile", "new.mjs", "export default 1 1\n"), /^new\.mjs was written, but .* line 1: /);
   assert.equal(await told("edit", "old.js", { old: "y = 1", new: "y = 2" }), "");
