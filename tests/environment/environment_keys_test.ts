@@ -30,6 +30,7 @@ const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
   load: "function",
   spawn: "function",
   programWalls: "function",
+  secrets: "object",
   endsWithQuery: "boolean",
   closed: "object",
   log: "function",
