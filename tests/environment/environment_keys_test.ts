@@ -48,7 +48,7 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   runChild: "function",
 };
 /** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent. */
-const NOT_HERE = ["home", "load", "spawn", "programWalls", "parentIterationId"];
+const NOT_HERE = ["home", "load", "spawn", "programWalls", "secrets", "parentIterationId"];
 const END = replyJson([], { final: "That is all" });
 
 /** An engine with an extension that hands every environment that it sees to `see`. */
