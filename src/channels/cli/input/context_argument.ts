@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { abortable } from "../../../domain/kit/abortable.ts";
-import { UsageError } from "../../../domain/errors.ts";
+import { Cancelled, UsageError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
 import type { AskOptions } from "../../../conversation/send_options.ts";
 import { piecesOfInput } from "./input_pieces.ts";
@@ -20,7 +20,7 @@ async function* untilAborted(path: string, signal: AbortSignal | undefined): Asy
   const pieces = piecesOfInput(path);
   for (;;) {
     const { value, done } = await abortable(pieces.next(), signal).catch((error: unknown) => {
-      signal?.throwIfAborted();
+      if (signal?.aborted) throw new Cancelled("Cancelled while waiting for the context");
       throw new UsageError(`Cannot read ${path}: ${fileFault(error)}`);
     });
     if (done) return;
