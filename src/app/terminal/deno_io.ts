@@ -2,7 +2,6 @@ import { fstatSync } from "node:fs";
 import type { Io } from "../../channels/channel.ts";
 import { OutputError, UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
-import { Utf8Pieces } from "../../domain/text/utf8_pieces.ts";
 import { OutputQueue } from "./output_queue.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
 
@@ -68,6 +67,7 @@ export class DenoIo implements Io {
    * request. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    const { Utf8Pieces } = await import("../../domain/text/utf8_pieces.ts");
     const utf8 = new Utf8Pieces();
     const parts: string[] = [];
     let size = 0;
