@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { isSecretFile } from "../domain/kit/secret_files.ts";
@@ -13,6 +14,10 @@ const MOST_HIDDEN = 500;
 const MOST_INDEX_BYTES = 64 << 20;
 /** Not looked into: repositories' own folders, and packages. */
 const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
+const NONE: ReadonlySet<string> = new Set();
+/** Folders that are looked into, those included, once a file is no longer where it was. */
+const MOST_MOVED = 20_000;
+const MOST_HASHED = 1 << 20;
 
 interface KnownFolder {
   readonly stamp: string;
@@ -27,16 +32,25 @@ export class SecretFiles {
   readonly #wanted: (first: number, last: number) => boolean;
   readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
 
+  /** What was found last. */
+  readonly #found = new BoundedMap<string, readonly string[]>(MOST_WORKSPACES);
+
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns;
     this.#wanted = byteCheck(patterns);
   }
 
-  /** Real paths, without the files that git tracks: their texts are in the repository as well, and a commit would record
-   * that they changed. Throws Error for too many. */
+  /** Real paths, without the files whose text the repository has: a commit would record that they changed. Throws Error
+   * for too many. */
   async find(workspace: string): Promise<readonly string[]> {
     if (this.#patterns.length === 0 || Deno.build.os !== "linux") return [];
-    const named = this.#named(workspace);
+    let named = this.#named(workspace, { most: MOST_FOLDERS, passed: PASSED });
+    const before = this.#found.get(workspace) ?? [];
+    // A command may have moved a folder to where nothing is looked for.
+    if (before.some((path) => !named.includes(path))) {
+      named = this.#named(workspace, { most: MOST_MOVED, passed: NONE });
+    }
+    this.#found.set(workspace, named);
     const untracked = named.length === 0 ? [] : await withoutTracked(workspace, named);
     const real = new Set(untracked.flatMap((path) => realFile(workspace, path)));
     if (real.size <= MOST_HIDDEN) return [...real];
@@ -46,19 +60,22 @@ export class SecretFiles {
   }
 
   /** Relative to the workspace. */
-  #named(workspace: string): string[] {
+  #named(
+    workspace: string,
+    { most, passed }: { readonly most: number; readonly passed: ReadonlySet<string> },
+  ): string[] {
     const before = this.#known.get(workspace);
     const now = new Map<string, KnownFolder>();
     const found: string[] = [];
     const open = [""];
-    for (let at = 0; at < open.length && at < MOST_FOLDERS; at++) {
+    for (let at = 0; at < open.length && at < most; at++) {
       const folder = open[at] ?? "";
       const stamp = folderStamp(join(workspace, folder));
       if (stamp === null) continue;
       const known = before?.get(folder);
       const current = known?.stamp === stamp ? known : this.#read(workspace, { folder, stamp });
       now.set(folder, current);
-      open.push(...current.folders);
+      open.push(...current.folders.filter((path) => !passed.has(path.slice(path.lastIndexOf("/") + 1))));
       found.push(...current.secrets);
     }
     this.#known.set(workspace, now);
@@ -71,9 +88,8 @@ export class SecretFiles {
     for (
       const { name, isFolder } of folderEntries(join(workspace, folder), { most: MOST_NAMES, wanted: this.#wanted })
     ) {
-      if (isFolder) {
-        if (!PASSED.has(name)) folders.push(below + name);
-      } else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);
+      if (isFolder) folders.push(below + name);
+      else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);
     }
     return { stamp, folders, secrets };
   }
@@ -101,7 +117,9 @@ function realFile(workspace: string, path: string): string[] {
 
 async function withoutTracked(workspace: string, paths: readonly string[]): Promise<readonly string[]> {
   const index = await indexOf(workspace);
-  return index === null ? paths : paths.filter((path) => !isInIndex(index, path));
+  if (index === null) return paths;
+  const isTracked = await Promise.all(paths.map((path) => isInIndex(index, { workspace, path })));
+  return paths.filter((_, at) => !isTracked[at]);
 }
 
 /** The list of tracked files of a repository or worktree; null if there is none. */
@@ -117,11 +135,23 @@ async function indexOf(workspace: string): Promise<Buffer | null> {
   }
 }
 
-/** An entry is a path that ends with a NUL, behind two bytes with its length. */
-function isInIndex(index: Buffer, path: string): boolean {
+/** Whether the index names the text that the file has now: a command can add a file that it does not see. An entry is a
+ * hash, two bytes with the length of the path, and the path with a NUL. */
+async function isInIndex(
+  index: Buffer,
+  { workspace, path }: { readonly workspace: string; readonly path: string },
+): Promise<boolean> {
   const name = Buffer.from(`${path}\0`);
   for (let at = index.indexOf(name); at >= 0; at = index.indexOf(name, at + 1)) {
-    if (at >= 2 && (index.readUInt16BE(at - 2) & 0xfff) === Math.min(name.length - 1, 0xfff)) return true;
+    if (at < 34 || (index.readUInt16BE(at - 2) & 0xfff) !== Math.min(name.length - 1, 0xfff)) continue;
+    const file = join(workspace, path);
+    const { isFile, size } = await Deno.lstat(file);
+    if (!isFile || size > MOST_HASHED) return false;
+    const bytes = await Deno.readFile(file);
+    return ["sha1", "sha256"].some((kind) => {
+      const hash = createHash(kind).update(`blob ${bytes.length}\0`).update(bytes).digest();
+      return hash.equals(index.subarray(at - 2 - hash.length, at - 2));
+    });
   }
   return false;
 }

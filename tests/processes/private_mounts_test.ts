@@ -161,6 +161,14 @@ Deno.test("ProcessWall.spawn() hides secret files that git does not track, and t
       assert.deepEqual(await seen({ ...more, hideSecrets: { except: [".env"], instead: "" } }), [".env", ...open]);
     }
     assert.equal((await seen({ loopback: "c" })).length, 6);
+    // What a command can do to be shown more by the next one.
+    const more = { loopback: "c", hideSecrets: { except: [], instead: "" } };
+    const tricks = "git add -f .env; mv a b; mkdir -p node_modules; mv b node_modules";
+    await wall.spawn(workspace, ["/bin/sh", "-c", tricks], more);
+    const look = ["/bin/sh", "-c", `grep -rl ${SECRET} . --exclude-dir=.git`];
+    const { stdout: left } = await wall.spawn(workspace, look, more);
+    assert.equal(left, "./.env.example\n");
+    await Deno.rename(`${workspace}/node_modules/b`, `${workspace}/a`);
     await put("a/later.key");
     const hidden = { loopback: "c", hideSecrets: { except: [], instead: "hidden\n" } };
     const { stdout, stderr } = await wall.spawn(workspace, ["/bin/sh", "-c", "cat a/later.key; echo > .env"], hidden);
