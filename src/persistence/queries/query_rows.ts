@@ -94,9 +94,11 @@ async function cutAt(
   const iterations = position + 1;
   if (!query.running && iterations >= query.iterations) return query;
   const { queryId, conversationId, branchId, text, createdAt, steered } = query;
-  const { nextAt, ...spent } = await spentUntil(content, { queryId, position, begun: createdAt });
+  const { nextAt, ms, ...spent } = await spentUntil(content, { queryId, position, begun: createdAt });
   return {
     ...{ queryId, conversationId, branchId, text, createdAt, iterations, ...spent },
+    // The end of an iteration is stored while the next one is under way.
+    ms: query.running ? ms : Math.min(ms, query.ms),
     steered: steered.filter(({ iteration }) => iteration <= iterations),
     notes: [`Forked after iteration ${iterations}`],
     ...{ running: false, status: "interrupted", reason: "forked" },
