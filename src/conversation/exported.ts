@@ -148,7 +148,7 @@ class Spool {
 }
 
 /** No file is left, whatever happens to the process. */
-async function unnamedFile(): Promise<Deno.FsFile> {
+export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });
   await Deno.remove(path).catch(() => {}); // Windows keeps the name of an open file

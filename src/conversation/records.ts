@@ -167,14 +167,16 @@ export class Records {
    * inconsistent archive, and then stores nothing. Nothing in it is run; a query that continues the conversation
    * evaluates its functions and classes, so `trust` is asked first if there are any, and rejects to import nothing. */
   async import(
-    text: string,
+    file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
   ): Promise<ImportReport> {
-    const { readArchive } = await import("./archive/read_archive.ts");
+    const { readArchiveFile } = await import("./archive/read_archive.ts");
+    const { LongStrings } = await import("./archive/long_strings.ts");
     const { archiveCode } = await import("./archive/archive_code.ts");
-    const archive = readArchive(text);
+    using strings = await LongStrings.of(typeof file === "string" ? [new TextEncoder().encode(file)] : file);
+    const { archive, contents } = readArchiveFile(strings);
     const code = archiveCode(archive.tables);
     if (code.functions.length + code.classes.length > 0) await trust(code);
-    return await this.#own.importConversation(archive, { workspace });
+    return await this.#own.importConversation(archive, { workspace, contents });
   }
 }

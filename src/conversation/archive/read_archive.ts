@@ -11,8 +11,10 @@ import { clip } from "../../domain/text/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { JsonTooLarge, readForeignJson } from "../../domain/text/read_foreign_json.ts";
+import type { ContentSource } from "../../domain/records/conversation_maintenance.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
 import { ArchiveDigest } from "./archive_digest.ts";
+import type { LongStrings } from "./long_strings.ts";
 
 type Tables = ConversationArchive["tables"];
 type State = Tables["expressionState"][number];
@@ -25,21 +27,42 @@ const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string
 /** Parses an archive and checks it so that every reader of its rows can rely on them. Throws `UsageError` for anything
  * else: another format or version, a damaged or a hostile file. */
 export function readArchive(text: string): ConversationArchive {
+  return checked(text, null).archive;
+}
+
+/** The same for an archive of any size: of its contents, one is in memory at a time, while `strings` is open. */
+export function readArchiveFile(strings: LongStrings): CheckedArchive {
   try {
-    const archive = parsed(text);
-    const contents = hashedContents(archive);
+    return checked(strings.text, strings);
+  } catch (error) {
+    throw error instanceof TypeError || error instanceof SyntaxError
+      ? refused("it is not JSON in UTF-8", error)
+      : error;
+  }
+}
+
+export interface CheckedArchive {
+  readonly archive: ConversationArchive;
+  readonly contents: ContentSource;
+}
+
+function checked(text: string, strings: LongStrings | null): CheckedArchive {
+  try {
+    const archive = parsed(text, strings);
+    const contents = new Contents(archive, strings);
     checkStates(archive.tables, contents);
     checkTexts(archive.tables, contents);
     checkBranches(archive.tables);
-    return archive;
+    return { archive, contents };
   } catch (error) {
     // JSON nested deeper than the stack allows is not an archive either.
     throw error instanceof RangeError ? refused("it is nested too deeply", error) : error;
   }
 }
 
-function parsed(text: string): ConversationArchive {
-  const given = jsonOf(text);
+function parsed(text: string, strings: LongStrings | null): ConversationArchive {
+  const short = jsonOf(text);
+  const given = strings ? withTables(short, strings) : short;
   const format = z.object({ format: z.literal(ARCHIVE_FORMAT), version: z.number() }).safeParse(given);
   if (!format.success) throw refused(`it was not written by vis conversations export --format json`);
   const { version } = format.data;
@@ -69,19 +92,55 @@ function jsonOf(text: string): unknown {
   }
 }
 
-type Contents = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+/** Rows are in memory anyway. */
+function withTables(given: unknown, strings: LongStrings): unknown {
+  if (typeof given !== "object" || given === null || !("tables" in given)) return given;
+  return { ...given, tables: strings.whole(given.tables) };
+}
 
-function hashedContents({ contents }: ConversationArchive): Contents {
-  const found = new Map<string, Uint8Array<ArrayBuffer>>();
-  for (const one of contents) {
-    const bytes = "text" in one
-      ? new TextEncoder().encode(one.text)
-      : new Uint8Array(Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64"))));
-    const hash = createHash("sha256").update(bytes).digest("hex");
-    if (hash !== one.sha256) throw refused(`text ${one.sha256} was changed: its hash does not match`);
-    found.set(hash, bytes);
+/** The contents of an archive, each with the hash that it is filed under. */
+class Contents implements ContentSource {
+  readonly #entries: ReadonlyMap<string, ConversationArchive["contents"][number]>;
+  readonly #strings: LongStrings | null;
+
+  constructor({ contents }: ConversationArchive, strings: LongStrings | null) {
+    this.#entries = new Map(contents.map((one) => [one.sha256, one]));
+    this.#strings = strings;
+    for (const { sha256 } of contents) {
+      const hash = createHash("sha256");
+      for (const piece of this.pieces(sha256)) hash.update(piece);
+      if (hash.digest("hex") !== sha256) throw refused(`text ${sha256} was changed: its hash does not match`);
+    }
   }
-  return found;
+
+  get(hash: string): Uint8Array<ArrayBuffer> | undefined {
+    if (!this.#entries.has(hash)) return undefined;
+    return new Uint8Array(Buffer.concat([...this.pieces(hash)]));
+  }
+
+  *pieces(hash: string): Generator<Uint8Array<ArrayBuffer>> {
+    const entry = this.#entries.get(hash);
+    if (entry === undefined) return;
+    const strings = (one: string): Iterable<string> => this.#strings?.pieces(one) ?? [one];
+    if ("text" in entry) {
+      for (const piece of strings(entry.text)) yield new TextEncoder().encode(piece);
+      return;
+    }
+    for (const one of entry.base64) {
+      let rest = "";
+      for (const piece of strings(one)) {
+        rest += piece;
+        const end = rest.length - rest.length % 4;
+        yield bytesOf(rest.slice(0, end));
+        rest = rest.slice(end);
+      }
+      yield bytesOf(rest);
+    }
+  }
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(base64, "base64"));
 }
 
 /** Checks that rows of blocks and variables match their kind, and that their values can be decoded. */

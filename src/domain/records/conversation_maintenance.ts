@@ -34,7 +34,20 @@ export interface ConversationMaintenance {
   exportConversation(conversationId: string, take: (part: ArchivePart) => Promise<void>): Promise<void>;
   /** Stores a whole archive under new ids, or nothing. The file is not trusted about what may be accessed here: its
    * conversation belongs to this workspace and to no chat. Rejects with `UsageError` if rows contradict each other. */
-  importConversation(archive: ConversationArchive, options: { readonly workspace: string }): Promise<ImportReport>;
+  importConversation(
+    archive: ConversationArchive,
+    options: {
+      readonly workspace: string;
+      /** The contents, if those of the archive are not in memory. */
+      readonly contents?: ContentSource;
+    },
+  ): Promise<ImportReport>;
+}
+
+/** Texts and values by their hash, which was compared. */
+export interface ContentSource {
+  get(hash: string): Uint8Array<ArrayBuffer> | undefined;
+  pieces(hash: string): Iterable<Uint8Array<ArrayBuffer>>;
 }
 
 /** Usage by the queries of one label. */

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
-import type { ImportReport } from "../../domain/records/conversation_maintenance.ts";
+import type { ContentSource, ImportReport } from "../../domain/records/conversation_maintenance.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { newId } from "../../domain/kit/id.ts";
 import { moveToFront } from "../runs/activity.ts";
@@ -17,13 +17,16 @@ const PIECE_BYTES = 4 << 20;
 /** `Store.importConversation`: one transaction. */
 export async function importConversation(
   db: Database,
-  { archive, workspace }: { readonly archive: ConversationArchive; readonly workspace: string },
+  { archive, workspace, contents = contentsByHash(archive.contents) }: {
+    readonly archive: ConversationArchive;
+    readonly workspace: string;
+    readonly contents?: ContentSource;
+  },
 ): Promise<ImportReport> {
-  const { tables, contents } = archive;
+  const { tables } = archive;
   const ids = newIds(tables);
   const places = placesOf(tables, db.ownTenant);
-  const texts = contentsByHash(contents);
-  const bytesIn = (hash: string): Uint8Array => texts.get(hash) ?? missing(`text ${hash}`);
+  const bytesIn = (hash: string): Uint8Array => contents.get(hash) ?? missing(`text ${hash}`);
   try {
     await db.write(async (tx) => {
       await tx.deferReferences();
@@ -34,7 +37,7 @@ export async function importConversation(
           const row = await ownRow(name, { row: given, ids, content, workspace, bytesIn });
           const soul = row["expressionSoulId"];
           const before = results.get(soul) ?? null;
-          const cells = await cellsOf(row, { kinds, content, bytesIn, before, large: largeOf(name, given) });
+          const cells = await cellsOf(row, { kinds, content, bytesIn, before, contents, large: largeOf(name, given) });
           if (soul !== undefined) results.set(soul, cells["result"] as Uint8Array | string | null);
           // The archive was checked against the columns of the table that each group of rows is named after.
           await insertRow(tx, name, { ...cells, ...places.get(String(given["id"])) } as never);
@@ -78,18 +81,18 @@ function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, stri
   return new Map(old.sort().map((id) => [id, newId()]));
 }
 
-function contentsByHash(contents: ConversationArchive["contents"]): ReadonlyMap<string, Uint8Array> {
-  const found = new Map<string, Uint8Array>();
+function contentsByHash(contents: ConversationArchive["contents"]): ContentSource {
+  const found = new Map<string, Uint8Array<ArrayBuffer>>();
   for (const one of contents) {
     const bytes = "text" in one
       ? new TextEncoder().encode(one.text)
-      : Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64")));
+      : new Uint8Array(Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64"))));
     if (createHash("sha256").update(bytes).digest("hex") !== one.sha256) {
       throw new UsageError(`Cannot import conversation: text ${one.sha256} was changed: its hash does not match`);
     }
     found.set(one.sha256, bytes);
   }
-  return found;
+  return { get: (hash) => found.get(hash), pieces: (hash) => [found.get(hash) ?? missing(`text ${hash}`)] };
 }
 
 /** Rows are stored in the order of the file, which is the order in which they were first stored; versions are grouped
@@ -178,16 +181,33 @@ function largeOf(table: ArchiveTable, row: Row): string | null {
 
 async function cellsOf(
   row: Row,
-  { large, ...how }: Parameters<typeof fromArchiveRow>[1] & { readonly large: string | null },
+  { large, contents, ...how }: Parameters<typeof fromArchiveRow>[1] & {
+    readonly large: string | null;
+    readonly contents: ContentSource;
+  },
 ): Promise<Row> {
   if (large === null) return await fromArchiveRow(row, how);
   const { result: _result, ...rest } = row;
-  const result = how.content.largeCell(await putLarge(how.content.db, pieces(how.bytesIn(large))));
+  const result = how.content.largeCell(await putLarge(how.content.db, pieces(contents.pieces(large))));
   return { ...await fromArchiveRow(rest, how), result };
 }
 
-async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let i = 0; i < bytes.length; i += PIECE_BYTES) yield bytes.subarray(i, i + PIECE_BYTES);
+/** The same bytes in pieces of a size that does not depend on the archive. */
+async function* pieces(source: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const whole = new Uint8Array(PIECE_BYTES);
+  let filled = 0;
+  for (const piece of source) {
+    for (let from = 0; from < piece.length;) {
+      const part = piece.subarray(from, from + PIECE_BYTES - filled);
+      whole.set(part, filled);
+      filled += part.length;
+      from += part.length;
+      if (filled < PIECE_BYTES) continue;
+      yield whole.slice();
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield whole.slice(0, filled);
 }
 
 function missing(what: string): never {

@@ -1,4 +1,4 @@
-import { mkdtemp, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { mkdtemp, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ExportFormat } from "../../../conversation/exported.ts";
 import { MAX_ARCHIVE_BYTES } from "../../../domain/records/archive_limits.ts";
@@ -14,6 +14,7 @@ import { jsonText } from "../output/json_text.ts";
 
 /** How many names of functions or classes are listed. */
 const MAX_NAMES = 20;
+const READ_BYTES = 64 * 1024;
 
 /** `vis conversations export`: JSON contains a whole conversation, other formats the branch of the id. Writes to
  * stdout, or atomically into a file that only its owner can read. */
@@ -83,10 +84,9 @@ export async function importCommand(
   path: string,
   { services, io, flags }: StoredCommand<ImportFlags>,
 ): Promise<number> {
-  const text = await readText(path);
   return await browse({ services, flags }, async ({ conversations, workspace }) => {
     const trust = (code: ArchiveCode): Promise<void> => askTrust(code, { path, io, flags });
-    const { conversationId, ids } = await conversations.records.import(text, { workspace, trust });
+    const { conversationId, ids } = await conversations.records.import(piecesOf(path), { workspace, trust });
     if (flags.output === "json") {
       io.stdout(jsonText({ conversationId, ids: Object.fromEntries(ids) }, { indent: 2 }));
       return 0;
@@ -126,17 +126,20 @@ function counted(names: readonly string[], [one, many]: readonly [string, string
   return `${names.length} ${names.length === 1 ? one : many} (${names.slice(0, MAX_NAMES).join(", ")}${more})`;
 }
 
-async function readText(path: string): Promise<string> {
+async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   try {
     const { size } = await stat(path);
     if (size > MAX_ARCHIVE_BYTES) {
       throw new UsageError(`Cannot import ${path}: ${size} bytes, the limit is ${MAX_ARCHIVE_BYTES}`);
     }
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
+    using file = await Deno.open(path);
+    for (;;) {
+      const piece = new Uint8Array(READ_BYTES);
+      const read = await file.read(piece);
+      if (read === null) return;
+      yield piece.subarray(0, read);
+    }
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(
-      `Cannot import ${path}: ${error instanceof TypeError ? "it is not a text file" : fileFault(error)}`,
-    );
+    throw error instanceof UsageError ? error : new UsageError(`Cannot import ${path}: ${fileFault(error)}`);
   }
 }
