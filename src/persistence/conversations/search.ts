@@ -13,6 +13,10 @@ const MAX_WORD_CHARS = 200;
 /** Ranking reads every text that contains the words. If there are more, only the newest are ranked. */
 const MAX_RANKED = 5000;
 
+/** Characters of scripts that are written without spaces, or whose words have endings attached. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
 const KINDS: Readonly<Record<string, SearchKind>> = {
   query: "request",
   steered: "request",
@@ -30,20 +34,23 @@ export async function searchRows(
   db: Database,
   { text, filter }: { readonly text: string; readonly filter: SearchFilter },
 ): Promise<readonly SearchHit[]> {
-  const words = wordsOf(text);
+  const all = [...wordsOf(text)];
+  const inside = all.filter((word) => UNSPACED.test(word));
+  const words = new Set(all.filter((word) => !UNSPACED.test(word)));
   const query = phrases(words);
-  if (query === "" || !(filter.limit >= 1)) return [];
-  const match = matchIn(db, { words, query });
+  if (all.length === 0 || !(filter.limit >= 1)) return [];
+  const match = inside.length === 0 ? matchIn(db, { words, query }) : matchInside(db, { words, query, inside });
   return await db.read(async (tx) => {
     const lineage = filter.branchId === undefined ? null : await readLineage(tx, filter.branchId);
-    return await found(tx, { query, match, filter, lineage });
+    return await found(tx, { query, inside, match, filter, lineage });
   });
 }
 
 async function found(
   db: Database,
-  { query, match, filter, lineage }: {
+  { query, inside, match, filter, lineage }: {
     readonly query: string;
+    readonly inside: readonly string[];
     readonly match: Match;
     readonly filter: SearchFilter;
     readonly lineage: readonly BranchSegment[] | null;
@@ -67,7 +74,7 @@ async function found(
     ORDER BY ${match.order} LIMIT ${sql.lit(Math.floor(filter.limit))}`.execute(db);
   const content = new Content(db);
   await content.load(rows.map(({ title }) => title));
-  const snippets = await snippetsOf(db, { hits: rows, query });
+  const snippets = await snippetsOf(db, { hits: rows, query, inside });
   return rows.map((row, at) => ({
     kind: KINDS[row.field] ?? "code",
     ...row,
@@ -80,18 +87,47 @@ interface Match {
   /** Conditions and order of `s`, which is `search`. */
   readonly where: RawBuilder<unknown>;
   readonly order: RawBuilder<unknown>;
+  /** Whether the order is that of rank, for which every match is read. */
+  readonly isRanked: boolean;
 }
 
 function matchIn(
   db: Database,
   { words, query }: { readonly words: ReadonlySet<string>; readonly query: string },
 ): Match {
-  if (db.kind === "sqlite") return { where: sql`search MATCH ${query}`, order: sql`s.rank` };
+  if (db.kind === "sqlite") return { where: sql`search MATCH ${query}`, order: sql`s.rank`, isRanked: true };
   const wanted = sql`CAST(${WORDS.query([...words])} AS tsquery)`;
   // A text that is long for its matches is worth less.
   return {
     where: sql`s.words @@ ${wanted} AND ${isSeen(db, "s.tenant")}`,
     order: sql`ts_rank(s.words, ${wanted}, 1) DESC, s.rowid DESC`,
+    isRanked: true,
+  };
+}
+
+/** Words of scripts that are written without spaces are looked for inside of texts: all texts are read, since the index
+ * has only whole runs of such characters. */
+function matchInside(
+  db: Database,
+  { words, query, inside }: {
+    readonly words: ReadonlySet<string>;
+    readonly query: string;
+    readonly inside: readonly string[];
+  },
+): Match {
+  const others = words.size === 0 ? null : matchIn(db, { words, query });
+  const has = db.kind === "sqlite"
+    ? inside.map((word) => sql`instr(lower(s.text), lower(${word})) > 0`)
+    : inside.flatMap((word) =>
+      WORDS.of(word).map((part) =>
+        sql`EXISTS (SELECT 1 FROM unnest(tsvector_to_array(s.words)) one WHERE strpos(one, ${part}) > 0)`
+      )
+    );
+  const tenant = isSeen(db, "s.tenant");
+  return {
+    where: sql.join([...(others ? [others.where] : db.kind === "sqlite" ? [] : [tenant]), ...has], sql` AND `),
+    order: others?.order ?? sql`s.rowid DESC`,
+    isRanked: others !== null,
   };
 }
 
@@ -122,7 +158,8 @@ async function bound(
   db: Database,
   ...[match, { conversationId, branchId, kind, since, until }]: readonly [Match, SearchFilter]
 ) {
-  if ([conversationId, branchId, kind, since, until].some((one) => one !== undefined)) return sql`true`;
+  const isFiltered = [conversationId, branchId, kind, since, until].some((one) => one !== undefined);
+  if (isFiltered || !match.isRanked) return sql`true`;
   if (db.kind === "sqlite" && db.tenant !== null && await hasOthers(db, db.tenant)) return sql`true`;
   return sql`s.rowid >= coalesce((
     SELECT s.rowid FROM search s WHERE ${match.where} ORDER BY s.rowid DESC LIMIT 1 OFFSET ${MAX_RANKED - 1}

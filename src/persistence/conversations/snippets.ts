@@ -9,6 +9,7 @@ import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { fromJson } from "../database/json.ts";
 
 const SNIPPET_TOKENS = 16;
+const SNIPPET_CHARS = 40;
 
 type Found = Pick<SearchHit, "ownerTable" | "ownerId" | "field" | "queryId">;
 
@@ -59,7 +60,12 @@ const SOURCES = {
  * Throws `Damage` if such a text is missing or does not contain the words of `query`. */
 export async function snippetsOf(
   db: Database,
-  { hits, query }: { readonly hits: readonly Found[]; readonly query: string },
+  { hits, query, inside }: {
+    readonly hits: readonly Found[];
+    readonly query: string;
+    /** Words that are anywhere in a text. */
+    readonly inside: readonly string[];
+  },
 ): Promise<readonly string[]> {
   const texts = new Map<string, string>();
   for (const [field, { table, rows }] of Object.entries(SOURCES)) {
@@ -73,7 +79,23 @@ export async function snippetsOf(
       texts.set(`${field} ${id} ${queryId}`, text ?? partOf(content.text(metadata ?? "{}"), field));
     }
   }
-  return marked(hits.map((hit) => texts.get(`${hit.field} ${hit.ownerId} ${hit.queryId}`) ?? lost()), query);
+  const found = hits.map((hit) => texts.get(`${hit.field} ${hit.ownerId} ${hit.queryId}`) ?? lost());
+  if (inside.length === 0) return marked(found, query);
+  return found.map((text) => markedInside(text, { inside, isExact: db.verifies }));
+}
+
+/** The surroundings of the first of these words, with each of them marked. PostgreSQL finds words without their
+ * accents, which may not be in the text as they were asked for. */
+function markedInside(
+  text: string,
+  { inside, isExact }: { readonly inside: readonly string[]; readonly isExact: boolean },
+): string {
+  const any = new RegExp(inside.map((word) => RegExp.escape(word)).join("|"), "giu");
+  const at = text.search(any);
+  if (at < 0 && isExact) lost();
+  const from = Math.max(0, at - SNIPPET_CHARS), to = Math.max(at, 0) + 2 * SNIPPET_CHARS;
+  const shown = text.slice(from, to).toWellFormed().replace(any, (word) => `[${word}]`);
+  return `${from > 0 ? "…" : ""}${shown}${to < text.length ? "…" : ""}`;
 }
 
 /** The answer of a query, or what the user sent while it ran, from its metadata. */

@@ -54,6 +54,43 @@ export const storeSearchCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "search() finds inside texts of scripts without spaces: Chinese, Japanese, Korean and Thai",
+    async run(store) {
+      const texts = [
+        "数据库迁移失败了，请检查日志",
+        "Dockerの設定ファイルを日本語で説明してください",
+        "학교에서 데이터베이스를 배웠다",
+        "ภาษาไทยเขียนติดกันโดยไม่เว้นวรรค",
+        "plain English about a database",
+      ];
+      const { branchId, queryId: first } = await begun(store, { text: texts[0] ?? "" });
+      await store.endQuery(first, queryEnd({ answer: "已经修好了" }));
+      for (const text of texts.slice(1)) {
+        const queryId = await store.beginQuery(newQuery(branchId, text));
+        await iterate(store, { queryId, position: 0, blocks: [block(`// ${text}`)] });
+        await store.endQuery(queryId, queryEnd({ answer: "ok" }));
+      }
+      const cases: readonly (readonly [query: string, field: string, snippet: RegExp, hits: number])[] = [
+        ["迁移", "query", /据库\[迁移\]失败/, 1],
+        ["库", "query", /数据\[库\]迁移/, 1],
+        ["修好", "answer", /已经\[修好\]了/, 1],
+        ["設定 日本語", "query", /の\[設定\]ファイルを\[日本語\]で/, 2],
+        ["dockerの", "query", /\[Dockerの\]設定/, 2],
+        ["데이터베이스", "query", /\[데이터베이스\]를/, 2],
+        ["ไทย", "query", /\[ไทย\]/, 2],
+        ["日本人", "query", /./, 0],
+        ["迁移 database", "query", /./, 0],
+      ];
+      for (const [query, field, snippet, count] of cases) {
+        const hits = await store.search(query, { limit: 10 });
+        assert.equal(hits.length, count, query);
+        if (count > 0) assert.match(hits.find((one) => one.field === field)?.snippet ?? "", snippet, query);
+        assert.deepEqual(await store.search(query, { limit: 10, branchId }), hits);
+      }
+      assert.equal((await store.search("迁移", { limit: 10, kind: "code" })).length, 0);
+    },
+  },
+  {
     name: "search() finds an answer that is too long for its column",
     async run(store) {
       const { queryId } = await begun(store);

@@ -72,7 +72,19 @@ const ofStates: Attempts<Store["states"]> = {
 /** Every method that names or finds rows. */
 const ofStore: Attempts<
   Store,
-  | ("location" | "tenant" | "of" | "asNode" | "states" | "check" | "fileFault" | "writeFault" | "close" | "log" | "labelUse")
+  | (
+    | "location"
+    | "tenant"
+    | "of"
+    | "asNode"
+    | "states"
+    | "check"
+    | "fileFault"
+    | "writeFault"
+    | "close"
+    | "log"
+    | "labelUse"
+  )
   | ("createConversation" | "ensureConversation" | "importConversation" | "sweepLost" | "renewLeases")
   | ("putLarge" | "largePieces" | "dropLarge")
 > = {
