@@ -87,6 +87,12 @@ export interface QueryOptions {
   readonly prepared?: boolean;
 }
 
+/** A write of this process takes long; the code is that of a lock that is not available. */
+class WriteQueued extends Error {
+  override readonly name = "WriteQueued";
+  readonly code = "55P03";
+}
+
 export interface ServerOptions {
   /** How long a statement waits for a lost server. */
   readonly patienceMs: number;
@@ -103,7 +109,7 @@ export class Server {
   readonly #silentMs: number;
   readonly #names = new Map<string, string>();
   readonly #states = new Map<Client, State>();
-  readonly #writes = new Semaphore(1, () => new ConnectionLost("The writes before it wait for the server"));
+  readonly #writes = new Semaphore(1, () => this.#fault === "" ? new WriteQueued() : new ConnectionLost(this.#fault));
   readonly #givenUp = new AbortController();
   #wasReached = false;
   #fault = "";
@@ -331,8 +337,10 @@ export class Server {
     if (isWorking) state.heardAt = Math.max(state.heardAt, performance.now() - this.#silentMs / 2);
     // What came meanwhile was on its way.
     if (isWorking || isHeard()) return this.#watch(client, state);
-    for (const other of this.#states.values()) other.isSuspect = true;
-    stream.destroy();
+    for (const [other, found] of this.#states) {
+      found.isSuspect = true;
+      if (found.owed === 0 || other === client) other.connection.stream.destroy();
+    }
   }
 
   /** Asks the server on another connection whether it works on a statement of this one. */

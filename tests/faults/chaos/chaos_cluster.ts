@@ -3,6 +3,7 @@ import { descendants, type Seen, survivors } from "../../e2e/helpers/processes.t
 import { client, urlOf } from "../../e2e/helpers/server.ts";
 import { type Running, User } from "../../e2e/helpers/user.ts";
 import type { Postgres } from "../../helpers/postgres.ts";
+import { type Relay, relay } from "../../persistence/postgres/_relayed.ts";
 import type { Random } from "../world/random.ts";
 import { chaosReply } from "./chaos_model.ts";
 
@@ -25,6 +26,8 @@ export class ChaosCluster implements AsyncDisposable {
   readonly url: string;
   readonly #user: User;
   readonly #postgres: Postgres;
+  /** Between the nodes and the server. */
+  readonly #relay: Relay;
   readonly #places: Place[] = [];
   readonly #all: Place[] = [];
   readonly #below: Seen[] = [];
@@ -43,9 +46,13 @@ export class ChaosCluster implements AsyncDisposable {
     return this.#below.length;
   }
 
-  protected constructor(user: User, postgres: Postgres, url: string) {
+  protected constructor(
+    user: User,
+    { postgres, between, url }: { readonly postgres: Postgres; readonly between: Relay; readonly url: string },
+  ) {
     this.#user = user;
     this.#postgres = postgres;
+    this.#relay = between;
     this.url = url;
   }
 
@@ -53,7 +60,9 @@ export class ChaosCluster implements AsyncDisposable {
     const user = await User.make(launcher, { handler: chaosReply });
     await Deno.mkdir(user.path("vis"));
     await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify(CONFIG));
-    const cluster = new ChaosCluster(user, postgres, await postgres.createDatabase());
+    const cluster = new ChaosCluster(user, {
+      ...{ postgres, between: await relay(postgres), url: await postgres.createDatabase() },
+    });
     for (let at = 0; at < nodes; at++) cluster.#places.push(await cluster.#start());
     return cluster;
   }
@@ -73,14 +82,15 @@ export class ChaosCluster implements AsyncDisposable {
 
   /** Does one thing to one of them, and waits until it is over. Returns its name. */
   async fault(random: Random): Promise<string> {
-    const name = random.pick(["kill", "stop", "term", "cut", "cut", "crash", "restart"] as const);
+    const name = random.pick(["kill", "stop", "term", "cut", "hush", "crash", "restart"] as const);
     this.faults.set(name, (this.faults.get(name) ?? 0) + 1);
     await this.#do(name, random);
     return name;
   }
 
-  async #do(name: "kill" | "stop" | "term" | "cut" | "crash" | "restart", random: Random): Promise<void> {
+  async #do(name: "kill" | "stop" | "term" | "cut" | "hush" | "crash" | "restart", random: Random): Promise<void> {
     if (name === "cut") return await this.#cut();
+    if (name === "hush") return this.#relay.hush();
     if (name === "crash" || name === "restart") {
       await this.#postgres.stop(name === "crash" ? "immediate" : "fast");
       return await this.#postgres.start();
@@ -116,6 +126,7 @@ export class ChaosCluster implements AsyncDisposable {
       this.#tell(place, "SIGKILL");
       await place.running.over;
     }
+    await this.#relay[Symbol.asyncDispose]();
     await this.#user[Symbol.asyncDispose]();
   }
 
@@ -137,7 +148,7 @@ export class ChaosCluster implements AsyncDisposable {
   }
 
   async #start(): Promise<Place> {
-    const env = { VIS_TOKEN: TOKEN, VIS_DATABASE_URL: this.url, VIS_LOG: "error" };
+    const env = { VIS_TOKEN: TOKEN, VIS_DATABASE_URL: this.#relay.url(this.url), VIS_LOG: "error" };
     const running = this.#user.start(["serve", "--port", "0"], { env });
     const place: Place = { running, ask: client(await urlOf(running), TOKEN), down: false, ends: false };
     this.#all.push(place);

@@ -14,6 +14,7 @@ const FAULTS = {
   stop: "nodes stopped for 9 seconds (SIGSTOP)",
   term: "nodes ended (SIGTERM) and replaced",
   cut: "half of all connections cut",
+  hush: "all connections left open without an answer",
   restart: "database server restarted",
   crash: "database server crashed",
 } as const;

@@ -36,6 +36,10 @@ export async function relay({ folder }: Postgres): Promise<Relay> {
     })().catch(() => {});
     for await (const bytes of client.readable) await written(server, bytes);
     void answers;
+    if (!quiet.has(client)) return;
+    // The client has given it up.
+    servers.delete(server);
+    closed(server);
   };
   const serving = (async () => {
     for await (const client of listener) void serve(client).catch(() => {});
