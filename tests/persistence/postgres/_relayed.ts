@@ -36,8 +36,7 @@ export async function relay({ folder }: Postgres): Promise<Relay> {
     })().catch(() => {});
     for await (const bytes of client.readable) await written(server, bytes);
     void answers;
-    if (!quiet.has(client)) return;
-    // The client has given it up.
+    // The client has closed it.
     servers.delete(server);
     closed(server);
   };
