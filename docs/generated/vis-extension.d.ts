@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 17171d9b8f991f4ada0c2def388a6b1c45ce9ad5dae4274c0caa4bc8a4a2de19
+// stale
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */

@@ -27,6 +27,13 @@ export default defineExtension({
   },
   cli: [
     {
+      name: "mcp-check",
+      doc: "Starts the MCP servers, or one of them, and prints how many tools each has.",
+      args: z.object({ name: text.optional() }),
+      run: async ({ name }: { readonly name?: string }, context) =>
+        await (await import("./check_servers.ts")).checkCommand(name, context),
+    },
+    {
       name: "mcp-login",
       doc: "Logs in to an MCP server in the browser; --paste asks for the address to which the browser is sent.",
       args: z.object({ name: text, paste: z.boolean().optional() }),
@@ -49,6 +56,7 @@ export default defineExtension({
       },
     },
   ],
+  doctor: async (context) => await (await import("./check_servers.ts")).diagnoseServers(context),
   shown: 0,
   symbols: [
     fn(

@@ -35,6 +35,6 @@ export function checkVariables(name: string, config: ServerConfig): void {
     const [missing, auth, secret] = /\$\{(auth:)?([^{}]*)\}/.exec(value.replaceAll(WORKSPACE, "")) ?? [];
     if (missing === undefined) continue;
     const why = auth ? `save it with vis auth login ${secret}` : "which is not set where Vis was started";
-    throw new ServerError(name, `${key} is ${missing}, ${why}`);
+    throw new ServerError(name, `${key} is ${missing}, ${why}`, "secret");
   }
 }

@@ -111,22 +111,29 @@ export class ServerLink {
     return await abortable(this.#connecting ??= this.#start(env), env.signal);
   }
 
-  /** Tries a second time if the first one failed. */
   async #start(env: EnvironmentView): Promise<McpConnection> {
     try {
-      checkVariables(this.name, this.config);
-      for (;;) {
-        try {
-          return this.#connected(await this.#open(env));
-        } catch (error) {
-          if (error instanceof LoginError) throw this.#error(error, "");
-          this.#failed();
-          this.#why = this.#error(error, "").why;
-          if (this.#restUntil > Date.now() || this.#closed || env.closed?.aborted) throw this.#error(error, "");
-        }
-      }
+      return await this.#tried(env);
+    } catch (error) {
+      if (error instanceof ServerError) env.warn?.(`MCP server ${this.name} could not be used: ${error.why}`);
+      throw error;
     } finally {
       this.#connecting = null;
+    }
+  }
+
+  /** Tries a second time if the first one failed. */
+  async #tried(env: EnvironmentView): Promise<McpConnection> {
+    checkVariables(this.name, this.config);
+    for (;;) {
+      try {
+        return this.#connected(await this.#open(env));
+      } catch (error) {
+        if (error instanceof LoginError) throw this.#error(error, "");
+        this.#failed();
+        this.#why = this.#error(error, "").why;
+        if (this.#restUntil > Date.now() || this.#closed || env.closed?.aborted) throw this.#error(error, "");
+      }
     }
   }
 
@@ -174,6 +181,7 @@ export class ServerLink {
     if (error instanceof ServerError) return error;
     const cause = error instanceof TypeError && error.cause instanceof Error ? error.cause.message : "";
     const text = [messageOf(error), cause, why].filter((one) => one !== "").join("; ");
-    return new ServerError(this.name, redacted(text.slice(0, 2_000), this.#secrets()));
+    const wants = error instanceof LoginError ? "login" : null;
+    return new ServerError(this.name, redacted(text.slice(0, 2_000), this.#secrets()), wants);
   }
 }

@@ -79,7 +79,7 @@ export class StdioTransport implements Transport {
       input: this.#pipe.readable,
       lifetime: "conversation",
       timeoutMs: DAY_MS,
-      maxBytes: 1,
+      maxBytes: KEPT_STDERR, // with less, the reason why it cannot be run is cut off
       stop: this.#stop.signal,
       signal: this.#kill.signal,
       network,

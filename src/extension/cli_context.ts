@@ -1,4 +1,5 @@
 import type { OwnStore } from "./own_store.ts";
+import type { Spawn } from "./spawned.ts";
 
 /** What a command of an extension gets. */
 export interface CliContext {
@@ -10,4 +11,6 @@ export interface CliContext {
   readonly config: unknown;
   /** The state that the extension keeps for all conversations, or for those of this workspace. */
   readonly store: OwnStore;
+  /** Runs a program in the workspace, behind the kernel wall as in a conversation. It ends with the command. */
+  readonly spawn: Spawn;
 }

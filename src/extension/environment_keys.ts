@@ -40,6 +40,8 @@ export interface ConversationKeys {
   /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
   readonly closed?: AbortSignal;
   readonly log?: (text: string) => void;
+  /** Tells the user something beside the answer, once. Present in calls. */
+  readonly warn?: (text: string) => void;
   /** Its section of the configuration, parsed by its `config`. */
   readonly config?: unknown;
   /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a folder. */

@@ -124,6 +124,10 @@ export interface DoctorContext {
   readonly config: unknown;
   /** Runs a program in an empty folder, behind the kernel wall and without network; null if programs cannot run here. */
   readonly spawn: NonNullable<keys.ConversationKeys["spawn"]> | null;
+  /** The same in the workspace, as in a conversation. */
+  readonly spawnInWorkspace: NonNullable<keys.ConversationKeys["spawn"]> | null;
+  readonly workspace: string;
+  readonly home: string | null;
 }
 
 /** A line of `vis doctor`. Unless `state` is "ok", `fix` says what to do. */

@@ -1,5 +1,6 @@
 import type { Emitter } from "../domain/query/emitter.ts";
 import { StoreError, TakenOverError } from "../domain/errors.ts";
+import { messageOf } from "../domain/kit/message_of.ts";
 import { messageWithLine } from "../extension/loading/source_line.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query/query_result.ts";
 import type { LastIteration } from "../iteration/iteration.ts";
@@ -180,7 +181,9 @@ function failedPrograms({ programs: { failed } }: QueryParts["environment"]): re
 /** Parts of extensions that threw: the query went on without them. */
 function failedExtensions({ extensionFaults }: QueryParts["environment"]): readonly string[] {
   const said = extensionFaults.map(({ namespace, phase, error }) =>
-    `Extension ${namespace}: ${phase} failed: ${oneLine(messageWithLine(error), 300)}`
+    phase === "warn"
+      ? oneLine(messageOf(error), 300)
+      : `Extension ${namespace}: ${phase} failed: ${oneLine(messageWithLine(error), 300)}`
   );
   return [...new Set(said)].slice(0, MOST_FAULTS);
 }

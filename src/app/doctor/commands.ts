@@ -32,8 +32,14 @@ export async function diagnoseCommands(
     env,
     shared: true, // a server that checks itself runs programs meanwhile
   });
+  const ended = (own?: AbortSignal): { readonly signal?: AbortSignal } => {
+    const signals = [own, signal].filter((one) => one !== undefined);
+    return signals.length === 0 ? {} : { signal: AbortSignal.any(signals) };
+  };
   const spawn: NonNullable<DoctorContext["spawn"]> = (argv, options) =>
-    wall.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...(signal ? { signal } : {}) });
+    wall.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...ended(options?.signal) });
+  const spawnInWorkspace: typeof spawn = (argv, options) =>
+    wall.spawn(settings.workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...ended(options?.signal) });
   try {
     const fault = await faultOf(spawn);
     const own = fault === null
@@ -41,7 +47,11 @@ export async function diagnoseCommands(
       : { state: "warn", found: fault, fix: "No extension can run a program until this is fixed" } as const;
     return [
       { name: "commands", ...own },
-      ...await askExtensions(settings, { parts, spawn: fault === null ? spawn : null }),
+      ...await askExtensions(settings, {
+        parts,
+        spawn: fault === null ? spawn : null,
+        spawnInWorkspace: fault === null ? spawnInWorkspace : null,
+      }),
     ];
   } finally {
     await Deno.remove(workspace, { recursive: true });
@@ -66,15 +76,16 @@ async function faultOf(spawn: NonNullable<DoctorContext["spawn"]>): Promise<stri
 
 async function askExtensions(
   settings: Settings,
-  { parts, spawn }: { readonly parts: ShippedParts; readonly spawn: DoctorContext["spawn"] },
+  { parts, ...spawns }: { readonly parts: ShippedParts } & Pick<DoctorContext, "spawn" | "spawnInWorkspace">,
 ): Promise<readonly CheckResult[]> {
   const { loaded, registry } = await buildRegistry(settings, parts, {
     folders: settings.home === null ? [] : await discoverFolders(settings),
     off: true,
   });
+  const { workspace, home } = settings;
   const asked = loaded.map(async ({ namespace, doctor }): Promise<readonly CheckResult[]> => {
     try {
-      return await doctor?.({ config: registry.configOf(namespace), spawn }) ?? [];
+      return await doctor?.({ config: registry.configOf(namespace), ...spawns, workspace, home }) ?? [];
     } catch (error) {
       const fix = "This is a fault of the extension; exclude it with extensions.deny";
       return [{ name: `extension: ${namespace}`, state: "warn", found: messageOf(error), fix }];

@@ -185,7 +185,14 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     { print, ask = nobody }: Parameters<ExtensionAdmin["run"]>[1],
   ): Promise<number | null> {
     const { loaded, registry } = await this.#load();
-    return await runExtensionCommand(args, { loaded, registry, settings: this.#settings, print, ask });
+    return await runExtensionCommand(args, {
+      loaded,
+      registry,
+      settings: this.#settings,
+      parts: this.#parts,
+      print,
+      ask,
+    });
   }
 
   #whetherOff(extension: Extension, facts: ExtensionFacts): ExtensionFacts {

@@ -5,7 +5,10 @@ import type { ExtensionRegistry } from "../../extension/registry/registry.ts";
 import type { CliCommand, Extension } from "../../extension/spec.ts";
 import { commandShape, schemaKind } from "./command_shape.ts";
 import { CommandStore } from "./command_store.ts";
-import type { Settings } from "../settings/settings.ts";
+import { ConversationPrograms } from "../../environment/conversation_programs.ts";
+import { programSettings } from "../settings/program_settings.ts";
+import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
+import type { ShippedParts } from "../settings/shipped_parts.ts";
 
 interface Options {
   readonly loaded: readonly Extension[];
@@ -13,6 +16,7 @@ interface Options {
   readonly settings: Settings;
   readonly print: (text: string) => void;
   readonly ask: (question: string) => Promise<string>;
+  readonly parts: Pick<ShippedParts, "described"> & { readonly env: EnvironmentVariables };
 }
 
 /** Runs `args` as a command of the first extension that has one of this name; null if none has. */
@@ -33,10 +37,27 @@ export async function runExtensionCommand(
     const given = readArguments(command, words);
     await using database = new CommandStore(options.settings);
     const store = database.of(extension.namespace);
-    const code = await command.run(given, { print, ask, workspace, home, config, store });
-    return typeof code === "number" ? code : 0;
+    const programs = new ConversationPrograms();
+    const spawn = programs.bind(wallOf(options), { workspace, signal: programs.closed });
+    try {
+      const code = await command.run(given, { print, ask, workspace, home, config, store, spawn });
+      return typeof code === "number" ? code : 0;
+    } finally {
+      await programs.close();
+    }
   }
   return null;
+}
+
+/** The wall of commands, loaded with the first program. */
+function wallOf({ settings, parts }: Options): Parameters<ConversationPrograms["bind"]>[0] {
+  const load = async () => {
+    const { ProcessWall } = await import("../../processes/process_wall.ts");
+    const folders = { home: parts.env["HOME"] || null, visHome: settings.home };
+    return new ProcessWall({ private: folders, ...programSettings(settings, parts), env: parts.env, shared: true });
+  };
+  let wall: ReturnType<typeof load> | null = null;
+  return async (workspace, argv, options) => await (await (wall ??= load())).spawn(workspace, argv, options);
 }
 
 /** Positional words are the required keys in order, `--key value` sets the others; a boolean is a flag without a

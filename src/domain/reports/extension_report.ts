@@ -56,6 +56,12 @@ export const ExtensionTrustSchema = z.object({
 export type TrustFacts = Frozen<z.infer<typeof ExtensionTrustSchema>>;
 
 /** One check of `vis extensions check`. */
-export const ExtensionCheckSchema = z.object({ what: z.string(), ok: z.boolean(), found: z.string() });
+export const ExtensionCheckSchema = z.object({
+  what: z.string(),
+  ok: z.boolean(),
+  found: z.string(),
+  /** Not checked; `found` says why. */
+  skipped: z.boolean().optional(),
+});
 
 export type ExtensionCheck = Frozen<z.infer<typeof ExtensionCheckSchema>>;

@@ -51,8 +51,13 @@ export class LazyRegistry implements ExtensionSource {
     const asked = await Promise.all(this.#options.described.map((one) => this.#ask(one, { env, own })));
     const parts = asked.filter((one) => one !== null);
     let real: Promise<ActiveExtensions> | null = null;
+    let called: ActiveExtensions | null = null;
     const registry = (): Promise<ActiveExtensions> => real ??= this.#load().then((source) => source.activate(env, own));
-    return joinParts(parts, async (name, args, options) => await (await registry()).call(name, args, options));
+    const joined = joinParts(parts, async (name, args, options) => {
+      called = await registry();
+      return await called.call(name, args, options);
+    });
+    return { ...joined, faults: () => [...joined.faults?.() ?? [], ...called?.faults?.() ?? []] };
   }
 
   known(envId: string): readonly { readonly namespace: string; readonly version: string }[] {

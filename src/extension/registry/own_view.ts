@@ -23,12 +23,13 @@ export interface OwnViewParts {
   readonly home: string | null | undefined;
   readonly config: unknown;
   readonly register: (extension: Extension) => void;
+  readonly warn?: ((text: string) => void) | undefined;
   readonly load: ((ref: string) => Promise<Extension>) | undefined;
 }
 
 /** The environment as one extension sees it. */
 export function ownView(env: EnvironmentView, parts: OwnViewParts): EnvironmentView {
-  const { namespace, own, call, log, home, config, register, load } = parts;
+  const { namespace, own, call, log, home, config, register, warn, load } = parts;
   return callView(env, {
     ...own?.(namespace, call),
     ...(home === undefined ? {} : { home: tenantHome(home, env.tenant) }),
@@ -36,6 +37,7 @@ export function ownView(env: EnvironmentView, parts: OwnViewParts): EnvironmentV
     ...(call ? { signal: call.signal } : {}),
     log: (text) => log.info("extension.note", { ext: namespace, text: String(text).slice(0, MAX_NOTE) }),
     register,
+    ...(warn ? { warn } : {}),
     ...(load ? { load } : {}),
   });
 }

@@ -20,6 +20,7 @@ import { type NormalExtension, validateExtension } from "../validate_extension.t
 /** A part of an extension that threw in a query, which went on without it. */
 export interface ExtensionFault {
   readonly namespace: string;
+  /** "warn" for what the extension tells the user itself. */
   readonly phase: string;
   readonly error: unknown;
 }
@@ -200,13 +201,14 @@ export class ExtensionRegistry {
   }
 
   /** The environment plus the keys that belong to the extension. */
-  #view({ namespace }: NormalExtension, { env, own, call }: ViewOf): EnvironmentView {
+  #view({ namespace }: NormalExtension, { env, own, call, faults }: ViewOf): EnvironmentView {
     const { home, load } = this.#options;
     return ownView(env, {
       namespace,
       own,
       ...(call ? { call } : {}),
       log: this.#log,
+      warn: faults && call && ((text) => void faults.push({ namespace, phase: "warn", error: new Error(text) })),
       home,
       config: this.#configs.get(namespace),
       register: (extension) => this.registerFor(env.envId, extension),
@@ -246,7 +248,7 @@ export class ExtensionRegistry {
         if (symbol?.kind !== "function" || !part) throw unknownFunction(name, active.flatMap((one) => one.functions));
         const { env, signal, told } = options;
         const { extension } = part;
-        const view = this.#view(extension, { env, own, call: { signal, untimed: symbol.untimed ?? false } });
+        const view = this.#view(extension, { env, own, faults, call: { signal, untimed: symbol.untimed ?? false } });
         return await invokeSymbol({
           extension,
           symbol,

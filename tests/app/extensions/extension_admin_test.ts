@@ -81,50 +81,52 @@ Deno.test("check() tells what fails, and runs nothing of an untrusted project", 
     await assert.rejects(Deno.stat(mark), Deno.errors.NotFound);
   }));
 
-/** What `check` finds wrong in a folder with this module. */
-async function faultsOf(module: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+/** What `check` finds wrong in a folder. */
+async function faultsOf(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   let faults: readonly string[] = [];
   await withFolder(async (folder) => {
     const { admin } = await adminIn(folder);
-    await write(join(folder, "x"), { "vis.json": manifestOf(), "mod.ts": module, ...more });
+    await write(join(folder, "x"), { "vis.json": manifestOf(), ...files });
     const checks = await admin.check(join(folder, "x"));
     faults = checks.filter(({ ok }) => !ok).map(({ what, found }) => `${what}: ${found}`);
   });
   return faults;
 }
 
-Deno.test("check() finds what a query would meet: parts that throw, names that are not defined, wrong types", async () => {
-  const throws = 'throw new Error("boom");';
-  assert.deepEqual(await faultsOf(moduleOf(`activate: () => { ${throws} },`)), ["test.a activate: boom (mod.ts:5)"]);
-  assert.deepEqual(await faultsOf(moduleOf(`prompt: () => { ${throws} },`)), ["test.a prompt: boom (mod.ts:5)"]);
-  assert.deepEqual(await faultsOf(moduleOf(`nudge: () => { ${throws} },`)), ["test.a nudge: boom (mod.ts:5)"]);
-  const returns = moduleOf().replace('returns: "number"', 'returns: "nonsense<<"');
-  assert.deepEqual(await faultsOf(returns), ["a.f: returns is no TypeScript type: nonsense<<"]);
-  const typed = await faultsOf(moduleOf("", 'export const x: number = "a";'));
-  assert.match(typed.join(), /^types: .*Type 'string' is not assignable to type 'number'.*mod\.ts:1/s);
-  const [name, ...others] = await faultsOf(moduleOf("", "export function later() {\n  return abut;\n}"));
-  assert.equal(name, "mod.ts:2: abut is not defined");
-  assert.match(others.join(), /^types: .*Cannot find name 'abut'/s);
-  assert.deepEqual(
-    await faultsOf(moduleOf("", 'import "./half.js";'), {
-      "half.js": "export const half = () => n / 2;",
-    }),
-    [
-      "half.js:1: n is not defined",
-    ],
-  );
+Deno.test("check() finds parts that throw, a type that is none, and names that are not defined", async () => {
+  const named = (name: string, fields: string): string =>
+    moduleOf(fields).replace("test.a", `test.${name}`).replace("vis.ext.a", `vis.ext.${name}`)
+      .replace('alias: "a"', `alias: "${name}"`);
+  const throws = (key: string): string => `${key}: () => { throw new Error("boom"); },`;
+  const names = ["a", "b", "c", "d"];
+  const extensions = names.map((name) => ({ namespace: `test.${name}`, version: "1.0.0", entry: `${name}.ts` }));
+  const faults = await faultsOf({
+    "vis.json": JSON.stringify({ extensions }),
+    "a.ts": named("a", throws("activate")),
+    "b.ts": named("b", throws("prompt")),
+    "c.ts": named("c", throws("nudge")),
+    "d.ts": `${named("d", "").replace('"number"', '"nonsense<<"')}\nexport const x: number = "a";\nimport "./half.js";`,
+    "half.js": "export function half() {\n  return abut / 2;\n}",
+  });
+  assert.deepEqual(faults.slice(0, 5), [
+    "test.a activate: boom (a.ts:5)",
+    "test.b prompt: boom (b.ts:5)",
+    "test.c nudge: boom (c.ts:5)",
+    "half.js:2: abut is not defined",
+    "d.f: returns is no TypeScript type: nonsense<<",
+  ]);
+  assert.match(faults.slice(5).join(), /^types: .*Type 'string' is not assignable to type 'number'.*d\.ts:\d+/s);
 });
 
 Deno.test("an extension loads beside its tests, and a file that no import reaches does not matter", async () => {
   const test = 'import { test } from "@vis/extension/testing"; import "npm:nothing"; test("x", () => {});';
-  assert.deepEqual(await faultsOf(moduleOf(), { "mod_test.ts": test, "old.ts": "this is { no module" }), []);
-  const reached = await faultsOf(moduleOf("", 'import "./helper.ts";'), {
+  const others = { "mod_test.ts": test, "old.ts": "this is { no module" };
+  assert.deepEqual(await faultsOf({ "mod.ts": moduleOf(), ...others }), []);
+  const [reached = ""] = await faultsOf({
+    "mod.ts": moduleOf("", 'import "./helper.ts";'),
     "helper.ts": 'import "@vis/extension/testing";',
   });
-  assert.match(
-    reached.join(),
-    /helper\.ts: it imports @vis\/extension\/testing; only tests have it, such as mod_test\.ts/,
-  );
+  assert.match(reached, /helper\.ts: it imports @vis\/extension\/testing; only tests have it, such as mod_test\.ts/);
 });
 
 Deno.test("test() runs the tests of a folder, says which failed and where, and runs none of an untrusted project", () =>

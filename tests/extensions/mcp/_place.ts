@@ -19,6 +19,9 @@ export interface Place {
   readonly home: string;
   readonly log: readonly LogEntry[];
   readonly env: EnvironmentView;
+  readonly spawn: NonNullable<EnvironmentView["spawn"]>;
+  /** The section of the settings. */
+  readonly settings: unknown;
   /** What the user is asked, and answers; nobody can be asked while `answer` is null. */
   readonly approvals: { readonly asked: ApprovalRequest[]; answer: Approval | null };
   /** Begins a query: what is active in it. */
@@ -71,6 +74,11 @@ async function withServersIn(
       workspace: at("workspace"),
       home,
       env,
+      spawn: programs.bind((workspace, argv, options) => wall.spawn(workspace, argv, options), {
+        workspace: at("workspace"),
+        signal: programs.closed,
+      }),
+      settings: registry.configOf("vis.mcp"),
       log: entries,
       begin,
       approvals,

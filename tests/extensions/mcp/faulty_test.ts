@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { checkCommand, diagnoseServers } from "../../../extensions/mcp/check_servers.ts";
 import { lives } from "../../processes/lives.ts";
 import { denoServer, missing, ownServer, type Place, withServers } from "./_place.ts";
 
@@ -264,5 +265,46 @@ test("mcp: a program that its wall stopped says which settings allow more", asyn
   await withServers(servers, async ({ call }) => {
     await assert.rejects(call("mcp.tools", ["writer"]), /the settings that allow more are write/);
     await assert.rejects(call("mcp.tools", ["loader"]), /it has no network: set network to true/);
+  });
+});
+
+test("mcp: servers are checked: the number of tools, or why one cannot be used and what to do", async () => {
+  const unset = { ...faulty("good"), env: { TOKEN: "${auth:tracker}" } };
+  const gone = faulty("good", { command: "nosuchprogram" });
+  await withServers({ good: faulty("good"), gone, unset }, async ({ env, workspace, home, spawn, settings }) => {
+    const lines: string[] = [];
+    const context = { config: settings, workspace, home, spawn, print: (text: string) => void lines.push(text) };
+    const cli = { ...context, ask: () => Promise.reject(), store: env.store ?? assert.fail() };
+    assert.equal(await checkCommand(undefined, cli), 1);
+    assert.deepEqual(lines.map((line) => JSON.parse(line)), [
+      { name: "good", state: "ok", found: "1 tool" },
+      {
+        name: "gone",
+        state: "failed",
+        found:
+          "It did not start: Cannot run nosuchprogram: it does not exist, or the interpreter that it names does not",
+      },
+      { name: "unset", state: "secret", found: "TOKEN is ${auth:tracker}, save it with vis auth login tracker" },
+    ]);
+    lines.length = 0;
+    assert.equal(await checkCommand("good", cli), 0);
+    assert.equal(lines.length, 1);
+    const doctor = await diagnoseServers({ config: settings, workspace, home, spawn: null, spawnInWorkspace: null });
+    assert.deepEqual(doctor.map(({ name, state }) => `${name} ${state}`), [
+      "mcp: good warn",
+      "mcp: gone warn",
+      "mcp: unset warn",
+    ]);
+    assert.ok(doctor.every(({ fix }) => fix !== ""));
+  });
+});
+
+test("mcp: the user reads once that a server could not be used", async () => {
+  await withServers({ gone: faulty("good", { command: "nosuchprogram" }) }, async ({ call, begin }) => {
+    const active = await begin();
+    await assert.rejects(call("mcp.tools", ["gone"]), /does not exist/);
+    const said = (active.faults?.() ?? []).map(({ phase, error }) => `${phase}: ${error}`);
+    assert.equal(said.length, 1);
+    assert.match(said[0] ?? "", /^warn: Error: MCP server gone could not be used: It did not start: Cannot run nosuch/);
   });
 });

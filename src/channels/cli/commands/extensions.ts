@@ -108,8 +108,8 @@ export async function trustExtensions(
   return open.length === 0 ? 0 : 1;
 }
 
-function checkLine({ what, ok, found }: ExtensionCheck): string {
-  return `${ok ? "✓" : "✗"} ${what}${found ? `  ${found}` : ""}`;
+function checkLine({ what, ok, found, skipped = false }: ExtensionCheck): string {
+  return `${skipped ? "–" : ok ? "✓" : "✗"} ${what}${found ? `  ${found}` : ""}`;
 }
 
 async function adminOf({ services, flags }: Input): Promise<ExtensionAdmin> {

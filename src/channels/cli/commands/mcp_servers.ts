@@ -17,6 +17,14 @@ export interface NewMcpServer extends McpServersFlags {
   readonly write: readonly string[];
   readonly network: boolean;
   readonly force: boolean;
+  readonly check: boolean;
+}
+
+/** How a server answered: "login" and "secret" are what the user can still give it. */
+interface Answered {
+  readonly name: string;
+  readonly state: "ok" | "login" | "secret" | "failed";
+  readonly found: string;
 }
 
 type Input<F = McpServersFlags> = CommandInput<F>;
@@ -27,7 +35,8 @@ const NAME = /^[A-Za-z][\w-]{0,39}$/;
 /** Programs that download what they run. */
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
-/** `vis mcp add`: a server in the user's settings. Resolves with the exit code. */
+/** `vis mcp add`: a server in the user's settings, which is started unless the user says otherwise. One that does not
+ * answer is not kept. Resolves with the exit code. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,
@@ -41,21 +50,36 @@ export async function addMcpServer(
     throw new UsageError(`Cannot add ${name}: a server with this name exists; --force replaces it`);
   }
   const server = /^https?:\/\//.test(command) ? overHttp(command, { args, flags }) : program(command, { args, flags });
-  const done = await admin.set(`${key}.${name}`, { words: [JSON.stringify(server)], project: false });
-  printReport({ name, ...server }, [`Added ${name} in ${done.path}. Vis uses it from the next start.`], { io, flags });
-  if (DOWNLOADS.test(command) && !flags.network) {
+  const put = (one: Server) => admin.set(`${key}.${name}`, { words: [JSON.stringify(one)], project: false });
+  const done = await put(server);
+  const [answered] = flags.check ? await answersOf(services, name) : [];
+  if (answered?.state === "failed") {
+    const before = known[name];
+    if (before) await put(before);
+    else await admin.unset(`${key}.${name}`, { project: false });
+    const download = DOWNLOADS.test(command) && !flags.network ? "; --network lets it download its program" : "";
+    throw new UsageError(`Cannot add ${name}: ${answered.found}${download}; --no-check adds it without a start`);
+  }
+  const has = answered?.state === "ok" ? ` (${answered.found})` : "";
+  const report = { name, ...server, ...stateOf(answered) };
+  printReport(report, [`Added ${name}${has} in ${done.path}. Vis uses it from the next start.`], { io, flags });
+  if (answered && answered.state !== "ok") io.stderr(`vis: ${name} cannot be used yet: ${answered.found}\n`);
+  if (!answered && DOWNLOADS.test(command) && !flags.network) {
     io.stderr(`vis: ${command} downloads its program: add --network, or install the server and name its program\n`);
   }
   return 0;
 }
 
-/** `vis mcp list`. */
-export async function listMcpServers(input: Input): Promise<number> {
+/** `vis mcp list`, with the state of each server unless the user says otherwise. */
+export async function listMcpServers(input: Input<McpServersFlags & { readonly check: boolean }>): Promise<number> {
   const { admin, key } = await settings(input);
   const servers = await serversOf(admin, key);
   const names = Object.keys(servers).sort();
   if (names.length === 0) input.io.stderr("No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n");
-  return printReport(servers, names.map((name) => lineOf(name, servers[name] ?? {})), input);
+  const answers = input.flags.check && names.length > 0 ? await answersOf(input.services, null) : [];
+  const answered = (name: string) => answers.find((one) => one.name === name);
+  const all = Object.fromEntries(names.map((name) => [name, { ...servers[name], ...stateOf(answered(name)) }]));
+  return printReport(all, names.map((name) => lineOf(name, servers[name] ?? {}, answered(name))), input);
 }
 
 /** `vis mcp remove`. */
@@ -83,6 +107,19 @@ export async function mcpLoginCommand(
   );
   if (code === null) throw new UsageError("Cannot log in to servers: no extension uses them");
   return code;
+}
+
+/** What the extension that uses the servers says of all of them, or of one. */
+async function answersOf(services: Input["services"], name: string | null): Promise<readonly Answered[]> {
+  const admin = await services.extensionAdmin({});
+  let said = "";
+  const print = (text: string): void => void (said += text);
+  await admin.run(["mcp-check", ...name === null ? [] : ["--name", name]], { print });
+  return said.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+}
+
+function stateOf(answered: Answered | undefined): Pick<Answered, "state" | "found"> | null {
+  return answered ? { state: answered.state, found: answered.found } : null;
 }
 
 async function settings({ services, flags }: Input): Promise<{ readonly admin: ConfigAdmin; readonly key: string }> {
@@ -136,12 +173,18 @@ function pairs(
   }));
 }
 
-function lineOf(name: string, { url, command, args = [], network, write = [], disabled }: Server): string {
+function lineOf(
+  name: string,
+  { url, command, args = [], network, write = [], disabled }: Server,
+  answered: Answered | undefined,
+): string {
   const what = url ?? [command, ...Object(args)].join(" ");
   const rights = [
     ...(network === true ? ["network"] : []),
     ...(Object(write).length > 0 ? [`writes ${Object(write).join(", ")}`] : []),
     ...(disabled === true ? ["disabled"] : []),
   ];
-  return `${name}  ${what}${rights.length > 0 ? `  (${rights.join("; ")})` : ""}`;
+  const line = `${name}  ${what}${rights.length > 0 ? `  (${rights.join("; ")})` : ""}`;
+  if (!answered) return line;
+  return answered.state === "ok" ? `✓ ${line}  ${answered.found}` : `✗ ${line}\n    ${answered.found}`;
 }

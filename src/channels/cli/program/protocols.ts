@@ -66,11 +66,14 @@ function addMcpServers(mcp: Command, context: Context): void {
     .option("--write <path>", "a path that the program may change; repeatable", collected, [])
     .option("--network", "let the program use the network", false)
     .option("--force", "replace a server of this name", false)
+    .option("--no-check", "add it without starting it")
     .addHelpText("after", MCP_ADD)
     .action(async (name: string, command: string, args: string[], flags: NewMcpServer) => {
       finish(await (await load()).addMcpServer({ name, command, args }, { services, io, flags }));
     });
-  sub("list", "list the servers that Vis uses").action(action(context, async () => (await load()).listMcpServers));
+  sub("list", "list the servers that Vis uses, and start each to see whether it answers")
+    .option("--no-check", "do not start them")
+    .action(action(context, async () => (await load()).listMcpServers));
   sub("remove", "remove a server that Vis uses").argument("<name>")
     .action(action(context, async () => (await load()).removeMcpServer));
   addMcpLogins(mcp, context);
@@ -100,6 +103,7 @@ Examples:
   vis mcp add github https://api.githubcopilot.com/mcp/ \\
     --header 'Authorization: Bearer \${auth:github}'
 
+The server is started once, to see whether it answers.
 Programs run in the sandbox of commands. A token can be referred to as
 \${auth:NAME}: save it afterwards with vis auth login NAME.`;
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { AppConfigAdmin } from "../../../../src/app/settings/config_admin.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
+import type { ExtensionAdmin } from "../../../../src/domain/reports/extension_admin.ts";
 import { described, settings } from "../../../../extensions/index.ts";
 import { withFolder } from "../../../helpers/with_folder.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
@@ -14,10 +15,21 @@ interface Ran {
 type Run = (...args: string[]) => Promise<Ran>;
 
 /** `vis mcp …` with the real settings of an empty home. */
-async function withServers(work: (run: Run, file: () => Promise<string>) => Promise<void>): Promise<void> {
+async function withServers(
+  work: (run: Run, file: () => Promise<string>) => Promise<void>,
+  answers: readonly object[] = [],
+): Promise<void> {
   await withFolder(async (home) => {
     const env = { VIS_HOME: home, HOME: home };
+    const admin: ExtensionAdmin = {
+      ...await fakeServices().extensionAdmin({}),
+      run: (_words, { print }) => {
+        for (const one of answers) print(`${JSON.stringify(one)}\n`);
+        return Promise.resolve(0);
+      },
+    };
     const services = fakeServices({
+      extensionAdmin: () => Promise.resolve(admin),
       configAdmin: (request) => AppConfigAdmin.open({ ...request, cwd: home }, { env, described, settings }),
     });
     const run: Run = async (...args) => {
@@ -107,4 +119,31 @@ Deno.test("vis mcp login and logout are commands of the extension, whose text is
   const { told, err } = await vis(["login", "hub"], null);
   assert.equal(told, 2);
   assert.match(err, /no extension uses them/);
+});
+
+Deno.test("vis mcp add says what it found, refuses a server that does not answer, and list shows the state", async () => {
+  const state = (state: string, found: string): object => ({ name: "s", state, found });
+  await withServers(async (run, file) => {
+    assert.match((await run("add", "s", "tool")).out, /^Added s \(3 tools\) in /);
+    assert.equal((await run("list")).out, "✓ s  tool  3 tools\n");
+    assert.equal((await run("list", "--no-check")).out, "s  tool\n");
+    const listed = JSON.parse((await run("list", "--json")).out);
+    assert.deepEqual(listed.s, { command: "tool", state: "ok", found: "3 tools" });
+    assert.match(await file(), /"tool"/);
+  }, [state("ok", "3 tools")]);
+  await withServers(async (run, file) => {
+    const refused = await run("add", "s", "tool");
+    assert.deepEqual([refused.code, refused.out], [2, ""]);
+    assert.equal(refused.err, "vis: Cannot add s: it ended with code 1; --no-check adds it without a start\n");
+    assert.doesNotMatch(await file(), /"tool"/);
+    assert.equal((await run("add", "s", "tool", "--no-check")).code, 0);
+    assert.equal((await run("add", "s", "other", "--force")).code, 2);
+    assert.match(await file(), /"tool"/, "the server before is kept");
+    assert.equal((await run("list")).out, "✗ s  tool\n    it ended with code 1\n");
+  }, [state("failed", "it ended with code 1")]);
+  await withServers(async (run) => {
+    const added = await run("add", "s", "https://a.example/mcp");
+    assert.equal(added.code, 0);
+    assert.equal(added.err, "vis: s cannot be used yet: the server wants a login: run vis mcp login s\n");
+  }, [state("login", "the server wants a login: run vis mcp login s")]);
 });

@@ -1,0 +1,67 @@
+import { type CliContext, type DoctorCheck, type DoctorContext, type EnvironmentView, messageOf } from "@vis/extension";
+import { enabledServers, type ServerConfig } from "./server_config.ts";
+import { ServerError } from "./server_error.ts";
+import { ServerLink } from "./server_link.ts";
+
+/** Nobody waits longer for a list of states. */
+const START_MS = 20_000;
+
+interface ServerState {
+  readonly name: string;
+  /** "login" and "secret" are what the user can still give it. */
+  readonly state: "ok" | "login" | "secret" | "failed";
+  readonly found: string;
+}
+
+type Place = Pick<CliContext, "config" | "workspace" | "home"> & { readonly spawn: CliContext["spawn"] | null };
+
+/** Starts each server, or the named one, and counts its tools. */
+async function checkServers(place: Place, name: string | null = null): Promise<readonly ServerState[]> {
+  const wanted = [...enabledServers(place.config)].filter(([one]) => name === null || one === name);
+  return await Promise.all(wanted.map(([one, config]) => checkServer(one, config, place)));
+}
+
+async function checkServer(
+  name: string,
+  config: ServerConfig,
+  { workspace, home, spawn }: Place,
+): Promise<ServerState> {
+  const closed = new AbortController();
+  const env: EnvironmentView = {
+    ...{ envId: "check", conversationId: "", branchId: "", depth: 0, workspace, home, closed: closed.signal },
+    ...(spawn ? { spawn } : {}),
+  };
+  const link = new ServerLink(name, { ...config, startMs: Math.min(config.startMs, START_MS) });
+  try {
+    const { tools, unusable } = await link.listed(env);
+    const wrong = unusable.length === 0 ? "" : `, and ${unusable.length} that it describes wrongly`;
+    return { name, state: "ok", found: `${tools.length} tool${tools.length === 1 ? "" : "s"}${wrong}` };
+  } catch (error) {
+    if (!(error instanceof ServerError)) return { name, state: "failed", found: messageOf(error) };
+    return { name, state: error.wants ?? "failed", found: error.why };
+  } finally {
+    closed.abort();
+    await link.close();
+  }
+}
+
+/** `vis mcp-check`: one line of JSON for each server. */
+export async function checkCommand(name: string | undefined, context: CliContext): Promise<number> {
+  const states = await checkServers(context, name ?? null);
+  for (const one of states) context.print(`${JSON.stringify(one)}\n`);
+  return states.every(({ state }) => state === "ok") ? 0 : 1;
+}
+
+/** Lines of `vis doctor`, one for each server. */
+export async function diagnoseServers({ spawnInWorkspace: spawn, ...context }: DoctorContext): Promise<DoctorCheck[]> {
+  return (await checkServers({ ...context, spawn })).map(({ name, state, found }) => {
+    const line = { name: `mcp: ${name}`, found };
+    if (state === "ok") return { ...line, state, fix: "" };
+    const fix = state === "failed"
+      ? `Correct its settings, or remove it: vis mcp remove ${name}`
+      : state === "login"
+      ? `vis mcp login ${name}`
+      : "Set it, or save it with vis auth login";
+    return { ...line, state: "warn", fix };
+  });
+}
