@@ -1,4 +1,4 @@
-// stale
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 22c92c4ebcca99fb6dcef1ff12fc62599f1f3e5f40e201176dd076515b9567e9
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -97,6 +97,73 @@ export interface OwnStore {
   /** Removes bytes that no value refers to any more. */
   dropBytes(reference: string): Promise<void>;
 }
+/** Options of `env.spawn`. */
+export interface SpawnOptions {
+  /** Relative to the workspace and inside it; defaults to the workspace. */
+  readonly cwd?: string;
+  /** Added to the few variables that every program gets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Standard input; empty if absent. A stream is read as fast as the program consumes it; when it ends, so does the
+   * input. */
+  readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** 120 000 if absent. When the program ends, so does everything that it started. */
+  readonly timeoutMs?: number;
+  /** Limit for each of the two outputs, whose beginning and end are kept. 1 MiB if absent. */
+  readonly maxBytes?: number;
+  /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
+  readonly signal?: AbortSignal;
+  /** Sends SIGTERM, and kills the program two seconds later; `spawn` resolves with how it ended. */
+  readonly stop?: AbortSignal;
+  /** Receives output as it arrives, in addition to what the result keeps. Must not throw. The callee owns the bytes. */
+  readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
+  /** "call" if absent: the program ends with the call. With "conversation" it runs until the conversation is closed. */
+  readonly lifetime?: "call" | "conversation";
+  /** How to report the program to the user if it ends with a run that lasts for one request only. */
+  readonly title?: string;
+  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder. */
+  readonly write?: readonly string[];
+  /** Absolute paths that it may read and execute, in addition to the usual ones. */
+  readonly read?: readonly string[];
+  /** Full TCP access or no network; overrides the configuration for commands. */
+  readonly network?: boolean;
+  /** The program does not see the secret files of the workspace, except these paths relative to it: it reads
+   * `instead` in their place. Only where it can have a file system of its own. */
+  readonly hideSecrets?: {
+    readonly except: readonly string[];
+    readonly instead: string;
+  };
+  /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
+   * the machine can have one. */
+  readonly loopback?: string;
+}
+/** How a program ended. A program that failed is a result; `spawn` rejects only if none ran. */
+export interface Spawned {
+  /** 128 plus the number of the signal if one ended it. */
+  readonly code: number;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ms: number;
+  readonly timedOut: boolean;
+  /** Whether an output was longer than `maxBytes`. */
+  readonly truncated: boolean;
+  /** What Vis did afterwards, in sentences: leftover processes that were ended, files that were restored. */
+  readonly notes: readonly string[];
+}
+/** What the wall leaves to programs in this run. */
+export interface ProgramWalls {
+  readonly network: boolean;
+  /** Without TCP access: whether programs can have a loopback of their own. */
+  readonly loopback: boolean;
+  /** Whether they can have unix sockets in their folders. */
+  readonly unix: boolean;
+  /** Whether secret files of the workspace can be hidden from them. */
+  readonly hides: boolean;
+  /** Folders of PATH that programs cannot read, and so do not have in theirs. */
+  readonly leftOut: readonly string[];
+}
+/** Runs a program behind the kernel wall. Rejects if the machine has no kernel wall; it never runs without one. */
+export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;
 /** What a command of an extension gets. */
 export interface CliContext {
   print(text: string): void;
@@ -107,6 +174,8 @@ export interface CliContext {
   readonly config: unknown;
   /** The state that the extension keeps for all conversations, or for those of this workspace. */
   readonly store: OwnStore;
+  /** Runs a program in the workspace, behind the kernel wall as in a conversation. It ends with the command. */
+  readonly spawn: Spawn;
 }
 /** What a call asks the user to allow, because its grant does not cover it. */
 export interface ApprovalRequest {
@@ -283,73 +352,6 @@ export interface HistoryReader {
     readonly version?: number | undefined;
   }): Promise<unknown>;
 }
-/** Options of `env.spawn`. */
-export interface SpawnOptions {
-  /** Relative to the workspace and inside it; defaults to the workspace. */
-  readonly cwd?: string;
-  /** Added to the few variables that every program gets. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; empty if absent. A stream is read as fast as the program consumes it; when it ends, so does the
-   * input. */
-  readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** 120 000 if absent. When the program ends, so does everything that it started. */
-  readonly timeoutMs?: number;
-  /** Limit for each of the two outputs, whose beginning and end are kept. 1 MiB if absent. */
-  readonly maxBytes?: number;
-  /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
-  readonly signal?: AbortSignal;
-  /** Sends SIGTERM, and kills the program two seconds later; `spawn` resolves with how it ended. */
-  readonly stop?: AbortSignal;
-  /** Receives output as it arrives, in addition to what the result keeps. Must not throw. The callee owns the bytes. */
-  readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** "call" if absent: the program ends with the call. With "conversation" it runs until the conversation is closed. */
-  readonly lifetime?: "call" | "conversation";
-  /** How to report the program to the user if it ends with a run that lasts for one request only. */
-  readonly title?: string;
-  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder. */
-  readonly write?: readonly string[];
-  /** Absolute paths that it may read and execute, in addition to the usual ones. */
-  readonly read?: readonly string[];
-  /** Full TCP access or no network; overrides the configuration for commands. */
-  readonly network?: boolean;
-  /** The program does not see the secret files of the workspace, except these paths relative to it: it reads
-   * `instead` in their place. Only where it can have a file system of its own. */
-  readonly hideSecrets?: {
-    readonly except: readonly string[];
-    readonly instead: string;
-  };
-  /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
-   * the machine can have one. */
-  readonly loopback?: string;
-}
-/** How a program ended. A program that failed is a result; `spawn` rejects only if none ran. */
-export interface Spawned {
-  /** 128 plus the number of the signal if one ended it. */
-  readonly code: number;
-  readonly signal: string | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly ms: number;
-  readonly timedOut: boolean;
-  /** Whether an output was longer than `maxBytes`. */
-  readonly truncated: boolean;
-  /** What Vis did afterwards, in sentences: leftover processes that were ended, files that were restored. */
-  readonly notes: readonly string[];
-}
-/** What the wall leaves to programs in this run. */
-export interface ProgramWalls {
-  readonly network: boolean;
-  /** Without TCP access: whether programs can have a loopback of their own. */
-  readonly loopback: boolean;
-  /** Whether they can have unix sockets in their folders. */
-  readonly unix: boolean;
-  /** Whether secret files of the workspace can be hidden from them. */
-  readonly hides: boolean;
-  /** Folders of PATH that programs cannot read, and so do not have in theirs. */
-  readonly leftOut: readonly string[];
-}
-/** Runs a program behind the kernel wall. Rejects if the machine has no kernel wall; it never runs without one. */
-export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
 export interface ConversationKeys {
   readonly envId: string;
@@ -392,6 +394,8 @@ export interface ConversationKeys {
   /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
   readonly closed?: AbortSignal;
   readonly log?: (text: string) => void;
+  /** Tells the user something beside the answer, once. Present in calls. */
+  readonly warn?: (text: string) => void;
   /** Its section of the configuration, parsed by its `config`. */
   readonly config?: unknown;
   /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a folder. */
@@ -747,6 +751,10 @@ export interface DoctorContext {
   readonly config: unknown;
   /** Runs a program in an empty folder, behind the kernel wall and without network; null if programs cannot run here. */
   readonly spawn: NonNullable<ConversationKeys["spawn"]> | null;
+  /** The same in the workspace, as in a conversation. */
+  readonly spawnInWorkspace: NonNullable<ConversationKeys["spawn"]> | null;
+  readonly workspace: string;
+  readonly home: string | null;
 }
 /** A line of `vis doctor`. Unless `state` is "ok", `fix` says what to do. */
 export type DoctorCheck = Readonly<{
