@@ -5,7 +5,7 @@ import { statusOf } from "./connect.ts";
 import { LoginError } from "./login/login_error.ts";
 import { ServerError } from "./server_error.ts";
 import type { ServerLink } from "./server_link.ts";
-import { type McpTool, requiredKeys, toolUsage } from "./tool.ts";
+import { differenceOf, type McpTool, requiredKeys, toolUsage } from "./tool.ts";
 import { resultMessage, toolData } from "./tool_result.ts";
 
 /** Calls a tool by its own name or by its symbol. A failure shows its signature. */
@@ -29,6 +29,9 @@ export async function callTool(
   if (Object(result).isError === true) {
     throw failure(tool, { usage, why: resultMessage(result) || "the server says no more" });
   }
+  const data = Object(result).structuredContent ?? undefined;
+  const difference = data === undefined || tool.outputSchema === undefined ? "" : differenceOf(tool.outputSchema, data);
+  if (difference !== "") env.note?.(`The result of ${tool.name} is not what its server describes: ${difference}`);
   return toolData(result);
 }
 

@@ -53,3 +53,22 @@ export function requiredKeys(schema: unknown): readonly string[] {
 }
 
 const hasRequired = (schema: unknown): boolean => requiredKeys(schema).length > 0;
+
+/** How data differs from a schema at its top level, "" if it does not. No schema of a server is compiled. */
+export function differenceOf(schema: unknown, data: unknown): string {
+  const { type, properties } = Object(schema);
+  if (!fits(type, data)) return `it is no ${type}`;
+  if (typeof data !== "object" || data === null || Array.isArray(data)) return "";
+  const missing = requiredKeys(schema).find((key) => !Object.hasOwn(data, key));
+  if (missing !== undefined) return `${missing} is missing`;
+  const wrong = Object.entries(Object(properties)).find(([key, one]) =>
+    Object.hasOwn(data, key) && !fits(Object(one).type, Reflect.get(data, key))
+  );
+  return wrong ? `${wrong[0]} is no ${Object(wrong[1]).type}` : "";
+}
+
+function fits(type: unknown, value: unknown): boolean {
+  const types = [type].flat().filter((one) => typeof one === "string");
+  const kind = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+  return types.length === 0 || types.includes(kind) || types.includes("integer") && Number.isInteger(value);
+}

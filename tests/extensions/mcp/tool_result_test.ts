@@ -1,7 +1,25 @@
 import assert from "node:assert/strict";
+import { differenceOf } from "../../../extensions/mcp/tool.ts";
 import { resourcePiece, resultMessage, toolData } from "../../../extensions/mcp/tool_result.ts";
 
 const text = (said: string): object => ({ type: "text", text: said });
+
+Deno.test("differenceOf() says how data differs from a schema at its top level", () => {
+  const schema = {
+    type: "object",
+    properties: { ok: { type: "boolean" }, n: { type: ["integer", "null"] } },
+    required: ["ok"],
+  };
+  assert.equal(differenceOf(schema, { ok: true, n: 1, more: "x" }), "");
+  assert.equal(differenceOf(schema, { ok: true, n: null }), "");
+  assert.equal(differenceOf(schema, { n: 1 }), "ok is missing");
+  assert.equal(differenceOf(schema, { ok: "yes" }), "ok is no boolean");
+  assert.equal(differenceOf(schema, [true]), "it is no object");
+  assert.equal(differenceOf({ type: "array" }, [1]), "");
+  for (const odd of [null, 5, {}, { type: 5, properties: null, required: 7 }]) {
+    assert.equal(differenceOf(odd, { a: 1 }), "");
+  }
+});
 
 Deno.test("toolData() gives structured data, text, parsed JSON, or pieces", () => {
   assert.deepEqual(toolData({ structuredContent: { a: 1 }, content: [text('{"a":1}')] }), { a: 1 });
