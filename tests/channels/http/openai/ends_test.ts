@@ -108,6 +108,7 @@ Deno.test("openAiFailure() has a status for every end, 5xx only where a repetiti
     "process_lost 503",
     "unstored 503",
     "defect 500",
+    "forked 400",
   ]);
   const lost = { reason: "cancelled", answer: "why", notes: [] } as const;
   assert.equal(openAiFailure(lost, { closing: true })?.status, 503);
