@@ -1,4 +1,4 @@
-import type { EnvironmentView } from "@vis/extension";
+import { type EnvironmentView, isSecretFile } from "@vis/extension";
 import { refuseFiltered } from "./filtered.ts";
 import { Git } from "../program/git.ts";
 import { plainReason, unmatchedPath } from "../program/git_error.ts";
@@ -28,6 +28,9 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   if (left > 0) throw new Error(`Cannot add over ${MOST} files at once: name folders`);
   const changed = files.filter((file) => file.untracked || file.changed || file.conflict)
     .filter(({ path }) => printed.length === 0 || list.some((one) => one === path || path.startsWith(`${one}/`)));
+  // From then on, git would show it without a question.
+  const secret = changed.find(({ path, untracked }) => untracked && isSecretFile(path, env.secrets ?? []));
+  if (secret) throw new Error(`Cannot add ${secret.path}: it may hold keys; name other paths, or ignore it`);
   await refuseFiltered(git, changed.map(({ path }) => path));
   const input = list.map((path) => `${printedName(path)}\n`).join("");
   const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });

@@ -269,3 +269,15 @@ Deno.test("git.* is not led elsewhere by a .git that is put in its place meanwhi
     assert.equal(user.trim(), hash);
   });
 });
+
+Deno.test("git.add() adds no new file that may hold keys, so that no diff shows it", { ignore }, async () => {
+  await repository(async ({ env, git, write }) => {
+    for (const path of ["keys/.env", "keys/b.txt"]) await write(path, SECRET);
+    const asking = { ...env, secrets: [".env*"] };
+    await assert.rejects(add(asking, "keys"), /Cannot add keys\/\.env: it may hold keys/);
+    assert.equal((await git("diff", "--cached", "--name-only")).trim(), "");
+    assert.equal((await add(asking, "keys/b.txt")).files.length, 1);
+    await write(".gitignore", ".env\n");
+    assert.equal((await add(asking, [".gitignore", "keys"])).files.length, 1);
+  });
+});
