@@ -22,7 +22,7 @@ interface Client {
 /** Receives a notification, or null after a time in which some may have been missed. */
 export type Heard = (said: { readonly channel: string; readonly payload: string } | null) => void;
 
-export interface ListenerOptions {
+export interface PostgresListenerOptions {
   readonly channels: readonly string[];
   readonly heard: Heard;
   readonly lookMs?: number;
@@ -32,11 +32,11 @@ export interface ListenerOptions {
 /** Listens to channels, on a connection of its own. A connection that ends, or falls silent, is made again. */
 export class PostgresListener {
   readonly #address: Address;
-  readonly #options: Required<ListenerOptions>;
+  readonly #options: Required<PostgresListenerOptions>;
   readonly #closed = new AbortController();
   #client: Client | null = null;
 
-  constructor(address: Address, { lookMs = LOOK_MS, answerMs = ANSWER_MS, ...options }: ListenerOptions) {
+  constructor(address: Address, { lookMs = LOOK_MS, answerMs = ANSWER_MS, ...options }: PostgresListenerOptions) {
     this.#address = address;
     this.#options = { ...options, lookMs, answerMs };
   }
