@@ -4,6 +4,7 @@ import { BusyError, UsageError } from "../domain/errors.ts";
 import { fileFault } from "../domain/text/file_fault.ts";
 import { Semaphore } from "../domain/kit/semaphore.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
+import { unnamedFile } from "./archive/long_strings.ts";
 import type { Conversations } from "./conversations.ts";
 
 /** Shorter exports are kept in memory. */
@@ -145,12 +146,4 @@ class Spool {
     // Reading rows and writing them wait for nothing else: other requests have their turn here.
     await new Promise((go) => setTimeout(go));
   }
-}
-
-/** No file is left, whatever happens to the process. */
-export async function unnamedFile(): Promise<Deno.FsFile> {
-  const path = await Deno.makeTempFile({ prefix: "vis-export-" });
-  const file = await Deno.open(path, { read: true, write: true });
-  await Deno.remove(path).catch(() => {}); // Windows keeps the name of an open file
-  return file;
 }

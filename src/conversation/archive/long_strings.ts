@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { unnamedFile } from "../exported.ts";
 
 const QUOTE = 34, BACKSLASH = 92;
 /** Longer string literals are kept in a file. */
@@ -148,4 +147,12 @@ function endOfWhole(text: string): number {
     at = next + length;
   }
   return /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
+}
+
+/** No file is left, whatever happens to the process. */
+export async function unnamedFile(): Promise<Deno.FsFile> {
+  const path = await Deno.makeTempFile({ prefix: "vis-export-" });
+  const file = await Deno.open(path, { read: true, write: true });
+  await Deno.remove(path).catch(() => {}); // Windows keeps the name of an open file
+  return file;
 }
