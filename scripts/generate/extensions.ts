@@ -9,6 +9,7 @@ import {
   PROMPT_PLACE,
 } from "../../src/extension/registry/description.ts";
 import { REALM_SCRIPTS, withScripts } from "../../src/extension/realm_scripts.ts";
+import { unshownLines } from "../../src/extension/registry/prompt_block.ts";
 import { settingMarks } from "../../src/extension/registry/setting_marks.ts";
 import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
 import { type EnvironmentView, type Extension, validate } from "../../src/extension/spec.ts";
@@ -67,7 +68,8 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
 export async function describeLive(extension: Extension): Promise<ExtensionDescription> {
   const described = await describe({ ...extension, activate: () => true, prompt: PROMPT_PLACE });
   const { alias: { alias }, doc, shown } = extension;
-  const docs = { ...described.docs, [alias]: `${doc}\n${PROMPT_PLACE}` };
+  const about = [doc, PROMPT_PLACE, unshownLines(validate(extension))].filter((text) => text !== "");
+  const docs = { ...described.docs, [alias]: about.join("\n") };
   return { ...described, docs, ...(shown === 0 ? { quiet: true } : {}) };
 }
 

@@ -132,6 +132,9 @@ function partOf(description: ExtensionDescription, block: string): Part {
     blocks: block === "" ? [] : [block],
     example,
     nudges: [],
-    doc: (name) => Object.hasOwn(docs, name) ? docs[name]?.replace(PROMPT_PLACE, () => block) ?? null : null,
+    doc: (name) =>
+      Object.hasOwn(docs, name)
+        ? docs[name]?.replace(block === "" ? `${PROMPT_PLACE}\n` : PROMPT_PLACE, () => block) ?? null
+        : null,
   };
 }

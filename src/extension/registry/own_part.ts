@@ -3,7 +3,7 @@ import { scriptsOf } from "../realm_scripts.ts";
 import type { NormalExtension } from "../validate_extension.ts";
 import type { Part } from "./join_parts.ts";
 import { onlyReads } from "./only_reads.ts";
-import { promptBlock, symbolDoc } from "./prompt_block.ts";
+import { promptBlock, symbolDoc, unshownLines } from "./prompt_block.ts";
 
 /** What an extension contributes to a query, without what depends on the environment. */
 export interface OwnPart extends Omit<Part, "nudges"> {
@@ -44,7 +44,9 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
     blocks: block === "" ? [] : [block],
     example,
     doc: (wanted) => {
-      if (wanted === alias || Object.hasOwn(extension.modules ?? {}, wanted)) return `${extension.doc}\n${block}`;
+      if (wanted === alias || Object.hasOwn(extension.modules ?? {}, wanted)) {
+        return [extension.doc, block, unshownLines(extension)].filter((text) => text !== "").join("\n");
+      }
       const found = symbols.find(([name]) => name === wanted);
       return found ? symbolDoc(alias, found[1]) : null;
     },

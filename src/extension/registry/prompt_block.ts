@@ -30,6 +30,11 @@ export function promptBlock(extension: NormalExtension, prompt: string): string 
   return [...head, ...described, ...more].join("\n");
 }
 
+/** The lines of the symbols that a block leaves out because it shows none; "" if it shows some. */
+export function unshownLines({ alias: { alias }, symbols, shown }: NormalExtension): string {
+  return shown === 0 ? symbols.map((symbol) => symbolLine(alias, symbol)).join("\n") : "";
+}
+
 /** A symbol with its doc line and all of its examples, as `doc()` shows it. */
 export function symbolDoc(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
   if (symbol.kind === "value") return symbolLine(alias, symbol);

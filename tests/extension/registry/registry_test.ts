@@ -212,8 +212,8 @@ Deno.test("call() hands on a live view with the call's signal", async () => {
   live.maxIterations = 9;
   assert.equal(seen?.maxIterations, 9);
   assert.equal(seen?.signal, signal);
-  const { register, log, ...rest } = { ...seen };
-  assert.deepEqual([typeof register, typeof log], ["function", "function"]);
+  const { register, log, warn, ...rest } = { ...seen };
+  assert.deepEqual([typeof register, typeof log, typeof warn], ["function", "function", "function"]);
   assert.deepEqual(rest, { ...live, signal });
   assert.throws(() => Object.assign(seen ?? {}, { depth: 7 }), TypeError);
 });
@@ -261,4 +261,13 @@ Deno.test("nudge() cuts a long line and swallows a throw, both with a warning", 
     "warn",
     "test.bad",
   ]]);
+});
+
+Deno.test("doc() of an alias lists the functions that its block leaves out", async () => {
+  const hidden = named("hidden", { symbols: [twice(() => 1)], shown: 0 });
+  const { registry } = registryOf(hidden, named("plain", { symbols: [twice(() => 1)], prompt: "Numbers." }));
+  const active = await registry.activate(VIEW);
+  assert.ok(active.blocks.every((block) => !block.includes("hidden")));
+  assert.match(active.doc("hidden") ?? "", /^[^\n]+\nhidden\.twice\(n\): number {2}\/\/ [^\n]+$/);
+  assert.equal(active.doc("plain")?.match(/plain\.twice/g)?.length, 1);
 });
