@@ -57,14 +57,14 @@ const hasRequired = (schema: unknown): boolean => requiredKeys(schema).length > 
 /** How data differs from a schema at its top level, "" if it does not. No schema of a server is compiled. */
 export function differenceOf(schema: unknown, data: unknown): string {
   const { type, properties } = Object(schema);
-  if (!fits(type, data)) return `it is no ${type}`;
+  if (!fits(type, data)) return `it is not of the type ${type}`;
   if (typeof data !== "object" || data === null || Array.isArray(data)) return "";
   const missing = requiredKeys(schema).find((key) => !Object.hasOwn(data, key));
   if (missing !== undefined) return `${missing} is missing`;
   const wrong = Object.entries(Object(properties)).find(([key, one]) =>
     Object.hasOwn(data, key) && !fits(Object(one).type, Reflect.get(data, key))
   );
-  return wrong ? `${wrong[0]} is no ${Object(wrong[1]).type}` : "";
+  return wrong ? `${wrong[0]} is not of the type ${Object(wrong[1]).type}` : "";
 }
 
 function fits(type: unknown, value: unknown): boolean {

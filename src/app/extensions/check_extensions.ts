@@ -98,7 +98,7 @@ async function sources(
   const returns = own.flatMap(({ alias: { alias }, symbols = [] }) =>
     symbols.flatMap((symbol): readonly ExtensionCheck[] => {
       if (symbol.kind !== "function" || isType(symbol.returns, readModule)) return [];
-      const found = `returns is no TypeScript type: ${symbol.returns}`;
+      const found = `returns is not a TypeScript type: ${symbol.returns}`;
       return [{ what: `${alias}.${symbol.name}`, ok: false, found }];
     })
   );

@@ -113,7 +113,7 @@ Deno.test("check() finds parts that throw, a type that is none, and names that a
     "test.b prompt: boom (b.ts:5)",
     "test.c nudge: boom (c.ts:5)",
     "half.js:2: abut is not defined",
-    "d.f: returns is no TypeScript type: nonsense<<",
+    "d.f: returns is not a TypeScript type: nonsense<<",
   ]);
   assert.match(faults.slice(5).join(), /^types: .*Type 'string' is not assignable to type 'number'.*d\.ts:\d+/s);
 });

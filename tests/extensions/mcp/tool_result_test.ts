@@ -13,8 +13,8 @@ Deno.test("differenceOf() says how data differs from a schema at its top level",
   assert.equal(differenceOf(schema, { ok: true, n: 1, more: "x" }), "");
   assert.equal(differenceOf(schema, { ok: true, n: null }), "");
   assert.equal(differenceOf(schema, { n: 1 }), "ok is missing");
-  assert.equal(differenceOf(schema, { ok: "yes" }), "ok is no boolean");
-  assert.equal(differenceOf(schema, [true]), "it is no object");
+  assert.equal(differenceOf(schema, { ok: "yes" }), "ok is not of the type boolean");
+  assert.equal(differenceOf(schema, [true]), "it is not of the type object");
   assert.equal(differenceOf({ type: "array" }, [1]), "");
   for (const odd of [null, 5, {}, { type: 5, properties: null, required: 7 }]) {
     assert.equal(differenceOf(odd, { a: 1 }), "");
