@@ -1,7 +1,7 @@
 import { ProtocolError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { type EnvironmentView, nearestName } from "@vis/extension";
 import { wholeResult } from "./answers.ts";
-import { statusOf } from "./connect.ts";
+import { httpStatusOf } from "./connect.ts";
 import { LoginError } from "./login/login_error.ts";
 import { ServerError } from "./server_error.ts";
 import type { ServerLink } from "./server_link.ts";
@@ -71,7 +71,7 @@ async function request(
 function isRefusal(error: unknown): boolean {
   if (error instanceof UnauthorizedError || error instanceof LoginError) return true;
   if (error instanceof ProtocolError) return REFUSALS.includes(error.code);
-  const status = statusOf(error);
+  const status = httpStatusOf(error);
   return status !== null && status >= 300 && status < 500 && status !== REQUEST_TIMEOUT;
 }
 

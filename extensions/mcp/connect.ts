@@ -86,14 +86,14 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
 }
 
 /** The HTTP status of an error, or null. */
-export function statusOf(error: unknown): number | null {
+export function httpStatusOf(error: unknown): number | null {
   return error instanceof SdkHttpError ? error.status ?? null : null;
 }
 
 /** The protocol wants 404 for a session that has ended. Many servers answer 400 or 410 instead, with an error that is
  * no answer to the request: those have the number that the library gave the request. */
 function isSessionFault(error: unknown): boolean {
-  const status = statusOf(error);
+  const status = httpStatusOf(error);
   if (status === 404 || status === 410) return true;
   if (status !== 400 || !(error instanceof SdkHttpError)) return false;
   try {

@@ -14,7 +14,7 @@ import { importTest, reachedModules, testFiles } from "../../extension/loading/i
 import { collectTests } from "../../extension/registry/testing.ts";
 import type { ActiveExtensions } from "../../extension/registry/registry.ts";
 import type { EnvironmentView, Extension } from "../../extension/spec.ts";
-import { undefinedNames } from "../../sandbox/modules/undefined_names.ts";
+import { undefinedNames } from "../../sandbox/child/syntax/undefined_names.ts";
 import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
 import { TYPE_FILES } from "./new_extension.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";

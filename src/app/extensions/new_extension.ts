@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import types from "../../../docs/generated/vis-extension.d.ts" with { type: "text" };
-import testingTypes from "./vis-extension-testing.d.ts" with { type: "text" };
+import testingTypes from "../../../docs/extensions/vis-extension-testing.d.ts" with { type: "text" };
 import { UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 
@@ -17,7 +17,7 @@ export const TYPE_FILES = {
   "@vis/extension/testing": {
     file: "vis-extension-testing.d.ts",
     text: testingTypes,
-    source: "./vis-extension-testing.d.ts",
+    source: "../../../docs/extensions/vis-extension-testing.d.ts",
   },
   "zod": { file: ZOD, text: null, source: ZOD },
 } as const;

@@ -44,7 +44,7 @@ Deno.test("the types of @vis/extension/testing in a new folder are those of its 
       file,
       [
         `import type * as Source from ${at("extension/registry/testing.ts")};`,
-        `import type * as Types from ${at("app/extensions/vis-extension-testing.d.ts")};`,
+        `import type * as Types from ${at("../docs/extensions/vis-extension-testing.d.ts")};`,
         "type Own = Pick<typeof Source, keyof typeof Types>;",
         "export const same = (own: Own): typeof Types => own;",
         "export const back = (types: typeof Types): Own => types;",

@@ -1,5 +1,5 @@
 import { type AnyNode, parse, type Program } from "acorn";
-import { childNodes, freeIdentifiers } from "../child/syntax/analysis.ts";
+import { childNodes, freeIdentifiers } from "./analysis.ts";
 
 /** Names that a plain JavaScript module uses, and that neither it nor the platform defines. A name that is only an
  * operand of `typeof` counts as asked for. */
