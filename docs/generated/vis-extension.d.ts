@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 22c92c4ebcca99fb6dcef1ff12fc62599f1f3e5f40e201176dd076515b9567e9
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3c7ea6a751551c5eab14490c63f530bab510b70e4309d127750d344990609842
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -174,8 +174,9 @@ export interface CliContext {
   readonly config: unknown;
   /** The state that the extension keeps for all conversations, or for those of this workspace. */
   readonly store: OwnStore;
-  /** Runs a program in the workspace, behind the kernel wall as in a conversation. It ends with the command. */
-  readonly spawn: Spawn;
+  /** Runs a program in the workspace, behind the kernel wall as in a conversation. It ends with the command. Absent in
+   * tests. */
+  readonly spawn?: Spawn;
 }
 /** What a call asks the user to allow, because its grant does not cover it. */
 export interface ApprovalRequest {
@@ -394,8 +395,6 @@ export interface ConversationKeys {
   /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
   readonly closed?: AbortSignal;
   readonly log?: (text: string) => void;
-  /** Tells the user something beside the answer, once. Present in calls. */
-  readonly warn?: (text: string) => void;
   /** Its section of the configuration, parsed by its `config`. */
   readonly config?: unknown;
   /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a folder. */
@@ -434,6 +433,8 @@ export interface QueryKeys {
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
   /** Tells the model something in its next message, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
+  /** Tells the user something beside the answer, once. Present in calls. */
+  readonly warn?: (text: string) => void;
   /** The first fault of a JSON, JavaScript or TypeScript file by its name and text; null if it parses, and for others.
    * Present in calls. */
   readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;

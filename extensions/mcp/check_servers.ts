@@ -13,7 +13,7 @@ interface ServerState {
   readonly found: string;
 }
 
-type Place = Pick<CliContext, "config" | "workspace" | "home"> & { readonly spawn: CliContext["spawn"] | null };
+type Place = Pick<CliContext, "config" | "workspace" | "home"> & { readonly spawn: DoctorContext["spawn"] };
 
 /** Starts each server, or the named one, and counts its tools. */
 async function checkServers(place: Place, name: string | null = null): Promise<readonly ServerState[]> {
@@ -47,7 +47,7 @@ async function checkServer(
 
 /** `vis mcp-check`: one line of JSON for each server. */
 export async function checkCommand(name: string | undefined, context: CliContext): Promise<number> {
-  const states = await checkServers(context, name ?? null);
+  const states = await checkServers({ ...context, spawn: context.spawn ?? null }, name ?? null);
   for (const one of states) context.print(`${JSON.stringify(one)}\n`);
   return states.every(({ state }) => state === "ok") ? 0 : 1;
 }

@@ -11,6 +11,7 @@ export interface CliContext {
   readonly config: unknown;
   /** The state that the extension keeps for all conversations, or for those of this workspace. */
   readonly store: OwnStore;
-  /** Runs a program in the workspace, behind the kernel wall as in a conversation. It ends with the command. */
-  readonly spawn: Spawn;
+  /** Runs a program in the workspace, behind the kernel wall as in a conversation. It ends with the command. Absent in
+   * tests. */
+  readonly spawn?: Spawn;
 }

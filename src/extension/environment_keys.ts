@@ -40,8 +40,6 @@ export interface ConversationKeys {
   /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
   readonly closed?: AbortSignal;
   readonly log?: (text: string) => void;
-  /** Tells the user something beside the answer, once. Present in calls. */
-  readonly warn?: (text: string) => void;
   /** Its section of the configuration, parsed by its `config`. */
   readonly config?: unknown;
   /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a folder. */
@@ -78,6 +76,8 @@ export interface QueryKeys {
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
   /** Tells the model something in its next message, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
+  /** Tells the user something beside the answer, once. Present in calls. */
+  readonly warn?: (text: string) => void;
   /** The first fault of a JSON, JavaScript or TypeScript file by its name and text; null if it parses, and for others.
    * Present in calls. */
   readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;

@@ -43,6 +43,7 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   parentIterationId: "string",
   approve: "function",
   note: "function",
+  warn: "function",
   sourceFault: "function",
   ask: "function",
   runChild: "function",
