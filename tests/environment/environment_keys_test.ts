@@ -95,7 +95,7 @@ Deno.test("the live environment has those keys and no other, of those types", as
   const all = { ...CONVERSATION, ...QUERY };
   const expected = Object.fromEntries(Object.entries(all).filter(([key]) => !NOT_HERE.includes(key)));
   assert.deepEqual(seen["call"], expected);
-  const ofCalls = ["approve", "note", "sourceFault", "ask", "runChild"];
+  const ofCalls = ["approve", "note", "warn", "sourceFault", "ask", "runChild"];
   const outside = Object.fromEntries(Object.entries(expected).filter(([key]) => !ofCalls.includes(key)));
   for (const where of ["activate", "prompt", "nudge"]) {
     const { currentIterationId: _first, ...rest } = seen[where] ?? {};
