@@ -36,7 +36,7 @@ const CHANNELS: Readonly<Record<string, Refused>> = {
   "vis run, a context that is not text": (check) =>
     viaRun(check, async (folder) => {
       const context = join(folder, "context.bin");
-      await Deno.writeFile(context, Uint8Array.of(0xff, 0xfe, 0xff));
+      await Deno.writeFile(context, Uint8Array.of(0x00, 0xff, 0xfe));
       return { context };
     }),
   "vis run, a request that is too large": (check) => viaRun(check, () => ({}), TOO_LARGE),

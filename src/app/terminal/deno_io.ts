@@ -78,10 +78,12 @@ export class DenoIo implements Io {
       }
       parts.push(decoder.decode(bytes, { stream: true }));
     }
+    const text = parts.join("");
     const { replaced } = utf8;
     const count = replaced === 1 ? "1 character of stdin is" : `${replaced} characters of stdin are`;
-    if (replaced > 0) this.stderr(`vis: ${count} not UTF-8, and replaced by U+FFFD\n`);
-    return parts.join("");
+    const isBinary = text.includes("\0"); // the caller refuses it
+    if (replaced > 0 && !isBinary) this.stderr(`vis: ${count} not UTF-8, and replaced by U+FFFD\n`);
+    return text;
   }
 
   async askLine(question: string, { typedNow = false } = {}): Promise<string> {

@@ -182,21 +182,24 @@ export function environmentAddress(
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new ConfigError(`Cannot use ${from}: ${withoutLogin(given)} is not an http or https URL`);
   }
+  if (from === "OLLAMA_HOST") url.hostname = REACHED[url.hostname] ?? url.hostname;
   const path = url.pathname.replace(/\/+$/, "");
   // Some clients want the version in the variable, others append it.
   url.pathname = /\/v\d+\w*$/.test(path) ? path : path + versionPath;
   return { baseUrl: url.href.replace(/\/$/, ""), from };
 }
 
-/** `OLLAMA_HOST` may lack its scheme, its host or its port, and may be what the server listens on. */
+/** The host under which a server is reached that listens on every address. */
+const REACHED: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" };
+
+/** `OLLAMA_HOST` may lack its scheme, its host or its port. */
 function ollamaUrl(given: string): string {
   const [, scheme, rest = ""] = /^(?:(\w+):\/\/)?(.*)$/.exec(given.replace(/^["'\s]+|["'\s]+$/g, "")) ?? [];
   const [, host = "", port, path = ""] =
     /^(\[[^\]]*\]|[\da-f]*:[\da-f:]*:[\da-f:]*|[^:/]*)(?::(\d*))?(\/.*)?$/i.exec(rest) ??
       ["", rest];
   const plain = host.replace(/^\[|\]$/g, "");
-  const reached = plain === "" || plain === "0.0.0.0" ? "127.0.0.1" : plain === "::" ? "::1" : plain;
-  const shown = reached.includes(":") ? `[${reached}]` : reached;
+  const shown = /^[\da-f]*:[\da-f:.]*$/i.test(plain) ? `[${plain}]` : plain || "127.0.0.1";
   return `${scheme ?? "http"}://${shown}${port ? `:${port}` : scheme === undefined ? ":11434" : ""}${path}`;
 }
 

@@ -34,6 +34,8 @@ Deno.test("environmentAddress() reads each variable as the service's own clients
     ["ollama", ":8080", "http://127.0.0.1:8080/v1"],
     ["ollama", "0.0.0.0", "http://127.0.0.1:11434/v1"],
     ["ollama", "0.0.0.0:8080", "http://127.0.0.1:8080/v1"],
+    ["ollama", "0", "http://127.0.0.1:11434/v1"],
+    ["ollama", "0::", "http://[::1]:11434/v1"],
     ["ollama", "http://gpu", "http://gpu/v1"],
     ["ollama", "https://gpu.example", "https://gpu.example/v1"],
     ["ollama", "http://gpu:11434/", "http://gpu:11434/v1"],

@@ -25,7 +25,7 @@ const iteration = z.object({
   error: z.string().nullable(),
   notes: z.array(z.string()),
   budget: z.number().nullable(),
-  blocks: z.array(z.object({ code: z.string(), result: BlockResultSchema })),
+  blocks: z.array(z.object({ code: z.string(), result: BlockResultSchema, diffs: z.array(z.string()) })),
   calls: z.array(z.object({ prompt: z.string(), reply: z.string().nullable(), error: z.string().nullable() })),
   children: z.array(z.looseObject({})).describe("Child queries, each as a query"),
 });

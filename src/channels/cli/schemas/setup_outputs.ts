@@ -40,6 +40,7 @@ export const setupOutputs = {
   "extensions list": z.array(ExtensionSchema),
   "extensions show": ExtensionSchema.extend({ text: z.string().describe("What the model reads about it") }),
   "extensions check": z.array(ExtensionCheckSchema),
+  "extensions test": z.array(ExtensionCheckSchema),
   "extensions new": folder,
   "extensions add": folder,
   "extensions remove": folder,

@@ -47,10 +47,10 @@ export function badInputSuite(launcher: Launcher): void {
         assert.equal(user.mock.requests.length, 0);
       }),
       "binary on stdin": withUser(async (user) => {
-        const input = Uint8Array.from({ length: 4096 }, (_, at) => 128 + at % 128);
+        const input = Uint8Array.from({ length: 4096 }, (_, at) => at % 256);
         refused(await user.run(["run", "what is this"], { input }), {
           code: 2,
-          says: /^vis: Cannot read stdin as text/,
+          says: /^vis: Cannot read stdin: it contains binary data, not text\n$/,
         });
         assert.equal(user.mock.requests.length, 0);
       }),

@@ -85,7 +85,11 @@ export function movedSuite(launcher: Launcher): void {
         const { code, stdout, stderr } = await user.run(["run", "--output", "jsonl", "x"]);
         assert.equal(code, 3);
         assert.match(stderr, /^vis: Cannot use database .*: it was removed or renamed/m);
-        const last = checkEvents(stdout).at(-1);
+        const lines = stdout.trimEnd().split("\n");
+        const ended = JSON.parse(lines.pop() ?? "");
+        assert.equal(ended.type, "error");
+        assert.match(ended.error.message, /^Cannot use database .*: it was removed or renamed/);
+        const last = checkEvents(`${lines.join("\n")}\n`).at(-1);
         assert.ok(last?.type === "failed" && last.result.reason === "unstored", stdout);
         assert.match(last.result.notes.at(-1) ?? "", /: it was removed or renamed/);
         Deno.renameSync(`${user.database}.away`, user.database);
