@@ -163,7 +163,7 @@ function isSame(one: Reply, other: Reply): boolean {
 
 /** What no model writes within one reply: an end of its turn, the beginning of another, or a context of Vis. */
 const NEXT_TURN =
-  /<[|｜](?:im_(?:end|start)|endoftext|end_of_text|eot_id|eom_id|return|call|user|start\|>\s*(?:user|system|developer)|end▁of▁sentence|END_OF_TURN_TOKEN|message_user)|<\/s>|<end_of_turn>|<turn\|>|<seed:eos>|\[(?:EOS|EOT|INST)\]|^[ \t]*\[iter \d+\/\d+\]|<(?:journal|var_index|prior_thinking|attempts|notes)>|^[ \t]*(?:user|human|assistant|tool|system|results?|output|observation)[ \t]*:/im;
+  /<[|｜](?:im_(?:end|start)|end|endoftext|end_of_text|eot_id|eom_id|return|call|user|start\|>\s*(?:user|system|developer)|end▁of▁sentence|END_OF_TURN_TOKEN|message_user)|<\/s>|<end_of_turn>|<turn\|>|<seed:eos>|\[(?:EOS|EOT|INST)\]|^[ \t]*\[iter \d+\/\d+\]|<(?:journal|var_index|prior_thinking|attempts|notes)>|^[ \t]*(?:user|human|assistant|tool|system|results?|output|observation)[ \t]*:/im;
 
 /** The last object in the text that is a reply with code or an answer, before the next turn that a model may have made
  * up; else the first one with thinking only. */

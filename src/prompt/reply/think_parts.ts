@@ -1,4 +1,5 @@
 import { type Fence, findFences, isCode } from "./_code_fences.ts";
+import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { scanJson } from "./_scan_json.ts";
 
 /** How a family of models marks its thinking, where a service leaves the marks in the text. */
@@ -13,7 +14,7 @@ interface Family {
   readonly endsOnlyItself?: true;
 }
 
-const NAMES = "think|thinking|thoughts?|reason|reasoning|reflection|scratchpad";
+const NAMES = "think|thinking|thoughts?|reason|reasoning(?:_content)?|reflection|scratch_?pad|analysis";
 const CHANNEL = "<\\|?channel\\|?>\\s*";
 const HEADER = "[^<{\\n]{0,80}(?:<\\|?constrain\\|?>\\s*\\w*\\s*)?(?:<\\|?message\\|?>|\\n)";
 
@@ -168,13 +169,13 @@ class Parts {
 
   constructor(text: string) {
     this.#text = text;
-    const code = findFences(text).filter((fence) => fence.closed && isCode(fence));
+    const code = findFences(text).filter((fence) => fence.closed && (isCode(fence) || !fence.content.includes("{")));
     this.#fences = new Map(code.map((fence) => [fence.start, fence]));
     this.#marks = [
       new Finder("answer", null, ANSWER),
       ...FAMILIES.map((family) => new Finder("open", family, family.open)),
       ...FAMILIES.filter(({ endsOnlyItself }) => !endsOnlyItself).map((family) =>
-        new Finder("close", family, family.close)
+        new Finder("close", family, family.close.replace(/\|\(\?=.*$/, "")) // a token after the thinking is no mark alone
       ),
       ...[...this.#fences.keys()].length > 0 ? [new Finder("fence", null, "(?<![^\\n])[ \\t]*(?:`{3,}|~{3,})")] : [],
     ];
@@ -209,6 +210,7 @@ class Parts {
       this.#leads ??= kind !== "open" || this.#text.slice(0, index).trim() === "";
       this.#body.push(this.#text.slice(from, index));
       at = from = end;
+      if (kind === "close" && this.#isAnswerAlone(end)) break;
       if (kind !== "open") {
         this.#thinking.push(this.#body.join(""));
         this.#body = [];
@@ -225,6 +227,14 @@ class Parts {
     }
     const thinking = this.#thinking.map((part) => part.trim()).filter((part) => part !== "").join("\n");
     return { thinking, body: this.#body.join(""), unclosed };
+  }
+
+  /** Whether nothing but an answer comes before the end of thinking at `end`, and nothing after it. Code may be a draft. */
+  #isAnswerAlone(end: number): boolean {
+    const before = this.#body.join("").trim();
+    if (!REPLY.test(before) || /[\p{L}\p{N}{]/u.test(this.#text.slice(end))) return false;
+    const reply = jsonOrUndefined(before);
+    return typeof reply === "object" && reply !== null && "final" in reply && !("code" in reply);
   }
 
   #next(at: number): Found | null {

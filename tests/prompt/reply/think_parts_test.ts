@@ -152,3 +152,37 @@ Deno.test("parseReply() and push() take time in proportion to marks and values w
     assert.ok(cpuMs() - begun < 4_000, `${unit} took ${cpuMs() - begun} ms`);
   }
 });
+
+Deno.test("parseReply() a complete reply counts, whatever token or end of thinking comes after it", () => {
+  const reply = JSON.stringify({ final: { answer: "Three lines." } });
+  const tails = ["<|end|>", "<|end|>\n", "<|end|><|endoftext|>", "</think>", "\n</think>", "</thinking>", "[/THINK]"];
+  const replies = [
+    ...tails.map((tail) => reply + tail),
+    `\`\`\`json\n${reply}\n\`\`\`<|end|>`,
+    `<|assistant|>${reply}<|end|>`,
+    `Sure.\n${reply}<|end|>`,
+    `<think>hm</think>${reply}</think>`,
+    `\`\`\`\n<think>\n\`\`\`\n${reply}`,
+    `\`\`\`\n<|channel|>analysis<|message|>\n\`\`\`\n${reply}`,
+  ];
+  for (const text of replies) {
+    const parsed = parseReply(text);
+    assert.equal(parsed.ok && parsed.reply.final?.answer, "Three lines.", text);
+  }
+});
+
+Deno.test("parseReply() code in thinking does not run, also where only its end or nothing else is there", () => {
+  const code = JSON.stringify({ code: [{ expr: "draft()" }] });
+  for (
+    const text of [
+      `<reasoning_content>let me ${code}</reasoning_content>`,
+      `<analysis>${code}</analysis>`,
+      `<scratch_pad>x ${code}</scratch_pad>`,
+      `Let me see: ${code} no</think>`,
+      `${code}</think>${JSON.stringify({ final: { answer: "real" } })}`,
+      `\`\`\`json\n<think>x ${code}</think>{"final":{"answer":"real"}}\n\`\`\``,
+    ]
+  ) {
+    assert.deepEqual(runs(text), [], text);
+  }
+});
