@@ -37,13 +37,22 @@ type Place = Pick<FsContext, "tree" | "guard">;
 
 /** Temporary names for the files that are replaced as a whole. Those that would lose something by that have none. */
 export function temporaryNames(context: Place, items: readonly ChangeItem[]): ReadonlyMap<string, string> {
-  const staysInPlace = ({ path, before }: ChangeItem): boolean => {
-    if (before?.kind !== "file") return false;
-    using folder = openFolder(context, path);
-    return naming(path, () => folder.staysInPlace(lastOf(path)));
+  const staysInPlace = ({ path, before, from = path }: ChangeItem): boolean => {
+    if (before?.kind !== "file" && from === path) return false;
+    using folder = openFolder(context, from);
+    return naming(path, () => folder.staysInPlace(lastOf(from)));
   };
-  const replaced = items.filter((item) => item.after?.kind === "file" && !staysInPlace(item));
+  const replaced = items.filter((item) =>
+    item.after?.kind === "file" && !isOnlyRenamed(item, items) && !staysInPlace(item)
+  );
   return new Map(replaced.map(({ path }) => [path, temporaryOf(path)]));
+}
+
+/** Whether a file that gets another name is to have the contents that it has. */
+function isOnlyRenamed({ from, after }: ChangeItem, items: readonly ChangeItem[]): boolean {
+  const before = from === undefined ? null : items.find(({ path }) => path === from)?.before ?? null;
+  if (before?.kind !== "file" || after?.kind !== "file" || before.mode !== after.mode) return false;
+  return before.bytes.length === after.bytes.length && before.bytes.every((byte, at) => byte === after.bytes[at]);
 }
 
 /** Changes the files as the items specify: writes new ones to temporary names first, then renames and removes
@@ -90,12 +99,16 @@ async function rearrange(context: Place, application: Application): Promise<void
     return;
   }
   const removed = items.filter(({ before, after }) => before !== null && before.kind !== after?.kind).toReversed();
+  const sources = new Set(items.map(({ from }) => from));
   for (const { path, before } of removed.filter(({ before }) => before?.kind !== "dir")) {
     if (pace.due) await pace.rest();
-    if (before) inFolderOf(context, path, (folder, name) => folder.remove(name));
+    if (before && !sources.has(path)) inFolderOf(context, path, (folder, name) => folder.remove(name));
   }
-  for (const { path, before, after } of items) {
-    if (before?.kind !== "file" || after?.kind !== "file" || temporary.has(path)) continue;
+  for (const { path, from } of items) if (from !== undefined) rename(context, { from, to: path });
+  for (const item of items) {
+    const { path, before, after, from } = item;
+    if (before?.kind !== "file" && from === undefined || after?.kind !== "file" || temporary.has(path)) continue;
+    if (isOnlyRenamed(item, items)) continue;
     using folder = openFolder(context, path);
     await folder.overwrite(lastOf(path), after).catch((error: unknown) => {
       throw named(path, error);

@@ -31,7 +31,10 @@ export async function changeFiles(
     context.signal?.throwIfAborted();
     await applyItems(context, { items: all, moves, temporary, keepFull: of.length > 0 });
   } catch (error) {
-    const half = all.map(async (one) => ({ ...one, made: one.after, after: await stateOf(one.after) }));
+    const sources = new Map(renamed(all, moves).map(({ from, to }) => [to, from]));
+    const half = all.map(async (one) => (
+      { ...one, from: sources.get(one.path), made: one.after, after: await stateOf(one.after) }
+    ));
     await putBack(context, await Promise.all(half));
     if (id !== null) await context.checkpoints?.drop(id);
     throw error;
@@ -43,19 +46,32 @@ export async function changeFiles(
   }
 }
 
+/** The files that are renamed. */
+function renamed(items: readonly ChangeItem[], moves: readonly Move[]): readonly Move[] {
+  return items.flatMap(({ path, before, from }): Move[] => {
+    if (from !== undefined) return [{ from, to: path }];
+    const move = moves.find((one) => path === one.from || path.startsWith(`${one.from}/`));
+    return move && before?.kind === "file" ? [{ from: path, to: `${move.to}${path.slice(move.from.length)}` }] : [];
+  });
+}
+
 async function begin(
-  { checkpoints, source }: FsContext,
+  { checkpoints, source, tree }: FsContext,
   { change, of, kept: left, items, temporary, moves }: Required<Change> & {
     readonly temporary: ReadonlyMap<string, string>;
   },
 ): Promise<string | null> {
   if (checkpoints === null) return null;
+  const files = renamed(items, moves);
+  const sources = new Map(files.map(({ from, to }) => [to, from]));
   const kept = [];
-  for (const { path, before, after } of items) {
+  for (const { path, before, after, from } of items) {
     // A part of a file that was written in place is recognized by its bytes before and after.
-    const isWhole = moves.length > 0 || before?.kind !== "file" || temporary.has(path);
+    const isWhole = moves.length > 0 || before?.kind !== "file" && from === undefined || temporary.has(path);
     const state = isWhole ? await stateOf(after) : await checkpoints.keep(after);
-    kept.push({ path, before: await checkpoints.keep(before), after: state });
+    const facts = before?.kind === "file" || sources.has(path) ? tree.look(sources.get(path) ?? path) : null;
+    const link = facts?.kind === "file" && facts.names > 1 ? { link: facts.id } : {};
+    kept.push({ path, before: await checkpoints.keep(before), after: state, ...link });
   }
   const id = checkpoints.newId();
   const own = {
@@ -63,6 +79,7 @@ async function begin(
     of,
     ...(left.length > 0 ? { kept: left } : {}),
     items: kept,
+    ...(files.length > 0 ? { moves: files } : {}),
     temporary: [...temporary.values()],
   };
   await checkpoints.begin({ ...source, id, at: Date.now(), ...own });

@@ -9,6 +9,8 @@ export interface HalfChanged {
   readonly after: State;
   /** What it should become, if that is known. */
   readonly made?: PathSnapshot | undefined;
+  /** The other path from which its file was to be renamed. */
+  readonly from?: string | undefined;
 }
 
 /** Reverts what an unfinished change has changed. What others changed since is kept. */
@@ -18,11 +20,23 @@ export async function putBack(
 ): Promise<void> {
   const place = { ...context, signal: undefined };
   const changed: ChangeItem[] = [];
-  for (const { path, before, after, made = null } of items) {
+  const befores = new Map(items.map(({ path, before }) => [path, before]));
+  /** Where files are that were renamed: by the path at which they were. */
+  const renamed = new Map<string, string>();
+  for (const { path, before, after, made = null, from } of items) {
     const now = await current(place, path);
     if (now === "unknown") continue;
     const state = await stateOf(now);
     if (isSameState(state, await stateOf(before))) continue;
+    const base = from === undefined ? null : befores.get(from) ?? null;
+    if (from !== undefined && base !== null && before === null) {
+      const isOurs = isSameState(state, await stateOf(base)) || isSameState(state, after) ||
+        isMixed(now, { before: base, made });
+      if (!isOurs) continue;
+      renamed.set(from, path);
+      changed.push({ path, before: now, after: null });
+      continue;
+    }
     // Between removing an entry and creating one of another kind, there was nothing.
     const isBetween = now === null && before !== null && after !== null && before.kind !== after.kind;
     if (isBetween || isSameState(state, after) || isMixed(now, { before, made })) {
@@ -32,13 +46,23 @@ export async function putBack(
   const made = changed.filter(({ after }) => after !== null);
   const gone = changed.filter(({ after }) => after === null).toReversed();
   const failed: ChangeItem[] = [];
-  for (const item of [...made, ...gone]) if (!await isReverted(place, item)) failed.push(item);
+  const back = new Set<string>();
+  for (const item of made) {
+    const from = renamed.get(item.path);
+    const source = item.before === null ? changed.find(({ path }) => path === from) : undefined;
+    if (source && await isReverted(place, { ...item, from }, source)) back.add(source.path);
+    else if (!await isReverted(place, item)) failed.push(item);
+  }
+  for (const item of gone) if (!back.has(item.path) && !await isReverted(place, item)) failed.push(item);
   for (const item of failed) await isReverted(place, item); // what was in its way may be gone
 }
 
-async function isReverted(place: Pick<FsContext, "tree" | "guard">, item: ChangeItem): Promise<boolean> {
+async function isReverted(
+  place: Pick<FsContext, "tree" | "guard">,
+  ...items: readonly [ChangeItem, ...ChangeItem[]]
+): Promise<boolean> {
   try {
-    await applyItems(place, { items: [item], temporary: temporaryNames(place, [item]), keepFull: true });
+    await applyItems(place, { items, temporary: temporaryNames(place, items), keepFull: true });
     return true;
   } catch {
     return false;

@@ -17,11 +17,12 @@ export async function recover(context: Place): Promise<number> {
   return abandoned.length;
 }
 
-async function itemsOf({ checkpoints }: Place, { items }: Checkpoint): Promise<readonly HalfChanged[]> {
+async function itemsOf({ checkpoints }: Place, { items, moves = [] }: Checkpoint): Promise<readonly HalfChanged[]> {
+  const sources = new Map(moves.map(({ from, to }) => [to, from]));
   const loaded = await Promise.all(items.map(async ({ path, before, after }) => {
     const snapshot = await checkpoints?.load(before).catch(() => undefined);
     const made = await checkpoints?.load(after).catch(() => null);
-    return snapshot === undefined ? [] : [{ path, before: snapshot, after, made }];
+    return snapshot === undefined ? [] : [{ path, before: snapshot, after, made, from: sources.get(path) }];
   }));
   return loaded.flat();
 }

@@ -10,6 +10,7 @@ import type { FsContext } from "../workspace/context.ts";
 import { type ChangeItem, isSameState, type State, stateOf } from "../checkpoints/snapshot.ts";
 import { askForSecret } from "../workspace/secrets.ts";
 import { takeSnapshot } from "./take_snapshot.ts";
+import type { Facts } from "../tree/tree.ts";
 import { type Written, written } from "./written.ts";
 
 export interface UndoOptions extends UndoChoice {
@@ -50,7 +51,10 @@ export async function undoChanges(
   const changes = chooseChanges(all, { ...choice, force });
   if (changes.length === 0 && choice.changes) return { changes, files: [], kept: [] }; // they were undone before
   if (changes.length === 0) throw nothing(all, choice);
-  const { items, kept } = await itemsOf(context, { changes, checkpoints, force });
+  const { items, kept } = await apart(
+    withRenames(await itemsOf(context, { changes, checkpoints, force }), changes),
+    (path) => context.tree.look(path),
+  );
   if (items.length === 0 && kept.length > 0) throw allKept(kept, choice);
   for (const { path, before, after } of items) {
     if (before?.kind !== "file" && after?.kind !== "file") continue;
@@ -102,11 +106,66 @@ interface Undoing {
   readonly force: boolean;
 }
 
+interface Plan {
+  readonly items: readonly ChangeItem[];
+  readonly kept: readonly Kept[];
+}
+
+/** Renames files back that the changes renamed, so that they stay the same files with all that belongs to them. */
+function withRenames({ items, kept }: Plan, changes: readonly Checkpoint[]): Plan {
+  /** The present names of files by those that they had. */
+  const names = new Map<string, string>();
+  for (const { from, to } of changes.flatMap(({ moves = [] }) => moves)) {
+    const name = names.get(to) ?? to;
+    names.delete(to);
+    names.set(from, name);
+  }
+  const goes = new Set(items.filter(({ before, after }) => before?.kind === "file" && !after).map(({ path }) => path));
+  const renamed = items.map((item) => {
+    const from = names.get(item.path);
+    if (item.before !== null || item.after?.kind !== "file" || from === undefined || !goes.delete(from)) return item;
+    return { ...item, from };
+  });
+  return { items: renamed, kept };
+}
+
+/** Keeps a file that cannot become what it was because another one, which can, is the same file by another name. */
+async function apart({ items, kept }: Plan, look: (path: string) => Facts | null): Promise<Plan> {
+  const written = new Map<string, { readonly path: string; readonly state: State }>();
+  const [own, left]: [ChangeItem[], Kept[]] = [[], []];
+  for (const item of items) {
+    const { path, after, from = path } = item;
+    const id = after?.kind === "file" ? linkOf(look(from)) : null;
+    const state = await stateOf(after);
+    const other = id === null ? undefined : written.get(id);
+    if (other && !isSameState(other.state, state)) {
+      left.push({ path, reason: sharedWith(other.path) });
+      continue;
+    }
+    if (id !== null) written.set(id, { path, state });
+    own.push(item);
+  }
+  const renamed = new Map(kept.map(({ path, reason }) => {
+    const other = written.get(linkOf(look(path)) ?? "");
+    return [path, other && reason === BY_OTHERS ? sharedWith(other.path) : reason];
+  }));
+  return { items: own, kept: [...[...renamed].map(([path, reason]) => ({ path, reason })), ...left] };
+}
+
+function sharedWith(path: string): string {
+  return `is kept: it shares its content with ${path} (hard link)`;
+}
+
+/** The id of a file with several names. */
+function linkOf(facts: Facts | null): string | null {
+  return facts?.kind === "file" && facts.names > 1 ? facts.id : null;
+}
+
 /** Items that lead from the current state to the one before the oldest change, and the paths that are kept. */
 async function itemsOf(
   context: FsContext,
   { changes, checkpoints, force }: Undoing,
-): Promise<{ readonly items: readonly ChangeItem[]; readonly kept: readonly Kept[] }> {
+): Promise<Plan> {
   const { wanted, broken } = composed(changes);
   const items: ChangeItem[] = [];
   const kept: Kept[] = [];
@@ -150,17 +209,62 @@ function modeOf(state: State): number | null {
   return state?.kind === "file" ? state.mode : null;
 }
 
-/** The combined effect of all changes on each path; `broken` are paths that changed between two of them. */
+interface Wanted {
+  /** What should be there now. */
+  readonly from: State;
+  /** What is to be there again. */
+  readonly to: State;
+  /** The file with several names that is or was there. */
+  readonly fromLink: string | undefined;
+  readonly toLink: string | undefined;
+}
+
+/** The combined effect of all changes on each path; `broken` are paths that changed between two of them. What was
+ * written to one name of a file counts for all its names. */
 function composed(changes: readonly Checkpoint[]) {
-  const wanted = new Map<string, { readonly from: State; readonly to: State }>();
+  const paths = new Map<string, Wanted>();
   const broken = new Set<string>();
+  const links = linksOf(changes);
   for (const { items } of changes) {
-    for (const { path, before, after } of items) {
-      const later = wanted.get(path);
-      if (later && !isSameState(later.to, after)) broken.add(path);
-      wanted.set(path, { from: later?.from ?? after, to: before });
-      if (later) wanted.set(path, { from: later.from, to: before });
+    for (const { path, before, after, link } of items) {
+      const later = paths.get(path);
+      const isShared = link !== undefined && link === later?.toLink && later.to?.kind === after?.kind;
+      if (later && !isShared && !isSameState(later.to, after)) broken.add(path);
+      if (link !== undefined && links.get(link)?.isBroken) broken.add(path);
+      const [from, fromLink] = later ? [later.from, later.fromLink] : [after, link];
+      paths.set(path, { from, to: before, fromLink, toLink: link });
     }
   }
+  const wanted = new Map([...paths].map(([path, { from, to, fromLink, toLink }]) => [path, {
+    from: from?.kind === "file" ? withContent(from, links.get(fromLink ?? "")?.from) : from,
+    to: to?.kind === "file" ? withContent(to, links.get(toLink ?? "")?.to) : to,
+  }]));
   return { wanted, broken };
+}
+
+/** The same effect on each file with several names, by its id. */
+function linksOf(changes: readonly Checkpoint[]) {
+  const links = new Map<string, { readonly from: State; readonly to: State; readonly isBroken: boolean }>();
+  for (const { items, moves = [] } of changes) {
+    const befores = new Map<string, State>();
+    const byPath = new Map(items.map((item) => [item.path, item]));
+    for (const { path, before, after, link } of items.toReversed()) {
+      if (link === undefined) continue;
+      const to = moves.find((move) => move.from === path)?.to ?? "";
+      const from = moves.find((move) => move.to === path)?.from ?? "";
+      const made = after ?? byPath.get(to)?.after ?? before;
+      const was = before ?? byPath.get(from)?.before ?? after;
+      const later = links.get(link);
+      // One change may name it twice: the last one counts.
+      const isKnown = befores.has(link) && isSameState(befores.get(link) ?? null, was);
+      const isBroken = later !== undefined && (later.isBroken || !isKnown && !isSameState(later.to, made));
+      befores.set(link, was);
+      links.set(link, { from: later ? later.from : made, to: was, isBroken });
+    }
+  }
+  return links;
+}
+
+function withContent(state: State, content: State | undefined): State {
+  return content?.kind === "file" ? content : state;
 }

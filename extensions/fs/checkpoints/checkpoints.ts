@@ -3,6 +3,14 @@ import { join } from "node:path";
 import { Kernel } from "../tree/kernel.ts";
 import { isSameState, type PathSnapshot, type State, stateOf } from "./snapshot.ts";
 
+export interface StoredItem {
+  readonly path: string;
+  readonly before: State;
+  readonly after: State;
+  /** The id of a file that had several names (hard links): what is written to one is in all of them. */
+  readonly link?: string;
+}
+
 /** One change of files, as stored. */
 export interface Checkpoint {
   /** Sorts by time. */
@@ -17,7 +25,9 @@ export interface Checkpoint {
   /** The user's query, also for a change of a query below it. */
   readonly queryId: string | null;
   readonly iterationId: string | null;
-  readonly items: readonly { readonly path: string; readonly before: State; readonly after: State }[];
+  readonly items: readonly StoredItem[];
+  /** Files that were renamed. */
+  readonly moves?: readonly { readonly from: string; readonly to: string }[];
   /** Files that exist only while it is unfinished. */
   readonly temporary: readonly string[];
 }

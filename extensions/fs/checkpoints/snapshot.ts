@@ -27,6 +27,8 @@ export interface ChangeItem {
   readonly after: PathSnapshot;
   /** The entry that was inspected: the change is refused if it is no longer the same. */
   readonly seen?: Facts | null;
+  /** The file of this other item, which goes, is renamed to this path before its contents are written. */
+  readonly from?: string | undefined;
 }
 
 export async function stateOf(snapshot: PathSnapshot): Promise<State> {

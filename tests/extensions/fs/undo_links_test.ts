@@ -1,0 +1,112 @@
+/** Undo of changes to files with several names, and of what belongs to a file besides its contents. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
+import { Workspace } from "./_workspace.ts";
+
+const ignore = Kernel.shared() === null;
+
+/** Files `a` and `b`, which are one. */
+async function linked(): Promise<Workspace> {
+  const workspace = await Workspace.with({ a: "old\n" });
+  await Deno.link(join(workspace.root, "a"), join(workspace.root, "b"));
+  return workspace;
+}
+
+async function texts(workspace: Workspace): Promise<Record<string, string>> {
+  const names = await workspace.names();
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await workspace.text(name)])));
+}
+
+async function inode(workspace: Workspace, name: string): Promise<number | null> {
+  return (await Deno.stat(join(workspace.root, name))).ino;
+}
+
+type Call = readonly [name: string, ...args: readonly unknown[]];
+
+const CASES: Readonly<Record<string, readonly Call[]>> = {
+  "a move": [["move", "b", "c"]],
+  "a write and a move of the same name": [["writeFile", "b", "2\n"], ["move", "b", "c"]],
+  "a move and a write of the new name": [["move", "b", "c"], ["writeFile", "c", "2\n"]],
+  "a write and a move of the other name": [["writeFile", "a", "1\n"], ["move", "b", "c"]],
+  "writes of both names": [["writeFile", "a", "1\n"], ["writeFile", "b", "2\n"]],
+  "writes and two moves": [["writeFile", "a", "1\n"], ["move", "b", "c"], ["writeFile", "c", "2\n"], [
+    "move",
+    "c",
+    "e",
+  ]],
+  "edits of both names at once": [["edit", [{ path: "a", old: "old", new: "1" }, { path: "b", old: "old", new: "2" }]]],
+};
+
+for (const [name, calls] of Object.entries(CASES)) {
+  Deno.test(`fs.undo() of ${name} restores both names as one file, and a redo repeats it`, { ignore }, async () => {
+    await using workspace = await linked();
+    const before = await inode(workspace, "a");
+    for (const call of calls) await workspace.call(...call as [string, ...unknown[]]);
+    const made = await workspace.text("a");
+    const told = await workspace.call("undo", { steps: calls.length });
+    assert.deepEqual(told.filter((one: object) => "kept" in one), []);
+    assert.deepEqual(await texts(workspace), { a: "old\n", b: "old\n" });
+    assert.deepEqual([await inode(workspace, "a"), await inode(workspace, "b")], [before, before]);
+    const again = await workspace.call("undo", { redo: true });
+    assert.deepEqual(again.filter((one: object) => "kept" in one), []);
+    assert.equal(await workspace.text("a"), made);
+    await workspace.call("undo", { steps: calls.length });
+    assert.deepEqual(await texts(workspace), { a: "old\n", b: "old\n" });
+    assert.deepEqual([await inode(workspace, "a"), await inode(workspace, "b")], [before, before]);
+  });
+}
+
+Deno.test("fs.undo() of writing one name of a file and removing the other restores the text of both", async () => {
+  await using workspace = await linked();
+  await workspace.call("writeFile", "a", "1\n");
+  await workspace.call("remove", "b");
+  await workspace.call("writeFile", "a", "2\n");
+  await workspace.call("undo", { steps: 3 });
+  assert.deepEqual(await texts(workspace), { a: "old\n", b: "old\n" });
+});
+
+Deno.test("fs.undo() keeps both names of a file that somebody else changed, and says so", async () => {
+  await using workspace = await linked();
+  await workspace.call("writeFile", "a", "1\n");
+  await workspace.call("writeFile", "b", "2\n");
+  await workspace.put("a", "mine\n");
+  assert.match(await workspace.refusal("undo", { steps: 2 }), /^Cannot undo: a, b changed since by someone else/);
+  assert.deepEqual(await texts(workspace), { a: "mine\n", b: "mine\n" });
+});
+
+Deno.test("fs.undo() says of a file that became a name of another one that they share their content", async () => {
+  await using workspace = await Workspace.with({ a: "old\n" });
+  await workspace.call("writeFile", "a", "1\n");
+  await Deno.link(join(workspace.root, "a"), join(workspace.root, "b"));
+  await workspace.call("writeFile", "b", "2\n");
+  const told = await workspace.call("undo", { steps: 2 });
+  assert.deepEqual(told.map(({ path, kept }: { path: string; kept?: string }) => [path, kept]), [
+    ["b", undefined],
+    ["a", "is kept: it shares its content with b (hard link)"],
+  ]);
+  assert.deepEqual(await texts(workspace), { a: "1\n", b: "1\n" });
+});
+
+Deno.test(
+  "fs.undo() of a move keeps the extended attributes of a file, also where it was written",
+  { ignore },
+  async () => {
+    await using workspace = await Workspace.with({ "in/a": "old\n" });
+    const run = async (program: string, ...args: readonly string[]) => {
+      const { success, stdout } = await new Deno.Command(program, { args: [...args], cwd: workspace.root }).output();
+      assert.ok(success);
+      return new TextDecoder().decode(stdout);
+    };
+    await run("setfattr", "-n", "user.k", "-v", "v", "in/a");
+    await workspace.call("move", "in/a", "b");
+    await workspace.call("undo");
+    assert.match(await run("getfattr", "-d", "in/a"), /user\.k="v"/);
+    await workspace.call("writeFile", "in/a", "1\n");
+    await workspace.call("move", "in", "out");
+    await workspace.call("undo", { steps: 2 });
+    assert.equal(await workspace.text("in/a"), "old\n");
+    assert.deepEqual(await workspace.names(), ["in"]);
+    assert.match(await run("getfattr", "-d", "in/a"), /user\.k="v"/);
+  },
+);
