@@ -28,7 +28,14 @@ export async function currentFile(
   if (bytes === null) {
     throw new RangeError(`Cannot ${action} ${place.path}: ${sizeText(size)} is over ${most / 1024 / 1024} MB`);
   }
-  const current: CurrentFile = { kind: "file", bytes, mode, owner: { uid, gid }, seen: file.facts };
+  const current: CurrentFile = {
+    kind: "file",
+    bytes,
+    mode,
+    owner: { uid, gid },
+    attributes: file.attributes(),
+    seen: file.facts,
+  };
   const known = context.ledger.find(context.conversationId, `${context.root}/${place.real}`);
   if (known === null) return current;
   if (known.lossy && action === "write") {

@@ -23,7 +23,7 @@ export async function takeSnapshot(
   await new Pace(context.signal).rest();
   using file = context.tree.open(path);
   const bytes = await readWhole(file, { size: file.facts.size, most: MAX_KEPT, signal: context.signal });
-  if (bytes !== null) return { kind: "file", bytes, mode, owner: { uid, gid } };
+  if (bytes !== null) return { kind: "file", bytes, mode, owner: { uid, gid }, attributes: file.attributes() };
   throw new RangeError(`Cannot change ${path}: ${sizeText(facts.size)} is too large to be undone`);
 }
 

@@ -58,5 +58,7 @@ async function snapshotOf(
   }
   const place = confineEntryForWrite(context, path);
   const current = await currentFile(context, place, { action, most: MAX_KEPT });
-  return current && { kind: "file", bytes: current.bytes, mode: current.mode, owner: current.owner };
+  if (current === null) return null;
+  const { bytes, mode, owner, attributes } = current;
+  return { kind: "file", bytes, mode, owner, attributes };
 }

@@ -63,12 +63,26 @@ export async function undoChanges(
   if (!dryRun) {
     const [change, left] = [choice.redo ? "redo" : "undo", kept.map(({ path }) => path)];
     await changeFiles(asOneOf(context, changes), { change, items, of: changes.map(({ id }) => id), kept: left });
+    noteSeparate(context, { items, changes });
   }
   const files: Undone["files"][number][] = [];
   for (const item of items.filter(({ before, after }) => before?.kind !== "dir" && after?.kind !== "dir")) {
     files.push(dryRun ? await shown(item) : await written(context, item));
   }
   return { changes, files, kept };
+}
+
+/** Says which names of a file with several are files of their own now. */
+function noteSeparate(
+  context: FsContext,
+  { items, changes }: { readonly items: readonly ChangeItem[]; readonly changes: readonly Checkpoint[] },
+): void {
+  const removed = changes.flatMap((one) => one.items.filter(({ after, link }) => after === null && link !== undefined));
+  const paths = new Set(removed.map(({ path }) => path));
+  for (const { path, before, after, from } of items) {
+    if (before !== null || after?.kind !== "file" || from !== undefined || !paths.has(path)) continue;
+    context.note(`${path} was one of several names of a file (hard links); it is a file of its own now`);
+  }
 }
 
 function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {

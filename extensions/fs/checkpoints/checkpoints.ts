@@ -87,7 +87,8 @@ export class Checkpoints {
   async load(state: State): Promise<PathSnapshot> {
     if (state?.kind !== "file") return state;
     const bytes = await Deno.readFile(this.#object(state.hash)).catch(() => null);
-    const snapshot: PathSnapshot = bytes && { kind: "file", bytes, mode: state.mode, owner: null };
+    const { mode, attributes } = state;
+    const snapshot: PathSnapshot = bytes && { kind: "file", bytes, mode, owner: null, attributes };
     if (snapshot && isSameState(await stateOf(snapshot), state)) return snapshot;
     throw new Error("Cannot undo the change: the previous content of the file is no longer kept");
   }

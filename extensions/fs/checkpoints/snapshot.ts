@@ -1,5 +1,5 @@
 import { sha256Of } from "../tree/text_bytes.ts";
-import type { Facts, NewFile } from "../tree/tree.ts";
+import type { Attributes, Facts, NewFile } from "../tree/tree.ts";
 
 export interface FileSnapshot extends NewFile {
   readonly kind: "file";
@@ -14,7 +14,13 @@ export type PathSnapshot =
 
 /** A snapshot as stored: the bytes of a file are under their hash. */
 export type State =
-  | { readonly kind: "file"; readonly hash: string; readonly size: number; readonly mode: number | null }
+  | {
+    readonly kind: "file";
+    readonly hash: string;
+    readonly size: number;
+    readonly mode: number | null;
+    readonly attributes?: Attributes;
+  }
   | { readonly kind: "link"; readonly target: string }
   | { readonly kind: "dir"; readonly mode: number | null }
   | null;
@@ -35,11 +41,12 @@ export async function stateOf(snapshot: PathSnapshot): Promise<State> {
   if (snapshot === null) return null;
   if (snapshot.kind === "link") return { kind: "link", target: snapshot.target };
   if (snapshot.kind === "dir") return { kind: "dir", mode: snapshot.mode };
-  const { bytes, mode } = snapshot;
-  return { kind: "file", hash: await sha256Of(bytes), size: bytes.length, mode };
+  const { bytes, mode, attributes } = snapshot;
+  const state = { kind: "file", hash: await sha256Of(bytes), size: bytes.length, mode } as const;
+  return attributes ? { ...state, attributes } : state;
 }
 
-/** Whether two states are the same to a reader; modes are ignored. */
+/** Whether two states are the same to a reader; modes and attributes are ignored. */
 export function isSameState(a: State, b: State): boolean {
   if (a === null || b === null) return a === b;
   if (a.kind === "file" && b.kind === "file") return a.hash === b.hash;

@@ -10,6 +10,7 @@ const SYMBOLS = {
   readlinkat: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
   symlinkat: { name: "syscall", parameters: ["i32", "buffer", "i32", "buffer"], result: "i32" },
   renameat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "buffer", "u32"], result: "i32" },
+  fsetxattr: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32", "i32"], result: "i32" },
   allocate: { name: "syscall", parameters: ["i32", "i32", "i32", "i64", "i64"], result: "i64" },
   numbers: { name: "syscall", parameters: ["i32", "i32", "u32", "u32"], result: "i32" },
   /** Waits for the disk, so it runs on another thread. */
@@ -26,6 +27,8 @@ const CALLS = {
     flock: 73,
     ftruncate: 77,
     flistxattr: 196,
+    fgetxattr: 193,
+    fsetxattr: 190,
     faccessat: 269,
     fallocate: 285,
     fchmod: 91,
@@ -47,6 +50,8 @@ const CALLS = {
     flock: 32,
     ftruncate: 46,
     flistxattr: 13,
+    fgetxattr: 10,
+    fsetxattr: 7,
     faccessat: 48,
     fallocate: 47,
     fchmod: 52,
@@ -77,6 +82,8 @@ const HOW_BYTES = 24;
 const EINTR = 4, EAGAIN = 11, ERANGE = 34;
 const W_OK_AND_X_OK = 0b11, KEEP_SIZE = 1;
 const ATTRIBUTE_BYTES = 4096;
+/** Of an extended attribute, as Linux limits it. */
+const MAX_VALUE = 64 * 1024;
 const LOCK_EX_NB = 0b110;
 const RETRIES = 64;
 
@@ -221,6 +228,19 @@ export class Kernel {
     const count = this.#symbols.buffered(this.#calls.flistxattr, descriptor, into, into.length);
     if (count < 0) return this.#errno() === ERANGE ? ["more than fit"] : []; // the file system has none
     return new TextDecoder().decode(into.subarray(0, count)).split("\0").filter((name) => name !== "");
+  }
+
+  /** Null if it cannot be read. */
+  attribute(descriptor: number, name: string): Bytes | null {
+    const into = new Uint8Array(MAX_VALUE);
+    const count = this.#symbols.readlinkat(this.#calls.fgetxattr, descriptor, terminated(name), into, into.length);
+    return count < 0 ? null : into.subarray(0, count);
+  }
+
+  /** Returns false if that is not permitted. */
+  setAttribute(descriptor: number, name: string, value: Bytes): boolean {
+    const { fsetxattr } = this.#calls;
+    return this.#symbols.fsetxattr(fsetxattr, descriptor, terminated(name), value, value.length, 0) === 0;
   }
 
   /** Whether names can be made and removed in a folder. */

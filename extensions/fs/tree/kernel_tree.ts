@@ -2,6 +2,7 @@ import { type Kernel, OPEN } from "./kernel.ts";
 import { Pace } from "./pace.ts";
 import { nameText } from "./name_text.ts";
 import {
+  type Attributes,
   type Facts,
   type FolderEntry,
   FolderTooLarge,
@@ -121,6 +122,15 @@ class KernelFile extends KernelEntry implements OpenFile {
   seek(to: number): void {
     this.kernel.seek(this.at, to);
   }
+
+  attributes(): Attributes | undefined {
+    const names = this.kernel.attributes(this.at).filter((name) => !SET_BY_SYSTEM.has(name));
+    const found = names.flatMap((name) => {
+      const value = this.kernel.attribute(this.at, name);
+      return value === null ? [] : [[name, value.toBase64()] as const];
+    });
+    return found.length === 0 ? undefined : Object.fromEntries(found);
+  }
 }
 
 class KernelFolder extends KernelEntry implements OpenFolder {
@@ -132,7 +142,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
     return orNull(() => factsOf(this.kernel.stat(this.at, name)));
   }
 
-  async create(name: string, { bytes, mode, owner }: NewFile): Promise<void> {
+  async create(name: string, { bytes, mode, owner, attributes = {} }: NewFile): Promise<void> {
     const flags = OPEN.write | OPEN.create | OPEN.noFollow;
     const at = this.kernel.open(this.at, name, { flags, mode: mode === null ? NEW_FILE : 0o600 });
     try {
@@ -144,6 +154,9 @@ class KernelFolder extends KernelEntry implements OpenFolder {
       // Owner before mode: changing the owner clears some bits of the mode.
       if (owner) this.kernel.setOwner(at, owner);
       if (mode !== null) this.kernel.setMode(at, mode & PLAIN_MODE);
+      for (const [name, value] of Object.entries(attributes)) {
+        if (!SET_BY_SYSTEM.has(name)) this.kernel.setAttribute(at, name, Uint8Array.fromBase64(value));
+      }
       await this.kernel.sync(at);
     } finally {
       this.kernel.close(at);

@@ -30,6 +30,7 @@ export class PathTree implements Tree {
       return {
         facts,
         read: (into) => file.readSync(into) ?? 0,
+        attributes: () => undefined,
         seek: (to) => void file.seekSync(to, Deno.SeekMode.Start),
         [Symbol.dispose]: () => file.close(),
       };

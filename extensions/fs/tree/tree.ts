@@ -42,7 +42,12 @@ export interface OpenFile extends Disposable {
   read(into: Uint8Array<ArrayBuffer>): number;
   /** Goes on from this byte of the file. */
   seek(to: number): void;
+  /** Undefined if it has none that a new file could be given. */
+  attributes(): Attributes | undefined;
 }
+
+/** Extended attributes of a file, of which an access list is one: values in Base64 by name. */
+export type Attributes = Readonly<Record<string, string>>;
 
 export interface NewFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -50,6 +55,8 @@ export interface NewFile {
   readonly mode: number | null;
   /** The owner to set, if permitted. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
+  /** To set, as far as that is permitted. */
+  readonly attributes?: Attributes | undefined;
 }
 
 /** An open folder, which stays the same even if its name changes. Names are single path components; links are not

@@ -74,6 +74,7 @@ const CHANGES: Readonly<Record<string, (at: FsContext) => Promise<unknown>>> = {
   move: (at) => movePath(at, { from: "src", to: "lib/src" }),
   remove: (at) => removePath(at, "src", { recursive: true }),
   undo: (at) => undoChanges(at, { steps: 9 }),
+  undoMove: (at) => undoChanges(at, { steps: 9 }),
 };
 
 const context = await new FsPlaces().of({ workspace, home, conversationId: "c" });

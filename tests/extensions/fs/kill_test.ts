@@ -28,9 +28,13 @@ async function killed(workspace: Workspace, { change, at }: { readonly change: s
 async function prepared(change: string): Promise<Workspace> {
   const workspace = await Workspace.with(FILES);
   await Deno.symlink("c.txt", join(workspace.root, "src/link"));
-  if (change === "overwrite") {
+  if (change === "overwrite" || change === "undoMove") {
     await workspace.put("named.txt", "one two\n");
     await Deno.link(join(workspace.root, "named.txt"), join(workspace.root, "other name.txt"));
+  }
+  if (change === "undoMove") {
+    await workspace.call("edit", "named.txt", { old: "one two", new: "ONE TWO, three" });
+    await workspace.call("move", "named.txt", "new/named.txt");
   }
   if (change !== "undo") return workspace;
   await workspace.call("remove", "src", { recursive: true });
@@ -39,7 +43,7 @@ async function prepared(change: string): Promise<Workspace> {
   return workspace;
 }
 
-for (const change of ["edit", "overwrite", "patch", "move", "remove", "undo"]) {
+for (const change of ["edit", "overwrite", "patch", "move", "remove", "undo", "undoMove"]) {
   Deno.test(`fs.${change}() killed at any moment leaves all or nothing, once the workspace is opened again`, async () => {
     let whole: readonly string[] = [];
     const states: (readonly string[])[] = [];

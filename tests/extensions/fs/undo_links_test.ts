@@ -18,6 +18,12 @@ async function texts(workspace: Workspace): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await workspace.text(name)])));
 }
 
+async function run(workspace: Workspace, program: string, ...args: readonly string[]): Promise<string> {
+  const { success, stdout } = await new Deno.Command(program, { args: [...args], cwd: workspace.root }).output();
+  assert.ok(success);
+  return new TextDecoder().decode(stdout);
+}
+
 async function inode(workspace: Workspace, name: string): Promise<number | null> {
   return (await Deno.stat(join(workspace.root, name))).ino;
 }
@@ -62,8 +68,10 @@ Deno.test("fs.undo() of writing one name of a file and removing the other restor
   await workspace.call("writeFile", "a", "1\n");
   await workspace.call("remove", "b");
   await workspace.call("writeFile", "a", "2\n");
+  workspace.notes.length = 0;
   await workspace.call("undo", { steps: 3 });
   assert.deepEqual(await texts(workspace), { a: "old\n", b: "old\n" });
+  assert.deepEqual(workspace.notes, ["b was one of several names of a file (hard links); it is a file of its own now"]);
 });
 
 Deno.test("fs.undo() keeps both names of a file that somebody else changed, and says so", async () => {
@@ -93,20 +101,35 @@ Deno.test(
   { ignore },
   async () => {
     await using workspace = await Workspace.with({ "in/a": "old\n" });
-    const run = async (program: string, ...args: readonly string[]) => {
-      const { success, stdout } = await new Deno.Command(program, { args: [...args], cwd: workspace.root }).output();
-      assert.ok(success);
-      return new TextDecoder().decode(stdout);
-    };
-    await run("setfattr", "-n", "user.k", "-v", "v", "in/a");
+    await run(workspace, "setfattr", "-n", "user.k", "-v", "v", "in/a");
     await workspace.call("move", "in/a", "b");
     await workspace.call("undo");
-    assert.match(await run("getfattr", "-d", "in/a"), /user\.k="v"/);
+    assert.match(await run(workspace, "getfattr", "-d", "in/a"), /user\.k="v"/);
     await workspace.call("writeFile", "in/a", "1\n");
     await workspace.call("move", "in", "out");
     await workspace.call("undo", { steps: 2 });
     assert.equal(await workspace.text("in/a"), "old\n");
     assert.deepEqual(await workspace.names(), ["in"]);
-    assert.match(await run("getfattr", "-d", "in/a"), /user\.k="v"/);
+    assert.match(await run(workspace, "getfattr", "-d", "in/a"), /user\.k="v"/);
   },
 );
+
+Deno.test("fs.undo() of a removal restores the access list and extended attributes of a file", { ignore }, async () => {
+  await using workspace = await Workspace.with({ "in/a": "old\n" });
+  await run(workspace, "setfacl", "-m", "u:12345:rw,g::r,m::rw", "in/a");
+  await run(workspace, "setfattr", "-n", "user.k", "-v", "v", "in/a");
+  const facts = async () => [
+    await run(workspace, "getfacl", "--omit-header", "--numeric", "in/a"),
+    await run(workspace, "getfattr", "--dump", "in/a"),
+    (await Deno.stat(join(workspace.root, "in/a"))).mode,
+  ];
+  const before = await facts();
+  await workspace.call("writeFile", "in/a", "1\n");
+  await workspace.call("remove", "in", { recursive: true });
+  await workspace.call("undo");
+  assert.deepEqual(await facts(), before);
+  await workspace.call("undo", { redo: true });
+  await workspace.call("undo", { steps: 2 });
+  assert.deepEqual(await facts(), before);
+  assert.equal(await workspace.text("in/a"), "old\n");
+});
