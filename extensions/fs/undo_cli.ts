@@ -32,7 +32,8 @@ export async function undoCli(
   { print, workspace, home, places }: Place & { readonly places: FsPlaces },
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
-  const view = { workspace, home, conversationId: "" };
+  const notes: string[] = [];
+  const view = { workspace, home, conversationId: "", note: (text: string) => void notes.push(text) };
   try {
     if (list) {
       printJson({ changes: await listed(await (await places.of(view)).checkpoints?.list() ?? [], options) });
@@ -42,7 +43,7 @@ export async function undoCli(
       view,
       (at) => undoChanges(at, { scope, ...options, changes: ids?.split(","), cuts: cuts?.split(",").map(cutOf) }),
     );
-    printJson({ changes: changes.map((one) => factsOf(one)), files, kept });
+    printJson({ changes: changes.map((one) => factsOf(one)), files, kept, ...(notes.length > 0 ? { notes } : {}) });
     return kept.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof Error)) throw error;

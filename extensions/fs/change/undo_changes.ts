@@ -167,7 +167,7 @@ async function apart({ items, kept }: Plan, look: (path: string) => Facts | null
 }
 
 function sharedWith(path: string): string {
-  return `is kept: it shares its content with ${path} (hard link)`;
+  return `shares its content with ${path} by a hard link`;
 }
 
 /** The id of a file with several names. */

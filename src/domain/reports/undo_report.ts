@@ -25,6 +25,8 @@ export interface UndoReport {
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
   /** Files of these changes that were left as they are, such as those that others changed since. */
   readonly kept?: readonly { readonly path: string; readonly reason: string }[];
+  /** What else there is to know, such as names that are no longer one file. */
+  readonly notes?: readonly string[];
 }
 
 const MAX_KEPT = 5;

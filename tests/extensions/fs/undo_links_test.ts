@@ -1,7 +1,9 @@
 /** Undo of changes to files with several names, and of what belongs to a file besides its contents. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
 import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
+import { undoCli } from "../../../extensions/fs/undo_cli.ts";
 import { Workspace } from "./_workspace.ts";
 
 const ignore = Kernel.shared() === null;
@@ -91,7 +93,7 @@ Deno.test("fs.undo() says of a file that became a name of another one that they 
   const told = await workspace.call("undo", { steps: 2 });
   assert.deepEqual(told.map(({ path, kept }: { path: string; kept?: string }) => [path, kept]), [
     ["b", undefined],
-    ["a", "is kept: it shares its content with b (hard link)"],
+    ["a", "shares its content with b by a hard link"],
   ]);
   assert.deepEqual(await texts(workspace), { a: "1\n", b: "1\n" });
 });
@@ -132,4 +134,15 @@ Deno.test("fs.undo() of a removal restores the access list and extended attribut
   await workspace.call("undo", { steps: 2 });
   assert.deepEqual(await facts(), before);
   assert.equal(await workspace.text("in/a"), "old\n");
+});
+
+Deno.test("undoCli() reports what the undo noted", async () => {
+  await using workspace = await linked();
+  await workspace.call("remove", "b");
+  let printed = "";
+  const place = { workspace: workspace.root, home: workspace.home, places: new FsPlaces() };
+  assert.equal(await undoCli({ scope: "query" }, { ...place, print: (text) => void (printed += text) }), 0);
+  assert.deepEqual(JSON.parse(printed).notes, [
+    "b was one of several names of a file (hard links); it is a file of its own now",
+  ]);
 });

@@ -72,6 +72,7 @@ function show(report: UndoReport, { io, flags }: { readonly io: Io; readonly fla
   const hint = flags.redo ? "" : " (vis undo --redo reapplies them)";
   if (flags.dryRun) io.stderr(`Would ${flags.redo ? "reapply" : "undo"} ${what} in ${where}\n`);
   else io.stderr(`${flags.redo ? "Reapplied" : "Undid"} ${what} in ${where}${hint}\n`);
+  for (const note of report.notes ?? []) io.stderr(`vis: ${visibleText(note)}\n`);
   const kept = visibleText(keptText(report));
   if (kept !== "") io.stderr(`vis: ${kept}; --force ${flags.redo ? "redoes" : "undoes"} it there too\n`);
 }
