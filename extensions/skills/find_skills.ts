@@ -14,11 +14,15 @@ const PLACES = [".vis/skills", ".claude/skills", "skills"];
 
 /** Skills of the project, then the user's own ones with other names; sorted by name. */
 export async function findSkills(
-  { workspace, home = null }: { readonly workspace: string; readonly home?: string | null },
+  { workspace, home = null, secrets }: {
+    readonly workspace: string;
+    readonly home?: string | null;
+    readonly secrets?: readonly string[] | undefined;
+  },
 ): Promise<readonly Skill[]> {
   const lists = await Promise.all([
-    ...PLACES.map((place) => skillsIn(`${workspace}/${place}`, workspace)),
-    ...(home === null ? [] : [skillsIn(`${home}/skills`)]),
+    ...PLACES.map((place) => skillsIn(`${workspace}/${place}`, { within: workspace, secrets })),
+    ...(home === null ? [] : [skillsIn(`${home}/skills`, { secrets })]),
   ]);
   const found = new Map<string, Skill>();
   for (const skill of lists.flat()) if (!found.has(skill.name)) found.set(skill.name, skill);
@@ -26,7 +30,10 @@ export async function findSkills(
 }
 
 /** `within`: no link of a skill may lead out of this folder. */
-async function skillsIn(root: string, within?: string): Promise<readonly Skill[]> {
+async function skillsIn(
+  root: string,
+  { within, secrets }: { readonly within?: string; readonly secrets: readonly string[] | undefined },
+): Promise<readonly Skill[]> {
   if (!existsSync(root)) return []; // usually, and Deno.readDir would make an error
   const names: string[] = [];
   try {
@@ -38,7 +45,7 @@ async function skillsIn(root: string, within?: string): Promise<readonly Skill[]
     names.sort().slice(0, MAX_SKILLS).map(async (name) => {
       const folder = `${root}/${name}`;
       if (within !== undefined && await realInside(within, folder) === null) return null;
-      const file = await readProjectFile(folder, { path: "SKILL.md", maxChars: MAX_HEAD });
+      const file = await readProjectFile(folder, { path: "SKILL.md", maxChars: MAX_HEAD, secrets });
       return file === null ? null : skillOf(file.text, { name, folder });
     }),
   );

@@ -34,10 +34,10 @@ function shared(env: EnvironmentView): Promise<Found> {
   return found;
 }
 
-async function search({ workspace, home = null }: EnvironmentView): Promise<Found> {
+async function search({ workspace, home = null, secrets }: EnvironmentView): Promise<Found> {
   const [files, skills] = await Promise.all([
-    Promise.all(FILES.map((path) => readProjectFile(workspace, { path, maxChars: MAX_CHARS }))),
-    findSkills({ workspace, home }),
+    Promise.all(FILES.map((path) => readProjectFile(workspace, { path, maxChars: MAX_CHARS, secrets }))),
+    findSkills({ workspace, home, secrets }),
   ]);
   const notes: string[] = [];
   const seen = new Set<string>();

@@ -27,8 +27,8 @@ export default defineExtension({
     }),
     fn(
       "list",
-      async ({ workspace, home = null }: EnvironmentView) =>
-        (await findSkills({ workspace, home })).map(({ name, description }) => ({ name, description })),
+      async ({ workspace, home = null, secrets }: EnvironmentView) =>
+        (await findSkills({ workspace, home, secrets })).map(({ name, description }) => ({ name, description })),
       {
         doc: "All skills.",
         args: z.tuple([]),
@@ -39,15 +39,15 @@ export default defineExtension({
 });
 
 async function read(
-  { workspace, home = null }: EnvironmentView,
+  { workspace, home = null, secrets }: EnvironmentView,
   { name, path = "SKILL.md" }: { readonly name: string; readonly path: string | undefined },
 ): Promise<string> {
-  const skills = await findSkills({ workspace, home });
+  const skills = await findSkills({ workspace, home, secrets });
   const skill = skills.find((one) => one.name === name);
   if (!skill) {
     throw new Error(`Cannot read skill ${name}: there are ${skills.map((one) => one.name).join(", ") || "none"}`);
   }
-  const file = await readProjectFile(skill.folder, { path, maxChars: MAX_CHARS });
+  const file = await readProjectFile(skill.folder, { path, maxChars: MAX_CHARS, secrets });
   if (file === null) throw new Error(`Cannot read ${path} of skill ${name}: it is not in its folder`);
   return file.cut ? `${file.text}\n[cut at ${MAX_CHARS} characters]` : file.text;
 }

@@ -1,15 +1,22 @@
 import { existsSync } from "node:fs";
+import { relative } from "node:path";
+import { isSecretFile } from "@vis/extension";
 
-/** Text of a file below a folder, cut to `maxChars`; null if it is missing, or if its links lead outside, since a
- * repository may come from anyone. */
+/** Text of a file below a folder, cut to `maxChars`; null if it is missing, or if its links lead outside or to a file that
+ * may hold keys, since a repository may come from anyone. */
 export async function readProjectFile(
   root: string,
-  { path, maxChars }: { readonly path: string; readonly maxChars: number },
+  { path, maxChars, secrets = [] }: {
+    readonly path: string;
+    readonly maxChars: number;
+    readonly secrets?: readonly string[] | undefined;
+  },
 ): Promise<{ readonly text: string; readonly cut: boolean } | null> {
   if (!existsSync(`${root}/${path}`)) return null;
   try {
     const real = await realInside(root, `${root}/${path}`);
     if (real === null || !(await Deno.stat(real)).isFile) return null;
+    if (isSecretFile(relative(await Deno.realPath(root), real), secrets)) return null;
     using file = await Deno.open(real);
     // A character is one to four bytes.
     const bytes = new Uint8Array(maxChars * 4 + 1);

@@ -103,7 +103,9 @@ Deno.test(`what commands print as JSON is what docs/generated/outputs.schema.jso
   }
   await told("config schema", "config schema");
   await user.write("plain.txt", "");
-  for (const line of ["list", "show fs", "new mine", "check mine", "test mine", "add mine", "remove my.mine", "trust"]) {
+  for (
+    const line of ["list", "show fs", "new mine", "check mine", "test mine", "add mine", "remove my.mine", "trust"]
+  ) {
     await told(`extensions ${line.split(" ")[0]}`, `extensions ${line} --json`);
   }
   await told("mcp add", "mcp add --json --no-check files files-server -- --root x");

@@ -1,8 +1,9 @@
-import { type EnvironmentView, isSecretFile } from "@vis/extension";
+import type { EnvironmentView } from "@vis/extension";
 import { refuseFiltered } from "./filtered.ts";
 import { Git } from "../program/git.ts";
 import { plainReason, unmatchedPath } from "../program/git_error.ts";
 import { missingFile } from "./missing_file.ts";
+import { newSecrets } from "./new_secrets.ts";
 import { isPrinted, printedName } from "../output/quoted_name.ts";
 import { type FileStatus, readStatus } from "./status.ts";
 
@@ -29,8 +30,8 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   const changed = files.filter((file) => file.untracked || file.changed || file.conflict)
     .filter(({ path }) => printed.length === 0 || list.some((one) => one === path || path.startsWith(`${one}/`)));
   // From then on, git would show it without a question.
-  const secret = changed.find(({ path, untracked }) => untracked && isSecretFile(path, env.secrets ?? []));
-  if (secret) throw new Error(`Cannot add ${secret.path}: it may hold keys; name other paths, or ignore it`);
+  const [secret] = await newSecrets(git, { paths: changed.map(({ path }) => path), secrets: env.secrets ?? [] });
+  if (secret !== undefined) throw new Error(`Cannot add ${secret}: it may hold keys; name other paths, or ignore it`);
   await refuseFiltered(git, changed.map(({ path }) => path));
   const input = list.map((path) => `${printedName(path)}\n`).join("");
   const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });

@@ -4,6 +4,7 @@ import { pathArguments } from "../program/paths.ts";
 import { type Diff, PatchReader } from "../output/patch_reader.ts";
 import { RecordReader } from "../output/record_reader.ts";
 import { checkedRef, refError } from "../program/refs.ts";
+import { newSecrets } from "./new_secrets.ts";
 
 export interface DiffOptions {
   /** The older side: by default the index, or the last commit with `staged`. */
@@ -59,5 +60,20 @@ export async function diff(env: EnvironmentView, options: DiffOptions = {}): Pro
   );
   reader.end();
   if (code !== 0) throw await refError(git, { cannot: "Cannot compare", stderr, refs });
-  return patch.diff;
+  return await withoutNewSecrets(git, { diff: patch.diff, env });
+}
+
+/** Names new files that may hold keys without their lines. */
+async function withoutNewSecrets(
+  git: Git,
+  { diff, env: { secrets = [] } }: { readonly diff: Diff; readonly env: EnvironmentView },
+): Promise<Diff> {
+  const hidden = await newSecrets(git, { paths: diff.files.flatMap(({ path, from = path }) => [path, from]), secrets });
+  if (hidden.size === 0) return diff;
+  const files = diff.files.map((file) =>
+    hidden.has(file.path) || hidden.has(file.from ?? "")
+      ? { ...file, hunks: [], left: file.added + file.deleted }
+      : file
+  );
+  return { ...diff, files };
 }

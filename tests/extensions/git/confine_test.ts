@@ -281,3 +281,32 @@ Deno.test("git.add() adds no new file that may hold keys, so that no diff shows 
     assert.equal((await add(asking, [".gitignore", "keys"])).files.length, 1);
   });
 });
+
+Deno.test(
+  "git.add() and git.diff() show no file that may hold keys before it is committed, whatever a command staged",
+  { ignore },
+  async () => {
+    await repository(async ({ env, git, write }) => {
+      const asking = { ...env, secrets: [".env*"] };
+      await write(".env", "# hidden\n");
+      await git("add", ".env"); // as a command does, which sees another text
+      await write(".env", SECRET);
+      for (const options of [{}, { from: "HEAD" }]) {
+        const shown = await diff(asking, options);
+        assert.deepEqual(shown.files.map(({ path, hunks, left }) => [path, hunks, left! > 0]), [[".env", [], true]]);
+        assert.ok(!JSON.stringify(shown).includes(SECRET));
+      }
+      await git("reset", "--quiet");
+      await git("add", "--intent-to-add", ".env");
+      await assert.rejects(add(asking, [".env"]), /Cannot add \.env: it may hold keys/);
+      assert.ok(!JSON.stringify(await diff(asking)).includes(SECRET));
+      await git("add", ".env");
+      await git("commit", "--quiet", "--message", "the user's own");
+      await write(".env", "changed\n");
+      assert.ok(
+        JSON.stringify(await diff(asking)).includes(SECRET),
+        "committed before: git shows it as it always does",
+      );
+    });
+  },
+);

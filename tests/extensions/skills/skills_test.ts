@@ -13,7 +13,7 @@ function skillText(name: string, description: string): string {
 async function activeIn(workspace: string, home: string | null = null) {
   const registry = new ExtensionRegistry({ log: recordingLog().log, home });
   registry.register(skills);
-  const env = { ...VIEW, workspace };
+  const env = { ...VIEW, workspace, secrets: [".env*"] };
   const active = await registry.activate(env);
   const call = (name: string, ...args: unknown[]) =>
     active.call(`skills.${name}`, args, { env, signal: new AbortController().signal });
@@ -114,4 +114,14 @@ Deno.test("skills: nothing outside is read, by no link and no path", () =>
     for (const path of ["link.md", "../../../../secret", join(folder, "secret"), "."]) {
       await assert.rejects(call("read", "a", path), /it is not in its folder/, path);
     }
+  }));
+
+Deno.test("skills: no link brings a file that may hold keys into the prompt or to the model", () =>
+  withFolder(async (folder) => {
+    await write(folder, { ".env": "KEY=the-secret", ".vis/skills/a/SKILL.md": skillText("a", "Does it.") });
+    await Deno.symlink(".env", join(folder, "AGENTS.md"));
+    await Deno.symlink("../../../.env", join(folder, ".vis/skills/a/keys.md"));
+    const { block, call } = await activeIn(folder);
+    assert.ok(!block.includes("the-secret"));
+    await assert.rejects(call("read", "a", "keys.md"), /Cannot read keys\.md of skill a/);
   }));
