@@ -1,5 +1,6 @@
 /** Files, ports and sockets of which a test grants one and tries its neighbours. Each says whether it was reached. */
 import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 
@@ -22,7 +23,10 @@ export class GrantTargets implements AsyncDisposable {
   readonly #servers: Server[] = [];
   readonly #udp = createSocket("udp4", () => this.contacts.push("udp"));
 
-  constructor(readonly folder: string, readonly port: number, readonly otherPort: number) {}
+  port = 0;
+  otherPort = 0;
+
+  constructor(readonly folder: string) {}
 
   static async open(): Promise<GrantTargets> {
     const folder = Deno.realPathSync(Deno.makeTempDirSync());
@@ -34,16 +38,34 @@ export class GrantTargets implements AsyncDisposable {
     Deno.symlinkSync(join(folder, "other"), join(folder, "data/folder"));
     Deno.symlinkSync(join(folder, "data/a"), join(folder, "data/inner"));
     Deno.symlinkSync(join(folder, "other/made"), join(folder, "out/link"));
-    const [port, otherPort] = await twoPorts();
-    const targets = new GrantTargets(folder, port, otherPort);
-    await targets.#listen(port, "127.0.0.1");
-    await targets.#listen(port, "127.0.0.2");
-    await targets.#listen(otherPort, "127.0.0.1");
-    await new Promise<void>((done) => targets.#udp.bind(port, "127.0.0.1", done));
-    const unix = createServer((socket) => (targets.contacts.push("unix"), socket.destroy()));
-    await new Promise<void>((done) => unix.listen(join(folder, "socket"), done));
-    targets.#servers.push(unix);
-    return targets;
+    for (let time = 1;; time++) {
+      const targets = new GrantTargets(folder);
+      try {
+        await targets.#begin();
+        return targets;
+      } catch (error) {
+        await targets.#end();
+        // Another process has the port at the other address, or for UDP.
+        if (time === 20 || !(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+      }
+    }
+  }
+
+  async #begin(): Promise<void> {
+    this.port = await this.#listen(0, "127.0.0.1");
+    this.otherPort = await this.#listen(0, "127.0.0.1");
+    await this.#listen(this.port, "127.0.0.2");
+    this.#udp.bind(this.port, "127.0.0.1");
+    await once(this.#udp, "listening");
+    const unix = createServer((socket) => (this.contacts.push("unix"), socket.destroy()));
+    unix.listen(join(this.folder, "socket"));
+    await once(unix, "listening");
+    this.#servers.push(unix);
+  }
+
+  async #end(): Promise<void> {
+    this.#udp.close();
+    for (const server of this.#servers) await new Promise((done) => server.close(done));
   }
 
   text(name: string): string {
@@ -56,30 +78,23 @@ export class GrantTargets implements AsyncDisposable {
     return this.contacts.splice(0).sort();
   }
 
-  async #listen(port: number, host: string): Promise<void> {
+  /** Resolves with the port; 0 asks for a free one. */
+  async #listen(asked: number, host: string): Promise<number> {
     const server = createServer((socket) => {
       this.contacts.push(`${host}:${port === this.port ? "granted" : "other"}`);
       socket.on("error", () => {});
       socket.once("data", () => socket.end(BODY));
     });
-    await new Promise<void>((done) => server.listen(port, host, done));
+    server.listen(asked, host);
+    await once(server, "listening");
     this.#servers.push(server);
+    const address = server.address();
+    const port = typeof address === "object" && address ? address.port : 0;
+    return port;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#udp.close();
-    for (const server of this.#servers) await new Promise((done) => server.close(done));
+    await this.#end();
     Deno.removeSync(this.folder, { recursive: true });
   }
-}
-
-async function twoPorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
-  for (const server of servers) await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === "object" && address ? address.port : 0;
-  });
-  for (const server of servers) await new Promise((done) => server.close(done));
-  return [ports[0] ?? 0, ports[1] ?? 0];
 }
