@@ -54,8 +54,8 @@ export interface ResolveParts {
 }
 
 /** One provider of the configuration, or a preset. `sole`: it is the only one requested, so VIS_API_KEY and
- * VIS_BASE_URL apply to it. `typed`: a key to use instead of those that are found. Throws `ConfigError` if it is unknown or has no usable address; a missing key is not an
- * error. */
+ * VIS_BASE_URL apply to it. `typed`: a key to use instead of those that are found. Throws `ConfigError` if it is
+ * unknown or has no usable address; a missing key is not an error. */
 export async function resolveProvider(
   name: string,
   { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },

@@ -18,7 +18,8 @@ export interface ServerTokens {
 }
 
 /** The list of `--tokens` or `server.tokensFile`, otherwise the single token of `serverToken`; and the tokens of the
- * issuer in `server.jwt`, if there is one. Throws `ConfigError` for tokens that cannot be used, and `UsageError` if both are set. */
+ * issuer in `server.jwt`, if there is one. Throws `ConfigError` for tokens that cannot be used, and `UsageError` if
+ * both are set. */
 export async function serverTokens(
   request: Pick<ServeRequest, "token" | "tokenFile" | "tokens">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },

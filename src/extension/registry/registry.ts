@@ -148,7 +148,8 @@ export class ExtensionRegistry {
   }
 
   /** Asks every extension whether it is active and renders its prompt. What throws is logged: an extension whose
-   * `activate` throws is left out, one whose `prompt` throws has only its symbols. `own` returns the keys that belong to one extension. Throws as `installOrder` does. */
+   * `activate` throws is left out, one whose `prompt` throws has only its symbols. `own` returns the keys that belong
+   * to one extension. Throws as `installOrder` does. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     const faults: ExtensionFault[] = [];
     await this.#extend({ env, own, faults });
