@@ -1,5 +1,7 @@
+import { REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import type { CheckResult } from "../../channels/channel.ts";
+import { answerInTime } from "../../extension/answer_in_time.ts";
 import { discoverFolders } from "../../extension/loading/discover.ts";
 import type { DoctorContext } from "../../extension/spec.ts";
 import type { ProgramWalls } from "../../extension/spawned.ts";
@@ -85,7 +87,8 @@ async function askExtensions(
   const { workspace, home } = settings;
   const asked = loaded.map(async ({ namespace, doctor }): Promise<readonly CheckResult[]> => {
     try {
-      return await doctor?.({ config: registry.configOf(namespace), ...spawns, workspace, home }) ?? [];
+      const asked = () => doctor?.({ config: registry.configOf(namespace), ...spawns, workspace, home });
+      return await answerInTime(asked, { clock: REAL_CLOCK }) ?? [];
     } catch (error) {
       const fix = "This is a fault of the extension; exclude it with extensions.deny";
       return [{ name: `extension: ${namespace}`, state: "warn", found: messageOf(error), fix }];

@@ -1,5 +1,7 @@
 import { dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
+import { answerInTime } from "../answer_in_time.ts";
 import type { ExtensionFolder } from "./extension_folder.ts";
 import type { ManifestEntry } from "./manifest.ts";
 import { type ReadRealmModule, withScripts } from "../realm_scripts.ts";
@@ -17,6 +19,8 @@ export interface ImportOptions {
   readonly readModule: ReadModule;
   /** Reads the files of `modules`. If absent, an extension that has modules is refused. */
   readonly readRealmModule?: ReadRealmModule;
+  /** For the time limit of a module's top-level `await`. */
+  readonly clock?: Pick<Clock, "sleep">;
 }
 
 const CODE = /(?<!\.d)\.m?[jt]s$/;
@@ -77,7 +81,8 @@ async function importModule(
 ): Promise<unknown> {
   const copy = await copyOf(folder, options);
   for (const name of options.shims) Reflect.set(globalThis, Symbol.for(SHIMS[name].key), await SHIMS[name].load());
-  return await import(pathToFileURL(join(copy, `${path}.mjs`)).href);
+  const load = (): Promise<unknown> => import(pathToFileURL(join(copy, `${path}.mjs`)).href);
+  return await answerInTime(load, { clock: options.clock ?? REAL_CLOCK });
 }
 
 /** What is loaded must match what the user was shown. */

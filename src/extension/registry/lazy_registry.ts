@@ -1,6 +1,8 @@
 import { tenantHome } from "../../domain/records/tenant_home.ts";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Log } from "../../logging/log.ts";
+import { answerInTime } from "../answer_in_time.ts";
 import { callView } from "./call_view.ts";
 import { type ExtensionDescription, type LiveParts, PROMPT_PLACE } from "./description.ts";
 import { scopeOf } from "./log_scope.ts";
@@ -31,6 +33,8 @@ export interface LazyRegistryOptions {
   /** Schedules `work` for after the query has started, so that the first call finds the registry loaded. */
   readonly soon: (work: () => void) => void;
   readonly log?: Log;
+  /** For the time limits of what extensions are asked. */
+  readonly clock?: Pick<Clock, "sleep">;
   /** Vis's own folder. */
   readonly home?: string | null;
 }
@@ -71,12 +75,12 @@ export class LazyRegistry implements ExtensionSource {
     this.#loaded?.release?.(envId);
   }
 
-  /** Null if it is not active or failed to answer. */
+  /** Null if it is not active or failed to answer in time. */
   async #ask(
     description: ExtensionDescription,
     { env, own }: { readonly env: EnvironmentView; readonly own: OwnKeys | undefined },
   ): Promise<Part | null> {
-    const { home, live = {}, real = {}, log } = this.#options;
+    const { home, live = {}, real = {}, log, clock = REAL_CLOCK } = this.#options;
     const { namespace, block } = description;
     const source = real[namespace];
     if (source) return await source.activate(env, own);
@@ -89,9 +93,10 @@ export class LazyRegistry implements ExtensionSource {
         ...own?.(namespace),
         ...(home === undefined ? {} : { home: tenantHome(home, env.tenant) }),
       });
-      if (!(await parts.activate(view))) return null;
+      if (!(await answerInTime(() => parts.activate(view), { clock }))) return null;
       phase = "prompt";
-      return partOf(description, withPrompt(description, (await parts.prompt(view)).trim()));
+      const prompt = await answerInTime(() => parts.prompt(view), { clock });
+      return partOf(description, withPrompt(description, prompt.trim()));
     } catch (error) {
       log?.error("extension.failed", { ext: namespace, phase, error: messageOf(error), ...scopeOf(env) });
       return phase === "prompt" ? partOf(description, withPrompt(description, "")) : null;

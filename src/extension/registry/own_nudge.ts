@@ -1,5 +1,7 @@
+import type { Clock } from "../../domain/kit/clock.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Log } from "../../logging/log.ts";
+import { answerInTime, TookTooLong } from "../answer_in_time.ts";
 import { scopeOf } from "./log_scope.ts";
 import type { ExtensionFault } from "./registry.ts";
 import type { EnvironmentView, NudgeContext } from "../spec.ts";
@@ -8,24 +10,28 @@ import type { NormalExtension } from "../validate_extension.ts";
 const MAX_CHARS = 200;
 
 /** Makes an extension's nudge safe: it is called only while the extension is active, errors are logged, and the result
- * is one line of bounded length or null. */
+ * is one line of bounded length or null. One that took too long is not called again, since every step would wait. */
 export function ownNudge(
   extension: NormalExtension,
-  { log, view, faults }: {
+  { log, clock, view, faults }: {
     readonly log: Log;
+    readonly clock: Pick<Clock, "sleep">;
     readonly view: (env: EnvironmentView) => EnvironmentView;
     /** Takes what throws. */
     readonly faults: ExtensionFault[];
   },
 ): { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> } {
   const { namespace } = extension;
+  let isSlow = false;
   return {
     namespace,
     async nudge(ctx) {
+      if (isSlow) return null;
       try {
         const environment = view(ctx.environment);
-        if (!extension.nudge || !(await extension.activate(environment))) return null;
-        const said: unknown = await extension.nudge({ ...ctx, environment });
+        const asked = async (): Promise<unknown> =>
+          await extension.activate(environment) ? await extension.nudge?.({ ...ctx, environment }) : null;
+        const said = await answerInTime(asked, { clock });
         if (typeof said !== "string" || said.trim() === "") return null;
         const line = said.trim().replace(/\s*[\r\n]+\s*/g, " ");
         if (line.length <= MAX_CHARS) return line;
@@ -37,6 +43,7 @@ export function ownNudge(
         });
         return `${line.slice(0, MAX_CHARS - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
       } catch (error) {
+        isSlow = error instanceof TookTooLong;
         faults.push({ namespace, phase: "nudge", error });
         const scope = scopeOf(ctx.environment);
         log.warn("extension.failed", { ext: namespace, phase: "nudge", error: messageOf(error), ...scope });

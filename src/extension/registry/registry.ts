@@ -1,4 +1,5 @@
 import type { CallOutcome } from "../../domain/calls/host_call.ts";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import type { CallAction } from "../../domain/calls/call_action.ts";
 import type { Log } from "../../logging/log.ts";
@@ -13,6 +14,7 @@ import { joinParts, type Part } from "./join_parts.ts";
 import { type OwnCall, type OwnKeys, ownView } from "./own_view.ts";
 import type { OffPart } from "./off_part.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
+import { ANSWER_MS, answerInTime, EXTEND_MS } from "../answer_in_time.ts";
 import { scriptsOf } from "../realm_scripts.ts";
 import type { EnvironmentView, Extension, NudgeContext, ReplyExample } from "../spec.ts";
 import { type NormalExtension, validateExtension } from "../validate_extension.ts";
@@ -74,6 +76,8 @@ export interface RegistryOptions extends SettingSources {
   readonly home?: string | null;
   /** Namespace to its section of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** For the time limits of what extensions are asked. */
+  readonly clock?: Pick<Clock, "sleep">;
   /** Loads the extension that `env.load` names. */
   readonly load?: (ref: string) => Promise<Extension>;
 }
@@ -147,9 +151,9 @@ export class ExtensionRegistry {
     return this.#installed();
   }
 
-  /** Asks every extension whether it is active and renders its prompt. What throws is logged: an extension whose
-   * `activate` throws is left out, one whose `prompt` throws has only its symbols. `own` returns the keys that belong
-   * to one extension. Throws as `installOrder` does. */
+  /** Asks every extension whether it is active and renders its prompt. What throws or takes too long is logged: an
+   * extension whose `activate` fails is left out, one whose `prompt` fails has only its symbols. `own` returns the keys
+   * that belong to one extension. Throws as `installOrder` does. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     const faults: ExtensionFault[] = [];
     await this.#extend({ env, own, faults });
@@ -173,7 +177,8 @@ export class ExtensionRegistry {
   async #extend({ env, own, faults = [] }: ViewOf): Promise<void> {
     for (const extension of this.#installed()) {
       try {
-        for (const one of await extension.extend?.(this.#view(extension, { env, own })) ?? []) {
+        const asked = () => extension.extend?.(this.#view(extension, { env, own }));
+        for (const one of await this.#answer(asked, EXTEND_MS) ?? []) {
           this.#addQuietly(one, { env, own, faults });
         }
       } catch (error) {
@@ -227,17 +232,21 @@ export class ExtensionRegistry {
     const { namespace } = extension;
     const view = this.#view(extension, of);
     try {
-      if (!(await extension.activate(view))) return null;
+      if (!(await this.#answer(() => extension.activate(view)))) return null;
     } catch (error) {
       this.#failed({ namespace, phase: "activate", error }, of);
       return null;
     }
     try {
-      return ownPart(extension, await extension.prompt(view));
+      return ownPart(extension, await this.#answer(() => extension.prompt(view)));
     } catch (error) {
       this.#failed({ namespace, phase: "prompt", error }, of);
       return ownPart(extension, "");
     }
+  }
+
+  async #answer<T>(ask: () => T, ms = ANSWER_MS): Promise<Awaited<T>> {
+    return await answerInTime(ask, { ms, clock: this.#options.clock ?? REAL_CLOCK });
   }
 
   #collect(active: readonly OwnPart[], { own, faults }: Omit<ViewOf, "env">): ActiveExtensions {
@@ -267,7 +276,8 @@ export class ExtensionRegistry {
   #withNudge(part: OwnPart, { own, faults = [] }: Omit<ViewOf, "env">): Part {
     const { extension } = part;
     const view = (env: EnvironmentView): EnvironmentView => this.#view(extension, { env, own });
-    return { ...part, nudges: extension.nudge ? [ownNudge(extension, { log: this.#log, view, faults })] : [] };
+    const { clock = REAL_CLOCK } = this.#options;
+    return { ...part, nudges: extension.nudge ? [ownNudge(extension, { log: this.#log, clock, view, faults })] : [] };
   }
 }
 

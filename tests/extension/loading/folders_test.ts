@@ -5,6 +5,7 @@ import { readExtensionFolder } from "../../../src/extension/loading/extension_fo
 import { loadShipped } from "../../../src/extension/loading/loader.ts";
 import { manifestOf, moduleOf, optionsIn, write } from "./_folders.ts";
 import { recordingLog, sample } from "../_sample.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 const { log } = recordingLog();
@@ -258,4 +259,16 @@ Deno.test("loadShipped() over a workspace that is only read: parts that say so, 
     assert.deepEqual(await names("off", "onByDefault: false", { writable: false }), undefined);
     const shipped = { one: () => Promise.resolve({ default: sample() }) };
     assert.deepEqual((await loadShipped(shipped, { log, locked: { writable: false } })).loaded, []);
+  }));
+
+Deno.test("loadShipped() leaves out a module whose top-level await never settles", () =>
+  withFolder(async (folder) => {
+    await write(folder, { "x/vis.json": manifestOf(), "x/mod.ts": moduleOf("", "await new Promise(() => {});") });
+    const { loaded, skipped } = await loadShipped({}, {
+      log,
+      folders: [{ place: "home", path: join(folder, "x") }],
+      folderOptions: { ...optionsIn(folder), clock: new FakeClock() },
+    });
+    assert.deepEqual(loaded, []);
+    assert.match(skipped[0]?.reason ?? "", /Cannot load test\.a: Cannot wait over 30 s/);
   }));

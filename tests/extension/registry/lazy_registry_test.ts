@@ -10,6 +10,7 @@ import {
 import { LazyRegistry } from "../../../src/extension/registry/lazy_registry.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import { type Extension, value } from "../../../src/extension/spec.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
 import { recordingLog, sample, twice, VIEW } from "../_sample.ts";
 
 const options = { env: VIEW, signal: new AbortController().signal };
@@ -153,4 +154,18 @@ Deno.test("LazyRegistry is the registry once that is loaded: what an environment
   await first.call("a.twice", [1], options);
   const later = await registry.activate(VIEW);
   assert.deepEqual(later.blocks, first.blocks);
+});
+
+Deno.test("LazyRegistry leaves out live parts that never settle", async () => {
+  const [one] = await Promise.all(extensions().map((extension) => describe(extension)));
+  assert.ok(one);
+  const live = { activate: () => new Promise(() => {}), prompt: () => "" };
+  const registry = new LazyRegistry({
+    described: [one],
+    live: { "test.a": () => Promise.resolve({ default: live }) },
+    load: () => Promise.reject(new Error("not needed")),
+    soon: () => {},
+    clock: new FakeClock(),
+  });
+  assert.deepEqual((await registry.activate(VIEW)).list, []);
 });

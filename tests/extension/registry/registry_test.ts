@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { HostCallError } from "../../../src/domain/errors.ts";
 import { type ActiveExtensions, ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import { type EnvironmentView, type Extension, type NudgeContext, value } from "../../../src/extension/spec.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
 import { recordingLog, sample, twice, VIEW } from "../_sample.ts";
 
 function registryOf(...extensions: Extension[]) {
@@ -270,4 +271,28 @@ Deno.test("doc() of an alias lists the functions that its block leaves out", asy
   assert.ok(active.blocks.every((block) => !block.includes("hidden")));
   assert.match(active.doc("hidden") ?? "", /^[^\n]+\nhidden\.twice\(n\): number {2}\/\/ [^\n]+$/);
   assert.equal(active.doc("plain")?.match(/plain\.twice/g)?.length, 1);
+});
+
+Deno.test("a part of an extension that never settles fails with its name, and the others go on", async () => {
+  const never = (): Promise<never> => new Promise(() => {});
+  const registry = new ExtensionRegistry({ log: recordingLog().log, clock: new FakeClock() });
+  registry.register(named("activate", { activate: never }));
+  registry.register(named("prompt", { prompt: never, symbols: [twice(() => 1)] }));
+  registry.register(named("extend", { extend: never }));
+  let asked = 0;
+  registry.register(named("nudge", { nudge: () => (asked++, never()) }));
+  const active = await registry.activate(VIEW);
+  assert.deepEqual(active.list.map(({ namespace }) => namespace), ["test.prompt", "test.extend", "test.nudge"]);
+  assert.deepEqual(active.functions, ["prompt.twice"]);
+  assert.equal(await active.nudges[0]?.nudge(NUDGE), null);
+  assert.equal(await active.nudges[0]?.nudge(NUDGE), null);
+  assert.equal(asked, 1);
+  assert.deepEqual(
+    active.faults?.().map(({ namespace, phase, error }) => [namespace, phase, (error as Error).message]),
+    [["extend", 630], ["activate", 30], ["prompt", 30], ["nudge", 30]].map(([phase, seconds]) => [
+      `test.${phase}`,
+      phase,
+      `Cannot wait over ${seconds} s: its promise did not settle; correct it, or exclude it with extensions.deny`,
+    ]),
+  );
 });

@@ -1,0 +1,23 @@
+import type { Clock } from "../domain/kit/clock.ts";
+import { inTime } from "../domain/kit/in_time.ts";
+
+export const ANSWER_MS = 30_000;
+/** `extend` may start servers, and the longest start that settings allow is ten minutes. */
+export const EXTEND_MS = 630_000;
+
+/** An extension returned a promise that did not settle in time. */
+export class TookTooLong extends Error {
+  constructor(ms: number) {
+    super(`Cannot wait over ${ms / 1000} s: its promise did not settle; correct it, or exclude it with extensions.deny`);
+  }
+}
+
+/** Asks an extension, which may return a promise that never settles. */
+export async function answerInTime<T>(
+  ask: () => T,
+  { clock, ms = ANSWER_MS }: { readonly clock: Pick<Clock, "sleep">; readonly ms?: number },
+): Promise<Awaited<T>> {
+  const answer = ask();
+  if (typeof Object(answer).then !== "function") return await answer;
+  return await inTime(Promise.resolve(answer), { ms, clock, late: () => new TookTooLong(ms) });
+}
