@@ -14,6 +14,7 @@ import { importTest, reachedModules, testFiles } from "../../extension/loading/i
 import { collectTests } from "../../extension/registry/testing.ts";
 import type { ActiveExtensions } from "../../extension/registry/registry.ts";
 import type { EnvironmentView, Extension } from "../../extension/spec.ts";
+import { signatureOf } from "../../extension/registry/signatures.ts";
 import { undefinedNames } from "../../sandbox/child/syntax/undefined_names.ts";
 import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
 import { TYPE_FILES } from "./new_extension.ts";
@@ -56,7 +57,7 @@ export async function checkExtensions(
       return { what: namespace, ok: true, found: `${version}${there ? "" : ", not active in this workspace"}` };
     }),
     ...await run(own, { active, view }),
-    ...first && own.length === 0 ? [] : await sources(folder.path, { own, settings }),
+    ...first && own.length === 0 ? [] : await sources(folder.path, { own, active, settings }),
     ...own.length > 0 ? await calls(folder.path, { active, view }) : [],
   ];
 }
@@ -83,7 +84,11 @@ async function run(
 /** Names that are not defined, `returns` that are no types, and types where this program can check them. */
 async function sources(
   path: string,
-  { own, settings }: { readonly own: readonly Extension[]; readonly settings: Settings },
+  { own, active, settings }: {
+    readonly own: readonly Extension[];
+    readonly active: ActiveExtensions;
+    readonly settings: Settings;
+  },
 ): Promise<readonly ExtensionCheck[]> {
   const { readModule } = await folderOptionsOf(settings);
   const folder = await readExtensionFolder(path);
@@ -95,13 +100,20 @@ async function sources(
       found: `${name} is not defined`,
     }))
   );
-  const returns = own.flatMap(({ alias: { alias }, symbols = [] }) =>
-    symbols.flatMap((symbol): readonly ExtensionCheck[] => {
-      if (symbol.kind !== "function" || isType(symbol.returns, readModule)) return [];
-      const found = `returns is not a TypeScript type: ${symbol.returns}`;
-      return [{ what: `${alias}.${symbol.name}`, ok: false, found }];
-    })
-  );
+  const returns = own.flatMap((extension) => {
+    const { alias: { alias }, symbols = [] } = extension;
+    const told = active.doc(alias) ?? "";
+    return symbols.flatMap((symbol): readonly ExtensionCheck[] => {
+      if (symbol.kind !== "function") return [];
+      const fault = (found: string) => ({ what: `${alias}.${symbol.name}`, ok: false, found });
+      if (!isType(symbol.returns, readModule)) return [fault(`returns is not a TypeScript type: ${symbol.returns}`)];
+      const signature = `{${signatureOf(alias, symbol).slice(alias.length + 1)}}`;
+      // Parameters may say in words which type they have.
+      const text = isType(signature, readModule) ? signature : symbol.returns;
+      return undefinedTypes(text).filter((name) => !new RegExp(`\\b(?:type|interface|class|enum) ${name}\\b`).test(told))
+        .map((name) => fault(`${name} is not a type that TypeScript has, and its documentation does not declare it`));
+    });
+  });
   return [...names, ...returns, await types(folder)];
 }
 
@@ -113,6 +125,45 @@ function isType(text: string, readModule: ReadModule): boolean {
   } catch {
     return false;
   }
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|[\p{ID_Start}$_][\p{ID_Continue}$]*|=>|\.\.\.|\S/gu;
+const OPENS: Readonly<Record<string, string>> = { "{": "}", "(": ")", "[": "]", "<": ">" };
+const KNOWN_TYPES = new Set([
+  ..."any unknown never void null undefined string number boolean bigint symbol object true false this".split(" "),
+  ..."keyof typeof infer extends is in as readonly unique asserts new get set import abstract".split(" "),
+  ..."Partial Required Readonly Record Pick Omit Exclude Extract NonNullable Parameters ReturnType".split(" "),
+  ..."ConstructorParameters InstanceType Awaited NoInfer Uppercase Lowercase Capitalize Uncapitalize".split(" "),
+  ..."ReadonlyArray ReadonlyMap ReadonlySet ArrayLike PromiseLike Iterable Iterator IterableIterator".split(" "),
+  ..."AsyncIterable AsyncIterator AsyncIterableIterator Generator AsyncGenerator PropertyKey TemplateStringsArray".split(" "),
+  ..."ArrayBufferLike ArrayBufferView BufferSource RequestInit ResponseInit HeadersInit BodyInit".split(" "),
+]);
+
+/** Type names in the text of a type that neither it nor the platform declares. */
+function undefinedTypes(text: string): readonly string[] {
+  const tokens = text.match(TOKEN) ?? [];
+  const found = new Set<string>();
+  const declared = new Set<string>();
+  const open: string[] = [];
+  for (const [at, token] of tokens.entries()) {
+    const [before = "", next = ""] = [tokens[at - 1], tokens[at + 1]];
+    if (Object.hasOwn(OPENS, token)) open.push(token);
+    else if (OPENS[open.at(-1) ?? ""] === token) open.pop();
+    if (!/^[\p{ID_Start}$_]/u.test(token) || before === ".") continue;
+    const isKey = open.at(-1) === "{" && ["{", ",", ";", "readonly", "get", "set"].includes(before);
+    const isLabel = next === ":" || (next === "?" && [":", ",", ")", "]"].includes(tokens[at + 2] ?? ""));
+    const isParameter = open.at(-1) === "<" && ["<", ","].includes(before) && declaresTypes(tokens, at);
+    if (isParameter || next === "in" || before === "infer") declared.add(token);
+    else if (!isKey && !isLabel && next !== "is" && !KNOWN_TYPES.has(token) && !(token in globalThis)) found.add(token);
+  }
+  return [...found].filter((name) => !declared.has(name));
+}
+
+/** Whether the list in `<>` around a token is that of a function, as in `<T>(x: T) => T`. */
+function declaresTypes(tokens: readonly string[], at: number): boolean {
+  let depth = 1;
+  while (depth > 0 && at < tokens.length) depth += { "<": 1, ">": -1 }[tokens[++at] ?? ""] ?? 0;
+  return tokens[at + 1] === "(";
 }
 
 /** The compiler is a part of the runtime, which an executable does not have. */

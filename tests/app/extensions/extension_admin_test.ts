@@ -118,6 +118,31 @@ Deno.test("check() finds parts that throw, a type that is none, and names that a
   assert.match(faults.slice(5).join(), /^types: .*Type 'string' is not assignable to type 'number'.*d\.ts:\d+/s);
 });
 
+Deno.test("check() names types that are declared nowhere, in returns and in parameters", async () => {
+  const faultsFor = async (returns: string, head = "", args = "z.number()"): Promise<readonly string[]> => {
+    const module = moduleOf(head).replace('"number"', JSON.stringify(returns)).replace("z.number()", args);
+    return (await faultsOf({ "mod.ts": module })).filter((one) => one.startsWith("a.f: "));
+  };
+  const fault = (name: string) =>
+    `a.f: ${name} is not a type that TypeScript has, and its documentation does not declare it`;
+  assert.deepEqual(await faultsFor("NoSuchType"), [fault("NoSuchType")]);
+  assert.deepEqual(await faultsFor("{a: Map<string, Foo>, b?: Bar.Baz[]}"), [fault("Foo"), fault("Bar")]);
+  assert.deepEqual(await faultsFor("number", "", 'z.number().meta({ tsType: "Nope | 1" })'), [fault("Nope")]);
+  assert.deepEqual(await faultsFor("Issue[]", 'prompt: "type Issue = {id: number}",'), []);
+  const fine = [
+    '{path, text?, kind: "file"|"Link", size?: number}[]',
+    "Array<{id, at: Date}> | null",
+    "{readonly a: Uint8Array; b(c: string, d?: RegExp): Promise<void>}",
+    "[first: string, ...rest: number[]]",
+    "{[key: string]: Record<string, unknown>}",
+    '{[K in "a" | "b"]: K}',
+    "<T>(value: T, ...more: T[]) => value is string",
+    "AsyncIterable<Awaited<Response>>",
+    "`${number} x`",
+  ];
+  for (const returns of fine) assert.deepEqual(await faultsFor(returns), [], returns);
+});
+
 Deno.test("an extension loads beside its tests, and a file that no import reaches does not matter", async () => {
   const test = 'import { test } from "@vis/extension/testing"; import "npm:nothing"; test("x", () => {});';
   const others = { "mod_test.ts": test, "old.ts": "this is { no module" };

@@ -280,7 +280,7 @@ Deno.test("a part of an extension that never settles fails with its name, and th
   registry.register(named("prompt", { prompt: never, symbols: [twice(() => 1)] }));
   registry.register(named("extend", { extend: never }));
   let asked = 0;
-  registry.register(named("nudge", { nudge: () => (asked++, never()) }));
+  registry.register(named("nudge", { nudge: () => (asked++, never() as unknown as null) }));
   const active = await registry.activate(VIEW);
   assert.deepEqual(active.list.map(({ namespace }) => namespace), ["test.prompt", "test.extend", "test.nudge"]);
   assert.deepEqual(active.functions, ["prompt.twice"]);
