@@ -6,11 +6,12 @@ import { ProviderSchema } from "./provider_schema.ts";
 const positive = z.int().positive();
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const commands = z.array(z.string().min(1)).default([]);
+const name = z.string().trim().min(1);
 /** Every setting of Vis itself with its default; extensions own the other sections. The description of each field is
  * its documentation. */
 export const ConfigSchema = z.strictObject({
-  model: z.string().nullable().default(null).describe("Model used where none is asked for: model or provider/model"),
-  provider: z.string().nullable().default(null).describe(
+  model: name.nullable().default(null).describe("Model used where none is asked for: model or provider/model"),
+  provider: name.nullable().default(null).describe(
     "The only provider to use: one of providers, a preset, demo or files",
   ),
   providers: z.array(ProviderSchema).default([]).describe("Services and their models; the first model is the root"),
@@ -162,10 +163,10 @@ export const ConfigSchema = z.strictObject({
     "Files of the workspace that may hold keys, * for any text, ! for exceptions: reading one asks you first; a workspace only adds patterns",
   ),
   extensions: z.strictObject({
-    allow: z.array(z.string()).nullable().default(null).describe(
+    allow: z.array(name).nullable().default(null).describe(
       "Namespaces of the extensions to load, and no other; null loads every one that is found and trusted",
     ),
-    deny: z.array(z.string()).default([]).describe("Namespaces of extensions that are not loaded"),
+    deny: z.array(name).default([]).describe("Namespaces of extensions that are not loaded"),
     config: z.record(z.string(), z.unknown()).default({}).describe("Namespace of an extension to its own settings"),
   }).prefault({}),
 });

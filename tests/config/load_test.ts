@@ -236,7 +236,7 @@ Deno.test("loadConfig() reads a section at the top where an extension owns it, a
   assert.deepEqual(config.extensions.config, { "vis.web": { hosts: ["a.org"], local: ["b:1"] } });
   assert.match(
     await refusal(sources('{ "web": { "hosts": ["https://a.org"] } }')),
-    /^Cannot use .*: web\.hosts\.0: no host/,
+    /^Cannot use .*: web\.hosts\.0: must be a host/,
   );
   assert.match(await refusal(sources('{ "web": { "host": [] } }')), /: web\.host: .* did you mean hosts\?$/);
   assert.match(await refusal(sources('{ "shel": {} }')), /: shel: .* did you mean shell\?$/);

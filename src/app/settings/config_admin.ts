@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { z } from "zod";
 import type { ConfigAdmin, OpenRequest } from "../../channels/channel.ts";
 import { removeFromJsonc, setInJsonc } from "../../config/edit_jsonc.ts";
 import { fileLayer } from "../../config/file_layer.ts";
@@ -40,8 +41,8 @@ type ConfigParts = Pick<ShippedParts, "described" | "settings"> & {
 
 /** The place of extensions' own settings. */
 const SECTIONS = "extensions.config";
-/** A segment of a key, as it is or in quotes, where it has a dot: a."b.c".d and a["b.c"].d. */
-const SEGMENT = /\["([^"]*)"\]|\['([^']*)'\]|"([^"]*)"|'([^']*)'|([^.["']+)/g;
+/** The next segment of a key, as it is or in quotes, where it has a dot: a."b.c".d and a["b.c"].d. */
+const SEGMENT = /(?:^|\.|(?=\[))(?:\["([^"]+)"\]|\['([^']+)'\]|"([^"]+)"|'([^']+)'|([^.[\]"']+))/y;
 
 /** A key as it was given. */
 interface Place {
@@ -88,7 +89,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 
   async explain(key: string): Promise<SettingFacts> {
-    return this.#factsOf(await this.#known(key, "show"), await this.#layers(), (await this.#place(key)).path);
+    return this.#factsOf(await this.#known(key, "show"), await this.#layers(), (await this.#place(key, "show")).path);
   }
 
   async schema(): Promise<object> {
@@ -113,9 +114,10 @@ export class AppConfigAdmin implements ConfigAdmin {
     key: string,
     { words, project }: { readonly words: readonly string[]; readonly project: boolean },
   ): Promise<SettingChange> {
-    const at = (await this.#place(key)).path;
-    if (words.some((word) => isSecret(at.at(-1) ?? "", word))) throw secretRefused(key);
-    const setting = await this.#known(key, "set");
+    const at = (await this.#place(key, "set")).path;
+    const secret = words.some((word) => isSecret(at.at(-1) ?? "", word));
+    const setting = await this.#known(key, "set", { secret });
+    if (secret) throw secretRefused(key);
     const path = this.path({ project });
     const found = await readConfigFile(path);
     if (found !== null) parseJsonc(found);
@@ -130,7 +132,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const path = this.path({ project });
     const file = await readConfigFile(path);
     const values = file === null ? {} : parseJsonc(file);
-    const { path: place } = await this.#place(key);
+    const { path: place } = await this.#place(key, "unset");
     // What is there although no extension has it can be removed as well.
     const at = [place, key.split(".")].find((one) => valueAt(values, one) !== undefined);
     if (at === undefined) await this.#known(key, "unset");
@@ -171,32 +173,48 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 
   /** Where a key leads. The extensions that were added are read only if it may be one of theirs. */
-  async #place(key: string): Promise<Place> {
-    const quoted = /["'[]/.test(key);
-    const segments = [...key.matchAll(SEGMENT)].map(([, ...found]) => found.find((one) => one !== undefined) ?? "");
-    if (quoted) return { path: segments, quoted };
+  async #place(key: string, action: string): Promise<Place> {
+    if (/["'[\]]/.test(key)) return { path: quotedPath(key, action), quoted: true };
     const namespace = (): string | undefined => this.#sections.path(key)[2];
     const isSection = key.startsWith(`${SECTIONS}.`);
     const isKnown = (): boolean => this.#sections.all.some((one) => one.namespace === namespace());
     if (isSection && !isKnown() && !this.#isWhole) await this.#learn();
-    return { path: this.#sections.path(key), quoted };
+    return { path: this.#sections.path(key), quoted: false };
   }
 
+  /** Learns the sections of extensions that were added, and those that a settings file has for others. */
   async #learn(): Promise<void> {
     this.#isWhole = true;
-    this.#sections = new SettingsSections([...this.#sections.all, ...await this.#parts.added?.() ?? []]);
+    const all = [...this.#sections.all, ...await this.#parts.added?.() ?? []];
+    const layers = await this.#layers().catch((error: unknown) => {
+      if (error instanceof ConfigError) return [];
+      throw error;
+    });
+    const written = layers.flatMap(({ values }) => Object.keys(Object(valueAt(values, SECTIONS.split(".")))));
+    const others = new Set(written.filter((name) => all.every(({ namespace }) => namespace !== name)));
+    this.#sections = new SettingsSections([
+      ...all,
+      ...[...others].map((namespace) => (
+        { namespace, name: null, project: [], schema: () => Promise.resolve(z.record(z.string(), z.unknown())) }
+      )),
+    ]);
   }
 
   /** The setting of a key; throws `UsageError` that suggests the closest one. */
-  async #known(key: string, action: string): Promise<ConfigSetting> {
-    const { path, quoted } = await this.#place(key);
+  async #known(
+    key: string,
+    action: string,
+    { secret = false }: { readonly secret?: boolean } = {},
+  ): Promise<ConfigSetting> {
+    const { path, quoted } = await this.#place(key, action);
     const schema = await this.schema();
     const setting = settingOf(path, schema);
     const [, , namespace] = path;
     const isSection = `${path[0]}.${path[1]}` === SECTIONS && namespace !== undefined;
     const isOwned = !isSection || this.#sections.all.some((one) => one.namespace === namespace);
     if (setting !== null && (isOwned || quoted)) return { ...setting, key };
-    if (!isOwned) {
+    const asked = `Cannot ${action} ${shownKey(key)}`;
+    if (!isOwned && !secret) {
       const all = this.#sections.all.map((one) => one.namespace);
       const asked = key.slice(SECTIONS.length + 1);
       const name = asked.split(".").slice(0, -1).join(".") || asked;
@@ -207,9 +225,27 @@ export class AppConfigAdmin implements ConfigAdmin {
         `Cannot ${action} ${key}: no extension has this name; ${hint} (for one that is not added yet: '${exact}')`,
       );
     }
-    const near = nearestName(key, settingList(schema).map((one) => one.key));
-    const hint = near === null ? "vis config list --all shows all settings" : `did you mean ${near}?`;
-    throw new UsageError(`Cannot ${action} ${key}: unknown setting; ${hint}`);
+    const unknown = isOwned ? "unknown setting" : "no extension has this name";
+    throw new UsageError(`${asked}: ${unknown}; ${secret ? SAVES_KEYS : this.#hintFor(path, schema)}`);
+  }
+
+  /** What may have been meant by a key that leads nowhere: the first wrong segment decides. */
+  #hintFor(path: readonly string[], schema: object): string {
+    const places = settingList(schema).map(({ key }) => this.#sections.path(key.replaceAll("[]", ".0")));
+    const depth = path.findIndex((_, at) => settingOf(path.slice(0, at + 1), schema) === null);
+    const above = path.slice(0, depth);
+    const isAbove = (place: readonly string[]) => above.every((one, at) => one === place[at] || place[at] === "0");
+    const names = [...new Set(places.filter(isAbove).flatMap((place) => place[depth] ?? []))];
+    const near = nearestName(path[depth] ?? "", names);
+    if (near !== null) {
+      const meant = [...above, near, ...path.slice(depth + 1)];
+      return `did you mean ${(settingOf(meant, schema) ? meant : [...above, near]).join(".")}?`;
+    }
+    const elsewhere = places.filter((place) => place.at(-1) === path.at(-1)).map((place) => place.join("."));
+    if (elsewhere.length === 1) return `did you mean ${elsewhere[0]}?`;
+    if (above.length === 0) return "vis config list --all shows all settings";
+    if (names.length === 0) return `${above.join(".")} has no settings below it`;
+    return `${above.join(".")} has ${names.join(", ")}`;
   }
 
   #factsOf(
@@ -266,8 +302,9 @@ export class AppConfigAdmin implements ConfigAdmin {
         problem ??= error;
       }
     }
-    const why = problem instanceof SettingError ? [problem.why, problem.advice] : [problem?.message];
-    throw new UsageError(`Cannot set ${key}: ${why.filter(Boolean).join("; ")}`);
+    if (!(problem instanceof SettingError)) throw new UsageError(`Cannot set ${key}: ${problem?.message}`);
+    const below = problem.key.startsWith(`${at.join(".")}.`) ? `${problem.key} ` : "";
+    throw new UsageError(`Cannot set ${key}: ${[below + problem.why, problem.advice].filter(Boolean).join("; ")}`);
   }
 
   #userPath(): string | null {
@@ -287,16 +324,38 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 }
 
-/** Parses words as JSON if they are JSON, and as text; a list from several words or one. */
-function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
-  const [word = ""] = words;
-  const read = jsonOrUndefined(word);
-  const plain = words.length > 1 ? [] : [...read === undefined ? [] : [read], word];
-  return isList ? [...Array.isArray(read) ? plain : [], [...words]] : plain.length > 0 ? plain : [words.join(" ")];
+/** The segments of a key with quotes or brackets. */
+function quotedPath(key: string, action: string): readonly string[] {
+  const path: string[] = [];
+  SEGMENT.lastIndex = 0;
+  for (let end = 0; end < key.length; end = SEGMENT.lastIndex) {
+    const found = SEGMENT.exec(key)?.slice(1).find((one) => one !== undefined);
+    if (found === undefined) {
+      const rules = 'quotes enclose a whole name, as in a["b.c"].d; an entry of a list is a.0';
+      throw new UsageError(`Cannot ${action} ${shownKey(key)}: not the form of a key; ${rules}`);
+    }
+    path.push(found);
+  }
+  return path;
 }
 
+/** An empty key, or one with blanks or line breaks, would not be seen in a sentence. */
+function shownKey(key: string): string {
+  return /^[!-~]+$/.test(key) ? key : JSON.stringify(key);
+}
+
+/** Parses words as JSON if they are JSON, and as text unless that is a list or an object; a list from several words or
+ * one. */
+function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
+  const [word = ""] = words;
+  const read = words.length > 1 ? undefined : jsonOrUndefined(word);
+  if (typeof read === "object" && read !== null) return [read];
+  if (isList) return [[...words]];
+  return words.length > 1 ? [words.join(" ")] : [...read === undefined ? [] : [read], word];
+}
+
+const SAVES_KEYS = "vis auth login PROVIDER saves keys so that only you can read them";
+
 function secretRefused(key: string): UsageError {
-  return new UsageError(
-    `Cannot save a secret in a settings file: ${key}; vis auth login PROVIDER saves keys so that only you can read them`,
-  );
+  return new UsageError(`Cannot save a secret in a settings file: ${key}; ${SAVES_KEYS}`);
 }

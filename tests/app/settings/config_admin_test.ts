@@ -84,7 +84,26 @@ Deno.test("AppConfigAdmin.set() refuses what does not fit and writes nothing", (
       ["nothing.like.it", ["1"], /unknown setting; vis config list --all/],
       ["providers.3.name", ["x"], /^Cannot set providers\.3\.name/],
       ["baseUrl", ["http://me:pass@host/v1"], /^Cannot save a secret/],
+      ["apikey", ["5"], /^Cannot set apikey: unknown setting; vis auth login PROVIDER saves keys/],
+      ["sandboxx", ["5"], /unknown setting; did you mean sandbox\?$/],
+      ["iterations", ["5"], /unknown setting; did you mean budget\.iterations\?$/],
+      ["budget.nope", ["5"], /unknown setting; budget has iterations, ceiling, .*depth$/],
+      ["model.x", ["5"], /unknown setting; model has no settings below it$/],
+      ["providers.0.nam", ["x"], /unknown setting; did you mean providers\.0\.name\?$/],
+      ["extensions.config.vis.web.host", ["x"], /did you mean extensions\.config\.vis\.web\.hosts\?$/],
+      ["", ["5"], /^Cannot set "": unknown setting/],
+      ["a\nb", ["5"], /^Cannot set "a\\nb": unknown setting/],
+      ["model", [""], /^Cannot set model: must not be empty$/],
+      ["model", [" "], /^Cannot set model: must not be empty$/],
+      ["model", ["[1]"], /^Cannot set model: must be text$/],
+      ["extensions.deny", [""], /^Cannot set extensions\.deny: extensions\.deny\.0 must not be empty$/],
+      ["extensions.deny", ["[1]"], /^Cannot set extensions\.deny: extensions\.deny\.0 must be text$/],
+      ["providers", ["[{}]"], /^Cannot set providers: providers\.0\.name is missing$/],
+      ["providers", ['{"a":1}'], /^Cannot set providers: must be a list$/],
     ];
+    for (const key of ['a["b', "a[0].b", 'mod"el', 'a"b"', '["a"]b', "a]", '"a"..b', 'a[""]']) {
+      cases.push([key, ["x"], /: not the form of a key; quotes enclose a whole name/]);
+    }
     for (const [key, words, says] of cases) {
       await assert.rejects(config.set(key, { words, ...own }), (error) => {
         assert.ok(error instanceof UsageError, String(error));
@@ -108,7 +127,7 @@ Deno.test("AppConfigAdmin.set() refuses keys and points to where they are kept, 
     for (const [key, word] of cases) {
       await assert.rejects(config.set(key, { words: [word], ...own }), (error) => {
         assert.ok(error instanceof UsageError);
-        assert.match(error.message, /^Cannot save a secret .*vis auth login/);
+        assert.match(error.message, /^Cannot s.*vis auth login/);
         assert.doesNotMatch(error.message, /0123|1234|short/);
         return true;
       });
@@ -301,6 +320,7 @@ Deno.test("AppConfigAdmin sets, explains and unsets the settings of an added ext
     }
     // One that is not added yet is named exactly.
     await config.set('extensions.config["org.other"].url', { words: ["x"], ...own });
+    assert.equal((await (await admin()).explain("extensions.config.org.other.url")).value, "x");
     await config.set("extensions.config.com.acme.issues", { words: ['{"limit":3}'], ...own });
     assert.deepEqual(JSON.parse(await Deno.readTextFile(path)).extensions.config, {
       "org.other": { url: "x" },
