@@ -26,6 +26,7 @@ const FIXED_BYTES = TOKEN_BYTES + 8;
 const NOTHING = new Uint8Array(0);
 const ID_BYTES = 16;
 const RANDOM_BYTES = 4096;
+const LINE_FEED = 10;
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 export type Header = { readonly t: string } & Readonly<Record<string, unknown>>;
@@ -61,6 +62,12 @@ class Random {
 }
 
 const random = new Random();
+
+/** A token for a new child, without line feeds: the runtime writes each line to stdout apart, which would double the
+ * writes of a child. */
+export function newToken(): Bytes {
+  return crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)).map((byte) => byte === LINE_FEED ? 0 : byte);
+}
 
 /** A new id for the wire: 16 random bytes as hexadecimal text, so that it cannot be guessed. */
 export function wireId(): string {

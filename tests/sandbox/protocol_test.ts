@@ -9,6 +9,7 @@ import {
   type Header,
   MAX_HEADER_BYTES,
   MAX_PAYLOAD_BYTES,
+  newToken,
   ProtocolError,
   readFrameSync,
   TOKEN_BYTES,
@@ -16,6 +17,12 @@ import {
 } from "../../src/sandbox/protocol.ts";
 
 const token = new Uint8Array(TOKEN_BYTES).map((_, i) => i * 7 + 1);
+
+Deno.test("a token is random and has no line feed, at which the runtime would divide each write of a child", () => {
+  const tokens = Array.from({ length: 1000 }, newToken);
+  assert.ok(tokens.every((one) => one.length === TOKEN_BYTES && !one.includes(0x0a)));
+  assert.equal(new Set(tokens.map(String)).size, tokens.length);
+});
 
 function bytesOf(frames: readonly Frame[]): Bytes {
   const parts = frames.flatMap(({ header, payload }) => [

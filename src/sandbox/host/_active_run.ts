@@ -32,7 +32,7 @@ export class ActiveRun {
   readonly #untimedBefore: number;
   #cancelled = false;
   #settled = false;
-  /** Since when the child waits only for calls with their own deadlines, and the total time of earlier waits. */
+  /** Since when the child waits only for calls with their own deadlines, and the total time of waits before. */
   #waiting: { readonly since: number | null; readonly before: number } = { since: null, before: 0 };
   /** Killed because of its deadline. */
   #overdue = false;
@@ -61,11 +61,14 @@ export class ActiveRun {
     return id === this.#options.id;
   }
 
-  /** What the child reports about the run: that its time is paused, or that its foreign code has ended and only its
-   * report is left, which may take longer. */
-  reports(state: "paused" | "resumed" | "settled"): void {
-    if (state === "settled") this.#settled = true;
-    else this.#waiting = { since: state === "paused" ? performance.now() : null, before: this.#waitedMs };
+  /** The child reports for how long it has waited only for calls with their own deadlines, and whether it still does. */
+  waited(ms: number, { goesOn }: { readonly goesOn: boolean }): void {
+    this.#waiting = { since: goesOn ? performance.now() : null, before: ms };
+  }
+
+  /** The child reports that the run's foreign code has ended. Only its report is left, which may take longer. */
+  settled(): void {
+    this.#settled = true;
   }
 
   get #waitedMs(): number {
@@ -124,7 +127,7 @@ export class ActiveRun {
   }
 
   /** Calls `f` when the run has taken `ms`, without the time during which it only waited for calls with their own
-   * deadlines. The child says when, and is believed for as long as such a call was open. */
+   * deadlines. The child says how long, and is believed for as long as such a call was open. */
   #afterOwnTime(ms: number, f: () => void): void {
     const untimed = Math.min(this.#waitedMs, this.#options.calls.untimedMs - this.#untimedBefore);
     const left = ms - (performance.now() - this.#begun - untimed);

@@ -2,7 +2,7 @@ import { abortable } from "../../domain/kit/abortable.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { cleanText } from "./clean_text.ts";
 import { ChildExit } from "./_child_exit.ts";
-import { type Bytes, type Frame, frameHead, FrameReader, type Header, TOKEN_BYTES } from "../protocol.ts";
+import { type Bytes, type Frame, frameHead, FrameReader, type Header, newToken } from "../protocol.ts";
 
 /** Up to this size, one write of a copy is cheaper than two writes. */
 const COPIED_BYTES = 64 << 10;
@@ -23,7 +23,7 @@ export interface ChildLinkOptions {
 /** One child process and the frames to and from it. What it sends is not trusted. */
 export class ChildLink {
   readonly #process: Deno.ChildProcess;
-  readonly #token = crypto.getRandomValues(new Uint8Array(TOKEN_BYTES));
+  readonly #token = newToken();
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #options: ChildLinkOptions;
   readonly #ended: Promise<ChildExit>;

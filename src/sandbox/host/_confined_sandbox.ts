@@ -253,10 +253,12 @@ export class ConfinedSandbox implements Sandbox {
       case "done":
         this.#heartbeat?.heard();
         return this.#requests.receive(frame);
-      case "paused":
-      case "resumed":
+      case "waited": {
+        const fields = new FrameFields(frame.header, t);
+        return this.#activeOf(frame, "id").waited(fields.amount("ms"), { goesOn: fields.flag("goesOn") });
+      }
       case "settled":
-        return this.#activeOf(frame, "id").reports(t);
+        return this.#activeOf(frame, "id").settled();
       case "pong":
         return this.#heartbeat?.receive(frame);
       default:

@@ -35,7 +35,7 @@ Deno.test("ActiveRun counts no time in which the child waits for a call with its
     for (const name of ["rlm.run", "fs.read"]) {
       calls.receive({ header: { t: "call", id: wireId(), run, name }, payload: encode([]) });
     }
-    active.reports("paused");
+    active.waited(0, { goesOn: true });
     await pause(300);
     assert.deepEqual(signals.map(({ aborted }) => aborted), [false, false]);
     assert.ok(calls.untimedMs >= 250);
@@ -68,8 +68,8 @@ Deno.test("ActiveRun kills the child of a run that overstays, unless its foreign
   };
   const runs = ["stuck", "settled", "paused without a call"].map(begin);
   try {
-    runs[1]?.reports("settled");
-    runs[2]?.reports("paused");
+    runs[1]?.settled();
+    runs[2]?.waited(1000, { goesOn: true });
     await until(() => killed.length === 2);
     assert.deepEqual(killed, ["stuck", "paused without a call"]);
   } finally {

@@ -7,9 +7,9 @@ import { RawChild } from "./raw_child.ts";
 
 const VALUE = encode({ text: "x".repeat(2000), list: [1, new Map([["a", new Date(0)]])], bytes: new Uint8Array(30) });
 
-function run(child: RawChild, code: string): string {
+function run(child: RawChild, code: string, deadlineMs = 10_000): string {
   const id = wireId();
-  child.send({ t: "run", id, iteration: 1, index: 0, deadlineMs: 10_000 }, encode(code));
+  child.send({ t: "run", id, iteration: 1, index: 0, deadlineMs }, encode(code));
   return id;
 }
 
@@ -40,6 +40,26 @@ Deno.test("a child reads damaged bytes of an answer as an error of that call, an
   );
   run(child, "1 + 1");
   assert.equal(previewOf(await child.next("done")), "2");
+});
+
+Deno.test("a child reports waits for calls with their own deadlines when the block would otherwise be overdue", async () => {
+  await using child = await RawChild.start();
+  const answer = async (): Promise<void> => {
+    const call = await child.next("call");
+    child.send({ t: "answer", id: call?.header["id"], ok: true }, VALUE);
+  };
+  run(child, "for (let n = 0; n < 5; n++) await rlm.run(n)");
+  for (let n = 0; n < 5; n++) await answer();
+  assert.equal((await child.next("waited", "done"))?.header.t, "done");
+
+  run(child, "await rlm.run(0); 1", 50);
+  const waits = await child.next("waited", "done");
+  assert.equal(waits?.header["goesOn"], true);
+  await answer();
+  const waited = await child.next("waited", "done");
+  assert.equal(waited?.header["goesOn"], false);
+  assert.ok(Number(waited?.header["ms"]) >= Number(waits?.header["ms"]));
+  assert.equal(previewOf(await child.next("done")), "1");
 });
 
 /** Each must end the child with these words. */

@@ -7,8 +7,8 @@ import {
   frameHead,
   FrameReader,
   type Header,
+  newToken,
   PROTOCOL_VERSION,
-  TOKEN_BYTES,
 } from "../../../src/sandbox/protocol.ts";
 import { buildSandbox } from "../../helpers/sandbox.ts";
 
@@ -19,15 +19,15 @@ const SETUP: Setup = {
   memoryBytes: 128 << 20,
   outputBytes: 1 << 20,
   previewChars: 6000,
-  functions: ["fs.read"],
-  untimed: [],
+  functions: ["fs.read", "rlm.run"],
+  untimed: ["rlm.run"],
   access: { net: [], ports: [], read: [], write: [], env: [], globals: [], workspace: "/" },
 };
 const NOTHING: Bytes = new Uint8Array(0);
 
 /** A real child, spoken to byte by byte as the main process does. */
 export class RawChild implements AsyncDisposable {
-  readonly token: Bytes = crypto.getRandomValues(new Uint8Array(TOKEN_BYTES));
+  readonly token: Bytes = newToken();
   readonly #process: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #frames: Frame[] = [];

@@ -80,8 +80,9 @@ export type ToWorker =
 export type FromWorker =
   /** `left`: what could not be removed from the realm. */
   | { readonly t: "up"; readonly left: readonly string[] }
-  /** The run waits only for calls with their own deadlines, or no longer does so. */
-  | { readonly t: "paused" | "resumed"; readonly id: string }
+  /** For how long so far the run has waited only for calls with their own deadlines, and whether it still does. Sent only
+   * when the deadline that the main process knows has come, and at the end of the wait in which it came. */
+  | { readonly t: "waited"; readonly id: string; readonly ms: number; readonly goesOn: boolean }
   /** Foreign code of the run has ended: only internal work is left, which has no deadline. */
   | { readonly t: "settled"; readonly id: string }
   | ({ readonly t: "call" } & CallMessage)

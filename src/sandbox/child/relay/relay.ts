@@ -155,8 +155,8 @@ export class Relay {
         return this.#call(message);
       case "calls":
         return this.#options.writer.together(() => message.calls.forEach((call) => this.#call(call)));
-      case "paused":
-      case "resumed":
+      case "waited":
+        return this.#send({ t: message.t, id: message.id, ms: message.ms, goesOn: message.goesOn });
       case "settled":
       case "pong":
         return this.#send({ t: message.t, id: message.id });

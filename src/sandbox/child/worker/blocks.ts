@@ -24,6 +24,7 @@ interface Active {
   readonly run: Run;
   readonly context: RunContext;
   readonly begun: number;
+  /** Later by each pause. */
   deadline: number;
   /** When its time was paused; null while it counts. */
   pausedAt: number | null;
@@ -41,6 +42,7 @@ const NO_VALUE = undefined;
 /** Runs blocks, one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
 export class Blocks {
   readonly #parts: WorkerParts;
+  /** For the deadline of the block that was known when it was set; null if there is none, or if it passed in a pause. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
@@ -71,15 +73,13 @@ export class Blocks {
   /** Pauses the time of a block while it can wait only for calls with their own deadlines. */
   onIdle(): void {
     const active = this.#active;
-    const { calls, timers, post, isQuiet } = this.#parts;
+    const { calls, timers, isQuiet } = this.#parts;
     if (active?.returned && !active.ending && isQuiet()) {
       // Nothing is left that could settle it.
       return this.#end(active, { outcome: "value", value: active.returned });
     }
     if (!active || active.ending || active.pausedAt !== null || !calls.onlyUntimed || timers.running > 0) return;
     active.pausedAt = captured.now();
-    this.#watch(null);
-    post({ t: "paused", id: active.run.id });
   }
 
   /** Called when a turn was stopped at that limit. */
@@ -137,24 +137,38 @@ export class Blocks {
     this.#parts.outside.abort(null, why);
   }
 
-  /** Ends the block at this time; null for never. */
+  /** Checks the block at this time; null for never. */
   #watch(deadline: number | null): void {
     if (this.#timer !== null) captured.clearTimeout(this.#timer);
     const left = deadline === null ? 0 : deadline - captured.now();
     this.#timer = deadline === null ? null : captured.setTimeout(() => this.#onDue(), left > 0 ? left : 0);
   }
 
+  /** The main process learns of pauses only now, since it does not act before: two reports of each call would cost more
+   * than some calls. */
   #onDue(): void {
+    this.#timer = null;
     const active = this.#active;
-    if (active && active.pausedAt === null) this.#end(active, { outcome: "timeout", value: NO_VALUE });
+    if (!active || active.ending) return;
+    const { pausedAt, deadline } = active, now = captured.now();
+    if (pausedAt !== null) return this.#reportWaits(active, deadline + now - pausedAt);
+    if (deadline - now < 1) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
+    this.#reportWaits(active, deadline);
+    this.#watch(deadline);
   }
 
   #resume(active: Active): void {
     if (active.pausedAt === null) return;
     active.deadline += captured.now() - active.pausedAt;
     active.pausedAt = null;
-    if (!active.ending) this.#watch(active.deadline);
-    this.#parts.post({ t: "resumed", id: active.run.id });
+    if (this.#timer !== null || active.ending) return;
+    this.#reportWaits(active, active.deadline);
+    this.#watch(active.deadline);
+  }
+
+  /** `deadline`: it is this now, or would be if the pause ended now. */
+  #reportWaits({ run, begun, pausedAt }: Active, deadline: number): void {
+    this.#parts.post({ t: "waited", id: run.id, ms: deadline - begun - run.deadlineMs, goesOn: pausedAt !== null });
   }
 
   #start(active: Active): void {
