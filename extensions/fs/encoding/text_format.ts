@@ -81,6 +81,7 @@ export function isExact(bytes: Uint8Array, decoded: DecodedText): boolean {
  * byte, and nothing else there. */
 export function wideEncoding(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const head = bytes.subarray(0, Math.min(bytes.length, PROBE) & ~1);
+  if (!head.includes(0)) return null;
   if (head.length < 4 || head.length < Math.min(bytes.length, PROBE) - (bytes.length > PROBE ? 1 : 0)) return null;
   const nulls = [0, 0];
   for (let at = 0; at < head.length; at++) if (head[at] === 0) nulls[at % 2] = (nulls[at % 2] ?? 0) + 1;
@@ -107,12 +108,21 @@ export function encodingNamed(label: string, cannot: string): string {
 function decodedAs(bytes: Uint8Array, { encoding, isGuess }: Pick<TextFormat, "encoding" | "isGuess">): DecodedText {
   const hasMark = startsWith(bytes, MARKS[encoding] ?? [-1]);
   try {
-    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    const text = strictDecoder(encoding).decode(bytes);
     return { text, encoding, hasMark, isGuess, replaced: 0 };
   } catch {
     const text = new TextDecoder(encoding).decode(bytes);
     return { text, encoding, hasMark, isGuess, replaced: Math.max(1, text.split("\uFFFD").length - 1) };
   }
+}
+
+const STRICT = new Map<string, TextDecoder>();
+
+/** Used again: a new one costs more than a small text. */
+function strictDecoder(encoding: string): TextDecoder {
+  const known = STRICT.get(encoding) ?? new TextDecoder(encoding, { fatal: true });
+  STRICT.set(encoding, known);
+  return known;
 }
 
 /** A log with some broken bytes is UTF-8 nevertheless. */

@@ -26,6 +26,8 @@ export interface ScanOptions {
 
 /** Longer lines are searched in parts, since the time of one search grows with the length. */
 const PART = 16 * 1024;
+/** As much as is checked at once for the absence of hits. */
+const CHECKED = 64 * 1024;
 const MAX_CHARS = 500;
 const LEAD = 120;
 
@@ -47,11 +49,18 @@ export class LineScanner {
 
   /** Returns false once no more text is needed. */
   async push(text: string, pace: Pick<Pace, "due" | "rest">): Promise<boolean> {
-    if (this.#stopped) return false;
-    if (this.#growing.length === 0 && !this.#options.matcher.mayMatchIn(text)) {
-      this.#pass(text);
-      return true;
+    for (let at = 0; at < text.length && !this.#stopped;) {
+      const feed = text.length - at > CHECKED ? text.lastIndexOf("\n", at + CHECKED) : -1;
+      const end = feed >= at ? feed + 1 : Math.min(text.length, at + CHECKED);
+      await this.#scan(text.slice(at, end), pace);
+      at = end;
+      if (pace.due) await pace.rest();
     }
+    return !this.#stopped;
+  }
+
+  async #scan(text: string, pace: Pick<Pace, "due" | "rest">): Promise<void> {
+    if (this.#growing.length === 0 && !this.#options.matcher.mayMatchIn(text)) return this.#pass(text);
     for (let at = 0; at < text.length && !this.#stopped;) {
       const end = text.indexOf("\n", at);
       const stop = end < 0 ? text.length : end;
@@ -65,7 +74,6 @@ export class LineScanner {
       }
       if (pace.due) await pace.rest();
     }
-    return !this.#stopped;
   }
 
   #take(line: string, { ended }: { readonly ended: boolean }): void {

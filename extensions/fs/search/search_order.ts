@@ -1,7 +1,14 @@
 import type { MatchOptions } from "./line_matcher.ts";
 import type { Hit } from "./line_scanner.ts";
 
-/** A message to the search worker. Pieces of one file arrive in order and are cut at line endings. */
+/** Text of a file. Pieces of one file arrive in order and are cut at line endings. */
+export interface SearchPiece {
+  readonly path: string;
+  readonly text: string;
+  readonly last: boolean;
+}
+
+/** A message to the search worker. */
 export type SearchOrder =
   | {
     readonly type: "begin";
@@ -11,15 +18,13 @@ export type SearchOrder =
     /** How many hits are returned per file; further ones are counted. */
     readonly most: number;
   }
-  | {
-    readonly type: "piece";
-    readonly path: string;
-    readonly bytes: Uint8Array<ArrayBuffer>;
-    readonly last: boolean;
-  };
+  | { readonly type: "pieces"; readonly pieces: readonly SearchPiece[] };
 
-/** The answer to each piece; hits are included with the last piece of a file. */
-export interface SearchReply {
+/** The answer to pieces: those of files whose last piece was among them, in order. */
+export type SearchReply = readonly FileHits[];
+
+export interface FileHits {
+  readonly path: string;
   readonly hits: readonly Hit[];
   readonly more: number;
 }

@@ -2,21 +2,27 @@
  * files. */
 import { LineMatcher } from "./line_matcher.ts";
 import { LineScanner } from "./line_scanner.ts";
-import type { SearchOrder, SearchReply } from "./search_order.ts";
+import type { FileHits, SearchOrder, SearchPiece, SearchReply } from "./search_order.ts";
 
-const NOTHING: SearchReply = { hits: [], more: 0 };
 const NO_PACE = { due: false, rest: () => Promise.resolve() };
 
 /** One search, whose pieces arrive in order. */
 class Search {
   #matcher: LineMatcher | null = null;
+  #earlier: Promise<unknown> = Promise.resolve();
   #context = 0;
   #most = 0;
   #scanner: LineScanner | null = null;
-  #decoder = new TextDecoder();
-  #reply: { hits: SearchReply["hits"][number][]; more: number } = { hits: [], more: 0 };
+  #found: { hits: FileHits["hits"][number][]; more: number } = { hits: [], more: 0 };
 
-  async take(order: SearchOrder): Promise<SearchReply | null> {
+  /** The next message can arrive while this one is searched. */
+  take(order: SearchOrder): Promise<SearchReply | null> {
+    const reply = this.#earlier.then(() => this.#take(order));
+    this.#earlier = reply;
+    return reply;
+  }
+
+  async #take(order: SearchOrder): Promise<SearchReply | null> {
     if (order.type === "begin") {
       this.#matcher = new LineMatcher(order.pattern, order.options);
       this.#context = order.context;
@@ -24,14 +30,24 @@ class Search {
       this.#scanner = null;
       return null;
     }
-    const scanner = this.#scanner ??= this.#scannerOf(order.path);
-    await scanner.push(this.#decoder.decode(order.bytes, { stream: !order.last }), NO_PACE);
-    if (!order.last) return NOTHING;
-    const reply = this.#reply;
+    const found: FileHits[] = [];
+    for (const piece of order.pieces) {
+      const file = await this.#search(piece);
+      if (file !== null) found.push(file);
+    }
+    return found;
+  }
+
+  /** The hits of a file with its last piece; null if there are none, or more pieces follow. */
+  async #search({ path, text, last }: SearchPiece): Promise<FileHits | null> {
+    const scanner = this.#scanner ??= this.#scannerOf(path);
+    await scanner.push(text, NO_PACE);
+    if (!last) return null;
+    const found = this.#found;
     this.#scanner = null;
-    this.#decoder = new TextDecoder();
-    this.#reply = { hits: [], more: 0 };
-    return reply;
+    if (found.hits.length === 0) return null;
+    this.#found = { hits: [], more: 0 };
+    return { path, ...found };
   }
 
   #scannerOf(path: string): LineScanner {
@@ -42,8 +58,8 @@ class Search {
       matcher,
       context: this.#context,
       onHit: (hit) => {
-        if (this.#reply.hits.length < this.#most) this.#reply.hits.push(hit);
-        else this.#reply.more++;
+        if (this.#found.hits.length < this.#most) this.#found.hits.push(hit);
+        else this.#found.more++;
         return true;
       },
     });
@@ -57,4 +73,4 @@ interface WorkerPort {
 
 const search = new Search();
 const port = globalThis as unknown as WorkerPort;
-port.onmessage = (event) => void search.take(event.data).then((reply) => reply && port.postMessage(reply));
+port.onmessage = ({ data }) => void search.take(data).then((reply) => reply && port.postMessage(reply));

@@ -35,14 +35,14 @@ export class SearchWorkerLink implements Disposable {
     if (!this.#ended) this.#worker.postMessage(order);
   }
 
-  /** Answers arrive in the order of the pieces. When the signal aborts, it rejects with the signal's reason and ends
+  /** Answers arrive in the order of the messages. When the signal aborts, it rejects with the signal's reason and ends
    * the worker, however busy it is. */
-  send(order: SearchOrder & { readonly type: "piece" }): Promise<SearchReply> {
+  send(order: SearchOrder & { readonly type: "pieces" }): Promise<SearchReply> {
     const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
     if (this.#ended) reject(this.#ended.reason);
     else {
       this.#waiting.push({ resolve, reject });
-      this.#worker.postMessage(order, [order.bytes.buffer]);
+      this.#worker.postMessage(order);
     }
     return promise;
   }

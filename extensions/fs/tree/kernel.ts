@@ -115,6 +115,10 @@ export class Kernel {
   readonly #symbols: Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
   readonly #calls = CALLS[Deno.build.arch];
   readonly #empty = terminated("");
+  /** Structs of openat2 for what is opened often. */
+  readonly #hows = new Map<number, Bytes>();
+  readonly #stat = new DataView(new ArrayBuffer(STATX_BYTES));
+  readonly #statBytes = new Uint8Array(this.#stat.buffer);
 
   /** Use `shared`. */
   constructor() {
@@ -153,8 +157,7 @@ export class Kernel {
     path: string,
     { flags, mode = 0, resolve }: { readonly flags: number; readonly mode?: number; readonly resolve: bigint },
   ): number {
-    const how = new BigUint64Array([BigInt(flags | OPEN.closeOnExec), BigInt(mode), resolve]);
-    const bytes = new Uint8Array(how.buffer);
+    const bytes = this.#how({ flags, mode, resolve });
     const name = terminated(path);
     for (let tries = 0;; tries++) {
       const found = this.#symbols.openat2(this.#calls.openat2, folder, name, bytes, HOW_BYTES);
@@ -165,14 +168,23 @@ export class Kernel {
     }
   }
 
-  /** `path` is null for the descriptor itself. Returns a struct statx. */
+  #how({ flags, mode, resolve }: { readonly flags: number; readonly mode: number; readonly resolve: bigint }): Bytes {
+    const key = resolve === BENEATH && mode === 0 ? flags : -1;
+    const known = this.#hows.get(key);
+    if (known) return known;
+    const how = new BigUint64Array([BigInt(flags | OPEN.closeOnExec), BigInt(mode), resolve]);
+    const bytes = new Uint8Array(how.buffer);
+    if (key !== -1) this.#hows.set(key, bytes);
+    return bytes;
+  }
+
+  /** `path` is null for the descriptor itself. Returns a struct statx, which the next call overwrites. */
   stat(folder: number, path: string | null): DataView {
-    const into = new Uint8Array(STATX_BYTES);
     const flags = path === null ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW;
     const name = path === null ? this.#empty : terminated(path);
-    const code = this.#symbols.statx(this.#calls.statx, folder, name, flags, STATX_BASIC_AND_BIRTH, into);
+    const code = this.#symbols.statx(this.#calls.statx, folder, name, flags, STATX_BASIC_AND_BIRTH, this.#statBytes);
     this.#check(code, "statx", path ?? "");
-    return new DataView(into.buffer);
+    return this.#stat;
   }
 
   /** The number of bytes read, of directory entries, or of bytes written. */

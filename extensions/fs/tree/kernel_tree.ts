@@ -29,13 +29,24 @@ const SET_BY_SYSTEM = new Set(["security.selinux", "security.capability", "secur
 
 /** Files below a folder through openat2 (RESOLVE_BENEATH, no links): a concurrent rename or link cannot lead a path
  * outside. */
-export class KernelTree implements Tree {
+export class KernelTree implements Tree, Disposable {
   readonly #kernel: Kernel;
   readonly #root: string;
+  /** Descriptor of the root; null if each call opens it. */
+  readonly #held: number | null;
 
-  constructor(kernel: Kernel, root: string) {
+  constructor(kernel: Kernel, root: string, { isHeld = false } = {}) {
     this.#kernel = kernel;
     this.#root = root;
+    this.#held = isHeld ? kernel.openRoot(root) : null;
+  }
+
+  held(): KernelTree {
+    return new KernelTree(this.#kernel, this.#root, { isHeld: true });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#held !== null) this.#kernel.close(this.#held);
   }
 
   look(path: string): Facts | null {
@@ -78,6 +89,7 @@ export class KernelTree implements Tree {
   }
 
   #openAt(path: string, flags: number): number {
+    if (this.#held !== null) return this.#kernel.open(this.#held, path, { flags });
     const root = this.#kernel.openRoot(this.#root);
     try {
       return this.#kernel.open(root, path, { flags });

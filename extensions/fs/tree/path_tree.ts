@@ -12,12 +12,18 @@ import {
 
 /** Files below a folder by their paths, for systems without openat2. Every path is checked before it is used, but
  * replacing a folder with a link in between can lead outside, as docs/extensions/fs.md explains. */
-export class PathTree implements Tree {
+export class PathTree implements Tree, Disposable {
   readonly #root: string;
 
   constructor(root: string) {
     this.#root = root;
   }
+
+  held(): PathTree {
+    return this;
+  }
+
+  [Symbol.dispose](): void {} // it holds nothing
 
   look(path: string): Facts | null {
     return lookAt(this.#real(path));

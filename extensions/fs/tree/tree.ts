@@ -94,4 +94,6 @@ export interface Tree {
   readLink(path: string): string;
   /** `visit` is called with every folder from below the root down to this one, and may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
+  /** The same files for many calls: the root stays open, so that each of them need not open it. */
+  held(): Tree & Disposable;
 }

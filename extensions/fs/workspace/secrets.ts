@@ -7,7 +7,7 @@ export function isUnseenSecret(
   { secrets, ledger, root, conversationId }: FsContext,
   { path, real }: Pick<WorkspacePath, "path" | "real">,
 ): boolean {
-  const named = isSecretFile(real, secrets) || isSecretFile(path, secrets);
+  const named = isSecretFile(real, secrets) || path !== real && isSecretFile(path, secrets);
   return named && ledger.find(conversationId, `${root}/${real}`) === null;
 }
 

@@ -37,8 +37,10 @@ const half = (folder: OpenFolder, name: string): Promise<void> =>
 const BARE = new WeakMap<object, OpenFolder>();
 const bare = (to: { folder?: unknown }): unknown => ({ ...to, folder: BARE.get(Object(to.folder)) ?? to.folder });
 
-function countedTree(tree: Tree): Tree {
+function countedTree(tree: Tree): Tree & Disposable {
   return {
+    held: () => countedTree(tree),
+    [Symbol.dispose]: () => {},
     look: (path) => tree.look(path),
     open: (path) => tree.open(path),
     entries: (path) => tree.entries(path),

@@ -4,6 +4,7 @@ import { LineMatcher } from "../../../extensions/fs/search/line_matcher.ts";
 import fc from "fast-check";
 import { join } from "node:path";
 import { RE2JS } from "re2js";
+import { decodeFile } from "../../../extensions/fs/encoding/text_format.ts";
 import { scanFile } from "../../../extensions/fs/search/scan_file.ts";
 import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
 import { Pace } from "../../../extensions/fs/tree/pace.ts";
@@ -64,8 +65,9 @@ Deno.test("fs.grep() numbers lines rightly after one of many parts, and counts i
 function plainHits(files: ReadonlyMap<string, Uint8Array>, pattern: string): string[] {
   const expression = RE2JS.compile(pattern, RE2JS.MULTILINE);
   return [...files].sort(([a], [b]) => a < b ? -1 : 1).flatMap(([path, bytes]) => {
-    if (bytes.subarray(0, 8000).includes(0)) return [];
-    const lines = new TextDecoder().decode(bytes).split("\n").map((line) => line.replace(/\r$/, ""));
+    const decoded = decodeFile(bytes);
+    if (decoded === null) return [];
+    const lines = decoded.text.split("\n").map((line) => line.replace(/\r$/, ""));
     if (lines.at(-1) === "") lines.pop();
     return lines.flatMap((line, at) => expression.test(line) ? [`${path}:${at + 1}`] : []);
   });
@@ -156,7 +158,7 @@ Deno.test("scanFile() passes over a file that the system opens and does not read
   ignore: Kernel.shared() === null,
 }, async () => {
   const root = await Deno.realPath("/proc/self");
-  const options = { chunk: 1000, pace: new Pace(undefined), take: () => Promise.resolve(true) };
+  const options = { buffer: new Uint8Array(1000), pace: new Pace(undefined), take: () => Promise.resolve(true) };
   assert.equal(await scanFile(treeOf(root), "mem", options), "unreadable");
   assert.equal(await scanFile(treeOf(root), "status", options), "searched");
 });

@@ -175,3 +175,63 @@ Deno.test("fs.grep() lets other work go on and stops when aborted half way", asy
   await assert.rejects(call, { message: "Cannot finish fs.grep: it was aborted" });
   clearTimeout(timer);
 });
+
+/** The text of a file in some encoding, as `fs.readFile` reads it. */
+const LINES = "header\nprice 5 \u20ac caf\u00e9\nend\n";
+
+Deno.test("fs.grep() and fs.count() search the text that fs.readFile() reads, whatever its encoding", async () => {
+  const japanese = Uint8Array.of(...[
+    0x93,
+    0xfa,
+    0x96,
+    0x7b,
+    0x8c,
+    0xea,
+    0x82,
+    0xcc,
+    0x83,
+    0x65,
+    0x83,
+    0x58,
+    0x83,
+    0x67,
+  ], 10);
+  const wide = new Uint8Array(Uint16Array.from(`\ufeff${LINES}`, (char) => char.charCodeAt(0)).buffer);
+  const single = Uint8Array.from(LINES, (char) => char === "\u20ac" ? 0x80 : char.charCodeAt(0));
+  await using workspace = await Workspace.with({
+    "a_utf8.txt": LINES,
+    "b_utf16.txt": wide,
+    "c_unmarked.txt": wide.slice(2),
+    "d_western.txt": single,
+    "e_japanese.txt": japanese,
+  });
+  for (const pattern of ["caf\u00e9", "(caf\u00e9|pin)(_[a-z]{1,40}){0,4}$"]) {
+    const hits: { path: string; text: string; line: number }[] = await workspace.call("grep", pattern);
+    assert.deepEqual(hits.map(({ path }) => path[0]).join(""), "abcd");
+    assert.ok(hits.every(({ text, line }) => line === 2 && text === "price 5 \u20ac caf\u00e9"));
+  }
+  assert.equal(await workspace.call("count", "\u65e5\u672c\u8a9e"), 1);
+  for (const path of ["b_utf16.txt", "c_unmarked.txt", "d_western.txt"]) {
+    assert.equal(await workspace.call("readFile", path), LINES);
+  }
+  assert.equal(await workspace.call("count", ".*"), 13);
+});
+
+Deno.test("fs.grep() searches large files of two bytes per character, and of old encodings, piece by piece", async () => {
+  const lines = Array.from(
+    { length: 120_000 },
+    (_, at) => at % 40_000 === 39_999 ? `needle caf\u00e9 ${at}` : `line ${at}`,
+  );
+  const text = lines.join("\n");
+  await using workspace = await Workspace.with({
+    "wide.txt": new Uint8Array(Uint16Array.from(`\ufeff${text}`, (char) => char.charCodeAt(0)).buffer),
+    "western.txt": Uint8Array.from(text, (char) => char.charCodeAt(0)),
+    "long.txt": `${"\u20ac".repeat(500_000)} needle caf\u00e9`,
+  });
+  const hits: { path: string; line: number; text: string }[] = await workspace.call("grep", "needle caf\u00e9");
+  assert.deepEqual(hits.map(({ path, line }) => `${path}:${line}`), [
+    "long.txt:1",
+    ...["western.txt", "wide.txt"].flatMap((path) => [40_000, 80_000, 120_000].map((line) => `${path}:${line}`)),
+  ]);
+  assert.ok(hits.slice(1).every(({ text, line }) => text === `needle caf\u00e9 ${line - 1}`));
+});
