@@ -31,7 +31,7 @@ export class Answers {
    * message can answer. */
   readable(message: unknown, only?: unknown): unknown {
     if (Array.isArray(message)) return message.map((one) => this.readable(one, only));
-    const { id, method, params, result, error } = fieldsOf(message);
+    const { jsonrpc, id, method, params, result, error } = fieldsOf(message);
     if (typeof method === "string") {
       return {
         jsonrpc: "2.0",
@@ -40,7 +40,9 @@ export class Answers {
         ...params == null ? {} : { params: noNulls(params) },
       };
     }
-    if (result === undefined && error === undefined) return message;
+    // Servers leave out the result of what returns nothing.
+    const isEmpty = id == null ? jsonrpc === "2.0" && only !== undefined : this.waits(id);
+    if (result === undefined && error === undefined && !isEmpty) return message;
     const asked = this.#take(id ?? only);
     if (result == null && error != null) return { jsonrpc: "2.0", id: asked.id, error: plainError(error) };
     return { jsonrpc: "2.0", id: asked.id, result: plainResult(result, asked.method) };
@@ -66,7 +68,7 @@ function plainResult(result: unknown, method: string): unknown {
     return { resultType: "complete", content: [], structuredContent: { [WHOLE]: result ?? null } };
   }
   // A null within the schema of a tool has a meaning.
-  return method === "tools/list" ? withoutNulls(result) : noNulls(result);
+  return method === "tools/list" ? withoutNulls(result) : noNulls(result ?? {});
 }
 
 function plainError(error: unknown): unknown {

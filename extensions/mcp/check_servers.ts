@@ -1,10 +1,19 @@
-import { type CliContext, type DoctorCheck, type DoctorContext, type EnvironmentView, messageOf } from "@vis/extension";
+import {
+  type CliContext,
+  type DoctorCheck,
+  type DoctorContext,
+  type EnvironmentView,
+  messageOf,
+  Semaphore,
+} from "@vis/extension";
 import { enabledServers, type ServerConfig } from "./server_config.ts";
 import { ServerError } from "./server_error.ts";
 import { ServerLink } from "./server_link.ts";
 
-/** Nobody waits longer for a list of states. */
-const START_MS = 20_000;
+/** For both tries to start a server and to list its tools. */
+const CHECK_MS = 25_000;
+/** Programs take memory. */
+const MOST_AT_A_TIME = 8;
 
 interface ServerState {
   readonly name: string;
@@ -15,10 +24,11 @@ interface ServerState {
 
 type Place = Pick<CliContext, "config" | "workspace" | "home"> & { readonly spawn: DoctorContext["spawn"] };
 
-/** Starts each server, or the named one, and counts its tools. */
+/** Starts the servers side by side, or the named one, and counts their tools. */
 async function checkServers(place: Place, name: string | null = null): Promise<readonly ServerState[]> {
   const wanted = [...enabledServers(place.config)].filter(([one]) => name === null || one === name);
-  return await Promise.all(wanted.map(([one, config]) => checkServer(one, config, place)));
+  const starts = new Semaphore(MOST_AT_A_TIME);
+  return await Promise.all(wanted.map(([one, config]) => starts.run(() => checkServer(one, config, place))));
 }
 
 async function checkServer(
@@ -27,16 +37,18 @@ async function checkServer(
   { workspace, home, spawn }: Place,
 ): Promise<ServerState> {
   const closed = new AbortController();
+  const signal = AbortSignal.timeout(CHECK_MS);
   const env: EnvironmentView = {
-    ...{ envId: "check", conversationId: "", branchId: "", depth: 0, workspace, home, closed: closed.signal },
+    ...{ envId: "check", conversationId: "", branchId: "", depth: 0, workspace, home, closed: closed.signal, signal },
     ...(spawn ? { spawn } : {}),
   };
-  const link = new ServerLink(name, { ...config, startMs: Math.min(config.startMs, START_MS) });
+  const link = new ServerLink(name, { ...config, startMs: Math.min(config.startMs, CHECK_MS - 5_000) });
   try {
     const { tools, unusable } = await link.listed(env);
     const wrong = unusable.length === 0 ? "" : `, and ${unusable.length} that it describes wrongly`;
     return { name, state: "ok", found: `${tools.length} tool${tools.length === 1 ? "" : "s"}${wrong}` };
   } catch (error) {
+    if (signal.aborted) return { name, state: "failed", found: `it did not answer in ${CHECK_MS / 1000} s` };
     if (!(error instanceof ServerError)) return { name, state: "failed", found: messageOf(error) };
     return { name, state: error.wants ?? "failed", found: error.why };
   } finally {

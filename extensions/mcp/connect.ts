@@ -1,5 +1,5 @@
 import { Client, type ClientOptions, SdkHttpError } from "@modelcontextprotocol/client";
-import { type EnvironmentView, messageOf, settledWithin } from "@vis/extension";
+import { abortable, type EnvironmentView, messageOf, settledWithin } from "@vis/extension";
 import { addressHint, programHint } from "./connect_hint.ts";
 import { httpTransport } from "./http_transport.ts";
 import { LoginError } from "./login/login_error.ts";
@@ -26,6 +26,8 @@ export interface ConnectOptions {
   readonly onToolsChanged: () => void;
   readonly onEnd: () => void;
   readonly onStderr: (text: string) => void;
+  /** Ends a start that goes on. */
+  readonly signal: AbortSignal;
 }
 
 type Validator = NonNullable<ClientOptions["jsonSchemaValidator"]>;
@@ -62,7 +64,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
   const ended = (): boolean => transport instanceof StdioTransport && transport.ended;
   const why = (): string => transport instanceof StdioTransport ? transport.why : "";
   try {
-    await client.connect(transport, { timeout: config.startMs });
+    await abortable(client.connect(transport, { timeout: config.startMs }), options.signal);
   } catch (error) {
     const message = messageOf(error);
     const known = why(); // read before the server is ended because of it

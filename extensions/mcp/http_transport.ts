@@ -59,7 +59,7 @@ async function readable(answer: Response, reading: Reading): Promise<Response> {
     return withBody(answer, ReadableStream.from(readableEvents(answer.body, reading)), EVENTS);
   }
   if (reading.id === undefined) return answer;
-  const text = await answer.text();
+  const text = await wholeText(answer.body);
   if (text.trim() === "") return withBody(answer, null);
   if (/^\s*(?:event|data|id|retry)?:/.test(text)) {
     return withBody(answer, ReadableStream.from(readableEvents(new Blob([text]).stream(), reading)), EVENTS);
@@ -70,13 +70,65 @@ async function readable(answer: Response, reading: Reading): Promise<Response> {
   return withBody(answer, plain, "application/json");
 }
 
+/** The text of a body, which has ended where its JSON ends, even if the server does not end it. */
+async function wholeText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  const pieces = new JsonPieces();
+  let text = "", isJson: boolean | null = null;
+  for await (const bytes of body) {
+    const more = decoder.decode(bytes, { stream: true });
+    text += more;
+    if (isJson === null && more.trim() !== "") isJson = JSON_START.test(more);
+    if (isJson && pieces.push(more).length > 0) break;
+  }
+  return text;
+}
+
+const JSON_START = /^\s*[{[]/;
+
+/** Finds the ends of objects and lists in text that arrives in pieces. */
+class JsonPieces {
+  #text = "";
+  #depth = 0;
+  #isQuoted = false;
+  #isEscaped = false;
+
+  /** The values that are complete now. */
+  push(piece: string): readonly string[] {
+    const found: string[] = [];
+    let from = 0;
+    for (let at = 0; at < piece.length; at++) {
+      const char = piece[at];
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (this.#isQuoted) [this.#isEscaped, this.#isQuoted] = [char === "\\", char !== '"'];
+      else if (char === '"') this.#isQuoted = true;
+      else if (char === "{" || char === "[") this.#depth++;
+      else if ((char === "}" || char === "]") && --this.#depth <= 0) {
+        found.push(this.rest() + piece.slice(from, at + 1));
+        this.#depth = 0;
+        from = at + 1;
+      }
+    }
+    this.#text += piece.slice(from);
+    return found;
+  }
+
+  /** The text after the last complete value. */
+  rest(): string {
+    const text = this.#text;
+    this.#text = "";
+    return text;
+  }
+}
+
 /** Ends with an error for the request if the stream ends without an answer to it and the library cannot resume it. */
 async function* readableEvents(
   body: AsyncIterable<Uint8Array>,
   { answers, id }: Reading,
 ): AsyncGenerator<Uint8Array> {
   const found: string[] = [];
-  let isResumable = false, json = "", isJson: boolean | null = null;
+  const pieces = new JsonPieces();
+  let isResumable = false, isJson: boolean | null = null;
   const parser = createParser({
     onEvent: (event) => {
       isResumable ||= event.id !== undefined;
@@ -92,13 +144,13 @@ async function* readableEvents(
   try {
     for await (const bytes of body) {
       const text = decoder.decode(bytes, { stream: true });
-      if (isJson === null && text.trim() !== "") isJson = /^\s*[{[]/.test(text);
-      if (isJson) json += text;
+      if (isJson === null && text.trim() !== "") isJson = JSON_START.test(text);
+      if (isJson) found.push(...pieces.push(text).map((data) => eventText({ data }, answers, id)));
       else parser.feed(text);
       if (found.length > 0) yield taken();
     }
     // The last event may lack the empty line that ends it.
-    if (isJson) found.push(eventText({ data: json }, answers, id));
+    if (isJson) found.push(...[pieces.rest()].filter((data) => data.trim()).map((data) => eventText({ data }, answers, id)));
     else parser.feed("\n\n");
   } catch (error) {
     if (isResumable || id === undefined || !answers.waits(id)) throw error;

@@ -24,7 +24,7 @@ export class ServerLink {
   #restUntil = 0;
   /** Why the last start failed. */
   #why = "";
-  #closed = false;
+  readonly #closed = new AbortController();
 
   constructor(name: string, config: ServerConfig) {
     this.name = name;
@@ -81,7 +81,7 @@ export class ServerLink {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closed.abort();
     const connection = this.#connection ?? await this.#connecting?.catch(() => null);
     await connection?.close();
   }
@@ -101,7 +101,7 @@ export class ServerLink {
   }
 
   async #ready(env: EnvironmentView): Promise<McpConnection> {
-    if (this.#closed) throw new ServerError(this.name, "the conversation was closed");
+    if (this.#closed.signal.aborted) throw new ServerError(this.name, "the conversation was closed");
     if (this.#connection) return this.#connection;
     if (this.#restUntil > Date.now()) {
       const seconds = Math.ceil((this.#restUntil - Date.now()) / 1000);
@@ -132,7 +132,7 @@ export class ServerLink {
         if (error instanceof LoginError) throw this.#error(error, "");
         this.#failed();
         this.#why = this.#error(error, "").why;
-        if (this.#restUntil > Date.now() || this.#closed || env.closed?.aborted) throw this.#error(error, "");
+        if (this.#restUntil > Date.now() || this.#closed.signal.aborted || env.closed?.aborted) throw this.#error(error, "");
       }
     }
   }
@@ -147,6 +147,7 @@ export class ServerLink {
       name,
       config,
       login: this.#login,
+      signal: this.#closed.signal,
       onToolsChanged: () => this.#tools = null,
       onEnd: () => this.#ended(opened),
       onStderr: (text) => env.log?.(`${this.name}: ${redacted(text.trimEnd(), this.#secrets())}`),

@@ -201,7 +201,11 @@ export interface ConfigAdmin {
   keys(): Promise<readonly { readonly key: string; readonly doc: string; readonly choices: readonly unknown[] }[]>;
   /** The key of what clients offer to sessions, such as `mcpServers`; null if no extension takes it. */
   offered(kind: string): string | null;
-  set(key: string, change: { readonly words: readonly string[]; readonly project: boolean }): Promise<SettingChange>;
+  /** With `write: false` it checks the change, and rejects as it would, but leaves the file as it is. */
+  set(
+    key: string,
+    change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
+  ): Promise<SettingChange>;
   unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
   /** The project's file; null if there is none. */
   trustable(): Promise<ConfigTrustFacts | null>;

@@ -11,7 +11,7 @@ import type { ShippedParts } from "../settings/shipped_parts.ts";
 import { programSettings } from "../settings/program_settings.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 10_000, EXTENSION_MS = 120_000;
 
 interface Options {
   readonly parts: ShippedParts & { readonly env: EnvironmentVariables };
@@ -88,7 +88,7 @@ async function askExtensions(
   const asked = loaded.map(async ({ namespace, doctor }): Promise<readonly CheckResult[]> => {
     try {
       const asked = () => doctor?.({ config: registry.configOf(namespace), ...spawns, workspace, home });
-      return await answerInTime(asked, { clock: REAL_CLOCK }) ?? [];
+      return await answerInTime(asked, { ms: EXTENSION_MS, clock: REAL_CLOCK }) ?? [];
     } catch (error) {
       const fix = "This is a fault of the extension; exclude it with extensions.deny";
       return [{ name: `extension: ${namespace}`, state: "warn", found: messageOf(error), fix }];

@@ -182,13 +182,18 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async run(
     args: readonly string[],
-    { print, ask = nobody }: Parameters<ExtensionAdmin["run"]>[1],
+    { print, ask = nobody, candidate }: Parameters<ExtensionAdmin["run"]>[1],
   ): Promise<number | null> {
-    const { loaded, registry } = await this.#load();
+    const sections = settingsSectionsOf(this.#parts);
+    const config = candidate
+      ? withValue(this.#settings.config, sections.path(candidate.key), candidate.value) as Settings["config"]
+      : this.#settings.config;
+    const settings = { ...this.#settings, config };
+    const { loaded, registry } = await buildRegistry(settings, this.#parts, { folders: await discoverFolders(settings) });
     return await runExtensionCommand(args, {
       loaded,
       registry,
-      settings: this.#settings,
+      settings,
       parts: this.#parts,
       print,
       ask,
@@ -226,6 +231,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   #placeOf(path: string): FoundFolder["place"] {
     return isBelow(path, join(this.#settings.workspace, ".vis")) ? "project" : "path";
   }
+}
+
+function withValue(root: unknown, [key, ...below]: readonly string[], value: unknown): unknown {
+  return key === undefined ? value : { ...Object(root), [key]: withValue(Object(root)[key], below, value) };
 }
 
 function factsOf(extension: Extension, folder: FoundFolder | undefined): ExtensionFacts {

@@ -112,7 +112,7 @@ export class AppConfigAdmin implements ConfigAdmin {
 
   async set(
     key: string,
-    { words, project }: { readonly words: readonly string[]; readonly project: boolean },
+    { words, project, write = true }: Parameters<ConfigAdmin["set"]>[1],
   ): Promise<SettingChange> {
     const at = (await this.#place(key, "set")).path;
     const secret = words.some((word) => isSecret(at.at(-1) ?? "", word));
@@ -124,7 +124,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const file = found ?? { path, text: "" };
     const { text, value } = await this.#fitting(setting, { at, file, words, project });
     const changed = text !== file.text;
-    if (changed) await writeConfigFile(path, { text, follow: !project });
+    if (changed && write) await writeConfigFile(path, { text, follow: !project });
     return { key, path, value, changed, overruled: await this.#overruled(key, project) };
   }
 

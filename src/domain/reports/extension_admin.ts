@@ -3,6 +3,8 @@ import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts 
 interface CommandUser {
   readonly print: (text: string) => void;
   readonly ask?: (question: string) => Promise<string>;
+  /** A setting that the command sees although no file has it. */
+  readonly candidate?: { readonly key: string; readonly value: unknown };
 }
 
 /** Extensions of this workspace. Every method rejects with `UsageError` if what was requested does not exist, and with

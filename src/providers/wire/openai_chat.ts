@@ -81,11 +81,12 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
   const { error, delta, message } = choice;
   const finish = choice.finish_reason ?? choice.finishReason;
   if (error !== undefined && error !== null) reply.failure = { error };
-  // Some servers send pieces as whole messages.
+  // Some servers send pieces as whole messages, or the whole message so far.
+  const isMessage = (delta ?? null) === null;
   const { content, refusal, ...others } = asRecord(delta ?? message);
   const reasoning = [others.reasoning_content, others.reasoning, others.reasoning_text, others.thinking];
-  reply.reasoning(reasoning.find((text) => typeof text === "string" && text !== ""));
-  readContent(content, reply);
+  reply.reasoning(reasoning.find((text) => typeof text === "string" && text !== ""), { isMessage });
+  readContent(content, { reply, isMessage });
   readCalls(others, reply);
   reply.refusal(refusal);
   if (typeof finish === "string" && !NO_FINISH.has(finish.toLowerCase())) readFinish(finish, reply);
@@ -103,14 +104,17 @@ function readCalls({ tool_calls: calls, function_call: call }: JsonFields, reply
 }
 
 /** A string, or parts if a service uses them to separate text and thinking. */
-function readContent(content: unknown, reply: ReplyBuilder): void {
-  if (!Array.isArray(content)) return reply.text(content);
+function readContent(
+  content: unknown,
+  { reply, isMessage }: { readonly reply: ReplyBuilder; readonly isMessage: boolean },
+): void {
+  if (!Array.isArray(content)) return reply.text(content, { isMessage });
   for (const part of content.map(asRecord)) {
-    if (typeof part.type !== "string" || /^(output_)?text$/.test(part.type)) reply.text(part.text);
+    if (typeof part.type !== "string" || /^(output_)?text$/.test(part.type)) reply.text(part.text, { isMessage });
     else if (/think|reason/.test(part.type)) {
       const thoughts = part.thinking ?? part.reasoning ?? part.summary ?? part.text;
       for (const thought of Array.isArray(thoughts) ? thoughts : [thoughts]) {
-        reply.reasoning(asRecord(thought).text ?? thought);
+        reply.reasoning(asRecord(thought).text ?? thought, { isMessage });
       }
     }
   }

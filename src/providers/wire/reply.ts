@@ -8,6 +8,8 @@ const MAX_TOKENS = 100_000_000;
 const MAX_WHOLE = 2_000_000;
 /** Characters of a tool call that are kept. */
 const MAX_CALL = 300;
+/** A piece that begins with the whole reply before it repeats it, if that is so long. */
+const SURELY_REPEATED = 16;
 
 /** The reply so far, independent of the service's format. A wire writes it, the provider reads it. */
 export class ReplyBuilder {
@@ -39,6 +41,8 @@ export class ReplyBuilder {
   readonly #oddities = new Map<string, string>();
   /** The first half of a character whose second half comes with the next piece. */
   readonly #half = { text: "", reasoning: "" };
+  /** All that was said, to recognize services that repeat it in each piece. */
+  readonly #said = { text: "", reasoning: "" };
 
   constructor(model: string) {
     this.model = model;
@@ -83,16 +87,17 @@ export class ReplyBuilder {
     if (typeof model === "string" && model !== "") this.model = model;
   }
 
-  text(delta: unknown): void {
-    const whole = this.#joined("text", delta);
+  /** With `isMessage`, the piece is a message of its own, or the whole message so far. */
+  text(delta: unknown, { isMessage = false } = {}): void {
+    const whole = this.#joined("text", delta, isMessage);
     this.tail = (this.tail + whole).slice(-500);
     if (whole === "") return;
     this.#hasText = true;
     this.#pending.push({ type: "text", delta: whole });
   }
 
-  reasoning(delta: unknown): void {
-    const whole = this.#joined("reasoning", delta);
+  reasoning(delta: unknown, { isMessage = false } = {}): void {
+    const whole = this.#joined("reasoning", delta, isMessage);
     if (whole === "") return;
     this.#hasReasoning = true;
     this.#pending.push({ type: "reasoning", delta: whole });
@@ -101,6 +106,8 @@ export class ReplyBuilder {
   /** A part that came whole, after its pieces or instead of them. `takeWhole` adds it if no text came in pieces. */
   whole(kind: "text" | "reasoning", text: unknown): void {
     if (typeof text !== "string" || text === "" || this.#hasText) return;
+    const last = this.#whole.at(-1);
+    if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop(); // it was said before its end
     // One that is too long is found when it is taken.
     if (this.#whole.reduce((sum, part) => sum + part.text.length, 0) < MAX_WHOLE) this.#whole.push({ kind, text });
   }
@@ -161,8 +168,15 @@ export class ReplyBuilder {
     return null;
   }
 
-  #joined(kind: "text" | "reasoning", delta: unknown): string {
-    if (typeof delta !== "string" || delta === "") return "";
+  #joined(kind: "text" | "reasoning", piece: unknown, isMessage: boolean): string {
+    if (typeof piece !== "string" || piece === "") return "";
+    const said = this.#said[kind];
+    const isRepeated = isMessage
+      ? piece.startsWith(said)
+      : said.length >= SURELY_REPEATED && piece.length > said.length && piece.startsWith(said);
+    const delta = isRepeated ? piece.slice(said.length) : piece;
+    if (delta === "") return "";
+    this.#said[kind] += delta;
     this.#size.add(delta.length);
     if (this.tooLong !== null) return "";
     if (this.finish !== null) this.#wentOn = true;

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { checkCommand, diagnoseServers } from "../../../extensions/mcp/check_servers.ts";
+import { ServerLink } from "../../../extensions/mcp/server_link.ts";
+import { Stdio } from "../../../extensions/mcp/settings.ts";
+import { VIEW } from "../../extension/_sample.ts";
 import { lives } from "../../processes/lives.ts";
 import { denoServer, missing, ownServer, type Place, withServers } from "./_place.ts";
 
@@ -51,6 +54,15 @@ test("mcp: a server that never answers, or speaks something else, ends with a cl
       assert.ok(!lives(`${FAULTY} ${mode}`), mode);
     }, more);
   }
+});
+
+Deno.test("ServerLink.close() ends a start that goes on", async () => {
+  const spawn = (_argv: readonly string[], { stop }: { readonly stop: AbortSignal }) =>
+    new Promise((resolve) => stop.addEventListener("abort", () => resolve({ code: 0, signal: null })));
+  const link = new ServerLink("s", Stdio.parse({ command: "x", startMs: 600_000 }));
+  const pending = assert.rejects(link.tools({ ...VIEW, spawn: spawn as never }), /Cannot use MCP server s/);
+  await link.close();
+  await pending;
 });
 
 test("mcp: servers of older versions of the protocol work, and so do those that greet on their output", async () => {

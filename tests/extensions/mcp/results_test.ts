@@ -89,6 +89,30 @@ Deno.test({
   },
 });
 
+Deno.test("mcp: an answer without a result is one, and no end of its stream is waited for", async () => {
+  const open = (text: string, type: string): Response => {
+    const start = (controller: ReadableStreamDefaultController) => {
+      for (const piece of text.match(/.{1,7}/gs) ?? []) controller.enqueue(new TextEncoder().encode(piece));
+    };
+    return new Response(new ReadableStream({ start }), { headers: { "content-type": type } });
+  };
+  await withHttp(async (call, respond) => {
+    for (const kind of ["json", "stream", "json as stream", "text", "cut stream"]) {
+      for (const own of ["same", "text", "none"]) {
+        respond.with = (id) => reply(kind, { jsonrpc: "2.0", ...idOf({ id: own }, id) });
+        assert.equal(await call(), null, `${kind} ${own}`);
+      }
+    }
+    for (const type of ["text/event-stream", "application/json"]) {
+      respond.with = (id) => {
+        const content = [{ type: "text", text: 'said "}]" \\' }];
+        return open(JSON.stringify({ jsonrpc: "2.0", id, result: { content } }, null, 1), type);
+      };
+      assert.equal(await call(), 'said "}]" \\', type);
+    }
+  }, { timeoutMs: 600_000 });
+});
+
 Deno.test("mcp: a call whose answer does not come never looks like one that was not made", async () => {
   const refused: readonly (readonly [string, (id: unknown) => Response])[] = [
     ["no such method", (id) => Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown" } })],
@@ -192,6 +216,7 @@ function deep(id: unknown): Response {
 /** A server `s` with the tool `run`, which answers as `respond.with` says. */
 async function withHttp(
   run: (call: () => Promise<unknown>, respond: { with: (id: unknown) => Response }) => Promise<void>,
+  { timeoutMs = 20_000 } = {},
 ): Promise<void> {
   const respond = { with: (_id: unknown): Response => new Response() };
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
@@ -210,7 +235,7 @@ async function withHttp(
   try {
     const url = `http://127.0.0.1:${server.addr.port}/mcp`;
     await withServers(
-      { s: { url, timeoutMs: 20_000 } },
+      { s: { url, timeoutMs } },
       ({ call }) => run(() => call("mcp.call", ["s", "run"]), respond),
     );
   } finally {

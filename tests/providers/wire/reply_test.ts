@@ -51,3 +51,23 @@ Deno.test("Reply remembers the end of its text for messages, or why it was decli
   early.decline("SAFETY");
   assert.equal(early.tail, "SAFETY");
 });
+
+Deno.test("Reply takes pieces that repeat all that was said once", () => {
+  const said = (pieces: readonly string[], options?: { readonly isMessage: boolean }): string => {
+    using reply = arriving();
+    for (const piece of pieces) reply.text(piece, options);
+    return reply.take().map((event) => event.type === "text" ? event.delta : "").join("");
+  };
+  const whole = "I think that it is 4, since 2 and 2 are 4.";
+  const growing = Array.from(whole, (_, at) => whole.slice(0, at + 1));
+  assert.equal(said(growing, { isMessage: true }), whole);
+  assert.equal(said([...growing, whole], { isMessage: true }), whole);
+  assert.equal(said([whole.slice(0, 20), whole.slice(0, 30), whole]), whole);
+  assert.equal(said(["I", " think", " that"], { isMessage: true }), "I think that");
+  // Pieces that are alike are no repetition.
+  for (const piece of ["ha", "-".repeat(40)]) assert.equal(said([piece, piece, piece]), piece.repeat(3));
+  using reply = arriving();
+  for (const text of growing) reply.whole("text", text);
+  reply.takeWhole();
+  assert.deepEqual(reply.take(), [{ type: "text", delta: whole }]);
+});

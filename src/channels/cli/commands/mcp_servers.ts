@@ -35,8 +35,8 @@ const NAME = /^[A-Za-z][\w-]{0,39}$/;
 /** Programs that download what they run. */
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
-/** `vis mcp add`: a server in the user's settings, which is started unless the user says otherwise. One that does not
- * answer is not kept. Resolves with the exit code. */
+/** `vis mcp add`: a server in the user's settings. It is started before it is written, unless the user says otherwise,
+ * and one that does not answer is not written. Resolves with the exit code. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,
@@ -50,16 +50,16 @@ export async function addMcpServer(
     throw new UsageError(`Cannot add ${name}: a server with this name exists; --force replaces it`);
   }
   const server = /^https?:\/\//.test(command) ? overHttp(command, { args, flags }) : program(command, { args, flags });
-  const put = (one: Server) => admin.set(`${key}.${name}`, { words: [JSON.stringify(one)], project: false });
-  const done = await put(server);
-  const [answered] = flags.check ? await answersOf(services, name) : [];
+  const put = (write: boolean) =>
+    admin.set(`${key}.${name}`, { words: [JSON.stringify(server)], project: false, write });
+  const { value } = await put(false);
+  const candidate = { key: `${key}.${name}`, value };
+  const [answered] = flags.check ? await answersOf(services, { name, candidate }) : [];
   if (answered?.state === "failed") {
-    const before = known[name];
-    if (before) await put(before);
-    else await admin.unset(`${key}.${name}`, { project: false });
     const download = DOWNLOADS.test(command) && !flags.network ? "; --network lets it download its program" : "";
     throw new UsageError(`Cannot add ${name}: ${answered.found}${download}; --no-check adds it without a start`);
   }
+  const done = await put(true);
   const has = answered?.state === "ok" ? ` (${answered.found})` : "";
   const report = { name, ...server, ...stateOf(answered) };
   printReport(report, [`Added ${name}${has} in ${done.path}. Vis uses it from the next start.`], { io, flags });
@@ -76,7 +76,7 @@ export async function listMcpServers(input: Input<McpServersFlags & { readonly c
   const servers = await serversOf(admin, key);
   const names = Object.keys(servers).sort();
   if (names.length === 0) input.io.stderr("No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n");
-  const answers = input.flags.check && names.length > 0 ? await answersOf(input.services, null) : [];
+  const answers = input.flags.check && names.length > 0 ? await answersOf(input.services) : [];
   const answered = (name: string) => answers.find((one) => one.name === name);
   const all = Object.fromEntries(names.map((name) => [name, { ...servers[name], ...stateOf(answered(name)) }]));
   return printReport(all, names.map((name) => lineOf(name, servers[name] ?? {}, answered(name))), input);
@@ -109,12 +109,16 @@ export async function mcpLoginCommand(
   return code;
 }
 
-/** What the extension that uses the servers says of all of them, or of one. */
-async function answersOf(services: Input["services"], name: string | null): Promise<readonly Answered[]> {
+/** What the extension that uses the servers says of all of them, or of one that no file has yet. */
+async function answersOf(
+  services: Input["services"],
+  one?: { readonly name: string; readonly candidate: { readonly key: string; readonly value: unknown } },
+): Promise<readonly Answered[]> {
   const admin = await services.extensionAdmin({});
   let said = "";
   const print = (text: string): void => void (said += text);
-  await admin.run(["mcp-check", ...name === null ? [] : ["--name", name]], { print });
+  const words = ["mcp-check", ...one ? ["--name", one.name] : []];
+  await admin.run(words, { print, ...one ? { candidate: one.candidate } : {} });
   return said.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
 }
 

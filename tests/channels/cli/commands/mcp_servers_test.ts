@@ -18,14 +18,16 @@ type Run = (...args: string[]) => Promise<Ran>;
 async function withServers(
   work: (run: Run, file: () => Promise<string>) => Promise<void>,
   answers: readonly object[] = [],
+  checking?: (candidate: unknown) => Promise<void>,
 ): Promise<void> {
   await withFolder(async (home) => {
     const env = { VIS_HOME: home, HOME: home };
     const admin: ExtensionAdmin = {
       ...await fakeServices().extensionAdmin({}),
-      run: (_words, { print }) => {
+      run: async (_words, { print, candidate }) => {
+        await checking?.(candidate);
         for (const one of answers) print(`${JSON.stringify(one)}\n`);
-        return Promise.resolve(0);
+        return 0;
       },
     };
     const services = fakeServices({
@@ -135,7 +137,7 @@ Deno.test("vis mcp add says what it found, refuses a server that does not answer
     const refused = await run("add", "s", "tool");
     assert.deepEqual([refused.code, refused.out], [2, ""]);
     assert.equal(refused.err, "vis: Cannot add s: it ended with code 1; --no-check adds it without a start\n");
-    assert.doesNotMatch(await file(), /"tool"/);
+    await assert.rejects(file(), Deno.errors.NotFound);
     assert.equal((await run("add", "s", "tool", "--no-check")).code, 0);
     assert.equal((await run("add", "s", "other", "--force")).code, 2);
     assert.match(await file(), /"tool"/, "the server before is kept");
@@ -146,4 +148,18 @@ Deno.test("vis mcp add says what it found, refuses a server that does not answer
     assert.equal(added.code, 0);
     assert.equal(added.err, "vis: s cannot be used yet: the server wants a login: run vis mcp login s\n");
   }, [state("login", "the server wants a login: run vis mcp login s")]);
+});
+
+Deno.test("vis mcp add starts a server before the settings have it", async () => {
+  const seen: unknown[] = [];
+  let file: () => Promise<string> = () => Promise.reject(new Error("not ready"));
+  await withServers(async (run, read) => {
+    file = read;
+    await run("add", "s", "before", "--no-check");
+    assert.equal((await run("add", "s", "tool", "--force")).code, 0);
+    assert.match(await read(), /"tool"/);
+  }, [{ name: "s", state: "ok", found: "3 tools" }], async (candidate) => {
+    seen.push(candidate, /"tool"/.test(await file()));
+  });
+  assert.deepEqual(seen, [{ key: "extensions.config.vis.mcp.servers.s", value: { command: "tool" } }, false]);
 });
