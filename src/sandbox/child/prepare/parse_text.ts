@@ -8,7 +8,7 @@ import {
   Parser,
   type Program,
 } from "acorn";
-import { childNodes } from "../syntax/analysis.ts";
+import { childNodes, isTooDeep } from "../syntax/analysis.ts";
 import { codeOnly } from "../syntax/code_only.ts";
 import { hasTypeArguments, spacedComments } from "./ambiguous_text.ts";
 import { type Marked, markNamespaces } from "./namespace_marks.ts";
@@ -58,6 +58,11 @@ class BlockParser extends Parser {
 const UNAVAILABLE = /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/;
 /** Any other error is more precise. */
 const NOT_PARSED: Unparsed = { ok: false, message: "", offset: 0 };
+const TOO_DEEP: Unparsed = {
+  ok: false,
+  message: "The code is nested too deeply to be read: split it into statements, or repeat with a loop",
+  offset: 0,
+};
 const NO_NAMESPACES: ReadonlyMap<string, readonly string[]> = new Map();
 
 /** Parses as JavaScript. Only if that fails, or is not what was meant, it strips the types first: plain JavaScript
@@ -65,6 +70,7 @@ const NO_NAMESPACES: ReadonlyMap<string, readonly string[]> = new Map();
 export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
   const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // a script compiled separately lacks it
   const plain = parseScript(text);
+  if (plain === TOO_DEEP) return plain;
   if (!plain.ok) return stripped(text, { plain, loadSucrase });
   if (!hasTypeArguments(plain.program, text)) return plain;
   const typed = stripped(text, { plain: NOT_PARSED, loadSucrase });
@@ -96,7 +102,7 @@ function strip(text: string, { plain, loadSucrase }: Stripping): string | Unpars
     });
     return /\benum\b/.test(text) ? withStringEnums(code) : code;
   } catch (error) {
-    return later(plain, stripperError(text, error));
+    return error instanceof RangeError ? TOO_DEEP : later(plain, stripperError(text, error));
   }
 }
 
@@ -107,7 +113,7 @@ function withoutTypes(text: string, how: Stripping): Parsed | Unparsed {
   const map = alignLines(js, text);
   const parsed = parseScript(js);
   if (parsed.ok) return { ...parsed, map: composeMaps(parsed.map, map), stripped: true, typed: text };
-  return later(how.plain, { ...parsed, offset: mapOffset(map, parsed.offset) });
+  return parsed === TOO_DEEP ? parsed : later(how.plain, { ...parsed, offset: mapOffset(map, parsed.offset) });
 }
 
 /** Strips types with functions instead of namespaces, which are then unfolded. */
@@ -115,11 +121,12 @@ function withNamespaces(text: string, how: Stripping & { readonly marked: Marked
   const { marked: { text: given, map: toText, paths }, plain } = how;
   const js = strip(given, { ...how, plain: NOT_PARSED });
   const wrong = (found: Unparsed, map: PositionMap): Unparsed =>
-    later(plain, { ...found, offset: mapOffset(map, found.offset) });
+    found === TOO_DEEP ? found : later(plain, { ...found, offset: mapOffset(map, found.offset) });
   if (typeof js !== "string") return wrong(js, toText);
   const map = composeMaps(alignLines(js, given), toText);
   const program = parseExports(js);
   if (!("body" in program)) {
+    if (program === TOO_DEEP) return program;
     // deno-lint-ignore vis/no-message-parsing -- acorn has no codes
     const message = program.message.startsWith("Export ") ? DECLARATIONS_ONLY : program.message;
     return wrong({ ...program, message }, map);
@@ -140,7 +147,8 @@ function withNamespaces(text: string, how: Stripping & { readonly marked: Marked
 
 function parseExports(js: string): Program | Unparsed {
   try {
-    return parse(js, { ...OPTIONS, allowImportExportEverywhere: true });
+    const program = parse(js, { ...OPTIONS, allowImportExportEverywhere: true });
+    return isTooDeep(program) ? TOO_DEEP : program;
   } catch (error) {
     return unparsed(js, error);
   }
@@ -160,6 +168,7 @@ function parseScript(js: string): Parsed | Unparsed {
   const comments: Comment[] = [];
   try {
     const program = parseObject(js) ?? BlockParser.parse(js, { ...OPTIONS, onComment: comments });
+    if (isTooDeep(program)) return TOO_DEEP;
     const spaced = spacedComments(js, OPTIONS);
     if (!spaced) {
       return { ok: true, program, comments, js, map: IDENTITY, stripped: false, typed: js, namespaces: NO_NAMESPACES };
@@ -187,9 +196,8 @@ function parseObject(js: string): Program | null {
 }
 
 function unparsed(js: string, error: unknown): Unparsed {
-  if (!(error instanceof SyntaxError)) {
-    return { ok: false, message: "The code is nested too deeply to be read", offset: 0 };
-  }
+  // deno-lint-ignore vis/no-message-parsing -- acorn has no codes
+  if (!(error instanceof SyntaxError) || error.message.startsWith("Not enough stack space")) return TOO_DEEP;
   const at: unknown = Reflect.get(error, "pos");
   const offset = typeof at === "number" ? at : 0;
   // deno-lint-ignore vis/no-message-parsing -- acorn appends the position to its messages

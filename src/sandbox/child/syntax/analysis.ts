@@ -31,6 +31,19 @@ export function countNodes(node: AnyNode): number {
   return count;
 }
 
+/** What walks a tree calls itself for each level, and the tree of `a.b.c` has one for each name. */
+const MAX_DEPTH = 1_000;
+
+/** Whether walking the tree could exhaust the stack. */
+export function isTooDeep(node: AnyNode): boolean {
+  let level: readonly AnyNode[] = [node];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap(childNodes);
+  }
+  return false;
+}
+
 function isNode(value: unknown): value is AnyNode {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" &&
     "start" in value;
