@@ -1,6 +1,6 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 import type { FsContext } from "./workspace/context.ts";
-import { editFiles, type FileEdit } from "./change/edit_files.ts";
+import { editFiles, type EditOptions, type FileEdit } from "./change/edit_files.ts";
 import { findFiles, type FindOptions } from "./search/find_files.ts";
 import { FsPlaces } from "./fs_places.ts";
 import type { CountOptions, GrepOptions } from "./search/grep.ts";
@@ -159,6 +159,7 @@ export default defineExtension({
       args: z.tuple([
         z.union([z.string(), Changes]).describe("path"),
         z.union([Change, z.array(Change).min(1).meta({ tsType: "…[]" })]).optional().describe("edits"),
+        z.strictObject({ encoding }).meta({ tsType: "{encoding?}" }).optional(),
       ]),
       returns: "{path, bytes, diff}",
       before: ({ args }) => ({ args: editArguments(args) }),
@@ -265,14 +266,15 @@ async function edit(
   env: EnvironmentView,
   where: string | readonly FileEdit[],
   edits?: TextReplacement | readonly TextReplacement[],
+  options?: EditOptions,
 ) {
   if (typeof where !== "string") {
     if (edits !== undefined) throw new TypeError("Cannot edit: give a path and edits, or one list of {path, old, new}");
-    return await places.change(env, (at) => editFiles(at, where));
+    return await places.change(env, (at) => editFiles(at, where, options));
   }
   if (edits === undefined) throw new TypeError(`Cannot edit ${where}: the edits are missing: {old, new}`);
   const list = [edits].flat().map((one) => ({ ...one, path: where }));
-  const [written] = await places.change(env, (at) => editFiles(at, list));
+  const [written] = await places.change(env, (at) => editFiles(at, list, options));
   return written;
 }
 

@@ -49,7 +49,7 @@ export function temporaryNames(context: Place, items: readonly ChangeItem[]): Re
 }
 
 /** Whether a file that gets another name is to have the contents that it has. */
-function isOnlyRenamed({ from, after }: ChangeItem, items: readonly ChangeItem[]): boolean {
+export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly ChangeItem[]): boolean {
   const before = from === undefined ? null : items.find(({ path }) => path === from)?.before ?? null;
   if (before?.kind !== "file" || after?.kind !== "file" || before.mode !== after.mode) return false;
   return before.bytes.length === after.bytes.length && before.bytes.every((byte, at) => byte === after.bytes[at]);

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { applyItems, type Move, temporaryNames } from "./apply_items.ts";
+import { applyItems, isOnlyRenamed, type Move, temporaryNames } from "./apply_items.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { putBack } from "./put_back.ts";
 import { type ChangeItem, stateOf } from "../checkpoints/snapshot.ts";
@@ -40,8 +40,11 @@ export async function changeFiles(
     throw error;
   }
   if (id !== null) await context.checkpoints?.done(id);
-  for (const { path, seen } of items) {
-    if (temporary.has(path) || moves.length > 0 || !seen || seen.kind !== "file" || seen.names < 2) continue;
+  for (const item of items) {
+    const { path, after, from = path } = item;
+    const seen = items.find((one) => one.path === from)?.seen;
+    if (after?.kind !== "file" || temporary.has(path) || moves.length > 0 || isOnlyRenamed(item, items)) continue;
+    if (!seen || seen.kind !== "file" || seen.names < 2) continue;
     context.note(`${path} has ${seen.names} names (hard links); the change is in all of them`);
   }
 }

@@ -2,12 +2,18 @@ import type { ChangeItem } from "../checkpoints/snapshot.ts";
 import { decodeFile } from "../encoding/text_format.ts";
 import { unifiedDiff } from "../patch/unified_diff.ts";
 
-/** What a change does to a file, as a unified diff; "" if nothing. `encoding` is that of the text after it. */
+export interface Encodings {
+  /** Of the text after a change, and before it; seen by the bytes if they are not known. */
+  readonly encoding?: string | undefined;
+  readonly encodingBefore?: string | undefined;
+}
+
+/** What a change does to a file, as a unified diff; "" if nothing. */
 export async function diffOf(
   { path, before, after }: Pick<ChangeItem, "path" | "before" | "after">,
-  { named = path, encoding }: { readonly named?: string; readonly encoding?: string | undefined } = {},
+  { named = path, encoding, encodingBefore }: Encodings & { readonly named?: string } = {},
 ): Promise<string> {
-  const [now, own] = [textOf(after, encoding), textOf(before)];
+  const [now, own] = [textOf(after, encoding), textOf(before, encodingBefore)];
   const old = own === undefined ? textOf(before, encoding) : own;
   return old === undefined || now === undefined
     ? `Binary file ${named} ${now === null ? "removed" : "replaced"}\n`

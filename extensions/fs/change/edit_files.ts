@@ -13,6 +13,11 @@ export interface FileEdit extends TextReplacement {
   readonly path: string;
 }
 
+export interface EditOptions {
+  /** Of all of the files, instead of the one in which they were read or that their bytes show. */
+  readonly encoding?: string | undefined;
+}
+
 /** Size in bytes above which decoding is worth a pause of its own. */
 const LARGE = 1024 * 1024;
 
@@ -28,7 +33,11 @@ interface Draft {
 }
 
 /** Exact replacements in one or more files, in order, all or none. Returns one result per file. */
-export async function editFiles(context: FsContext, edits: readonly FileEdit[]): Promise<Written[]> {
+export async function editFiles(
+  context: FsContext,
+  edits: readonly FileEdit[],
+  { encoding }: EditOptions = {},
+): Promise<Written[]> {
   if (edits.length > MAX_EDITS) {
     throw new RangeError(
       `Cannot make ${edits.length} edits at once: at most ${MAX_EDITS}; write the whole file instead`,
@@ -39,7 +48,7 @@ export async function editFiles(context: FsContext, edits: readonly FileEdit[]):
   for (const edit of edits) {
     if (pace.due) await pace.rest();
     const place = confineForWrite(context, edit.path);
-    const draft = drafts.get(place.real) ?? await draftOf(context, place);
+    const draft = drafts.get(place.real) ?? await draftOf(context, place, encoding);
     draft.text = await replaceText(draft.text, edit, { path: place.path, signal: context.signal });
     drafts.set(place.real, draft);
     refuseSum(drafts);
@@ -47,7 +56,9 @@ export async function editFiles(context: FsContext, edits: readonly FileEdit[]):
   const items = [...drafts.values()].map(({ place, before, text, format }) => {
     const bytes = newBytes(text, format, { path: place.path, action: "edit" });
     const { path: named, real: path } = place;
-    return { path, named, before, after: { ...before, bytes }, seen: before.seen, encoding: format.encoding };
+    const { encoding } = format;
+    const after = { ...before, bytes };
+    return { path, named, before, after, seen: before.seen, encoding, encodingBefore: encoding };
   });
   await changeFiles(context, { change: "edit", items });
   const results: Written[] = [];
@@ -64,10 +75,10 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   }
 }
 
-async function draftOf(context: FsContext, place: WorkspacePath): Promise<Draft> {
+async function draftOf(context: FsContext, place: WorkspacePath, encoding: string | undefined): Promise<Draft> {
   const before = await currentFile(context, place);
   if (before === null) throw await missing(context, { action: "edit", path: place.path });
   if (before.bytes.length > LARGE) await new Pace(context.signal).rest();
-  const format = currentText(context, before.bytes, { place, action: "edit" });
+  const format = currentText(context, before.bytes, { place, action: "edit", encoding });
   return { place, before, format, text: format.text };
 }

@@ -32,6 +32,8 @@ interface Draft {
   after: Content;
   /** Whether this git diff has written it. */
   isMade: boolean;
+  /** The file that the patch renames to it. */
+  source: Draft | null;
 }
 
 /** Applies a unified diff or search/replace blocks to any number of files, all or none. Returns one result per file. */
@@ -49,9 +51,10 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
     await draftPart(context, part, { drafts, isLeft });
     refuseSum(drafts);
   }
-  const changed = [...drafts.values()].map(({ place, item, after }) => {
+  const changed = [...drafts.values()].map(({ place, item, after, source }) => {
     const encoding = after?.kind === "file" ? after.format?.encoding : undefined;
-    return { ...item, after, named: place.path, encoding };
+    const from = renamedFrom({ item, after, source });
+    return { ...item, after, named: place.path, encoding, encodingBefore: encoding, ...from !== null && { from } };
   });
   const items = changed.filter(({ before, after }) => before !== null || after !== null)
     .sort((a, b) => a.path < b.path ? -1 : 1);
@@ -60,6 +63,13 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   for (const item of items) results.push(await written(context, item, item));
   await noteFaults(context, items);
   return results;
+}
+
+/** The path of the file that keeps its names, attributes and access lists under a new name; null if a file is written. */
+function renamedFrom({ item, after, source }: Pick<Draft, "item" | "after" | "source">): string | null {
+  const isRenamed = item.before === null && after?.kind === "file" &&
+    source !== null && source.after === null && source.item.before?.kind === "file";
+  return isRenamed ? source.item.path : null;
 }
 
 function isFile(context: FsContext, path: string): boolean {
@@ -99,7 +109,10 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
     throw new Error(`Cannot patch ${target.place.path}: the patch creates it, and it already exists`);
   }
   const made = await changedBy(context, part, { old, target: target.place, place: (source ?? target).place });
-  if (source && source !== target && !part.isCopy && !source.isMade) source.after = null;
+  if (source && source !== target && !part.isCopy && !source.isMade) {
+    source.after = null;
+    target.source = source;
+  } else if (source !== target) target.source = null;
   Object.assign(target, { after: made, isMade: to !== null });
 }
 
@@ -181,7 +194,14 @@ async function draftOf(
   const followed = drafts.get(place.real);
   if (followed) return followed;
   const { after, seen } = await contentOf(context, place);
-  const draft: Draft = { place, item: { path: place.real, before: after, seen }, start: after, after, isMade: false };
+  const draft: Draft = {
+    place,
+    item: { path: place.real, before: after, seen },
+    start: after,
+    after,
+    isMade: false,
+    source: null,
+  };
   drafts.set(place.real, draft);
   return draft;
 }

@@ -1,5 +1,5 @@
 import { changeFiles } from "./change_files.ts";
-import { confineForWrite, type WorkspacePath } from "../workspace/confine.ts";
+import { confineForWrite } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { type CurrentFile, currentFile, newBytes } from "./current_file.ts";
 import { decodeFile, encodingNamed, isExact, type TextFormat, UTF_8 } from "../encoding/text_format.ts";
@@ -28,7 +28,8 @@ export async function writeFile(
 ): Promise<Written> {
   const place = confineForWrite(context, path);
   const before = await currentFile(context, place);
-  const old = formatOf(context, place, before);
+  const encodingBefore = knownEncoding(context, place);
+  const old = formatOf(before, encodingBefore);
   const format = {
     ...old,
     ...formatOfNew(old, options, place.path),
@@ -41,18 +42,17 @@ export async function writeFile(
   const after = { kind: "file", bytes, mode: before?.mode ?? null, owner: before?.owner ?? null } as const;
   const item = { path: place.real, before, after, seen: before?.seen ?? null };
   await changeFiles(context, { change: "writeFile", items: [item] });
-  const result = await written(context, item, { named: place.path, encoding: format.encoding });
+  const result = await written(context, item, { named: place.path, encoding: format.encoding, encodingBefore });
   await noteFaults(context, [{ ...item, named: place.path, encoding: format.encoding }]);
   return result;
 }
 
 /** How the text of the file is written; that of a new one if there is none, or no text in it. */
 function formatOf(
-  context: FsContext,
-  place: WorkspacePath,
   before: CurrentFile | null,
+  encodingBefore: string | undefined,
 ): TextFormat & { readonly hasCrlf: boolean } {
-  const old = before === null ? null : decodeFile(before.bytes, knownEncoding(context, place));
+  const old = before === null ? null : decodeFile(before.bytes, encodingBefore);
   if (before === null || old === null || !isExact(before.bytes, old)) return { ...UTF_8, hasCrlf: false };
   const { encoding, hasMark, isGuess, text } = old;
   return { encoding, hasMark, isGuess, hasCrlf: text.includes("\r\n") && !/(?:^|[^\r])\n/.test(text) };

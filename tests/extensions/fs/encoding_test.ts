@@ -52,3 +52,28 @@ Deno.test("fs names what is no regular file, and waits for none", async () => {
   }
   assert.deepEqual(await workspace.call("grep", "x"), []);
 });
+
+Deno.test("fs.edit() of a file that is UTF-8 except for some bytes shows and changes nothing but the edit", async () => {
+  const bytes = new Uint8Array([
+    ...new TextEncoder().encode("één, twee, ü, ö, ñ, ß\n"),
+    0xe9,
+    ...new TextEncoder().encode(" stays\ndrie é\n"),
+  ]);
+  await using workspace = await Workspace.with({ "a.txt": bytes });
+  assert.match(await workspace.refusal("edit", "a.txt", { old: "drie", new: "vier" }), /bytes would be lost/);
+  const { diff } = await workspace.call("edit", "a.txt", { old: "drie", new: "vier" }, { encoding: "latin1" });
+  assert.deepEqual(diff.split("\n").filter((line: string) => /^[-+][^-+]/.test(line)), ["-drie Ã©", "+vier Ã©"]);
+  const [text, latin] = [await Deno.readFile(join(workspace.root, "a.txt")), new TextDecoder("latin1")];
+  assert.equal(latin.decode(text), latin.decode(bytes).replace("drie", "vier"));
+});
+
+Deno.test("fs.edit() takes an encoding for a list of edits, and refuses an unknown one", async () => {
+  await using workspace = await Workspace.with({ "a.txt": Uint8Array.of(0xc1, 0xe0, 10), "b.txt": "x\n" });
+  const edits = [{ path: "a.txt", old: "Ба", new: "Да" }, { path: "b.txt", old: "x", new: "y" }];
+  await workspace.call("edit", edits, undefined, { encoding: "windows-1251" });
+  assert.deepEqual(await Deno.readFile(join(workspace.root, "a.txt")), Uint8Array.of(0xc4, 0xe0, 10));
+  assert.match(
+    await workspace.refusal("edit", "b.txt", { old: "y", new: "z" }, { encoding: "no" }),
+    /no encoding "no"/,
+  );
+});

@@ -16,7 +16,8 @@ async function linked(): Promise<Workspace> {
 }
 
 async function texts(workspace: Workspace): Promise<Record<string, string>> {
-  const names = await workspace.names();
+  const entries = await Array.fromAsync(Deno.readDir(workspace.root));
+  const names = entries.filter(({ isFile }) => isFile).map(({ name }) => name).sort();
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await workspace.text(name)])));
 }
 
@@ -30,10 +31,16 @@ async function inode(workspace: Workspace, name: string): Promise<number | null>
   return (await Deno.stat(join(workspace.root, name))).ino;
 }
 
+function renaming(hunks: string): string {
+  return `diff --git a/b b/in/c\nsimilarity index 50%\nrename from b\nrename to in/c\n${hunks}`;
+}
+
 type Call = readonly [name: string, ...args: readonly unknown[]];
 
 const CASES: Readonly<Record<string, readonly Call[]>> = {
   "a move": [["move", "b", "c"]],
+  "a patch that renames": [["patch", renaming("")]],
+  "a patch that renames and changes": [["patch", renaming("--- a/b\n+++ b/in/c\n@@ -1 +1 @@\n-old\n+new\n")]],
   "a write and a move of the same name": [["writeFile", "b", "2\n"], ["move", "b", "c"]],
   "a move and a write of the new name": [["move", "b", "c"], ["writeFile", "c", "2\n"]],
   "a write and a move of the other name": [["writeFile", "a", "1\n"], ["move", "b", "c"]],
@@ -146,3 +153,24 @@ Deno.test("undoCli() reports what the undo noted", async () => {
     "b was one of several names of a file (hard links); it is a file of its own now",
   ]);
 });
+
+Deno.test(
+  "fs.patch() renames a file with its other names, and tells when a change is in all of them",
+  { ignore },
+  async () => {
+    for (
+      const [hunks, text, note] of [["", "old\n", []], [
+        "--- a/b\n+++ b/in/c\n@@ -1 +1 @@\n-old\n+new\n",
+        "new\n",
+        ["in/c has 2 names (hard links); the change is in all of them"],
+      ]] as const
+    ) {
+      await using workspace = await linked();
+      const before = await inode(workspace, "b");
+      await workspace.call("patch", renaming(hunks));
+      assert.deepEqual([await inode(workspace, "in/c"), await inode(workspace, "a")], [before, before]);
+      assert.deepEqual(await texts(workspace), { a: text });
+      assert.deepEqual(workspace.notes, note);
+    }
+  },
+);
