@@ -4,6 +4,7 @@ import v2 from "./V2__nodes.sql" with { type: "text" };
 import v3 from "./V3__tenants.sql" with { type: "text" };
 import v4 from "./V4__last_write.sql" with { type: "text" };
 import v5 from "./V5__long_values.sql" with { type: "text" };
+import v6 from "./V6__erasure.sql" with { type: "text" };
 
 /** Every migration of PostgreSQL, in order. */
 export const migrations: readonly { readonly version: number; readonly name: string; readonly sql: string }[] = [
@@ -12,4 +13,5 @@ export const migrations: readonly { readonly version: number; readonly name: str
   { version: 3, name: "V3__tenants.sql", sql: v3 },
   { version: 4, name: "V4__last_write.sql", sql: v4 },
   { version: 5, name: "V5__long_values.sql", sql: v5 },
+  { version: 6, name: "V6__erasure.sql", sql: v6 },
 ];

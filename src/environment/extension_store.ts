@@ -79,7 +79,7 @@ export class ExtensionStore implements OwnStore {
   }
 
   async putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string> {
-    return await this.#store.putLarge(markedPieces(bytes));
+    return await this.#store.putLarge(markedPieces(bytes), { isOwn: true });
   }
 
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>> {

@@ -72,6 +72,7 @@ export function databaseStore(db: Database, options: DatabaseStoreOptions): Stor
   const views = new BoundedMap<string | null, Store>(MOST_VIEWS);
   const all = db.tenant === null ? db : db.of(null);
   const eraser = new Eraser({ ...options, db: all });
+  eraser.begin();
   const of = (tenant: string | null): Store => {
     const known = [db, all].find((one) => one.tenant === tenant);
     const store = views.get(tenant) ?? viewOf(known ?? db.of(tenant), { ...options, all, eraser, of });
@@ -148,7 +149,10 @@ function conversationMaintenance({ db, all, eraser }: Parts): ConversationMainte
   return {
     setTitle: (branchId, title) => setTitle(db, { branchId, title }),
     suggestTitle: (branchId, suggestion) => suggestTitle(db, { ...suggestion, branchId }),
-    deleteConversation: async (conversationId) => eraser.add(await removeConversation(db, conversationId)),
+    deleteConversation: async (conversationId) => {
+      await removeConversation(db, conversationId);
+      eraser.begin();
+    },
     runningQuery: (conversationId) => runningQuery(db, conversationId),
     findQuery: (prefix) => queryByPrefix(db, prefix),
     labelUse: (since) => labelUse(all, since),
@@ -223,10 +227,12 @@ function childStore({ db, now }: Parts): ChildStore {
   };
 }
 
-function largeTextStore({ db, location, busyMs }: Parts, converted: Converted): LargeTextStore {
+function largeTextStore({ db, location, busyMs, now }: Parts, converted: Converted): LargeTextStore {
   const guard = guardOf(converted, null);
   return {
-    putLarge: guard("putLarge", (pieces: AsyncIterable<Uint8Array>) => putLarge(db, pieces)),
+    putLarge: guard("putLarge", (...[pieces, { isOwn = false } = {}]: Parameters<LargeTextStore["putLarge"]>) => {
+      return putLarge(db, pieces, isOwn ? {} : { claimedAt: now() });
+    }),
     dropLarge: guard("dropLarge", (large: string) => dropLarge(db, { large, location, busyMs })),
     largePieces: async function* (large) {
       try {

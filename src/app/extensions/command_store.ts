@@ -29,7 +29,7 @@ export class CommandStore implements AsyncDisposable {
         query: async (...args) => await (await states()).query(...args),
         delete: async (...args) => await (await states()).delete(...args),
       },
-      putLarge: async (pieces) => await (await open()).putLarge(pieces),
+      putLarge: async (...args) => await (await open()).putLarge(...args),
       largePieces: async function* (large) {
         yield* (await open()).largePieces(large);
       },

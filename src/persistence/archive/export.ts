@@ -16,43 +16,26 @@ import { Content } from "../content/content.ts";
 import { contentPieces } from "../content/content_pieces.ts";
 import type { Database } from "../database/database.ts";
 import { CHECKED } from "../schema/checksum.ts";
+import { isOfConversation } from "../schema/conversation_rows.ts";
 import { isIntact } from "../schema/intact.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 
 const ROWS_AT_ONCE = 20;
 const PREFIX = "sha256:";
 
-/** Which rows of a table `t` a conversation has, their order, and the column that identifies one. */
-interface Selection {
-  readonly where: string;
-  readonly order: string;
+/** The order of the rows of a table `t`, and the column that identifies one. */
+interface Order {
+  readonly by: string;
   readonly key: string;
 }
 
-const BRANCHES = "SELECT id FROM conversation_state WHERE conversation_soul_id = $id";
-const QUERIES = `SELECT id FROM query_soul WHERE conversation_state_id IN (${BRANCHES})`;
-const RUNS = `SELECT id FROM query_state WHERE query_soul_id IN (${QUERIES})`;
-const ITERATIONS = `SELECT id FROM iteration WHERE query_state_id IN (${RUNS})`;
-const SOULS = `SELECT id FROM expression_soul WHERE conversation_state_id IN (${BRANCHES})`;
-
-const SELECTIONS: Readonly<Record<ArchiveTable, Selection>> = {
-  conversationSoul: selection("t.id = $id"),
-  conversationState: selection("t.conversation_soul_id = $id", { order: "t.version" }),
-  querySoul: selection(`t.id IN (${QUERIES})`),
-  queryState: selection(`t.id IN (${RUNS})`),
-  iteration: selection(`t.id IN (${ITERATIONS})`),
-  expressionSoul: selection(`t.id IN (${SOULS})`),
-  expressionState: selection(`t.expression_soul_id IN (${SOULS})`, { order: "t.expression_soul_id, t.version" }),
-  expressionDependency: selection(`t.conversation_state_id IN (${BRANCHES})`),
-  scopeChange: selection(`t.expression_soul_id IN (${SOULS})`, { order: "t.id" }),
-  extensionState: selection(`t.conversation_state_id IN (${BRANCHES})`),
-  childBranch: selection(`t.conversation_state_id IN (${BRANCHES})`, { key: "conversation_state_id" }),
-  subCall: selection(`t.iteration_id IN (${ITERATIONS})`),
+const STORED: Order = { by: "t.rowid", key: "id" };
+const ORDER: { readonly [T in ArchiveTable]?: Order } = {
+  conversationState: { by: "t.version", key: "id" },
+  expressionState: { by: "t.expression_soul_id, t.version", key: "id" },
+  scopeChange: { by: "t.id", key: "id" },
+  childBranch: { by: "t.rowid", key: "conversation_state_id" },
 };
-
-function selection(where: string, { order = "t.rowid", key = "id" } = {}): Selection {
-  return { where, order, key };
-}
 
 /** A cell whose text or value an archive has among its contents, though the database has it in its row. */
 interface LongCell {
@@ -107,19 +90,14 @@ async function* rowsOf(
   db: Database,
   { table, conversationId }: { readonly table: ArchiveTable; readonly conversationId: string },
 ): AsyncGenerator<{ readonly row: Row; readonly content: Content }> {
-  const { where, order, key } = SELECTIONS[table];
+  const { by, key } = ORDER[table] ?? STORED;
   const name = sql.raw(snakeCase(table));
-  // Ids have no quotes; a bad one finds no row.
-  const condition = sql.join(
-    where.split("$id").flatMap((part, at) => at === 0 ? [sql.raw(part)] : [sql`${conversationId}`, sql.raw(part)]),
-    sql``,
-  );
   const { rows: keys } = await sql<{ key: string | number }>`SELECT t.${sql.raw(key)} AS key FROM ${name} t
-    WHERE ${condition} ORDER BY ${sql.raw(order)}`.execute(db);
+    WHERE ${isOfConversation(table, conversationId)} ORDER BY ${sql.raw(by)}`.execute(db);
   for (let from = 0; from < keys.length; from += ROWS_AT_ONCE) {
     const some = keys.slice(from, from + ROWS_AT_ONCE).map((one) => one.key);
     const { rows } = await sql<Row>`SELECT t.*, ${isIntact(table, "t")} AS intact FROM ${name} t
-      WHERE t.${sql.raw(key)} IN (${sql.join(some)}) ORDER BY ${sql.raw(order)}`.execute(db);
+      WHERE t.${sql.raw(key)} IN (${sql.join(some)}) ORDER BY ${sql.raw(by)}`.execute(db);
     // One for each page: what it loads stays in memory.
     const content = new Content(db);
     await content.load(jsonCells(rows, ARCHIVE_TABLES[table]));
@@ -136,13 +114,17 @@ function counts(row: Row): Row {
   );
 }
 
+function keyOf(table: ArchiveTable): string {
+  return (ORDER[table] ?? STORED).key;
+}
+
 function camelKey(table: ArchiveTable): string {
-  return CHECKED[table].find((column) => snakeCase(column) === SELECTIONS[table].key) ?? "id";
+  return CHECKED[table].find((column) => snakeCase(column) === keyOf(table)) ?? "id";
 }
 
 async function* bytesOf(db: Database, { table, key, column }: LongCell): AsyncGenerator<Uint8Array> {
   const { rows: [row] } = await sql<{ cell: unknown }>`SELECT ${sql.raw(snakeCase(column))} AS cell
-    FROM ${sql.raw(snakeCase(table))} WHERE ${sql.raw(SELECTIONS[table].key)} = ${key}`.execute(db);
+    FROM ${sql.raw(snakeCase(table))} WHERE ${sql.raw(keyOf(table))} = ${key}`.execute(db);
   const cell = row?.cell;
   yield cell instanceof Uint8Array ? cell : new TextEncoder().encode(String(cell));
 }

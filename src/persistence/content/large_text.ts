@@ -1,4 +1,7 @@
 import { createHash } from "node:crypto";
+import type { QueryCreator } from "kysely";
+import { BusyError } from "../../domain/errors.ts";
+import { newId } from "../../domain/kit/id.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
@@ -6,30 +9,79 @@ import type { DatabaseSchema } from "../schema/schema.ts";
 
 const PREFIX = "sha256:";
 
+type Row = Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">;
+
 /** Stores a text in `content` piece by piece, so that memory holds one piece at a time. Returns the reference of the
- * whole. */
-export async function putLarge(db: Database, pieces: AsyncIterable<Uint8Array>): Promise<string> {
+ * whole. With `claimedAt`, what is stored is claimed from the same moment on until `releaseClaim`: nothing that is
+ * erased meanwhile has it. */
+export async function putLarge(
+  db: Database,
+  pieces: AsyncIterable<Uint8Array>,
+  { claimedAt }: { readonly claimedAt?: number | undefined } = {},
+): Promise<string> {
   const whole = createHash("sha256");
   const hashes: string[] = [];
+  const put = newId();
   // The same bytes may be stored in another encoding, but readers of this one support only raw pieces in a list.
-  const insert = async (
-    { hash, encoding, bytes }: Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">,
-    others: readonly DatabaseSchema["content"]["encoding"][],
-  ) => {
-    const row = { encoding, bytes, base: null, steps: null, spent: null };
-    await db.insertInto("content").values({ hash, ...row })
-      .onConflict((on) => on.column("hash").doUpdateSet(row).where("content.encoding", "in", others)).execute();
+  const insert = async (row: Row, others: readonly DatabaseSchema["content"]["encoding"][]) => {
+    if (claimedAt === undefined) return await insertContent(db, row, others).execute();
+    const claim = { put, reference: PREFIX + row.hash, claimedAt };
+    const claims = (db: QueryCreator<DatabaseSchema>) =>
+      db.insertInto("claim").values(claim).onConflict((on) => on.columns(["put", "reference"]).doNothing());
+    // One statement, so that other writes need not wait for it.
+    if (db.kind === "postgres") return await insertContent(db.with("claimed", claims), row, others).execute();
+    await db.write(async (tx) => {
+      await insertContent(tx, row, others).execute();
+      await claims(tx).execute();
+    });
   };
-  for await (const bytes of pieces) {
-    whole.update(bytes);
-    const hash = createHash("sha256").update(bytes).digest("hex");
-    hashes.push(hash);
-    await insert({ hash, encoding: "raw", bytes }, ["chunks", "delta"]);
+  const unclaim = async (kept: string | null) => {
+    if (claimedAt === undefined) return;
+    const claims = db.deleteFrom("claim").where("put", "=", put);
+    await (kept === null ? claims : claims.where("reference", "<>", kept)).execute();
+  };
+  try {
+    for await (const bytes of pieces) {
+      whole.update(bytes);
+      const hash = createHash("sha256").update(bytes).digest("hex");
+      hashes.push(hash);
+      await insert({ hash, encoding: "raw", bytes }, ["chunks", "delta"]);
+    }
+    const hash = whole.digest("hex");
+    const list = new TextEncoder().encode(JSON.stringify(hashes));
+    await insert({ hash, encoding: "chunks", bytes: list }, ["delta"]);
+    await unclaim(PREFIX + hash);
+    return PREFIX + hash;
+  } catch (error) {
+    await unclaim(null).catch(() => {});
+    throw error;
   }
-  const hash = whole.digest("hex");
-  const list = new TextEncoder().encode(JSON.stringify(hashes));
-  await insert({ hash, encoding: "chunks", bytes: list }, ["delta"]);
-  return PREFIX + hash;
+}
+
+function insertContent(
+  db: QueryCreator<DatabaseSchema>,
+  given: Row,
+  others: readonly DatabaseSchema["content"]["encoding"][],
+) {
+  const row = { ...given, base: null, steps: null, spent: null };
+  return db.insertInto("content").values(row).onConflict((on) =>
+    on.column("hash").doUpdateSet(row).where("content.encoding", "in", others)
+  );
+}
+
+interface Named {
+  readonly name: string;
+  readonly large: string;
+}
+
+/** Ends one claim on a text, in the transaction that stores a row that refers to it. */
+export async function releaseClaim(tx: Database, { name, large }: Named): Promise<void> {
+  const hash = large.slice(PREFIX.length);
+  // Claims end by themselves after a day.
+  const stored = await tx.selectFrom("content").select("hash").where("hash", "=", hash).executeTakeFirst();
+  if (!stored) throw new BusyError(`Cannot store ${name}: its text was erased meanwhile, send the request again`);
+  const oldest = tx.selectFrom("claim").select("put").where("reference", "=", large).orderBy("put").limit(1);
+  await tx.deleteFrom("claim").where("reference", "=", large).where("put", "=", oldest).execute();
 }
 
 /** The pieces of such a text in order, each read on demand. Throws `Damage` before it yields a piece whose hash is

@@ -4,16 +4,18 @@ import type { LabelUse, QueryIterations } from "../../domain/records/conversatio
 import { idsWith } from "../database/absent.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
+import { CONVERSATION_TABLE_NAMES, CONVERSATION_TABLES, isOfConversation } from "../schema/conversation_rows.ts";
 import { intact, isIntact } from "../schema/intact.ts";
+import { snakeCase } from "../schema/snake_case.ts";
 import { verifyIterations } from "../runs/iteration_tally.ts";
-import { type Erasable, erasableOf } from "../maintenance/erase.ts";
+import { noteErasable } from "../maintenance/erase.ts";
 import { type BranchSegment, isShownIteration, isShownRun, readLineage } from "../branches/lineage.ts";
 import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
 
 const MIN_PREFIX = 8;
 
-/** `ConversationMaintenance.deleteConversation`. Resolves with what its rows referred to. */
-export function removeConversation(db: Database, conversationId: string): Promise<Erasable> {
+/** `ConversationMaintenance.deleteConversation`. What its rows referred to is noted in the same transaction. */
+export function removeConversation(db: Database, conversationId: string): Promise<void> {
   return db.write(async (tx) => {
     // No query begins meanwhile.
     await tx.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId)
@@ -21,14 +23,13 @@ export function removeConversation(db: Database, conversationId: string): Promis
     if (await runningQuery(tx, conversationId) !== null) {
       throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
     }
-    const erasable = await erasableOf(tx, conversationId);
-    if (!tx.verifies) await removeMessages(tx, conversationId);
+    await noteErasable(tx, conversationId);
+    if (!tx.verifies) await removeRemaining(tx, conversationId);
     const { numDeletedRows } = await leavingNothing(
       tx,
       () => tx.deleteFrom("conversationSoul").where("id", "=", conversationId).executeTakeFirstOrThrow(),
     );
-    if (numDeletedRows > 0n) return erasable;
-    throw new UsageError(`Cannot delete conversation ${conversationId}: no conversation has this id`);
+    if (numDeletedRows === 0n) throw new UsageError(`Cannot delete conversation ${conversationId}: no conversation has this id`);
   });
 }
 
@@ -47,15 +48,11 @@ async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<
   }
 }
 
-/** What nodes told each other about its queries. */
-async function removeMessages(tx: Database, conversationId: string): Promise<void> {
-  for (const table of ["event", "command"]) {
-    await tx.run(
-      `DELETE FROM ${table} WHERE query_id IN (
-         SELECT r.id FROM query_state r JOIN query_soul q ON q.id = r.query_soul_id
-         JOIN conversation_state b ON b.id = q.conversation_state_id WHERE b.conversation_soul_id = $1)`,
-      [conversationId],
-    );
+/** Removes the rows of the conversation that no foreign key removes. */
+async function removeRemaining(tx: Database, conversationId: string): Promise<void> {
+  for (const table of CONVERSATION_TABLE_NAMES) {
+    if (!CONVERSATION_TABLES[table].stays) continue;
+    await sql`DELETE FROM ${sql.raw(snakeCase(table))} t WHERE ${isOfConversation(table, conversationId)}`.execute(tx);
   }
 }
 

@@ -35,7 +35,7 @@ export const COPIED_TABLES: Readonly<Record<CopiedTableName, CopiedTable>> = TAB
 /** The tables that are not copied: a copy makes them again, or they belong to the processes of a database. */
 export const UNCOPIED_TABLES = [
   ...["content", "search", "searchEntry", "lease", "tally", "extensionTally", "longValue", "longValuePiece"],
-  ...["node", "job", "warm", "event", "command", "lastWrite"],
+  ...["node", "job", "warm", "event", "command", "lastWrite", "erasure", "claim"],
 ] as const;
 
 /** Cells that each database computes from its rows as it stores them. */

@@ -34,6 +34,8 @@ export async function collectContent(path: string, options: Options): Promise<Co
 /** Removes all content that nothing refers to, in a transaction on a connection without foreign keys that no other
  * process writes beside. */
 export function removeUnused(db: DatabaseSync): Omit<Collected, "everything"> {
+  // Whoever has claimed something has ended.
+  db.exec("DELETE FROM claim");
   markContent(db);
   return sweep(db, Number.MAX_SAFE_INTEGER);
 }

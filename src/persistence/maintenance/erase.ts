@@ -1,6 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
+import { type RawBuilder, sql } from "kysely";
+import { withPatience } from "../../domain/kit/patience.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import type { Database } from "../database/database.ts";
+import {
+  CONVERSATION_TABLE_NAMES,
+  CONVERSATION_TABLES,
+  type ConversationTableName,
+  isOfConversation,
+} from "../schema/conversation_rows.ts";
+import { snakeCase } from "../schema/snake_case.ts";
 import { isBusy } from "../sqlite/error_kinds.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
 import { Transactions } from "../sqlite/transactions.ts";
@@ -9,23 +18,24 @@ const PREFIX = "sha256:";
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
 /** Rows that are read before other work has its turn. */
 const ROWS_AT_ONCE = 2_000;
-const RETRY_MS = 60_000;
-/** A large text is stored some time before the row that refers to it. */
-const LARGE_MS = 10 * RETRY_MS;
+const HASHES_AT_ONCE = 200;
+const EVERY_MS = 60_000;
+/** A claim that is older was left by a process that was killed. */
+const CLAIM_MS = 24 * 3_600_000;
 const TRIES = 3;
 /** How many contents of a transaction may be before or after one of them. */
 const NEAR = 50;
 const ORPHAN_BYTES = 1 << 20;
 
-/** What a conversation that was deleted referred to. */
-export interface Erasable {
-  /** Stored in the same transactions as the rows that referred to it. */
-  readonly hashes: ReadonlySet<string>;
-  /** Large texts and their pieces. */
-  readonly large: ReadonlySet<string>;
-  /** What may be an earlier state of its rows. */
-  readonly orphans: ReadonlySet<string>;
-}
+/** The tables in which a row can refer to content. */
+const REFERRING = CONVERSATION_TABLE_NAMES.filter((table) => CONVERSATION_TABLES[table].refers);
+
+/** JSON that names content within its text: images, large texts, bytes that extensions store. */
+const NESTED: readonly (readonly [table: ConversationTableName, column: string])[] = [
+  ["querySoul", "metadata"],
+  ["expressionState", "metadata"],
+  ["extensionState", "value"],
+];
 
 interface EraserOptions {
   /** The database with the rows of all tenants. */
@@ -35,14 +45,12 @@ interface EraserOptions {
   readonly now: () => number;
 }
 
-/** Removes content that only deleted conversations used, in the background: nothing waits for it but the end of the
- * process. A process that is killed before leaves it to `vis db prune` and `vis db vacuum`. */
+/** Removes content that only deleted conversations used. Deletions note it in the table `erasure`; every process works
+ * off that list when it opens the database, after its own deletions, and each minute. */
 export class Eraser {
   readonly #options: EraserOptions;
-  readonly #hashes = new Set<string>();
-  /** What goes only while no query runs, with the time from which on it may go. */
-  readonly #late = new Map<string, number>();
   #running: Promise<void> | null = null;
+  #isAsked = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;
 
@@ -50,154 +58,126 @@ export class Eraser {
     this.#options = options;
   }
 
-  add({ hashes, large, orphans }: Erasable): void {
-    for (const hash of hashes) this.#hashes.add(hash);
-    for (const hash of large) this.#late.set(hash, this.#options.now() + LARGE_MS);
-    for (const hash of orphans) if (!this.#late.has(hash)) this.#late.set(hash, this.#options.now());
-    this.#begin();
+  /** Works off the list in the background. */
+  begin(): void {
+    if (this.#options.location === ":memory:") return;
+    clearTimeout(this.#timer);
+    this.#isAsked = true;
+    this.#running ??= this.#work();
   }
 
-  /** Resolves when what can go has gone. */
+  /** Resolves when everything on the list that can be removed has been, or the server is lost. */
   async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);
     await this.#running;
-    if (this.#hashes.size > 0) await this.#run().catch(() => {});
   }
 
-  #begin(): void {
-    clearTimeout(this.#timer);
-    this.#running ??= this.#run().catch(() => {}).finally(() => {
-      this.#running = null;
-      if (this.#ended || this.#hashes.size + this.#late.size === 0) return;
-      this.#timer = setTimeout(() => this.#begin(), RETRY_MS);
-      Deno.unrefTimer(this.#timer);
-    });
+  /** What fails stays on the list. */
+  async #work(): Promise<void> {
+    while (this.#isAsked) {
+      this.#isAsked = false;
+      await withPatience(0, () => this.#run()).catch(() => {});
+    }
+    this.#running = null;
+    if (this.#ended) return;
+    this.#timer = setTimeout(() => this.begin(), EVERY_MS);
+    Deno.unrefTimer(this.#timer);
   }
 
   async #run(): Promise<void> {
     const { db, location, busyMs, now } = this.#options;
     for (;;) {
-      const due = new Map([...this.#late].filter(([, from]) => from <= now()));
-      const hashes = new Set(this.#hashes);
-      const wanted = new Set([...hashes, ...due.keys()]);
+      const listed = hashesOf(await db.run("SELECT hash FROM erasure", []));
+      if (listed.size === 0) return;
+      await db.deleteFrom("claim").where("claimedAt", "<", now() - CLAIM_MS).execute();
+      const claimed = await withParts(db, claimsOf(await db.run(CLAIMS, [])));
+      const wanted = listed.difference(claimed);
       if (wanted.size === 0) return;
-      // Conversations that are deleted meanwhile may add the same ones again.
-      this.#hashes.clear();
-      for (const hash of due.keys()) this.#late.delete(hash);
-      const work = { wanted, late: new Set(due.keys()) };
-      const done = new Set<string>();
-      try {
-        const found = db.kind === "postgres"
-          ? await eraseOnServer(db, work)
-          : await eraseInFile(location, { ...work, busyMs });
-        for (const hash of found) done.add(hash);
-      } finally {
-        for (const hash of hashes) if (!done.has(hash)) this.#hashes.add(hash);
-        for (const [hash, from] of due) if (!done.has(hash)) this.#late.set(hash, from);
-      }
-      if (done.size === 0) return;
+      const settled = db.kind === "postgres"
+        ? await eraseOnServer(db, wanted)
+        : await eraseInFile(location, { wanted, busyMs });
+      if (settled === 0) return;
     }
   }
 }
 
-interface Work {
-  readonly wanted: ReadonlySet<string>;
-  /** Of these, what stays while any query runs. */
-  readonly late: ReadonlySet<string>;
+const CLAIMS = "SELECT reference FROM claim";
+
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+function hashesOf(rows: Rows): Set<string> {
+  return new Set(rows.map(({ hash }) => String(hash)));
 }
 
-const BRANCHES = "SELECT id FROM conversation_state WHERE conversation_soul_id = ?";
-const QUERIES = `SELECT id FROM query_soul WHERE conversation_state_id IN (${BRANCHES})`;
-const RUNS = `SELECT id FROM query_state WHERE query_soul_id IN (${QUERIES})`;
-const ITERATIONS = `SELECT id FROM iteration WHERE query_state_id IN (${RUNS})`;
-const SOULS = `SELECT id FROM expression_soul WHERE conversation_state_id IN (${BRANCHES})`;
+function claimsOf(rows: Rows): Set<string> {
+  return new Set(rows.map(({ reference }) => String(reference).slice(PREFIX.length)));
+}
 
-/** The rows of a conversation, by table, where a row can refer to content. */
-const ROWS: Readonly<Record<string, string>> = {
-  conversation_soul: "id = ?",
-  conversation_state: "conversation_soul_id = ?",
-  query_soul: `conversation_state_id IN (${BRANCHES})`,
-  query_state: `query_soul_id IN (${QUERIES})`,
-  iteration: `query_state_id IN (${RUNS})`,
-  expression_soul: `conversation_state_id IN (${BRANCHES})`,
-  expression_state: `expression_soul_id IN (${SOULS})`,
-  expression_dependency: `conversation_state_id IN (${BRANCHES})`,
-  sub_call: `iteration_id IN (${ITERATIONS})`,
-  extension_state: `conversation_state_id IN (${BRANCHES})`,
-  log: `conversation_soul_id = ? OR conversation_state_id IN (${BRANCHES}) OR query_state_id IN (${RUNS})`,
-};
-
-/** JSON that names content within its text: images, large texts, bytes that extensions store. */
-const NESTED: readonly (readonly [table: string, column: string, large: boolean])[] = [
-  ["query_soul", "metadata", false],
-  ["expression_state", "metadata", true],
-  ["extension_state", "value", true],
-];
-
-/** What the rows of a conversation refer to. Run it in the transaction that deletes them. */
-export async function erasableOf(db: Database, conversationId: string): Promise<Erasable> {
-  const direct = new Set<string>(), large = new Set<string>();
-  const read = async (sql: string): Promise<readonly string[]> => {
-    const text = db.kind === "postgres" ? sql.replaceAll("?", "$1") : sql;
-    const parameters = Array.from(
-      { length: db.kind === "postgres" ? 1 : text.split("?").length - 1 },
-      () => conversationId,
-    );
-    return (await db.run(text, parameters)).map(({ cell }) => String(cell));
+/** Notes what the rows of a conversation refer to as to be erased. Run it in the transaction that deletes them. */
+export async function noteErasable(db: Database, conversationId: string): Promise<void> {
+  const named = new Set<string>();
+  const read = async (table: ConversationTableName, cell: string, where: string, from = ""): Promise<string[]> => {
+    const { rows } = await sql<{ cell: unknown }>`SELECT DISTINCT ${sql.raw(cell)} AS cell
+      FROM ${sql.raw(`${snakeCase(table)} t ${from}`)}
+      WHERE ${sql.raw(where)} AND ${isOfConversation(table, conversationId)}`.execute(db);
+    return rows.map(({ cell }) => String(cell));
   };
   if (db.verifies) {
-    for (const [table, of] of Object.entries(ROWS)) {
+    for (const table of REFERRING) {
       for (const column of await columnsOf(db, table)) {
-        const cells = await read(
-          `SELECT DISTINCT ${column} AS cell FROM ${table} WHERE ${isReference(column)} AND (${of})`,
-        );
-        for (const cell of cells) direct.add(cell.slice(PREFIX.length));
+        for (const cell of await read(table, `t.${column}`, isReference(`t.${column}`))) {
+          named.add(cell.slice(PREFIX.length));
+        }
       }
     }
   }
-  for (const [table, column, isLarge] of NESTED) {
-    const texts = await read(`SELECT ${column} AS cell FROM ${table} WHERE ${has(db, column)} AND (${ROWS[table]})`);
+  for (const [table, column] of NESTED) {
+    const texts = await read(table, `t.${column}`, has(db, `t.${column}`));
     const inContent = db.verifies
       ? await read(
-        `SELECT CAST(f.bytes AS TEXT) AS cell FROM ${table} JOIN content_full f ON f.hash = substr(${column}, 8)
-         WHERE ${isReference(column)} AND instr(f.bytes, CAST('sha256:' AS BLOB)) > 0 AND (${ROWS[table]})`,
+        table,
+        "CAST(f.bytes AS TEXT)",
+        `${isReference(`t.${column}`)} AND instr(f.bytes, CAST('${PREFIX}' AS BLOB)) > 0`,
+        `JOIN content_full f ON f.hash = substr(t.${column}, 8)`,
       )
       : [];
-    for (const text of [...texts, ...inContent]) {
-      for (const [, hash = ""] of text.matchAll(REFERENCE)) (isLarge ? large : direct).add(hash);
-    }
+    for (const text of [...texts, ...inContent]) for (const [, hash = ""] of text.matchAll(REFERENCE)) named.add(hash);
   }
-  const late = await withParts(db, large);
-  return {
-    hashes: new Set([...await withParts(db, direct)].filter((hash) => !late.has(hash))),
-    large: late,
-    orphans: new Set(db.verifies ? await orphansOf(db, conversationId) : []),
-  };
+  const all = await withParts(db, named);
+  if (db.verifies) { for (const hash of await orphansOf(db, conversationId)) all.add(hash); }
+  // In order, so that deletions at the same time wait for each other in the same order.
+  const sorted = [...all].sort();
+  for (let at = 0; at < sorted.length; at += HASHES_AT_ONCE) {
+    const rows = sorted.slice(at, at + HASHES_AT_ONCE).map((hash) => ({ hash }));
+    await db.insertInto("erasure").values(rows).onConflict((on) => on.doNothing()).execute();
+  }
 }
 
 /** Metadata of an iteration or a run is replaced when it ends, and what it was before stays as content that no row names:
  * JSON of those runs, in the order in which content was stored. */
 async function orphansOf(db: Database, conversationId: string): Promise<readonly string[]> {
-  const of = `iteration.query_state_id IN (${RUNS})`;
-  const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column) =>
-    `SELECT iteration.query_state_id AS run, c.rowid AS place FROM iteration
-     JOIN content c ON c.hash = substr(iteration.${column}, 8) WHERE ${of} AND length(iteration.${column}) = 71`
-  );
-  const rows = await db.run(
-    `WITH places AS (${cells.join(" UNION ALL ")} UNION ALL SELECT query_state.id, c.rowid FROM query_state
-       JOIN content c ON c.hash = substr(query_state.metadata, 8)
-       WHERE query_state.id IN (${RUNS}) AND length(query_state.metadata) = 71
-     ), ranges AS (SELECT min(place) - ${NEAR} AS first, max(place) + ${NEAR} AS last FROM places GROUP BY run)
-     SELECT DISTINCT c.hash FROM ranges JOIN content c ON c.rowid BETWEEN first AND last
-     WHERE c.encoding = 'raw' AND length(c.bytes) <= ${ORPHAN_BYTES} AND substr(c.bytes, 1, 1) = x'7b'`,
-    Array.from({ length: 4 }, () => conversationId),
-  );
-  return rows.map(({ hash }) => String(hash));
+  const ofIterations = isOfConversation("iteration", conversationId);
+  const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {
+    const cell = sql.raw(`t.${column}`);
+    return sql`SELECT t.query_state_id AS run, c.rowid AS place FROM iteration t
+      JOIN content c ON c.hash = substr(${cell}, 8) WHERE length(${cell}) = 71 AND ${ofIterations}`;
+  });
+  const { rows } = await sql<{ hash: string }>`
+    WITH places AS (${sql.join(cells, sql` UNION ALL `)} UNION ALL SELECT t.id, c.rowid FROM query_state t
+      JOIN content c ON c.hash = substr(t.metadata, 8)
+      WHERE length(t.metadata) = 71 AND ${isOfConversation("queryState", conversationId)}
+    ), ranges AS (
+      SELECT min(place) - ${sql.lit(NEAR)} AS first, max(place) + ${sql.lit(NEAR)} AS last FROM places GROUP BY run
+    )
+    SELECT DISTINCT c.hash FROM ranges JOIN content c ON c.rowid BETWEEN first AND last
+    WHERE c.encoding = 'raw' AND length(c.bytes) <= ${sql.lit(ORPHAN_BYTES)} AND substr(c.bytes, 1, 1) = x'7b'`
+    .execute(db);
+  return rows.map(({ hash }) => hash);
 }
 
-async function columnsOf(db: Database, table: string): Promise<readonly string[]> {
-  const rows = await db.run("SELECT name FROM pragma_table_info(?) WHERE type IN ('TEXT', 'BLOB')", [table]);
+async function columnsOf(db: Database, table: ConversationTableName): Promise<readonly string[]> {
+  const rows = await db.run("SELECT name FROM pragma_table_info(?) WHERE type IN ('TEXT', 'BLOB')", [snakeCase(table)]);
   return rows.map(({ name }) => String(name));
 }
 
@@ -206,7 +186,7 @@ function isReference(column: string): string {
   return `length(${column}) = 71 AND typeof(${column}) = 'text' AND substr(${column}, 1, 7) = '${PREFIX}'`;
 }
 
-/** Whether a text has a reference, in SQL. */
+/** Whether a text has a reference, in SQL; PostgreSQL has an index with the same words. */
 function has(db: Database, column: string): string {
   return db.verifies
     ? `length(${column}) > 71 AND instr(${column}, '${PREFIX}') > 0`
@@ -214,11 +194,11 @@ function has(db: Database, column: string): string {
 }
 
 /** With the pieces of lists and the bases of differences. */
-async function withParts(db: Database, hashes: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+async function withParts(db: Database, hashes: ReadonlySet<string>): Promise<Set<string>> {
   const all = new Set<string>();
   const next = [...hashes];
   while (next.length > 0) {
-    const some = next.splice(0, 200);
+    const some = next.splice(0, HASHES_AT_ONCE);
     for (const hash of some) all.add(hash);
     const rows = await db.selectFrom("content").select(["encoding", "bytes", "base"]).where("hash", "in", some)
       .where("encoding", "<>", "raw").execute();
@@ -241,33 +221,37 @@ function partsOf({ encoding, bytes, base }: Parted): readonly string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-/** Removes content of PostgreSQL that no row refers to. Returns the hashes that are settled. */
-async function eraseOnServer(all: Database, { wanted, late }: Work): Promise<readonly string[]> {
+/** Removes content of PostgreSQL that no row refers to, and the entries of the list that are settled. Returns how many
+ * they are. */
+async function eraseOnServer(all: Database, wanted: ReadonlySet<string>): Promise<number> {
   return await all.write(async (tx) => {
-    const [running] = await tx.run("SELECT 1 FROM query_state WHERE status = 'running' LIMIT 1", []);
-    const hashes = [...wanted].filter((hash) => !running || !late.has(hash));
-    // Who stores one of them again has it locked; the next statement sees the rows of that transaction.
+    const hashes = [...wanted];
+    // Who stores one of them again has it locked; the next statements see the rows of that transaction.
     await tx.run("SELECT hash FROM content WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    const texts = NESTED.map(([table, column]) => `SELECT ${column} AS cell FROM ${table} WHERE ${has(tx, column)}`);
+    // A claim ends when a row refers to the text: they are read first.
+    const claimed = await withParts(tx, claimsOf(await tx.run(CLAIMS, [])));
+    const texts = NESTED.map(([table, column]) =>
+      `SELECT ${column} AS cell FROM ${snakeCase(table)} WHERE ${has(tx, column)}`
+    );
     const rows = await tx.run(
       `SELECT DISTINCT m.hash[1] AS hash FROM (${texts.join(" UNION ALL ")}) t,
          regexp_matches(t.cell, 'sha256:([0-9a-f]{64})', 'g') m (hash) WHERE m.hash[1] = ANY($1)`,
       [hashes],
     );
-    const used = new Set(rows.map(({ hash }) => String(hash)));
+    const used = hashesOf(rows).union(claimed.intersection(wanted));
     const lists = await tx.run("SELECT hash, encoding, bytes, base FROM content WHERE encoding <> 'raw'", []);
     addParts(used, { wanted, lists });
-    await tx.run("DELETE FROM content WHERE hash = ANY($1)", [hashes.filter((hash) => !used.has(hash))]);
-    return hashes;
+    await tx.run("DELETE FROM content WHERE hash = ANY($1)", [[...wanted.difference(used)]]);
+    const settled = [...wanted.difference(claimed)];
+    await tx.run("DELETE FROM erasure WHERE hash = ANY($1)", [settled]);
+    return settled.length;
   });
 }
-
-type Lists = readonly Readonly<Record<string, unknown>>[];
 
 /** Adds what a list or a difference consists of that stays. */
 function addParts(
   used: Set<string>,
-  { wanted, lists }: { readonly wanted: ReadonlySet<string>; readonly lists: Lists },
+  { wanted, lists }: { readonly wanted: ReadonlySet<string>; readonly lists: Rows },
 ): void {
   for (let before = -1; before !== used.size;) {
     before = used.size;
@@ -280,30 +264,43 @@ function addParts(
 
 /** The same in a file, on a connection without foreign keys: for each deleted row, SQLite would look through all content
  * for a difference to it. */
-async function eraseInFile(location: string, work: Work & { readonly busyMs: number }): Promise<readonly string[]> {
-  if (location === ":memory:") return [...work.wanted];
+async function eraseInFile(location: string, work: Work): Promise<number> {
   using db = new DatabaseSync(location, { timeout: 50, enableForeignKeyConstraints: false });
   db.exec("PRAGMA secure_delete = ON");
-  const found = await erased(db, work);
+  const settled = await erased(db, work);
   try {
     // The log still has the pages as they were.
     db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch (error) {
     if (!isBusy(error)) throw error;
   }
-  return found;
+  return settled;
 }
 
-async function erased(db: DatabaseSync, work: Work & { readonly busyMs: number }): Promise<readonly string[]> {
-  const transactions = new Transactions(new SqliteConnection(db), work);
-  for (let attempt = 0; attempt < TRIES; attempt++) {
-    const scan = new Scan(db, work.wanted);
-    await scan.read();
-    const done = await transactions.write(() => scan.erase(work.late));
-    if (done) return done;
-  }
-  return [];
+interface Work {
+  readonly wanted: ReadonlySet<string>;
+  readonly busyMs: number;
 }
+
+async function erased(db: DatabaseSync, { wanted, busyMs }: Work): Promise<number> {
+  const transactions = new Transactions(new SqliteConnection(db), { busyMs });
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const scan = new Scan(db, wanted);
+    await scan.read();
+    const settled = await transactions.write(() => scan.erase());
+    if (settled !== null) return settled;
+  }
+  return 0;
+}
+
+/** The rows that change after they were stored, by table; `?` is a query that was running. */
+const CHANGING: Readonly<Record<string, string>> = {
+  conversation_soul: "true",
+  conversation_state: "true",
+  query_soul: "id = (SELECT query_soul_id FROM query_state WHERE id = ?)",
+  query_state: "id = ?",
+  iteration: "query_state_id = ?",
+};
 
 interface Scanned {
   readonly table: string;
@@ -314,7 +311,7 @@ interface Scanned {
 }
 
 /** Looks for what rows refer to. They are read without a lock, a few at a time; a short transaction then reads what was
- * stored since: rows are only added, and only those of running queries change. */
+ * stored since: new rows, those of queries that were running, and the few that change later. */
 class Scan {
   readonly #db: DatabaseSync;
   readonly #wanted: ReadonlySet<string>;
@@ -329,7 +326,7 @@ class Scan {
     const insert = db.prepare("INSERT INTO wanted (hash) VALUES (?)");
     for (const hash of wanted) insert.run(hash);
     this.#running = db.prepare("SELECT id FROM query_state WHERE status = 'running'").all().map(({ id }) => String(id));
-    this.#tables = [...Object.keys(ROWS), "content"].map((table) => {
+    this.#tables = [...REFERRING.map(snakeCase), "content"].map((table) => {
       const info = db.prepare("SELECT name, type FROM pragma_table_info(?)").all(table);
       const columns = info.filter(({ type }) => type === "TEXT" || type === "BLOB").map(({ name }) => String(name));
       const [key = "rowid"] = columns;
@@ -337,7 +334,7 @@ class Scan {
       return {
         table,
         columns,
-        nested: NESTED.find(([name]) => name === table)?.[1],
+        nested: NESTED.find(([name]) => snakeCase(name) === table)?.[1],
         last: last ? { rowid: Number(last.rowid), key: last.key } : null,
       };
     });
@@ -353,8 +350,9 @@ class Scan {
     }
   }
 
-  /** Null if a row that the scan began with is gone: its number may be that of a new row. */
-  erase(late: ReadonlySet<string>): readonly string[] | null {
+  /** Returns how many entries of the list are settled; null if a row that the scan began with is gone: its number may be
+   * that of a new row. */
+  erase(): number | null {
     for (const table of this.#tables) {
       const { last } = table;
       const [key = "rowid"] = table.columns;
@@ -363,20 +361,20 @@ class Scan {
       if (!same) return null;
       this.#readRows(table, { after: last?.rowid ?? 0, until: Number.MAX_SAFE_INTEGER });
     }
-    for (const id of this.#running) {
-      for (const [table, where] of [["query_state", "id = ?"], ["iteration", "query_state_id = ?"]] as const) {
-        const scanned = this.#tables.find((one) => one.table === table);
-        if (scanned) this.#readCells(scanned, { where, values: [id] });
-      }
+    for (const scanned of this.#tables) {
+      const where = CHANGING[scanned.table];
+      if (where === "true") this.#readCells(scanned, { where, values: [] });
+      else if (where) { for (const id of this.#running) this.#readCells(scanned, { where, values: [id] }); }
     }
-    const isBusyWithQueries =
-      this.#db.prepare("SELECT 1 FROM query_state WHERE status = 'running' LIMIT 1").get() !== undefined;
-    const settled = [...this.#wanted].filter((hash) => !isBusyWithQueries || !late.has(hash));
-    for (const hash of this.#wanted) if (isBusyWithQueries && late.has(hash)) this.#used.add(hash);
+    const claimed = this.#claimed();
+    for (const hash of claimed) this.#use(hash);
     addParts(this.#used, { wanted: this.#wanted, lists: this.#lists() });
     const remove = this.#db.prepare("DELETE FROM content WHERE hash = ?");
-    for (const hash of settled) if (!this.#used.has(hash)) remove.run(hash);
-    return settled;
+    const settle = this.#db.prepare("DELETE FROM erasure WHERE hash = ?");
+    for (const hash of this.#wanted.difference(this.#used)) remove.run(hash);
+    const settled = this.#wanted.difference(claimed);
+    for (const hash of settled) settle.run(hash);
+    return settled.size;
   }
 
   #readRows(scanned: Scanned, { after, until }: { readonly after: number; readonly until: number }): void {
@@ -404,6 +402,20 @@ class Scan {
     for (const { cell } of texts) for (const [, hash = ""] of String(cell).matchAll(REFERENCE)) this.#use(hash);
   }
 
+  /** What is claimed, with its parts. */
+  #claimed(): ReadonlySet<string> {
+    const all = claimsOf(this.#db.prepare(CLAIMS).all());
+    const read = this.#db.prepare("SELECT encoding, bytes, base FROM content WHERE hash = ? AND encoding <> 'raw'");
+    // A set that grows while it is read has what was added at its end.
+    for (const hash of all) {
+      const row = read.get(hash);
+      if (row) {
+        for (const part of partsOf({ encoding: row.encoding, bytes: row.bytes, base: row.base })) all.add(part);
+      }
+    }
+    return all;
+  }
+
   #use(hash: string): void {
     if (this.#wanted.has(hash)) this.#used.add(hash);
   }
@@ -419,7 +431,7 @@ class Scan {
     }
   }
 
-  #lists(): Lists {
+  #lists(): Rows {
     return this.#db.prepare(
       `SELECT c.hash, c.encoding, c.bytes, c.base FROM wanted w JOIN content c ON c.hash = w.hash WHERE c.encoding <> 'raw'`,
     ).all();

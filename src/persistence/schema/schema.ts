@@ -192,6 +192,8 @@ export interface DatabaseSchema {
     createdAt: number;
     checksum: Generated<number>;
   };
+  readonly erasure: { hash: string };
+  readonly claim: { put: string; reference: string; claimedAt: number };
   readonly tally: { id: number; conversations: number; activity: number };
   readonly extensionTally: { namespace: string; branch: string; states: number; sum: number };
   readonly log: {

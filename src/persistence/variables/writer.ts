@@ -1,6 +1,7 @@
 import { newId } from "../../domain/kit/id.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import type { Content } from "../content/content.ts";
+import { releaseClaim } from "../content/large_text.ts";
 import { insertRow } from "../database/insert_row.ts";
 import { toJson } from "../database/json.ts";
 import { type Moment, writeScopes } from "./scope_changes.ts";
@@ -49,10 +50,12 @@ export class VariableWriter {
   async given(images: readonly VariableImage[]): Promise<void> {
     await this.prepare(images.map(({ name }) => name));
     for (const [order, image] of images.entries()) {
+      const { name, large } = image;
+      if (large !== undefined) await releaseClaim(this.#content.db, { name, large });
       const cells = await variableCells(this.#content, { image, block: null, order, before: null });
-      await this.#insert(await this.#souls.own(image.name), {
+      await this.#insert(await this.#souls.own(name), {
         ...cells,
-        result: image.large ? this.#content.largeCell(image.large) : cells.result,
+        result: large === undefined ? cells.result : this.#content.largeCell(large),
       });
     }
   }

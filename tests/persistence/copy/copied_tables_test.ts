@@ -3,6 +3,11 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
 import { COMPUTED_COLUMNS, COPIED_TABLES, UNCOPIED_TABLES } from "../../../src/persistence/copy/copied_tables.ts";
+import {
+  CONVERSATION_TABLE_NAMES,
+  CONVERSATION_TABLES,
+  SHARED_TABLES,
+} from "../../../src/persistence/schema/conversation_rows.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { snakeCase } from "../../../src/persistence/schema/snake_case.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
@@ -49,6 +54,31 @@ test("every table is copied, or is known not to be", async (server) => {
     const unknown = Object.keys(found).filter((table) => !known.includes(table));
     assert.deepEqual(unknown, [], "decide in src/persistence/copy/copied_tables.ts whether they are copied");
   }
+});
+
+test("every table belongs to a conversation by its rows, or is known not to", async (server) => {
+  const known = [...CONVERSATION_TABLE_NAMES, ...SHARED_TABLES].map(snakeCase);
+  const schemas = [inSqlite(), await inPostgres(server)];
+  for (const found of schemas) {
+    const unknown = Object.keys(found).filter((table) => !known.includes(table));
+    assert.deepEqual(unknown, [], "say in src/persistence/schema/conversation_rows.ts which rows a conversation has");
+  }
+  const all = schemas.flatMap((found) => Object.keys(found));
+  assert.deepEqual(known.filter((table) => !all.includes(table)), []);
+});
+
+test("what a conversation has in a table goes with it, or is removed by name", async (server) => {
+  const url = await server.createDatabase();
+  await (await openStore({ path: url })).close();
+  const kept = await server.sql(
+    `SELECT t.relname FROM pg_class t WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r'
+     AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conrelid = t.oid AND c.contype = 'f' AND c.confdeltype = 'c')`,
+    url,
+  );
+  const roots = kept.split("\n");
+  const staying = CONVERSATION_TABLE_NAMES.filter((table) => roots.includes(snakeCase(table)));
+  const named = CONVERSATION_TABLE_NAMES.filter((table) => CONVERSATION_TABLES[table].stays);
+  assert.deepEqual(staying, ["conversationSoul", ...named]);
 });
 
 test("a copied table has the same columns in both databases", async (server) => {

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
@@ -12,22 +13,32 @@ import {
   block,
   image,
   iterate,
+  iterationEnd,
   newIteration,
   newQuery,
   queryEnd,
   USAGE,
   utf8,
 } from "../../conformance/store/fixtures.ts";
-import { postgresTests } from "../../helpers/postgres.ts";
+import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 import { noise } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 
+const DELETER = fileURLToPath(new URL("_deleter.ts", import.meta.url));
 const MARK = "zqxjkvw";
 const long = (name: string): string => `${name} ${MARK} `.repeat(300);
 const PNG = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, ...utf8(long("image"))]);
 
 async function* pieces(): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < 3; at++) yield utf8(`${at} ${long("large")}`);
+}
+
+async function* own(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array([...crypto.getRandomValues(new Uint8Array(16)), ...utf8(long("bytes"))]);
+}
+
+async function textOf(store: Store, large: string): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(store.largePieces(large))).toString();
 }
 
 /** A conversation with the mark in everything that it stores, short and long. `large`: in its large text too. */
@@ -46,7 +57,9 @@ async function marked(store: Store, { large = true } = {}): Promise<Awaited<Retu
   });
   const iterationId = await store.beginIteration(marks);
   const big = Buffer.concat([noise("big", 200_000), utf8(long("value"))]);
-  const saved = [image("big", { bytes: new Uint8Array(big) }), image("list", { bytes: utf8(long("list").repeat(9)) })];
+  const inPieces = Buffer.concat([noise("pieces", 1 << 20), utf8(MARK)]);
+  const saved = [image("big", { bytes: new Uint8Array(big) }), image("list", { bytes: utf8(long("list").repeat(9)) })]
+    .concat(image("inPieces", { bytes: new Uint8Array(inPieces) }));
   const made = block(`const note = "${MARK}"`, { saved, value: utf8(long("result")), result: { stdout: long("out") } });
   await store.endIteration(iterationId, {
     status: "done",
@@ -71,7 +84,7 @@ async function marked(store: Store, { large = true } = {}): Promise<Awaited<Retu
   });
   const place = { namespace: "test.a", branchId, queryId };
   for (const value of [MARK, long("state")]) await store.states.put(place, { key: "k", value });
-  await store.states.put(place, { key: "bytes", value: large ? await store.putLarge(pieces()) : "" });
+  await store.states.put(place, { key: "bytes", value: large ? await store.putLarge(own(), { isOwn: true }) : "" });
   await store.endQuery(queryId, queryEnd({ answer: long("answer"), notes: [MARK] }));
   const second = await store.beginQuery(
     newQuery(branchId, MARK, { images: [{ kind: "bytes", mediaType: "image/png", bytes: PNG }] }),
@@ -127,32 +140,96 @@ Deno.test("no table has anything of a conversation that was deleted, and after v
   });
 });
 
-Deno.test("large texts go ten minutes later, while no query runs, and vacuum removes what a process left", async () => {
+Deno.test("large texts and bytes of extensions go with the conversation, also while a query runs", async () => {
+  await withDatabasePath(async (path) => {
+    const store = await openStore({ path });
+    const { conversationId } = await marked(store);
+    await begun(store, { text: "runs" });
+    await store.deleteConversation(conversationId);
+    await store.close();
+    assert.deepEqual(marks(path), []);
+    await new SqliteMaintenance({ path }).vacuum();
+    assert.deepEqual(await markedFiles(path), []);
+  });
+});
+
+/** A text that a new request gives stays while the only conversation that had it is deleted, and goes with its own. */
+async function givenAgain(store: Store): Promise<void> {
+  const { conversationId } = await marked(store);
+  const large = await store.putLarge(pieces());
+  await store.deleteConversation(conversationId);
+  const next = await begun(store, { text: "the same" });
+  const given = [image("context", { bytes: new Uint8Array(), large })];
+  await store.endIteration(
+    await store.beginIteration(newIteration(next.queryId, 0, { given })),
+    iterationEnd([]),
+  );
+  await store.endQuery(next.queryId, queryEnd());
+  assert.match(await textOf(store, large), new RegExp(`^0 large ${MARK}`));
+  await store.deleteConversation(next.conversationId);
+}
+
+Deno.test("a text that is given again is not erased with another conversation, but with its own", async () => {
+  await withDatabasePath(async (path) => {
+    const store = await openStore({ path });
+    await givenAgain(store);
+    await store.close();
+    assert.deepEqual(marks(path), []);
+  });
+});
+
+Deno.test("a text that was given and never used goes a day later, when the database is opened", async () => {
   await withDatabasePath(async (path) => {
     let time = 1_800_000_000_000;
     const store = await openStore({ path, now: () => time });
     const { conversationId } = await marked(store);
-    const other = await begun(store, { text: "runs" });
-    const { conversationId: small } = await marked(store, { large: false });
+    await store.putLarge(pieces());
     await store.deleteConversation(conversationId);
-    time += 600_000;
-    await store.deleteConversation(small);
     await store.close();
-    assert.deepEqual(marks(path), ["content"], "a query runs");
-    const again = await openStore({ path, now: () => time });
-    await again.endQuery(other.queryId, queryEnd());
-    const [one, two] = [await marked(again), await marked(again, { large: false })];
-    await again.deleteConversation(one.conversationId);
-    time += 600_000;
-    await again.deleteConversation(two.conversationId);
-    await again.close();
-    assert.deepEqual(marks(path), []);
-    const last = await openStore({ path, now: () => time });
-    await last.deleteConversation((await marked(last)).conversationId);
-    await last.close();
     assert.deepEqual(marks(path), ["content"]);
-    await new SqliteMaintenance({ path }).vacuum();
-    assert.deepEqual(await markedFiles(path), []);
+    time += 25 * 3_600_000;
+    await (await openStore({ path, now: () => time })).close();
+    assert.deepEqual(marks(path), []);
+  });
+});
+
+/** Deletes a conversation in a process that is killed before its n-th step, for each n. */
+async function killedAtEach(
+  path: string,
+  { open, marks }: { readonly open: () => Promise<Store>; readonly marks: () => Promise<readonly string[]> },
+): Promise<{ readonly kept: number; readonly erased: number }> {
+  const found = { kept: 0, erased: 0 };
+  for (let step = 1;; step++) {
+    const store = await open();
+    const { conversationId } = await marked(store);
+    await store.close();
+    const args = ["run", "--allow-all", "--quiet", DELETER, path, conversationId, String(step)];
+    const { signal, code } = await new Deno.Command(Deno.execPath(), { args, stdin: "null", stderr: "inherit" })
+      .output();
+    const after = await open();
+    if (await after.findConversation(conversationId) === null) found.erased++;
+    else {
+      found.kept++;
+      await after.deleteConversation(conversationId);
+    }
+    await after.close();
+    assert.deepEqual(await marks(), [], `step ${step}`);
+    if (signal === null) {
+      assert.equal(code, 0);
+      return found;
+    }
+  }
+}
+
+Deno.test("whenever a process that deletes is killed, the next one erases the rest", async () => {
+  await withDatabasePath(async (path) => {
+    const { kept, erased } = await killedAtEach(path, {
+      open: () => openStore({ path }),
+      marks: () => Promise.resolve(marks(path)),
+    });
+    assert.ok(kept >= 2 && erased >= 3, `${kept} kept, ${erased} erased`);
+    const { problems, unused } = await new SqliteMaintenance({ path }).check();
+    assert.deepEqual([problems, unused], [[], 0]);
   });
 });
 
@@ -196,12 +273,22 @@ Deno.test("what other conversations have in common with one that was deleted sta
 
 const postgresTest = await postgresTests();
 
+/** The tables of a PostgreSQL database that have the mark. */
+async function marksOn(postgres: Postgres, path: string): Promise<readonly string[]> {
+  const has = [MARK, Buffer.from(MARK).toString("hex")].map((mark) => `t::text LIKE ''%%${mark}%%''`).join(" OR ");
+  const names = await postgres.sql(
+    `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'
+     AND query_to_xml(format('SELECT 1 FROM %I t WHERE ${has}', table_name), true, false, '')::text LIKE '%<row%'`,
+    path,
+  );
+  return names === "" ? [] : names.split("\n");
+}
+
 postgresTest(
   "PostgreSQL: no table has anything of a conversation that was deleted, and a shared image stays",
   async (postgres) => {
     const path = await postgres.createDatabase();
-    let time = 1_800_000_000_000;
-    const store = await openStore({ path, now: () => time });
+    const store = await openStore({ path });
     const kept = await begun(store);
     await store.endQuery(kept.queryId, queryEnd());
     const images = [{ kind: "bytes", mediaType: "image/png", bytes: noise("shared", 9000) } as const];
@@ -209,21 +296,28 @@ postgresTest(
     await store.endQuery(shown, queryEnd());
     const { branchId, conversationId } = await marked(store);
     await store.endQuery(await store.beginQuery(newQuery(branchId, "the same", { images })), queryEnd());
+    await begun(store, { text: "runs" });
     await store.deleteConversation(conversationId);
-    time += 600_000;
-    await store.deleteConversation((await marked(store, { large: false })).conversationId);
+    await givenAgain(store);
     await store.close();
-    const dump = await postgres.sql(
-      `SELECT string_agg(table_name, ' ') FROM information_schema.tables WHERE table_schema = 'public'
-       AND query_to_xml(format('SELECT t::text FROM %I t WHERE t::text LIKE ''%%${MARK}%%'' OR t::text LIKE ''%%${
-        Buffer.from(MARK).toString("hex")
-      }%%''', table_name), true, false, '')::text LIKE '%<row%'`,
-      path,
-    );
-    assert.equal(dump, "");
+    assert.deepEqual(await marksOn(postgres, path), []);
     assert.equal(await postgres.sql("SELECT count(*) FROM content", path), "1");
     const again = await openStore({ path });
     assert.deepEqual((await again.queryExtras(shown)).images, images);
     await again.close();
+  },
+);
+
+postgresTest(
+  "PostgreSQL: whenever a process that deletes is killed, the next one erases the rest",
+  async (postgres) => {
+    const path = await postgres.createDatabase();
+    const { kept, erased } = await killedAtEach(path, {
+      open: () => openStore({ path }),
+      marks: () => marksOn(postgres, path),
+    });
+    assert.ok(kept >= 2 && erased >= 3, `${kept} kept, ${erased} erased`);
+    const rows = "SELECT count(*) FROM (SELECT hash FROM content UNION ALL SELECT hash FROM long_value) t";
+    assert.equal(await postgres.sql(rows, path), "0");
   },
 );

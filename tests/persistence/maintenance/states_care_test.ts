@@ -15,6 +15,9 @@ Deno.test("what extensions keep is checked, measured, backed up, restored; what 
       await store.states.put({ namespace: "test.a", branchId }, { key: "k", value: long(conversationId) });
     }
     await store.deleteConversation(two.conversationId);
+    const ended = { namespace: "test.a", branchId: null };
+    await store.states.put(ended, { key: "k", value: long("ended") });
+    await store.states.delete(ended, "k");
     const kept = { namespace: "test.a", branchId: one.branchId };
     const value = async (from: typeof store) => (await from.states.get(kept, { key: "k" }))?.value;
     const before = await care.check();

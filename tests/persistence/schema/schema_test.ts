@@ -251,7 +251,7 @@ Deno.test("V1__schema.sql has the tables and the view of each table", () => {
   const named = (type: string): string[] =>
     db.prepare("SELECT name FROM sqlite_master WHERE type = ? ORDER BY name").all(type).map((row) => String(row.name));
   const tables = named("table").filter((name) =>
-    !/^(search_(config|content|data|docsize|idx|entry)|sqlite_.*|lease|content|child_branch|sub_call|scope_change|request_key|tally|extension_tally)$/
+    !/^(search_(config|content|data|docsize|idx|entry)|sqlite_.*|lease|content|child_branch|sub_call|scope_change|request_key|tally|extension_tally|erasure|claim)$/
       .test(name)
   );
   assert.deepEqual(tables, [

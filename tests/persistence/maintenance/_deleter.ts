@@ -1,0 +1,39 @@
+/** Deletes a conversation and is killed before its n-th step: `deno run _deleter.ts DATABASE CONVERSATION N`. A step is a
+ * statement that begins or ends a transaction, removes something, or notes it. */
+import { DatabaseSync, StatementSync } from "node:sqlite";
+import pg from "pg";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import { SqliteConnection } from "../../../src/persistence/sqlite/connection.ts";
+
+const [path = "", conversationId = "", kill = ""] = Deno.args;
+const STEP = /^\s*(?:begin|commit|pragma wal_checkpoint)|delete from|insert into "?erasure/i;
+let steps = 0, last = "";
+
+function count(text: string): void {
+  // Repetitions are one step.
+  if (!STEP.test(text) || text === last) return;
+  last = text;
+  if (++steps === Number(kill)) Deno.kill(Deno.pid, "SIGKILL");
+}
+
+/** Counts the calls of a method by the text that its first argument, or the object itself, has. */
+function watch(
+  type: { readonly prototype: object },
+  name: string,
+  textOf: (self: object, given: unknown) => unknown,
+): void {
+  const original = Reflect.get(type.prototype, name);
+  Reflect.set(type.prototype, name, function (this: object, ...args: unknown[]): unknown {
+    count(String(textOf(this, args[0])));
+    return Reflect.apply(original, this, args);
+  });
+}
+
+const store = await openStore({ path });
+watch(SqliteConnection, "command", (_, name) => name);
+watch(SqliteConnection, "query", (_, text) => text);
+watch(DatabaseSync, "exec", (_, text) => text);
+watch(pg.Client, "query", (_, query) => Object(query).text ?? query);
+await store.deleteConversation(conversationId);
+watch(StatementSync, "run", (statement) => Reflect.get(statement, "sourceSQL"));
+await store.close();
