@@ -5,6 +5,7 @@ import v3 from "./V3__tenants.sql" with { type: "text" };
 import v4 from "./V4__last_write.sql" with { type: "text" };
 import v5 from "./V5__long_values.sql" with { type: "text" };
 import v6 from "./V6__erasure.sql" with { type: "text" };
+import v7 from "./V7__search.sql" with { type: "text" };
 
 /** Every migration of PostgreSQL, in order. */
 export const migrations: readonly { readonly version: number; readonly name: string; readonly sql: string }[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly { readonly version: number; readonly name: str
   { version: 4, name: "V4__last_write.sql", sql: v4 },
   { version: 5, name: "V5__long_values.sql", sql: v5 },
   { version: 6, name: "V6__erasure.sql", sql: v6 },
+  { version: 7, name: "V7__search.sql", sql: v7 },
 ];

@@ -29,7 +29,9 @@ export function removeConversation(db: Database, conversationId: string): Promis
       tx,
       () => tx.deleteFrom("conversationSoul").where("id", "=", conversationId).executeTakeFirstOrThrow(),
     );
-    if (numDeletedRows === 0n) throw new UsageError(`Cannot delete conversation ${conversationId}: no conversation has this id`);
+    if (numDeletedRows === 0n) {
+      throw new UsageError(`Cannot delete conversation ${conversationId}: no conversation has this id`);
+    }
   });
 }
 

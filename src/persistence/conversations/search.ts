@@ -17,6 +17,9 @@ const MAX_RANKED = 5000;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
+/** No such character, and no Latin letter after it, has a lower code point. */
+const FIRST_UNSPACED = "\u0e00";
+
 const KINDS: Readonly<Record<string, SearchKind>> = {
   query: "request",
   steered: "request",
@@ -37,20 +40,71 @@ export async function searchRows(
   const all = [...wordsOf(text)];
   const inside = all.filter((word) => UNSPACED.test(word));
   const words = new Set(all.filter((word) => !UNSPACED.test(word)));
-  const query = phrases(words);
   if (all.length === 0 || !(filter.limit >= 1)) return [];
-  const match = inside.length === 0 ? matchIn(db, { words, query }) : matchInside(db, { words, query, inside });
+  const joined = words.size === 0 ? new Map() : await joinedTerms(db, [...words]);
+  const query = phrases(words.difference(joined));
+  const match = inside.length === 0 ? matchIn(db, { words, joined }) : matchInside(db, { words, joined, inside });
   return await db.read(async (tx) => {
     const lineage = filter.branchId === undefined ? null : await readLineage(tx, filter.branchId);
-    return await found(tx, { query, inside, match, filter, lineage });
+    const marks = {
+      query,
+      inside: [...inside, ...joined.keys()],
+      // PostgreSQL finds words without their accents.
+      isExact: db.verifies && joined.size === 0,
+    };
+    return await found(tx, { marks, match, filter, lineage });
   });
+}
+
+/** The terms of the index in which a token of a word is next to characters of scripts that are written without spaces,
+ * by token, by word. */
+type Joined = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+
+/** Finds the words that the index has within other terms, since spaces alone do not end a word there. Reads the terms
+ * of the index, unless none has such a character. */
+async function joinedTerms(db: Database, words: readonly string[]): Promise<Joined> {
+  const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
+  if (!await hasUnspaced(db)) return found;
+  for (const word of words) {
+    const ofWord = new Map<string, readonly string[]>();
+    for (const token of WORDS.of(word)) {
+      const terms = (await termsWith(db, token)).filter((term) => hasPart(term, token));
+      if (terms.length > 0) ofWord.set(token, terms);
+    }
+    if (ofWord.size > 0) found.set(word, ofWord);
+  }
+  return found;
+}
+
+function hasPart(term: string, token: string): boolean {
+  const parts = term.split(UNSPACED).filter((part) => part !== "");
+  return parts.length > 0 && UNSPACED.test(term) &&
+    parts.some((part) => part === token || WORDS.of(part).some((one) => one === token));
+}
+
+async function hasUnspaced(db: Database): Promise<boolean> {
+  if (db.kind === "postgres") {
+    const rows = await db.run("SELECT 1 FROM search WHERE has_unspaced(words) LIMIT 1", []);
+    return rows.length > 0;
+  }
+  await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_term USING fts5vocab(main, search, instance)", []);
+  await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_word USING fts5vocab(main, search, row)", []);
+  const rows = await db.run("SELECT 1 FROM temp.search_word WHERE term >= ? LIMIT 1", [FIRST_UNSPACED]);
+  return rows.length > 0;
+}
+
+async function termsWith(db: Database, token: string): Promise<readonly string[]> {
+  const { rows } = db.kind === "sqlite"
+    ? await sql<{ term: string }>`SELECT term FROM temp.search_word WHERE instr(term, ${token}) > 0`.execute(db)
+    : await sql<{ term: string }>`SELECT DISTINCT term FROM search s, unnest(tsvector_to_array(s.words)) term
+      WHERE has_unspaced(s.words) AND ${isSeen(db, "s.tenant")} AND strpos(term, ${token}) > 0`.execute(db);
+  return rows.map(({ term }) => term);
 }
 
 async function found(
   db: Database,
-  { query, inside, match, filter, lineage }: {
-    readonly query: string;
-    readonly inside: readonly string[];
+  { marks, match, filter, lineage }: {
+    readonly marks: Omit<Parameters<typeof snippetsOf>[1], "hits">;
     readonly match: Match;
     readonly filter: SearchFilter;
     readonly lineage: readonly BranchSegment[] | null;
@@ -74,7 +128,7 @@ async function found(
     ORDER BY ${match.order} LIMIT ${sql.lit(Math.floor(filter.limit))}`.execute(db);
   const content = new Content(db);
   await content.load(rows.map(({ title }) => title));
-  const snippets = await snippetsOf(db, { hits: rows, query, inside });
+  const snippets = await snippetsOf(db, { hits: rows, ...marks });
   return rows.map((row, at) => ({
     kind: KINDS[row.field] ?? "code",
     ...row,
@@ -91,12 +145,14 @@ interface Match {
   readonly isRanked: boolean;
 }
 
-function matchIn(
-  db: Database,
-  { words, query }: { readonly words: ReadonlySet<string>; readonly query: string },
-): Match {
-  if (db.kind === "sqlite") return { where: sql`search MATCH ${query}`, order: sql`s.rank`, isRanked: true };
-  const wanted = sql`CAST(${WORDS.query([...words])} AS tsquery)`;
+interface Wanted {
+  readonly words: ReadonlySet<string>;
+  readonly joined: Joined;
+}
+
+function matchIn(db: Database, { words, joined }: Wanted): Match {
+  if (db.kind === "sqlite") return matchInFile({ words, joined });
+  const wanted = sql`CAST(${WORDS.query([...words], joined)} AS tsquery)`;
   // A text that is long for its matches is worth less.
   return {
     where: sql`s.words @@ ${wanted} AND ${isSeen(db, "s.tenant")}`,
@@ -105,17 +161,31 @@ function matchIn(
   };
 }
 
+/** Words that are next to others without a space are found by the texts that have them, newest first. */
+function matchInFile({ words, joined }: Wanted): Match {
+  const plain = phrases(words.difference(joined));
+  const also = [...joined].map(([word, terms]) => {
+    const all = sql.join([...new Set([...terms.values()].flat())]);
+    const isWhole = terms.size === 1 && WORDS.of(word).length === 1;
+    return sql`(s.rowid IN (SELECT rowid FROM search WHERE search MATCH ${phrases(new Set([word]))})
+      OR s.rowid IN (SELECT doc FROM temp.search_term WHERE term IN (${all}))
+        AND (${isWhole ? sql`true` : sql`instr(lower(s.text), lower(${word})) > 0`}))`;
+  });
+  const isRanked = plain !== "";
+  return {
+    where: sql.join([...(isRanked ? [sql`search MATCH ${plain}`] : []), ...also], sql` AND `),
+    order: isRanked ? sql`s.rank` : sql`s.rowid DESC`,
+    isRanked,
+  };
+}
+
 /** Words of scripts that are written without spaces are looked for inside of texts: all texts are read, since the index
  * has only whole runs of such characters. */
 function matchInside(
   db: Database,
-  { words, query, inside }: {
-    readonly words: ReadonlySet<string>;
-    readonly query: string;
-    readonly inside: readonly string[];
-  },
+  { words, joined, inside }: Wanted & { readonly inside: readonly string[] },
 ): Match {
-  const others = words.size === 0 ? null : matchIn(db, { words, query });
+  const others = words.size === 0 ? null : matchIn(db, { words, joined });
   const has = db.kind === "sqlite"
     ? inside.map((word) => sql`instr(lower(s.text), lower(${word})) > 0`)
     : inside.flatMap((word) =>
@@ -127,7 +197,7 @@ function matchInside(
   return {
     where: sql.join([...(others ? [others.where] : db.kind === "sqlite" ? [] : [tenant]), ...has], sql` AND `),
     order: others?.order ?? sql`s.rowid DESC`,
-    isRanked: others !== null,
+    isRanked: others?.isRanked ?? false,
   };
 }
 

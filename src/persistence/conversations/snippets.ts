@@ -60,11 +60,13 @@ const SOURCES = {
  * Throws `Damage` if such a text is missing or does not contain the words of `query`. */
 export async function snippetsOf(
   db: Database,
-  { hits, query, inside }: {
+  { hits, query, inside, isExact }: {
     readonly hits: readonly Found[];
     readonly query: string;
     /** Words that are anywhere in a text. */
     readonly inside: readonly string[];
+    /** Whether a text has them as they are written, and not in another form. */
+    readonly isExact: boolean;
   },
 ): Promise<readonly string[]> {
   const texts = new Map<string, string>();
@@ -81,11 +83,10 @@ export async function snippetsOf(
   }
   const found = hits.map((hit) => texts.get(`${hit.field} ${hit.ownerId} ${hit.queryId}`) ?? lost());
   if (inside.length === 0) return marked(found, query);
-  return found.map((text) => markedInside(text, { inside, isExact: db.verifies }));
+  return found.map((text) => markedInside(text, { inside, isExact }));
 }
 
-/** The surroundings of the first of these words, with each of them marked. PostgreSQL finds words without their
- * accents, which may not be in the text as they were asked for. */
+/** The surroundings of the first of these words, with each of them marked. */
 function markedInside(
   text: string,
   { inside, isExact }: { readonly inside: readonly string[]; readonly isExact: boolean },

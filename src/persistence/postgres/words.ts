@@ -3,6 +3,9 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 /** The most characters of a text that are searched, and of words that a row of the index can hold. */
 const MAX_CHARS = 1 << 20, MAX_WORDS_CHARS = 500_000, MAX_WORD_CHARS = 500, MAX_POSITION = 16_383;
 
+/** Terms by token, by phrase. */
+type Others = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+
 interface Index {
   readonly db: DatabaseSync;
   readonly insert: StatementSync;
@@ -22,10 +25,13 @@ class Words {
     }).join(" ");
   }
 
-  /** A `tsquery` that a text matches which has all these phrases. */
-  query(phrases: readonly string[]): string {
-    return phrases.map((phrase) => this.of(phrase).map(quoted).join(" <-> ")).filter((words) => words !== "")
-      .map((words) => `(${words})`).join(" & ");
+  /** A `tsquery` that a text matches which has all these phrases. `others` has terms that count as a token of a
+   * phrase. */
+  query(phrases: readonly string[], others: Others = new Map()): string {
+    return phrases.map((phrase) => {
+      const terms = (token: string) => [token, ...others.get(phrase)?.get(token) ?? []].map(quoted).join(" | ");
+      return this.of(phrase).map((token) => `(${terms(token)})`).join(" <-> ");
+    }).filter((words) => words !== "").map((words) => `(${words})`).join(" & ");
   }
 
   of(text: string): readonly string[] {

@@ -91,6 +91,36 @@ export const storeSearchCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "search() finds words of another script that are next to Chinese, Japanese, Korean or Thai without a space",
+    async run(store) {
+      const { branchId, queryId } = await begun(store, { text: "请使用SQLite数据库" });
+      await store.endQuery(queryId, queryEnd({ answer: "v2使用Café数据, 3个databases失败" }));
+      for (
+        const text of ["Dockerの設定", "用node.js开发", "SQLiteを使う", "plain SQLite", "SQLiteX数据", "SQL ไทยSQLite"]
+      ) {
+        await store.endQuery(await store.beginQuery(newQuery(branchId, text)), queryEnd({ answer: "ok" }));
+      }
+      const cases: readonly (readonly [query: string, hits: number, snippet: RegExp])[] = [
+        ["SQLite", 4, /\[SQLite\]/],
+        ["sqlite 数据库", 1, /使用\[SQLite\]\[数据库\]/],
+        ["sqlite plain", 1, /plain/],
+        ["docker", 1, /\[Docker\]の/],
+        ["node.js", 1, /用\[node\.js\]开发/],
+        ["cafe", 1, /Café/],
+        ["database", 1, /\[database\]s失败/],
+        ["lite", 0, /./],
+        ["js.node", 0, /./],
+      ];
+      for (const [query, count, snippet] of cases) {
+        const hits = await store.search(query, { limit: 10 });
+        assert.equal(hits.length, count, query);
+        if (count > 0) assert.match(hits[0]?.snippet ?? "", snippet, query);
+        assert.deepEqual(await store.search(query, { limit: 10, branchId }), hits);
+      }
+      assert.deepEqual(await store.check(), []);
+    },
+  },
+  {
     name: "search() finds an answer that is too long for its column",
     async run(store) {
       const { queryId } = await begun(store);
