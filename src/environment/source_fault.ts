@@ -10,7 +10,8 @@ const WITH_COMMENTS =
 /** The first fault of a text that does not parse as its file name says: JSON, JavaScript or TypeScript; null if it
  * parses, for other files and for large ones. Loads a parser only if it needs one. Never rejects. */
 export async function sourceFault(path: string, text: string): Promise<SourceFault | null> {
-  if (text.length > MAX_CHARS || text.trim() === "") return null;
+  if (text.length > MAX_CHARS) return null;
+  if (text.trim() === "") return /\.json$/i.test(path) ? { line: 1, message: "an empty file is not JSON" } : null;
   try {
     const fault = /\.jsonc?$/i.test(path) ? jsonFault(path, text) : await moduleFault(path, text);
     // The end of the text is after its last line.

@@ -24,28 +24,42 @@ export function moduleTextFault(path: string, text: string, loadSucrase: () => S
     ["jsx", "typescript"] as const,
   ];
   for (const transforms of all) {
+    let code = "";
     const found = strippedFault(
       text,
-      () => loadSucrase()(text, { transforms: [...transforms], disableESTransforms: true }),
+      () => code = loadSucrase()(text, { transforms: [...transforms], disableESTransforms: true }).code,
     );
-    if (found === null) return null;
+    if (found === null) return declaredTwice(code);
     faults.push(found);
   }
   return faults.reduce((last, one) => one.line > last.line ? one : last);
 }
 
+/** The stripper does not know which names are declared. Its code may be newer than the other parser, which therefore
+ * has no other say. */
+function declaredTwice(code: string): Fault | null {
+  const faults = scriptFaults(code);
+  const isTwice = faults.every((one) => one !== null && /^Identifier '.*' has already been declared$/.test(one.message));
+  return isTwice ? faults[0] ?? null : null;
+}
+
 function scriptFault(text: string): Fault | null {
-  let first: Fault | null = null;
+  return scriptFaults(text).find((one) => one !== null) ?? null;
+}
+
+/** A fault for each kind of file; none if it can be of one of them. */
+function scriptFaults(text: string): readonly (Fault | null)[] {
+  const faults: (Fault | null)[] = [];
   for (const sourceType of KINDS) {
     try {
       parse(text, { ecmaVersion: "latest", sourceType, allowHashBang: true });
-      return null;
+      return [];
     } catch (error) {
-      if (!(error instanceof SyntaxError)) return null; // nested too deeply to be read
-      first ??= faultOf(error);
+      if (!(error instanceof SyntaxError)) return []; // nested too deeply to be read
+      faults.push(faultOf(error));
     }
   }
-  return first;
+  return faults;
 }
 
 function strippedFault(text: string, run: () => unknown): Fault | null {

@@ -93,3 +93,39 @@ Deno.test("composeMaps() leads each position where both maps lead it, one after 
     }
   }));
 });
+
+const NESTED: Readonly<Record<string, (depth: number) => string>> = {
+  members: (depth) => `a${".b".repeat(depth)}`,
+  "optional members": (depth) => `a${"?.b".repeat(depth)}`,
+  calls: (depth) => `f${"()".repeat(depth)}`,
+  operators: (depth) => `1${"+1".repeat(depth)}`,
+  powers: (depth) => `1${"**1".repeat(depth)}`,
+  "unary operators": (depth) => `${"!".repeat(depth)}1`,
+  lists: (depth) => `${"[".repeat(depth)}${"]".repeat(depth)}`,
+  objects: (depth) => `(${"{a:".repeat(depth)}1${"}".repeat(depth)})`,
+  parentheses: (depth) => `${"(".repeat(depth)}1${")".repeat(depth)}`,
+  templates: (depth) => `${"`${".repeat(depth)}1${"}`".repeat(depth)}`,
+  tags: (depth) => `a${"`x`".repeat(depth)}`,
+  conditions: (depth) => `${"a?b:".repeat(depth)}c`,
+  assignments: (depth) => `let a;${"a=".repeat(depth)}1`,
+  arrows: (depth) => `${"x=>".repeat(depth)}1`,
+  blocks: (depth) => `if(1)${"{".repeat(depth)}${"}".repeat(depth)}`,
+  "else if": (depth) => `${"if(a){}else ".repeat(depth)}{}`,
+  functions: (depth) => `${"function f(){".repeat(depth)}${"}".repeat(depth)}`,
+  patterns: (depth) => `const ${"[".repeat(depth)}a${"]".repeat(depth)} = []`,
+  types: (depth) => `const x: number = 1; x${".b".repeat(depth)}`,
+  namespaces: (depth) => `namespace A { export const q = 1 } 1${"+1".repeat(depth)}`,
+};
+
+Deno.test("prepareBlock() prepares code of any depth or refuses it, and never throws", () => {
+  for (const [name, form] of Object.entries(NESTED)) {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 18_000 }), (depth) => {
+        const block = prepare(form(depth));
+        if (depth <= 300 && name !== "patterns") assert.ok(block.ok, `${name} ${depth}`);
+        if (depth > 1_000 && name !== "parentheses") assert.ok(!block.ok && /too deeply to be read: split it|too long/.test(block.error.message));
+      }),
+      { numRuns: 8, examples: [[300], [900], [1_000], [1_500], [15_000]] },
+    );
+  }
+});

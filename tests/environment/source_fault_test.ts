@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { sourceFault } from "../../src/environment/source_fault.ts";
+
+Deno.test("sourceFault() finds names declared twice and an empty JSON file, and nothing in what is right", async () => {
+  const twice = (name: string, line = 1) => ({ line, message: `Identifier '${name}' has already been declared` });
+  const faults: readonly (readonly [string, string, object])[] = [
+    ["a.ts", "let a: number;\nlet a;", twice("a", 2)],
+    ["a.js", "let a; let a;", twice("a")],
+    ["a.jsx", "const x = <a></a>; let x;", twice("x")],
+    ["a.json", "", { line: 1, message: "an empty file is not JSON" }],
+    ["a.json", " \n", { line: 1, message: "an empty file is not JSON" }],
+  ];
+  for (const [path, text, fault] of faults) assert.deepEqual(await sourceFault(path, text), fault, text);
+  const right: readonly (readonly [string, string])[] = [
+    ["a.jsonc", ""],
+    ["a.ts", ""],
+    ["a.js", "function f() {} function f() {}"],
+    ["a.ts", "function f(a: string): void; function f(a: any) {}"],
+    ["a.ts", "interface A {} interface A {} export enum B { C } export enum B { D } class E {} namespace E {}"],
+    ["a.ts", 'import { A } from "x"; interface A {} const a = 1; type a = 2;'],
+    ["a.ts", "@d class A { @d b; } let c; { let c; }"],
+    ["a.tsx", "const x = <a.b>{1}</a.b>; var y; var y;"],
+  ];
+  for (const [path, text] of right) assert.equal(await sourceFault(path, text), null, text);
+});
