@@ -21,7 +21,7 @@ export interface UndoOptions extends UndoChoice {
 }
 
 export interface Undone {
-  /** Changes that were undone. */
+  /** Changes of which at least one file was undone. */
   readonly changes: readonly Checkpoint[];
   readonly files: readonly Pick<Written, "path" | "diff">[];
   /** Files of these changes that were left as they are. */
@@ -69,7 +69,8 @@ export async function undoChanges(
   for (const item of items.filter(({ before, after }) => before?.kind !== "dir" && after?.kind !== "dir")) {
     files.push(dryRun ? await shown(item) : await written(context, item));
   }
-  return { changes, files, kept };
+  const left = new Set(kept.map(({ path }) => path));
+  return { changes: changes.filter((one) => one.items.some(({ path }) => !left.has(path))), files, kept };
 }
 
 /** Says which names of a file with several are files of their own now. */

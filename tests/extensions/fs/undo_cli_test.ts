@@ -168,3 +168,15 @@ Deno.test("undoCli() says where nothing is kept", async () => {
   assert.equal(await undoCli({}, { ...place, places: new FsPlaces() }), 1);
   assert.match(text, /changes are kept only where VIS_HOME is a folder/);
 });
+
+Deno.test("undoCli() counts a change of which every file was kept as not undone", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "a\n", "b.txt": "b\n" });
+  await workspace.call("writeFile", "b.txt", "B\n");
+  await workspace.call("writeFile", "a.txt", "A\n");
+  await workspace.put("b.txt", "mine\n");
+  for (const dryRun of [true, false]) {
+    const { told } = await cli(workspace, { steps: 2, dryRun });
+    assert.deepEqual(told.changes.map(({ paths }: { paths: string[] }) => paths), [["a.txt"]]);
+    assert.deepEqual(told.kept.map(({ path }: { path: string }) => path), ["b.txt"]);
+  }
+});
