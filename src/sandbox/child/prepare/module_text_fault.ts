@@ -39,7 +39,6 @@ export function moduleTextFault(path: string, text: string, loadSucrase: () => S
  * has no other say. */
 function declaredTwice(code: string): Fault | null {
   const faults = scriptFaults(code);
-  // deno-lint-ignore vis/no-message-parsing -- the parser has no codes
   const isTwice = faults.every((one) => /^Identifier '.*' has already been declared$/.test(one?.message ?? ""));
   return isTwice ? faults[0] ?? null : null;
 }
