@@ -72,7 +72,6 @@ export function databaseStore(db: Database, options: DatabaseStoreOptions): Stor
   const views = new BoundedMap<string | null, Store>(MOST_VIEWS);
   const all = db.tenant === null ? db : db.of(null);
   const eraser = new Eraser({ ...options, db: all });
-  eraser.begin();
   const of = (tenant: string | null): Store => {
     const known = [db, all].find((one) => one.tenant === tenant);
     const store = views.get(tenant) ?? viewOf(known ?? db.of(tenant), { ...options, all, eraser, of });

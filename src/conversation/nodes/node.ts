@@ -52,8 +52,8 @@ export class Node implements SharedQueries {
     await nodes.leave().catch(() => {});
   }
 
-  async drain(graceMs: number): Promise<void> {
-    await this.#runs.drain(graceMs);
+  async drain(graceMs: number, endingMs?: number): Promise<void> {
+    await this.#runs.drain(graceMs, endingMs);
   }
 
   async ask(...[branch, text, options]: Parameters<SharedQueries["ask"]>): Promise<QueryResult> {

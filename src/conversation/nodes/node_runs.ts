@@ -1,4 +1,5 @@
 import { BusyError, HandedOver, TakenOverError } from "../../domain/errors.ts";
+import { settledWithin } from "../../domain/kit/settled_within.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { beforeEpoch } from "../../domain/query/event_number.ts";
 import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
@@ -15,6 +16,8 @@ import { runJob, type RunJobParts } from "./run_job.ts";
 const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);
 /** Another process runs a query in the branch of a request: how long the request waits before it is tried again. */
 const BUSY_MS = 500;
+/** How long a process needs to end while its database does not answer, and how long it waits for an answer to know. */
+const ENDING_MS = 4_000, ANSWER_MS = 500;
 
 export interface NodeRunsParts extends RunJobParts {
   readonly bell: Bell;
@@ -102,17 +105,22 @@ export class NodeRuns {
   /** False if the query does not run here or has no such question. */
   readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
 
-  /** Takes nothing more, and leaves each query to another node before its next iteration, or when the time is up; then it
-   * does not wait for a lost database either. */
-  async drain(graceMs: number): Promise<void> {
+  /** Takes nothing more, and leaves each query to another node before its next iteration, or when the time is up. It
+   * gives up a database that does not answer `endingMs` before that, so that the process ends in time. */
+  async drain(graceMs: number, endingMs: number = ENDING_MS): Promise<void> {
     const { nodes } = this.#parts;
     this.#leaving.abort();
-    const timer = setTimeout(() => this.#leaveAll(), graceMs);
+    const timers = [
+      setTimeout(() => this.#leaveAll(), graceMs),
+      setTimeout(() => {
+        void settledWithin(nodes.waiting(), ANSWER_MS).then((answers) => answers || this.#leaveAll());
+      }, Math.max(0, graceMs - endingMs)),
+    ];
     await nodes.drain().catch(this.#failed);
     await this.#claiming;
     await Promise.all(Array.from(this.#running.values(), ({ left }) => left));
     await this.#parts.publisher.sent();
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
   }
 
   #leaveAll(): void {

@@ -19,6 +19,8 @@ const REFERENCE = /sha256:([0-9a-f]{64})/g;
 /** Rows that are read before other work has its turn. */
 const ROWS_AT_ONCE = 2_000;
 const HASHES_AT_ONCE = 200;
+/** After the first moments of a process, when a connection is free again. */
+const FIRST_MS = 1_000;
 const EVERY_MS = 60_000;
 /** A claim that is older was left by a process that was killed. */
 const CLAIM_MS = 24 * 3_600_000;
@@ -46,21 +48,22 @@ interface EraserOptions {
 }
 
 /** Removes content that only deleted conversations used. Deletions note it in the table `erasure`; every process works
- * off that list when it opens the database, after its own deletions, and each minute. */
+ * off that list soon after it opens the database, after its own deletions, each minute, and when it ends. */
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
-  #isAsked = false;
+  /** Whether the list has to be read again. It may have entries of a process that was killed. */
+  #isAsked = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;
 
   constructor(options: EraserOptions) {
     this.#options = options;
+    this.#beginIn(FIRST_MS);
   }
 
   /** Works off the list in the background. */
   begin(): void {
-    if (this.#options.location === ":memory:") return;
     clearTimeout(this.#timer);
     this.#isAsked = true;
     this.#running ??= this.#work();
@@ -70,7 +73,7 @@ export class Eraser {
   async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);
-    await this.#running;
+    await (this.#running ?? this.#work());
   }
 
   /** What fails stays on the list. */
@@ -80,13 +83,18 @@ export class Eraser {
       await withPatience(0, () => this.#run()).catch(() => {});
     }
     this.#running = null;
-    if (this.#ended) return;
-    this.#timer = setTimeout(() => this.begin(), EVERY_MS);
+    if (!this.#ended) this.#beginIn(EVERY_MS);
+  }
+
+  #beginIn(ms: number): void {
+    this.#timer = setTimeout(() => this.begin(), ms);
     Deno.unrefTimer(this.#timer);
   }
 
   async #run(): Promise<void> {
     const { db, location, busyMs, now } = this.#options;
+    // Nothing of it is in a file.
+    if (location === ":memory:") return;
     for (;;) {
       const listed = hashesOf(await db.run("SELECT hash FROM erasure", []));
       if (listed.size === 0) return;

@@ -11,7 +11,7 @@ import { PostgresTransaction, type TransactionOptions } from "./transaction.ts";
 
 type Result = QueryResult<ResultRow>;
 
-/** How often a transaction runs again because another one was in its way. */
+/** How often something runs because something else was in its way. */
 const MOST_TRIES = 8;
 
 export interface PostgresDatabaseOptions {
@@ -82,12 +82,12 @@ export class PostgresDatabase extends Database {
       const { error } = outcome;
       // After a process has written, another server will take its writes.
       if (isReadOnly(error) && this.#server.lastWrite.isKnown) await this.#server.wait(error, { start });
-      else if (!isLost(error) && (!isConflict(error) || tries === MOST_TRIES)) throw error;
+      else if (!isLost(error) && (!isConflict(error) || tries >= MOST_TRIES)) throw error;
     }
   }
 
   override async read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
-    for (;;) {
+    for (let tries = 1;; tries++) {
       const connection = await this.#take();
       const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
       const transaction = this.#transactionOn(connection, { begin, mark: null, ofRun: false });
@@ -98,7 +98,7 @@ export class PostgresDatabase extends Database {
         return result;
       } catch (error) {
         await undo(connection, { transaction, error });
-        if (!isLost(error) && !isAborted(error)) throw error;
+        if (!isLost(error) && (!isAborted(error) || tries >= MOST_TRIES)) throw error;
       }
     }
   }
@@ -203,7 +203,7 @@ export class PostgresDatabase extends Database {
     options: { readonly parameters: readonly unknown[]; readonly prepared?: boolean },
   ): Promise<Result> {
     if (this.#transaction) return await this.#transaction.query(text, options);
-    for (;;) {
+    for (let tries = 1;; tries++) {
       const connection = await this.#take();
       try {
         const seen = connection.see(this.#seen);
@@ -212,7 +212,7 @@ export class PostgresDatabase extends Database {
         return result;
       } catch (error) {
         connection.release(isLost(error) || isReadOnly(error));
-        if (!isLost(error) && !isAborted(error)) throw error;
+        if (!isLost(error) && (!isAborted(error) || tries >= MOST_TRIES)) throw error;
       }
     }
   }

@@ -9,6 +9,7 @@ import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
 export interface TestNode extends AsyncDisposable {
   readonly name: string;
   readonly engine: Engine;
+  readonly node: Node;
   /** Ends it as if its process had been killed: nothing that it does is stored any more. */
   die(): Promise<void>;
 }
@@ -18,8 +19,10 @@ const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 /** A node that may take what lost nodes ran at once. */
 export async function startNode(
   server: Postgres,
-  { url, name, replies, ...options }: {
+  { url, through = url, name, replies, ...options }: {
     readonly url: string;
+    /** How it reaches the database. */
+    readonly through?: string;
     readonly name: string;
     readonly replies: readonly ScriptedReply[];
     readonly settings?: NonNullable<EngineOptions["settings"]>;
@@ -27,7 +30,7 @@ export async function startNode(
   },
 ): Promise<TestNode> {
   const state = { dead: false };
-  const store = mortal(await openStore({ path: url }), state);
+  const store = mortal(await openStore({ path: through }), state);
   const nodes = await store.asNode?.(name);
   if (!nodes) throw new Error("Cannot share this database");
   const owner = { host: name, space: name, pid: 1, started: "1", session: 0 };
@@ -37,17 +40,19 @@ export async function startNode(
     shared: (runner) =>
       made.node = new Node({ store, nodes, runner, owner, router: { routes: [] }, log: LOG, most: 8 }),
   });
-  await made.node?.start();
+  const { node } = made;
+  if (node === null) throw new Error("Cannot start the node");
+  await node.start();
   await server.sql(`UPDATE node SET since = '-infinity' WHERE id = '${name}'`, url);
   const close = async (): Promise<void> => {
-    await made.node?.close();
+    await node.close();
     if (!state.dead) await engine.close();
   };
   return {
-    ...{ name, engine },
+    ...{ name, engine, node },
     die: async () => {
       state.dead = true;
-      await made.node?.close();
+      await node.close();
     },
     [Symbol.asyncDispose]: close,
   };

@@ -5,6 +5,7 @@ import type { ApprovalQuestion } from "../../../src/domain/query/approval.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { relay } from "../../persistence/postgres/_relayed.ts";
 import { until } from "../../helpers/until.ts";
 import { startNode, type TestNode } from "./_nodes.ts";
 
@@ -134,6 +135,19 @@ check(
     }
   },
 );
+
+check("a node that ends gives up a silent database before the time is up", async ({ postgres, url }) => {
+  await using between = await relay(postgres);
+  const first = held();
+  const replies = [first.scripted];
+  await using one = await startNode(postgres, { url, through: between.url(url), name: "one", replies });
+  const { branch, conversations } = one.engine;
+  const asked = assert.rejects(conversations.ask(branch, "count", quiet), StoreError);
+  await first.asked;
+  between.mute();
+  await one.node.drain(3_600_000, 3_600_000);
+  await asked;
+});
 
 check("a request that cannot begin is refused where it was made", async ({ start }) => {
   await using one = await start("one", [replyJson([], { final: "1" })]);
