@@ -88,7 +88,7 @@ export class Eraser {
 
   #beginIn(ms: number): void {
     this.#timer = setTimeout(() => this.begin(), ms);
-    Deno.unrefTimer(this.#timer);
+    Deno.unrefTimer(Number(this.#timer));
   }
 
   async #run(): Promise<void> {
