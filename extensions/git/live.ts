@@ -5,15 +5,18 @@ import type { EnvironmentView } from "@vis/extension";
 /** Where git is searched: the default folders of PATH, which the wall around processes allows. */
 const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
-/** Whether the workspace is the top of a repository, git is installed, and the machine has a wall for it. */
-export function isRepository(workspace: string, programs: readonly string[] = PROGRAMS): boolean {
+/** Whether git is installed and the machine has a wall for it. */
+export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
   if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") return false;
-  // Usually missing, for which Deno.statSync would make an error.
-  return existsSync(`${workspace}/.git`) && programs.some((path) => existsSync(path));
+  return programs.some((path) => existsSync(path)); // Deno.statSync would make an error for a missing one
 }
 
 const live = {
-  activate: ({ workspace }: EnvironmentView): boolean => isRepository(workspace),
-  prompt: (): string => "The repository of cwd, as data; runs no hook.",
+  activate: (): boolean => hasGit(),
+  /** The prompt names the functions only where there is a repository; `git.init` makes one. */
+  prompt: ({ workspace }: EnvironmentView): string =>
+    existsSync(`${workspace}/.git`)
+      ? "The repository of cwd, as data; runs no hook. Change it here, not by shell."
+      : "",
 };
 export default live;

@@ -1,14 +1,29 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import { add } from "./commands/add.ts";
+import { add, type Added } from "./commands/add.ts";
 import { blame, type BlameOptions } from "./commands/blame.ts";
 import { type BranchOptions, changeBranch, listBranches } from "./commands/branch.ts";
 import { commit, type CommitOptions } from "./commands/commit.ts";
 import { diff, type DiffOptions } from "./commands/diff.ts";
 import live from "./live.ts";
+import { init } from "./commands/init.ts";
 import { log, type LogOptions } from "./commands/log.ts";
+import { reset, type ResetOptions } from "./commands/reset.ts";
+import { restore, type RestoreOptions } from "./commands/restore.ts";
+import {
+  merge,
+  type MergeOptions,
+  pickCommits,
+  type PickOptions,
+  rebase,
+  type RebaseOptions,
+} from "./commands/sequence.ts";
 import settings from "./program/settings.ts";
 import { show, type ShowOptions } from "./commands/show.ts";
+import { stash, type StashOptions } from "./commands/stash.ts";
+import { stateOutcome } from "./commands/state.ts";
 import { status, type StatusOptions } from "./commands/status.ts";
+import { switchTo } from "./commands/switch.ts";
+import { tag, type TagOptions } from "./commands/tag.ts";
 import { changeWorktree, listWorktrees, type WorktreeOptions } from "./commands/worktree.ts";
 
 const text = z.string().min(1);
@@ -25,7 +40,30 @@ const DIFF =
 const COMMIT = "{hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?}";
 const BRANCHES =
   "{current: string|null, branches: {name, hash, subject, date: Date, current?, upstream?, track?}[], left}";
+const STATE =
+  "{branch: string|null, commit, subject, uncommitted: number, during?, conflicts?: {path, conflict}[], next?}";
+const more = (type: string, keys: string): string => `${type.slice(0, -1)}, ${keys}}`;
+const SEQUENCED = more(STATE, "was, why?, saved?");
 const WORKTREES = "{path, hash, branch, gone?, locked?}[]";
+
+const which = z.union([z.boolean(), z.number().int().min(0), text]).optional();
+const STEPS = { continue: flag, abort: flag, skip: flag };
+const RESET = { mode: z.enum(["soft", "mixed", "hard"]).optional(), force: flag };
+const orOptions = (options: Readonly<Record<string, z.ZodType>>) => z.union([text, z.strictObject(options)]);
+const PICKED = { noCommit: flag, mainline: count(100) };
+const PICK = z.tuple([
+  z.union([text, z.array(text).min(1), z.strictObject(STEPS)]).describe("refs"),
+  z.strictObject(PICKED).optional(),
+]);
+/** Models call it by either name. */
+const SWITCH = {
+  doc: "Goes to a branch (create: a new one), tag or commit; uncommitted changes come along.",
+  untimed: true,
+  action: { doing: "switching to", done: "switched to", things: "branches" },
+  outcome: stateOutcome,
+  args: z.tuple([text.describe("to"), z.strictObject({ create: flag, from: ref }).optional()]),
+  returns: STATE,
+};
 
 export default defineExtension({
   namespace: "vis.git",
@@ -111,6 +149,7 @@ export default defineExtension({
       doc: "Takes what is new, changed or gone below the paths into the next commit.",
       untimed: true,
       action: { doing: "staging", done: "staged", things: "files" },
+      outcome: ({ files, left }: Added) => `${files.length + left} files`,
       args: z.tuple([pathList.describe("paths")]),
       returns: "{files: {path, change}[], left}",
       examples: ['await git.add(["src/app.ts", "docs"])'],
@@ -119,6 +158,7 @@ export default defineExtension({
       doc: "Commits what is staged; all: what changed of known files; paths: these files only. No hook runs.",
       untimed: true,
       action: { doing: "committing", done: "committed", things: "times" },
+      outcome: ({ short }: { readonly short: string }) => short,
       args: z.tuple([
         text.describe("message"),
         z.strictObject({ all: flag, paths, amend: flag, allowEmpty: flag }).optional(),
@@ -133,6 +173,7 @@ export default defineExtension({
       {
         doc: "Lists branches; with a name makes, deletes, or goes to (switch) one.",
         untimed: true,
+        action: { doing: "changing branch", done: "changed branch", things: "branches" },
         args: z.tuple([
           ref.describe("name"),
           z.strictObject({ from: ref, switch: flag, delete: flag, force: flag }).optional(),
@@ -148,6 +189,7 @@ export default defineExtension({
       {
         doc: "Lists worktrees; with a path in the workspace makes or removes one.",
         untimed: true,
+        action: { doing: "changing worktree", done: "changed worktree", things: "worktrees" },
         args: z.tuple([
           ref.describe("path"),
           z.strictObject({ branch: ref, from: ref, remove: flag, force: flag }).optional(),
@@ -156,5 +198,138 @@ export default defineExtension({
         examples: ['await git.worktree(".worktrees/try", {branch: "try"})'],
       },
     ),
+    fn("switch", switchTo, { ...SWITCH, examples: ['await git.switch("fix/lines", {create: true})'] }),
+    fn("checkout", switchTo, SWITCH),
+    fn(
+      "restore",
+      (env: EnvironmentView, of: string | readonly string[], options?: RestoreOptions) => restore(env, of, options),
+      {
+        doc:
+          "Makes files as they are staged or in a commit (from); staged: takes them out of the next commit instead. " +
+          "What is discarded is in the commit saved.",
+        untimed: true,
+        action: { doing: "restoring", done: "restored", things: "files" },
+        outcome: ({ files, left }: { readonly files: readonly string[]; readonly left: number }) =>
+          `${files.length + left} files`,
+        args: z.tuple([pathList.describe("paths"), z.strictObject({ from: ref, staged: flag }).optional()]),
+        returns: "{files: string[], left, saved?}",
+        examples: ['await git.restore("src/app.ts", {from: "HEAD~1"})', 'await git.restore(".", {staged: true})'],
+      },
+    ),
+    fn("stash", (env: EnvironmentView, options?: StashOptions) => stash(env, options), {
+      doc: "Puts uncommitted changes away; or lists stashes, or brings one back (pop, apply: true, number or hash).",
+      untimed: true,
+      action: { doing: "changing stashes", done: "changed stashes", things: "times", named: 0 },
+      outcome: stateOutcome,
+      args: z.tuple([
+        z.strictObject({
+          message: ref,
+          paths,
+          untracked: flag,
+          list: flag,
+          pop: which,
+          apply: which,
+          drop: which,
+        }).optional(),
+      ]),
+      returns: more(STATE, "stashes: {hash, message, date: Date}[], dropped?"),
+      examples: ['await git.stash({message: "half done", untracked: true})', "await git.stash({pop: true})"],
+    }),
+    fn(
+      "merge",
+      (env: EnvironmentView, of: string | MergeOptions, options?: MergeOptions) => merge(env, of, options),
+      {
+        doc: "Merges a branch or commit. Conflicts are in the result, and next says how to go on.",
+        untimed: true,
+        action: { doing: "merging", done: "merged", things: "branches" },
+        outcome: stateOutcome,
+        args: z.tuple([
+          orOptions({ continue: flag, abort: flag }).describe("ref"),
+          z.strictObject({ noFf: flag, ffOnly: flag, squash: flag, message: ref }).optional(),
+        ]),
+        returns: SEQUENCED,
+        examples: ['await git.merge("fix/lines", {noFf: true})', "await git.merge({abort: true})"],
+      },
+    ),
+    fn(
+      "rebase",
+      (env: EnvironmentView, of: string | RebaseOptions, options?: RebaseOptions) => rebase(env, of, options),
+      {
+        doc: "Moves the commits of the branch (after from) onto another one.",
+        untimed: true,
+        action: { doing: "rebasing onto", done: "rebased onto", things: "branches" },
+        outcome: stateOutcome,
+        args: z.tuple([
+          orOptions({ onto: ref, from: ref, ...STEPS }).describe("onto"),
+          z.strictObject({ from: ref }).optional(),
+        ]),
+        returns: SEQUENCED,
+        examples: ['await git.rebase("main")', "await git.rebase({continue: true})"],
+      },
+    ),
+    fn(
+      "cherryPick",
+      (env: EnvironmentView, of: string | readonly string[] | PickOptions, options?: PickOptions) =>
+        pickCommits(env, "cherry-pick", of, options),
+      {
+        doc: "Repeats commits or a range of them here.",
+        untimed: true,
+        action: { doing: "picking", done: "picked", things: "commits" },
+        outcome: stateOutcome,
+        args: PICK,
+        returns: SEQUENCED,
+        examples: ['await git.cherryPick("main~2..main")'],
+      },
+    ),
+    fn(
+      "revert",
+      (env: EnvironmentView, of: string | readonly string[] | PickOptions, options?: PickOptions) =>
+        pickCommits(env, "revert", of, options),
+      {
+        doc: "Commits the opposite of commits.",
+        untimed: true,
+        action: { doing: "reverting", done: "reverted", things: "commits" },
+        outcome: stateOutcome,
+        args: PICK,
+        returns: SEQUENCED,
+        examples: ['await git.revert("HEAD")'],
+      },
+    ),
+    fn(
+      "reset",
+      (env: EnvironmentView, to?: string | ResetOptions, options?: ResetOptions) => reset(env, to, options),
+      {
+        doc:
+          "Moves the branch to a commit: soft, mixed (default: files stay, nothing is staged) or hard, which refuses to " +
+          "discard uncommitted changes without force.",
+        untimed: true,
+        action: { doing: "resetting to", done: "reset to", things: "times" },
+        outcome: stateOutcome,
+        args: z.tuple([
+          orOptions({ to: ref, ...RESET }).optional().describe("to"),
+          z.strictObject(RESET).optional(),
+        ]),
+        returns: more(STATE, "was, undone, lost: string[], saved?"),
+        examples: ['await git.reset("HEAD~1", {mode: "soft"})'],
+      },
+    ),
+    fn("tag", (env: EnvironmentView, name?: string, options?: TagOptions) => tag(env, name, options), {
+      doc: "Lists tags; with a name makes or deletes one.",
+      untimed: true,
+      action: { doing: "changing tag", done: "changed tag", things: "tags" },
+      args: z.tuple([
+        ref.describe("name"),
+        z.strictObject({ at: ref, message: ref, delete: flag }).optional(),
+      ]),
+      returns: "{tags: {name, commit, date: Date, message}[], left}",
+      examples: ['await git.tag("v1.2.0", {message: "The second release"})'],
+    }),
+    fn("init", (env: EnvironmentView, options?: { readonly branch?: string }) => init(env, options), {
+      doc: "Makes a repository of the workspace.",
+      untimed: true,
+      action: { doing: "making a repository", done: "made a repository", things: "times", named: 0 },
+      args: z.tuple([z.strictObject({ branch: ref }).optional()]),
+      returns: STATE,
+    }),
   ],
 });

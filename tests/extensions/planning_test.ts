@@ -12,7 +12,9 @@ Deno.test("while a plan is made, only functions of shipped extensions that chang
     refused.sort(),
     [
       ...["fs.edit", "fs.move", "fs.patch", "fs.remove", "fs.undo", "fs.writeFile"],
-      ...["git.add", "git.branch", "git.commit", "git.worktree"],
+      ...["git.add", "git.branch", "git.checkout", "git.cherryPick", "git.commit", "git.init", "git.merge"],
+      ...["git.rebase", "git.reset", "git.restore", "git.revert", "git.stash", "git.switch", "git.tag"],
+      "git.worktree",
       ...["mcp.call", "mcp.prompt", "mcp.prompts", "mcp.read", "mcp.resources", "mcp.servers", "mcp.tools"],
       ...["memo.add", "memo.remove"],
       ...["shell.list", "shell.read", "shell.run", "shell.start", "shell.stop"],

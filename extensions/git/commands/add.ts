@@ -1,10 +1,13 @@
+import { lstatSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { refuseFiltered } from "./filtered.ts";
 import { Git } from "../program/git.ts";
 import { plainReason, unmatchedPath } from "../program/git_error.ts";
 import { missingFile } from "./missing_file.ts";
-import { newSecrets } from "./new_secrets.ts";
+import { refuseNewSecrets } from "./new_secrets.ts";
 import { isPrinted, printedName } from "../output/quoted_name.ts";
+import { named } from "./state.ts";
 import { type FileStatus, readStatus } from "./status.ts";
 
 export interface Added {
@@ -29,14 +32,37 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   if (left > 0) throw new Error(`Cannot add over ${MOST} files at once: name folders`);
   const changed = files.filter((file) => file.untracked || file.changed || file.conflict)
     .filter(({ path }) => printed.length === 0 || list.some((one) => one === path || path.startsWith(`${one}/`)));
-  // From then on, git would show it without a question.
-  const [secret] = await newSecrets(git, { paths: changed.map(({ path }) => path), secrets: env.secrets ?? [] });
-  if (secret !== undefined) throw new Error(`Cannot add ${secret}: it may hold keys; name other paths, or ignore it`);
-  await refuseFiltered(git, changed.map(({ path }) => path));
+  const names = changed.map(({ path }) => path);
+  refuseRepositories(git, { files: changed, list });
+  await refuseNewSecrets(git, { paths: names, secrets: env.secrets, cannot: "Cannot add" });
+  await refuseFiltered(git, names);
   const input = list.map((path) => `${printedName(path)}\n`).join("");
   const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });
   if (code !== 0) throw await addError(git, stderr);
   return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
+}
+
+/** Throws Error for files in another repository, of which git would keep the commit it is at instead of its files. A
+ * submodule that the last commit has may move to another commit. */
+function refuseRepositories(
+  git: Git,
+  { files, list }: { readonly files: readonly FileStatus[]; readonly list: readonly string[] },
+): void {
+  const { workspace } = git.repository;
+  const paths = files.filter(({ submodule }) => !submodule).map(({ path }) => path);
+  const found = new Set(paths.filter((path) => path.endsWith("/"))); // git lists the files of all other folders
+  const folders = new Set<string>();
+  for (const path of [...paths, ...list]) {
+    for (let at = dirname(normalize(path)); at !== "." && at !== ".." && at !== "/"; at = dirname(at)) folders.add(at);
+  }
+  for (const folder of folders) {
+    if (lstatSync(join(workspace, folder, ".git"), { throwIfNoEntry: false }) !== undefined) found.add(`${folder}/`);
+  }
+  if (found.size === 0) return;
+  throw new Error(
+    `Cannot add ${named([...found])}: it is a repository of its own; name other paths, add it to .gitignore, or ` +
+      "remove its .git so that its files are added",
+  );
 }
 
 function addedFile({ path, untracked, changed }: FileStatus): Added["files"][number] {

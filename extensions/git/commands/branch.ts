@@ -1,10 +1,9 @@
 import type { EnvironmentView } from "@vis/extension";
 import { Git } from "../program/git.ts";
-import { plainReason } from "../program/git_error.ts";
+import { gitSays, plainReason } from "../program/git_error.ts";
 import { RecordReader } from "../output/record_reader.ts";
-import { gitSays } from "../program/git_error.ts";
 import { checkedRef, refError } from "../program/refs.ts";
-import { refusePlanted } from "./refuse_planted.ts";
+import { goTo, isBranch } from "./switch.ts";
 
 export interface BranchOptions {
   /** Where a new branch starts; HEAD by default. */
@@ -54,26 +53,20 @@ export async function listBranches(env: EnvironmentView): Promise<Branches> {
 export async function changeBranch(
   env: EnvironmentView,
   name: string,
-  { from, switch: goTo = false, delete: remove = false, force = false }: BranchOptions = {},
+  { from, switch: goes = false, delete: remove = false, force = false }: BranchOptions = {},
 ): Promise<Branches> {
   checkedRef(name);
   const start = from === undefined ? [] : [checkedRef(from)];
-  if (remove && (goTo || from !== undefined)) throw new TypeError("Cannot delete a branch and go to it");
+  if (remove && (goes || from !== undefined)) throw new TypeError("Cannot delete a branch and go to it");
   const git = await Git.of(env);
-  const there = (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
+  const there = await isBranch(git, name);
   if (remove) {
     if (!there) throw await refError(git, { cannot: `Cannot delete ${name}`, stderr: null, refs: [name] });
     await make(git, { args: ["branch", "--quiet", force ? "-D" : "-d", "--", name], cannot: `delete ${name}` });
-  } else if (there && from !== undefined) throw new Error(`Cannot make branch ${name}: it already exists`);
-  else if (goTo) {
-    const commit = there ? `refs/heads/${name}` : start[0];
-    if (commit !== undefined) {
-      await refusePlanted(git, { commit, place: env.workspace, cannot: `go to ${name}` });
-    }
-    const create = there ? [] : ["--no-track", "--create"];
-    const args = ["switch", "--quiet", "--no-guess", "--no-recurse-submodules", ...create, name, ...start];
-    await make(git, { args, cannot: `go to ${name}`, changes: "workspace", refs: start });
-  } else if (there) throw new Error(`Cannot make branch ${name}: it already exists; {switch: true} switches to it`);
+  } else if (there && (from !== undefined || !goes)) {
+    const hint = goes || from !== undefined ? "" : "; {switch: true} switches to it";
+    throw new Error(`Cannot make branch ${name}: it already exists${hint}`);
+  } else if (goes) await goTo(git, { to: name, create: !there, ...(from === undefined ? {} : { from }) });
   else {await make(git, {
       args: ["branch", "--quiet", "--no-track", name, ...start],
       cannot: `make ${name}`,
@@ -84,14 +77,13 @@ export async function changeBranch(
 
 async function make(
   git: Git,
-  { args, cannot, changes = "repository", refs = [] }: {
+  { args, cannot, refs = [] }: {
     readonly args: readonly string[];
     readonly cannot: string;
-    readonly changes?: "repository" | "workspace";
     readonly refs?: readonly string[];
   },
 ): Promise<void> {
-  const { code, stderr } = await git.run(args, { changes });
+  const { code, stderr } = await git.run(args, { changes: "repository" });
   if (code === 0) return;
   if (gitSays("notMerged", stderr)) {
     throw new Error(`Cannot ${cannot}: it has commits of its own; {force: true}`);

@@ -3,9 +3,10 @@ import { type Commit, COMMIT_FORMAT, commitOf } from "../output/commit_fields.ts
 import { refuseFiltered } from "./filtered.ts";
 import { Git } from "../program/git.ts";
 import { plainReason, unmatchedPath } from "../program/git_error.ts";
-import { identityOf } from "../program/identity.ts";
 import { missingFile } from "./missing_file.ts";
 import { pathArguments } from "../program/paths.ts";
+import { refuseNewSecrets } from "./new_secrets.ts";
+import { committer } from "./state.ts";
 import { type FileStatus, readStatus } from "./status.ts";
 
 export interface CommitOptions {
@@ -28,11 +29,12 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   if (all && paths !== undefined) throw new TypeError("Cannot commit all and some paths: leave one of them out");
   const named = pathArguments(paths);
   const git = await Git.of(env);
-  const { config, settings, repository: { gitDir } } = git;
-  const { name, email } = await identityOf({ config, settings, gitDir });
+  const author = await committer(git);
   if (all || paths !== undefined) {
     const { files } = await readStatus(git, { limit: 100_000, ...(paths === undefined ? {} : { paths }) });
-    await refuseFiltered(git, files.filter(({ changed }) => changed && changed !== "deleted").map(({ path }) => path));
+    const kept = files.filter(({ changed }) => changed && changed !== "deleted").map(({ path }) => path);
+    await refuseNewSecrets(git, { paths: kept, secrets: env.secrets, cannot: "Cannot commit" });
+    await refuseFiltered(git, kept);
   }
   const flags = [
     ...(all ? ["--all"] : []),
@@ -44,12 +46,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     {
       changes: "repository",
       input: message,
-      env: {
-        GIT_AUTHOR_NAME: name,
-        GIT_AUTHOR_EMAIL: email,
-        GIT_COMMITTER_NAME: name,
-        GIT_COMMITTER_EMAIL: email,
-      },
+      env: author,
     },
   );
   if (code !== 0) throw await commitError(git, { stdout, stderr });

@@ -6,7 +6,7 @@ const SHOWN = 5;
 
 /** Throws Error if a file would be stored without the filter that its attributes name. The repository chooses filter
  * programs, so none are run here. */
-export async function refuseFiltered(git: Git, paths: readonly string[]): Promise<void> {
+export async function refuseFiltered(git: Git, paths: readonly string[], cannot = "Cannot add"): Promise<void> {
   if (paths.length === 0) return;
   const { code, stdout, stderr } = await git.run(["check-attr", "filter", "--stdin"], {
     input: paths.map((path) => `${printedName(path)}\n`).join(""),
@@ -19,7 +19,7 @@ export async function refuseFiltered(git: Git, paths: readonly string[]): Promis
   if (filtered.length === 0) return;
   const named = [...filtered.slice(0, SHOWN), ...(filtered.length > SHOWN ? [`${filtered.length - SHOWN} more`] : [])];
   throw new Error(
-    `Cannot add ${
+    `${cannot} ${
       named.join(", ")
     }: .gitattributes names a filter for it, a program that is not run here; leave it to the user`,
   );

@@ -14,3 +14,16 @@ export async function newSecrets(
   const committed = new Set(code === 0 ? stdout.split("\0") : []);
   return new Set(found.filter((path) => !committed.has(path)));
 }
+
+/** Throws Error if git would keep a new file that may hold keys: from then on, it would show it without a question. */
+export async function refuseNewSecrets(
+  git: Git,
+  { paths, secrets, cannot }: {
+    readonly paths: readonly string[];
+    readonly secrets: readonly string[] | undefined;
+    readonly cannot: string;
+  },
+): Promise<void> {
+  const [secret] = await newSecrets(git, { paths, ...(secrets ? { secrets } : {}) });
+  if (secret !== undefined) throw new Error(`${cannot} ${secret}: it may hold keys; name other paths, or ignore it`);
+}

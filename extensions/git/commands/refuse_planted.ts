@@ -1,16 +1,22 @@
 import { basename, dirname, join, relative } from "node:path";
 import type { Git } from "../program/git.ts";
 import { RecordReader } from "../output/record_reader.ts";
+import { inside } from "../program/repository.ts";
 
 const PARTS = ["head", "commondir", "objects", "refs"] as const;
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
-/** Throws Error if the files of a commit would make a folder below `place` one that git takes for a repository, whose
- * settings can run commands when somebody calls git there, or change one. What is already in the workspace, as HEAD has
- * it, does not count. */
+/** Throws Error if the files of a commit, or others that come with it (`names`), would make a folder below `place` one
+ * that git takes for a repository, whose settings can run commands when somebody calls git there, or change one. What
+ * is already in the workspace, as HEAD has it, does not count. */
 export async function refusePlanted(
   git: Git,
-  { commit, place, cannot }: { readonly commit: string; readonly place: string; readonly cannot: string },
+  { commit, names = [], place, cannot }: {
+    readonly commit: string;
+    readonly names?: readonly string[];
+    readonly place: string;
+    readonly cannot: string;
+  },
 ): Promise<void> {
   const { workspace } = git.repository;
   const refused = (folder: string): Error =>
@@ -22,10 +28,11 @@ export async function refusePlanted(
     const folder = dirname(at), there = await partsOf(folder), made = basename(at).toLowerCase();
     if (isPart(made) && isRepository(new Set([...there, made]))) throw refused(relative(workspace, folder));
   }
-  for (const [folder, comes] of await partsIn(git, commit)) {
+  for (const [folder, comes] of await partsIn(git, { commit, names })) {
     const there = await partsOf(join(place, folder));
-    if (!isRepository(new Set([...there, ...comes])) || await isKnown(git, { commit, folder })) continue;
-    throw refused(folder);
+    if (!isRepository(new Set([...there, ...comes]))) continue;
+    const changed = names.some((name) => inside(folder === "" ? "/" : `/${folder}`, `/${name}`));
+    if (changed || !await isKnown(git, { commit, folder })) throw refused(folder);
   }
 }
 
@@ -46,16 +53,21 @@ function isRepository(parts: ReadonlySet<string>): boolean {
 }
 
 /** For each folder in a commit, which parts of a repository it has; nothing for an unknown commit. */
-async function partsIn(git: Git, commit: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+async function partsIn(
+  git: Git,
+  { commit, names }: { readonly commit: string; readonly names: readonly string[] },
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const found = new Map<string, Set<string>>();
-  const reader = new RecordReader((path) => {
+  const take = (path: string): void => {
     if (!ANY.test(path)) return;
-    const names = path.split("/");
-    names.forEach((name, at) => {
-      const part = name.toLowerCase(), folder = names.slice(0, at).join("/");
+    const way = path.split("/");
+    way.forEach((name, at) => {
+      const part = name.toLowerCase(), folder = way.slice(0, at).join("/");
       if (isPart(part)) found.set(folder, (found.get(folder) ?? new Set()).add(part));
     });
-  }, { separator: 0 });
+  };
+  names.forEach(take);
+  const reader = new RecordReader(take, { separator: 0 });
   const args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--"];
   await git.run(args, { take: (chunk) => reader.push(chunk) });
   reader.end();

@@ -48,7 +48,9 @@ export class Git {
   static async of(env: EnvironmentView): Promise<Git> {
     if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
     const repository = await findRepository(env.workspace);
-    if (repository === null) throw new Error("Cannot use git: the workspace is not the top of a repository");
+    if (repository === null) {
+      throw new Error("Cannot use git: the workspace is not the top of a repository; git.init() makes one");
+    }
     const git = new Git(env, { repository, spawn: env.spawn });
     await git.#readSettings();
     return git;

@@ -4,6 +4,9 @@ const MAX_CHARS = 600;
 const WORDS = {
   noCommit: /does not have any commits yet|bad default revision/,
   notMerged: /is not fully merged/,
+  uncommitted:
+    /you have unstaged changes|your index contains uncommitted changes|needs merge|cannot .*: your local changes/i,
+  untracked: /untracked working tree files/,
   noPath: /no such path|no such file|cannot stat path/i,
   noRef:
     /unknown revision|bad revision|ambiguous argument|not a valid object|invalid object|does not exist in|invalid reference|no such ref|not a commit|not a valid ref|needed a single revision/i,
@@ -18,6 +21,12 @@ export function gitSays(what: keyof typeof WORDS, stderr: string): boolean {
 export function unmatchedPath(stderr: string): string | undefined {
   // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not distinguish errors
   return /pathspec '(.*)' did not match any file/.exec(stderr)?.[1];
+}
+
+/** Files that git did not overwrite because they have uncommitted changes, or are not tracked. */
+export function overwrittenPaths(stderr: string): readonly string[] {
+  const listed = /would be (?:overwritten|removed) by [\w -]+:\n((?:[ \t]+\S.*\n)+)/.exec(`${stderr}\n`)?.[1] ?? "";
+  return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
 /** Git's reason for a failure, without its prefixes. */

@@ -10,6 +10,7 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.gitProxy", "/bin/false"],
   ["core.alternateRefsCommand", "/bin/false"],
   ["core.quotePath", "true"],
+  ["core.commentChar", "#"],
   ["credential.helper", ""],
   ["gpg.program", "/bin/false"],
   ["gpg.openpgp.program", "/bin/false"],
@@ -18,7 +19,22 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["gpg.ssh.defaultKeyCommand", "/bin/false"],
   ["commit.gpgSign", "false"],
   ["commit.verbose", "false"],
+  ["commit.cleanup", "default"],
   ["tag.gpgSign", "false"],
+  ["tag.forceSignAnnotated", "false"],
+  ["init.templateDir", ""],
+  ["merge.ff", "true"],
+  ["merge.autoStash", "false"],
+  ["merge.verifySignatures", "false"],
+  ["merge.stat", "false"],
+  ["pull.twohead", "ort"],
+  ["pull.octopus", "octopus"],
+  ["rebase.autoSquash", "false"],
+  ["rebase.autoStash", "false"],
+  ["rebase.updateRefs", "false"],
+  ["rebase.rebaseMerges", "false"],
+  ["rebase.instructionFormat", ""],
+  ["rebase.missingCommitsCheck", "ignore"],
   ["log.showSignature", "false"],
   ["log.showRoot", "true"],
   ["sequence.editor", ":"],
@@ -36,8 +52,11 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["worktree.guessRemote", "false"],
   ["blame.ignoreRevsFile", ""],
   ["rerere.enabled", "false"],
+  ["rerere.autoUpdate", "false"],
   ["gc.auto", "0"],
+  ["gc.autoDetach", "false"],
   ["maintenance.auto", "false"],
+  ["maintenance.autoDetach", "false"],
   ["color.ui", "false"],
   ["column.ui", "never"],
   ["i18n.logOutputEncoding", "UTF-8"],
@@ -72,10 +91,13 @@ export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
   LC_ALL: "C.UTF-8",
 };
 
+/** Merges a file as git does without a driver. */
+const MERGE_TEXT = "git merge-file -q -L ours -L base -L theirs %A %O %B";
+
 /** Keys with which a subsection names a program that our calls could start, and their overrides. */
 const NAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   filter: { clean: "", smudge: "", process: "", required: "false" },
-  merge: { driver: "/bin/false" },
+  merge: { driver: MERGE_TEXT },
   credential: { helper: "" },
 };
 
@@ -84,6 +106,8 @@ const NAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
   const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
     const [section = ""] = name.split(".", 1);
+    // git looks up its own subcommands too, such as the strategy of a merge.
+    if (section.toLowerCase() === "alias") return [[name, ""]];
     const keys = NAMED[section.toLowerCase()];
     if (!keys || name.split(".").length < 3) return [];
     const stem = name.slice(0, name.lastIndexOf("."));

@@ -1,0 +1,36 @@
+import { lstatSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { EnvironmentView } from "@vis/extension";
+import { Git } from "../program/git.ts";
+import { plainReason } from "../program/git_error.ts";
+import { checkedRef } from "../program/refs.ts";
+import { SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "../program/safe_config.ts";
+import { type GitState, readState } from "./state.ts";
+
+/** `git.init`: makes a repository of the workspace, without hooks or other files of a template. */
+export async function init(
+  env: EnvironmentView,
+  { branch = "main" }: { readonly branch?: string } = {},
+): Promise<GitState> {
+  checkedRef(branch);
+  if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
+  for (let at = env.workspace;; at = dirname(at)) {
+    if (lstatSync(join(at, ".git"), { throwIfNoEntry: false }) !== undefined) {
+      const where = at === env.workspace ? "there is one already" : `the workspace is in the repository of ${at}`;
+      throw new Error(`Cannot make a repository: ${where}`);
+    }
+    if (at === dirname(at)) break;
+  }
+  const args = [
+    "git",
+    ...SAFE_ARGUMENTS,
+    "init",
+    "--quiet",
+    "--template=",
+    `--initial-branch=${branch}`,
+    env.workspace,
+  ];
+  const { code, stderr } = await env.spawn(args, { env: SAFE_ENVIRONMENT, network: false, write: [env.workspace] });
+  if (code !== 0) throw new Error(`Cannot make a repository: ${plainReason(stderr)}`);
+  return await readState(await Git.of(env), "git.add what the first commit has, then git.commit(message)");
+}

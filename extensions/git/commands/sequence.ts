@@ -1,0 +1,288 @@
+/** Merge, rebase, cherry-pick and revert: each may stop at conflicts, and then goes on or is given up. */
+import { join } from "node:path";
+import { type EnvironmentView, smallTextFile } from "@vis/extension";
+import { Git, type GitResult } from "../program/git.ts";
+import { plainReason } from "../program/git_error.ts";
+import { checkedRef, refError } from "../program/refs.ts";
+import { commitHash, committer, type GitState, named, readState, refusalOf, refuseDuring } from "./state.ts";
+import { readStatus } from "./status.ts";
+import { commitsIn, type IncomingNames, refuseIncoming, saveWork, uncommitted } from "./uncommitted.ts";
+
+interface Steps {
+  /** Goes on after conflicts. */
+  readonly continue?: boolean;
+  /** Gives it up; the branch is as before. */
+  readonly abort?: boolean;
+  /** Leaves out the commit at which it stopped. */
+  readonly skip?: boolean;
+}
+
+export interface MergeOptions extends Omit<Steps, "skip"> {
+  readonly noFf?: boolean;
+  /** Only fast-forward. */
+  readonly ffOnly?: boolean;
+  /** Takes the changes without a commit. */
+  readonly squash?: boolean;
+  readonly message?: string;
+}
+
+export interface RebaseOptions extends Steps {
+  readonly onto?: string;
+  /** Only the commits after this one; those that `onto` lacks by default. */
+  readonly from?: string;
+}
+
+export interface PickOptions extends Steps {
+  /** Takes the changes without a commit. */
+  readonly noCommit?: boolean;
+  /** Of a merge commit: the number of the parent that counts as before. */
+  readonly mainline?: number;
+}
+
+export interface Sequenced extends GitState {
+  /** Where the branch was: `git.reset({to: was})` goes back. */
+  readonly was: string;
+  /** Why it stopped, if not at conflicts. */
+  readonly why?: string;
+  /** A commit that has what was discarded. */
+  readonly saved?: string;
+}
+
+type During = "merge" | "rebase" | "cherry-pick" | "revert";
+
+/** Runs no strategy or signing program that the repository names; the built-in one by name, because the first setting
+ * of the repository would count. */
+const STRATEGY = ["--strategy=ort", "--no-gpg-sign"];
+const BUILT_IN = new Set(["ort", "recursive"]);
+/** Lines of a list of steps that run no program. */
+const STEP =
+  /^[ \t]*(?:(?:pick|p|edit|e|reword|r|squash|s|fixup|f|drop|d|revert|label|l|reset|t|merge|m|update-ref|u|noop|break|b)(?:[ \t].*)?|#.*)?\r?$/;
+
+/** `git.merge` */
+export async function merge(
+  env: EnvironmentView,
+  given: string | MergeOptions,
+  more: MergeOptions = {},
+): Promise<Sequenced> {
+  const ref = typeof given === "string" ? checkedRef(given) : undefined;
+  const { noFf = false, ffOnly = false, squash = false, message, ...steps } = typeof given === "string" ? more : given;
+  const step = stepOf(steps, { names: ref !== undefined, name: "merge" });
+  if (step !== null) return await goOn(env, { during: "merge", step });
+  if ([noFf, ffOnly, squash].filter(Boolean).length > 1) {
+    throw new TypeError("Cannot merge: noFf, ffOnly and squash exclude each other");
+  }
+  const cannot = `Cannot merge ${ref}`;
+  const begun = await begin(env, cannot);
+  const { git, status: { branch } } = begun;
+  const hash = await commitHash(git, { ref: ref ?? "", cannot });
+  const incoming: IncomingNames[] = [{ from: "HEAD", to: hash, sinceFork: true }];
+  await refuseIncoming(git, { incoming, cannot });
+  const own = branch === null || branch.includes("=") ? [] : ["-c", `branch.${branch}.mergeOptions=`];
+  const flags = [
+    noFf ? "--no-ff" : ffOnly ? "--ff-only" : "--ff",
+    ...(squash ? ["--squash"] : []),
+    ...["--no-verify", "--no-verify-signatures", "--no-edit", "--no-stat", "--no-autostash", "--no-log", "--quiet"],
+    "-m",
+    // Git would describe a hash.
+    message ?? `Merge ${await nameOf(git, ref ?? "")}${branch === null ? "" : ` into ${branch}`}`,
+  ];
+  const result = await run(begun, [...own, "merge", ...STRATEGY, ...flags, hash]);
+  return await stateAfter(begun, { result, cannot, ...(squash ? { next: "git.commit(message)" } : {}) });
+}
+
+/** `git.rebase` */
+export async function rebase(
+  env: EnvironmentView,
+  given: string | RebaseOptions,
+  more: RebaseOptions = {},
+): Promise<Sequenced> {
+  const { onto, from, ...steps } = typeof given === "string" ? { ...more, onto: given } : given;
+  const step = stepOf(steps, { names: onto !== undefined, name: "rebase" });
+  if (step !== null) return await goOn(env, { during: "rebase", step });
+  const cannot = `Cannot rebase onto ${onto}`;
+  const begun = await begin(env, cannot);
+  const { git } = begun;
+  const base = await commitHash(git, { ref: checkedRef(onto ?? ""), cannot });
+  const after = from === undefined ? base : await commitHash(git, { ref: checkedRef(from), cannot });
+  const each = await commitsIn(git, { range: `${after}..HEAD`, cannot });
+  await refuseIncoming(git, { incoming: [{ commit: base }, { each }], base, cannot });
+  const flags = [
+    ...["--merge", "--quiet", "--no-autostash", "--no-autosquash", "--no-stat", "--no-verify", "--no-fork-point"],
+    ...["--no-rerere-autoupdate", `--onto=${base}`],
+  ];
+  const result = await run(begun, ["rebase", ...STRATEGY, ...flags, after]);
+  return await stateAfter(begun, { result, cannot });
+}
+
+/** `git.cherryPick` and `git.revert` */
+export async function pickCommits(
+  env: EnvironmentView,
+  during: "cherry-pick" | "revert",
+  given: string | readonly string[] | PickOptions,
+  more: PickOptions = {},
+): Promise<Sequenced> {
+  const refs = typeof given === "string" ? [given] : Array.isArray(given) ? given as readonly string[] : [];
+  const { noCommit = false, mainline, ...steps } = refs.length > 0 ? more : given as PickOptions;
+  const step = stepOf(steps, { names: refs.length > 0, name: during });
+  if (step !== null) return await goOn(env, { during, step });
+  const cannot = `Cannot ${during} ${named(refs)}`;
+  const begun = await begin(env, cannot);
+  const { git } = begun;
+  const each: string[] = [];
+  for (const ref of refs) {
+    if (checkedRef(ref, { range: true }).includes("..")) {
+      const found = await commitsIn(git, { range: ref, cannot });
+      each.push(...(during === "revert" ? [...found].reverse() : found));
+    } else each.push(await commitHash(git, { ref, cannot }));
+  }
+  if (each.length === 0) throw new Error(`${cannot}: there is no commit in it`);
+  await refuseIncoming(git, { incoming: [{ each, reverted: during === "revert" }], cannot });
+  const flags = [
+    ...(during === "revert" ? ["--no-edit"] : []),
+    ...(noCommit ? ["--no-commit"] : []),
+    ...(mainline === undefined ? [] : [`--mainline=${mainline}`]),
+  ];
+  const result = await run(begun, [during, ...STRATEGY, ...flags, ...each]);
+  return await stateAfter(begun, { result, cannot, ...(noCommit ? { next: "git.commit(message)" } : {}) });
+}
+
+interface Begun {
+  readonly git: Git;
+  readonly author: Readonly<Record<string, string>>;
+  readonly was: string;
+  readonly status: Awaited<ReturnType<typeof readStatus>>;
+}
+
+async function begin(env: EnvironmentView, cannot: string): Promise<Begun> {
+  const git = await Git.of(env);
+  const status = await readStatus(git);
+  refuseDuring(status, cannot);
+  const author = await committer(git);
+  const was = status.commit;
+  if (was === null) throw await refError(git, { cannot, stderr: null, refs: [] });
+  return { git, author, was, status };
+}
+
+async function run({ git, author }: Pick<Begun, "git" | "author">, args: readonly string[]): Promise<GitResult> {
+  return await git.run(args, { changes: "workspace", env: author });
+}
+
+/** Conflicts are a result; throws Error if nothing has begun. */
+async function stateAfter(
+  { git, was }: Pick<Begun, "git" | "was">,
+  { result, cannot, next, saved }: {
+    readonly result: GitResult;
+    readonly cannot: string;
+    readonly next?: string;
+    readonly saved?: string | undefined;
+  },
+): Promise<Sequenced> {
+  const state = await readState(git, next);
+  const stopped = result.code !== 0;
+  if (stopped && !state.conflicts && state.during === undefined) throw refusalOf(result, cannot);
+  const why = stopped && !state.conflicts ? { why: plainReason(result.stderr.trim() || result.stdout) } : {};
+  const then = state.conflicts && !state.next ? { next: "edit the files, git.add them, then git.commit(message)" } : {};
+  return { ...state, ...then, was, ...why, ...(saved === undefined ? {} : { saved }) };
+}
+
+function stepOf(
+  { continue: goes, abort, skip }: Steps,
+  { names, name }: { readonly names: boolean; readonly name: string },
+): keyof Steps | null {
+  const steps = (["continue", "abort", "skip"] as const).filter((_, at) => [goes, abort, skip][at]);
+  if (steps.length + Number(names) === 1) return steps[0] ?? null;
+  const what = steps.length === 0
+    ? "name a commit, or continue or abort"
+    : "a commit, continue, abort and skip exclude each other";
+  throw new TypeError(`Cannot ${name}: ${what}`);
+}
+
+async function goOn(
+  env: EnvironmentView,
+  { during, step }: { readonly during: During; readonly step: keyof Steps },
+): Promise<Sequenced> {
+  const git = await Git.of(env);
+  const status = await readStatus(git, { limit: 100_000 });
+  const cannot = `Cannot ${step} the ${during}`;
+  if (status.during !== during) {
+    throw new Error(`${cannot}: ${status.during === undefined ? "none" : `a ${status.during}`} is unfinished`);
+  }
+  const author = await committer(git);
+  const conflicts = status.files.filter(({ conflict }) => conflict).map(({ path }) => path);
+  if (step === "continue" && conflicts.length > 0) {
+    throw new Error(`${cannot}: ${named(conflicts)} have conflicts; edit and git.add them`);
+  }
+  const left = await stepsLeft(git, { during, cannot });
+  if (step === "abort") {
+    const target = left.begin ?? "HEAD";
+    await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
+  } else {
+    const incoming: IncomingNames[] = [{ each: left.commits, reverted: during === "revert" }];
+    if (step === "skip") incoming.push({ commit: "HEAD" });
+    await refuseIncoming(git, { incoming, cannot });
+  }
+  const saved = step === "continue"
+    ? undefined
+    : await saveWork(git, { files: await uncommitted(git), secrets: env.secrets, cannot });
+  const was = status.commit ?? "";
+  const args = during === "merge" && step === "continue"
+    ? ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--cleanup=strip"]
+    : [during, `--${step}`];
+  const result = await run({ git, author }, args);
+  return await stateAfter({ git, was }, { result, cannot, saved });
+}
+
+/** What an unfinished operation does next, from files that any program of the user may have written. Throws Error if it
+ * would run a program. */
+async function stepsLeft(
+  git: Git,
+  { during, cannot }: { readonly during: During; readonly cannot: string },
+): Promise<{ readonly commits: readonly string[]; readonly begin: string | null }> {
+  const { gitDir } = git.repository;
+  const read = async (path: string): Promise<string> => {
+    const there = await Deno.lstat(join(gitDir, path)).then(() => true, () => false);
+    const text = there ? await smallTextFile(join(gitDir, path)) : "";
+    if (text === null) throw new Error(`${cannot}: ${path} is not a small text file; leave it to the user`);
+    return text;
+  };
+  if (during === "merge") return { commits: [], begin: null };
+  const folder = during === "rebase" ? "rebase-merge" : "sequencer";
+  if (during === "rebase" && (await read("rebase-merge/onto")).trim() === "") {
+    throw new Error(`${cannot}: it was begun as git am or with the apply backend; leave it to the user`);
+  }
+  const todo = during === "rebase" ? await read(`${folder}/git-rebase-todo`) : await read(`${folder}/todo`);
+  const wrong = todo.split("\n").find((line) => !STEP.test(line));
+  if (wrong !== undefined) {
+    throw new Error(`${cannot}: its next steps run a program or are not known: ${wrong.trim()}; leave it to the user`);
+  }
+  const strategies = during === "rebase"
+    ? [await read(`${folder}/strategy`)]
+    : [...(await read(`${folder}/opts`)).matchAll(/^\s*strategy\s*=\s*(.*)$/gm)].map(([, name = ""]) => name);
+  const named = git.settings.filter(({ section, key }) => section === "pull" && key === "twohead").map(({ value }) =>
+    value
+  );
+  const other = [...strategies, ...named].map((one) => one.trim()).find((one) => one !== "" && !BUILT_IN.has(one));
+  if (other !== undefined) throw new Error(`${cannot}: its strategy is ${other}; leave it to the user`);
+  const begin = (await read(during === "rebase" ? `${folder}/orig-head` : `${folder}/head`)).trim();
+  const hashes = todo.split("\n").flatMap((line) =>
+    /^[ \t]*\w+[ \t]+(?:-[cC][ \t]+)?([0-9a-f]{7,64})\b/.exec(line)?.[1] ?? []
+  );
+  const commits: string[] = [];
+  for (const hash of new Set(hashes)) commits.push(await commitHash(git, { ref: hash, cannot }));
+  return { commits, begin: /^[0-9a-f]{40,64}$/.test(begin) ? begin : null };
+}
+
+/** As git names it in the message of a merge. */
+async function nameOf(git: Git, ref: string): Promise<string> {
+  const { stdout } = await git.run([
+    "rev-parse",
+    "--symbolic-full-name",
+    "--verify",
+    "--quiet",
+    "--end-of-options",
+    ref,
+  ]);
+  const [, kind, name] = /^refs\/(heads|tags|remotes)\/(.+)$/.exec(stdout.trim().split("\n").at(-1) ?? "") ?? [];
+  if (name === undefined) return `commit ${ref}`;
+  return kind === "heads" ? `branch '${name}'` : kind === "tags" ? `tag '${name}'` : `remote-tracking branch '${name}'`;
+}

@@ -1,0 +1,215 @@
+/** What discards or puts away uncommitted work keeps it, or refuses. */
+import assert from "node:assert/strict";
+import { add } from "../../../../extensions/git/commands/add.ts";
+import { changeBranch } from "../../../../extensions/git/commands/branch.ts";
+import { commit } from "../../../../extensions/git/commands/commit.ts";
+import { init } from "../../../../extensions/git/commands/init.ts";
+import { reset } from "../../../../extensions/git/commands/reset.ts";
+import { restore } from "../../../../extensions/git/commands/restore.ts";
+import { stash } from "../../../../extensions/git/commands/stash.ts";
+import { status } from "../../../../extensions/git/commands/status.ts";
+import { switchTo } from "../../../../extensions/git/commands/switch.ts";
+import { tag } from "../../../../extensions/git/commands/tag.ts";
+import { missing, repository, type TestRepository } from "../_repository.ts";
+
+const ignore = missing !== "";
+const text = ({ workspace }: TestRepository, path: string): Promise<string> =>
+  Deno.readTextFile(`${workspace}/${path}`);
+
+Deno.test("git.switch() goes to branches, tags and commits, and overwrites nothing", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, git, write } = there;
+    const made = await switchTo(env, "fix", { create: true });
+    assert.deepEqual([made.branch, made.subject, made.uncommitted], ["fix", "first", 0]);
+    await write("a.txt", "fixed\n");
+    await commit(env, "fixed", { all: true });
+    await git("tag", "v1");
+    assert.equal((await switchTo(env, "main")).branch, "main");
+    assert.equal((await switchTo(env, "v1")).branch, null);
+    assert.equal((await switchTo(env, "HEAD~1")).subject, "first");
+    assert.equal((await switchTo(env, "more", { from: "fix" })).subject, "fixed");
+    await assert.rejects(switchTo(env, "fix", { create: true }), /it already exists/);
+    await assert.rejects(
+      switchTo(env, "fixx"),
+      /Cannot go to fixx: there is no fixx; the nearest are fix.*\{create: true\} makes it/,
+    );
+    await assert.rejects(switchTo(env, "x", { from: "mian" }), /there is no mian; the nearest are main/);
+    await write("a.txt", "changed\n");
+    await assert.rejects(
+      switchTo(env, "main"),
+      /it would overwrite uncommitted changes of a\.txt; git\.commit or git\.stash/,
+    );
+    await assert.rejects(changeBranch(env, "main", { switch: true }), /uncommitted changes of a\.txt/);
+    assert.equal(await text(there, "a.txt"), "changed\n");
+    await git("update-ref", "refs/remotes/origin/theirs", "main");
+    await git("commit", "-q", "-a", "-m", "x");
+    assert.deepEqual([(await switchTo(env, "theirs")).branch, (await status(env)).upstream], ["theirs", undefined]);
+    await git("branch", "-q", "tracked");
+    await git("switch", "-q", "-c", "ignoring");
+    await git("switch", "-q", "tracked");
+    await write("local.txt", "theirs\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "local");
+    await git("switch", "-q", "ignoring");
+    await write(".gitignore", "local.txt\n");
+    await write("local.txt", "mine\n");
+    await assert.rejects(switchTo(env, "tracked"), /would overwrite files that git does not track: local\.txt/);
+    await assert.rejects(reset(env, "tracked", { mode: "hard", force: true }), /does not track: local\.txt/);
+    assert.equal(await text(there, "local.txt"), "mine\n");
+  });
+});
+
+Deno.test("git.restore() restores files and keeps what it discards", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, git, write, exists } = there;
+    await write("b.txt", "b\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "second");
+    await write("a.txt", "changed\n");
+    await Deno.remove(`${there.workspace}/b.txt`);
+    const { files, saved } = await restore(env, ".");
+    assert.deepEqual(files, ["a.txt", "b.txt"]);
+    assert.equal(await git("show", `${saved}:a.txt`), "changed\n");
+    assert.equal(await git("status", "--porcelain"), "");
+    await write("a.txt", "staged\n");
+    await add(env, "a.txt");
+    assert.deepEqual(await restore(env, "a.txt", { staged: true }), { files: ["a.txt"], left: 0 });
+    assert.deepEqual((await status(env)).files, [{ path: "a.txt", changed: "modified" }]);
+    assert.deepEqual(await restore(env, "b.txt", { from: "HEAD~1" }), { files: ["b.txt"], left: 0 });
+    assert.equal(exists("workspace/b.txt"), false);
+    await assert.rejects(restore(env, "c.txt"), /Cannot restore c\.txt: there is no file c\.txt; the nearest are/);
+    await assert.rejects(restore(env, "a.txt", { from: "mian" }), /there is no mian/);
+    await restore(env, ".");
+    await stash(env, { apply: saved! });
+    assert.equal(await text(there, "a.txt"), "changed\n");
+  });
+});
+
+Deno.test("git.reset() refuses to lose work, and says what it discarded", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, git, write } = there;
+    const first = (await git("rev-parse", "HEAD")).trim();
+    await write("a.txt", "second\n");
+    const { hash: second } = await commit(env, "second", { all: true });
+    const soft = await reset(env, "HEAD~1", { mode: "soft" });
+    assert.deepEqual([soft.commit, soft.was, soft.undone, soft.uncommitted, soft.lost], [first, second, 1, 1, []]);
+    assert.equal((await status(env)).count.staged, 1);
+    assert.equal((await reset(env)).uncommitted, 1);
+    assert.equal((await status(env)).count.staged, 0);
+    const hard = { to: second, mode: "hard" } as const;
+    await assert.rejects(
+      reset(env, hard),
+      /uncommitted changes of a\.txt would be lost; git\.commit or git\.stash them, or \{force: true\}/,
+    );
+    await write("a.txt", "third\n");
+    await write("new.txt", "new\n");
+    const done = await reset(env, { ...hard, force: true });
+    assert.deepEqual([done.commit, done.undone, done.lost], [second, 0, ["a.txt"]]);
+    assert.deepEqual([await text(there, "a.txt"), await text(there, "new.txt")], ["second\n", "new\n"]);
+    assert.equal(await git("show", `${done.saved}:a.txt`), "third\n");
+    await assert.rejects(reset(env, "mian"), /there is no mian; the nearest are main/);
+  });
+});
+
+Deno.test("git.stash() puts work away and brings it back", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, git, write, exists } = there;
+    await assert.rejects(stash(env), /Cannot stash: nothing has changed$/);
+    await write("new.txt", "new\n");
+    await assert.rejects(stash(env), /nothing has changed; \{untracked: true\} takes new files too/);
+    await write("a.txt", "changed\n");
+    const put = await stash(env, { message: "half done", untracked: true });
+    assert.deepEqual(put.stashes.map(({ message }) => message), ["On main: half done"]);
+    assert.deepEqual([put.uncommitted, exists("workspace/new.txt")], [0, false]);
+    await write("b.txt", "b\n");
+    await git("add", ".");
+    await write("a.txt", "other\n");
+    assert.equal((await stash(env, { paths: "a.txt" })).stashes.length, 2);
+    assert.equal(await text(there, "b.txt"), "b\n");
+    assert.equal((await stash(env, { list: true })).stashes.length, 2);
+    const back = await stash(env, { pop: 1 });
+    assert.deepEqual([back.stashes.length, await text(there, "new.txt")], [1, "new\n"]);
+    assert.equal(back.dropped, put.stashes[0]?.hash);
+    await assert.rejects(stash(env, { pop: true }), /it would overwrite uncommitted changes of a\.txt/);
+    await commit(env, "changed", { all: true });
+    const conflict = await stash(env, { pop: true });
+    assert.deepEqual([conflict.conflicts?.length, conflict.stashes.length, conflict.dropped], [1, 1, undefined]);
+    assert.match(conflict.next ?? "", /the stash was kept/);
+    await write("a.txt", "solved\n");
+    await add(env, "a.txt");
+    const { dropped, stashes } = await stash(env, { drop: true });
+    assert.deepEqual([dropped?.length, stashes.length], [40, 0]);
+    await assert.rejects(stash(env, { drop: 3 }), /there is no 3; there are 0 stashes/);
+    await assert.rejects(stash(env, { pop: true, drop: true }), /one at a time/);
+  });
+});
+
+Deno.test("git keeps no new file that may hold keys, however it is to be kept", { ignore }, async () => {
+  await repository(async ({ env, git, write }) => {
+    const asking = { ...env, secrets: [".env*"] };
+    await write(".env", "# another text, as commands see it\n");
+    await git("add", ".env");
+    await write(".env", "the-secret\n");
+    const refused = /\.env: it may hold keys/;
+    for (
+      const call of [
+        () => commit(asking, "x", { all: true }),
+        () => commit(asking, "x", { paths: ".env" }),
+        () => stash(asking),
+        () => stash(asking, { untracked: true }),
+        () => restore(asking, ".env"),
+        () => reset(asking, { mode: "hard", force: true }),
+      ]
+    ) await assert.rejects(call, refused);
+  });
+});
+
+Deno.test("git.add() refuses repositories in the workspace", { ignore }, async () => {
+  await repository(async ({ env, git, write }) => {
+    await write("lib/x.txt", "x\n");
+    await git("init", "-q", "lib");
+    await git("init", "-q", "tools/deep/own");
+    await write("tools/fine.txt", "x\n");
+    await write("kept/.git/x", "not a repository\n");
+    await write("kept/a.txt", "x\n");
+    await assert.rejects(
+      add(env, "lib"),
+      /Cannot add lib\/: it is a repository of its own; name other paths, add it to \.gitignore/,
+    );
+    await assert.rejects(add(env, "."), /Cannot add .*tools\/deep\/own\//);
+    await assert.rejects(add(env, "lib/x.txt"), /Cannot add/);
+    await assert.rejects(add(env, "kept/a.txt"), /Cannot add kept\/: it is a repository of its own/);
+    await add(env, "tools/fine.txt");
+    assert.equal((await git("ls-files", "-s")).includes("160000"), false);
+  });
+});
+
+Deno.test("git.tag() makes, lists and deletes tags", { ignore }, async () => {
+  await repository(async ({ env, git }) => {
+    const head = (await git("rev-parse", "HEAD")).trim();
+    await tag(env, "v1");
+    const { tags } = await tag(env, "v2", { message: "The second\n\nwith words" });
+    const sorted = tags.map(({ name, commit: at, message }) => [name, at, message]).sort();
+    assert.deepEqual(sorted, [["v1", head, "first"], ["v2", head, "The second"]]);
+    assert.match(await git("cat-file", "tag", "v2"), /tagger Ada <ada@example\.org>/);
+    await assert.rejects(tag(env, "v1", { at: "HEAD" }), /Cannot make tag v1: it already exists/);
+    await assert.rejects(tag(env, "v", { delete: true }), /there is no v; the nearest are/);
+    assert.deepEqual((await tag(env, "v2", { delete: true })).tags.map(({ name }) => name), ["v1"]);
+  });
+});
+
+Deno.test("git.init() makes a repository where there is none above", { ignore }, async () => {
+  await repository(async ({ env, git, workspace, exists, write }) => {
+    await assert.rejects(init(env), /Cannot make a repository: there is one already/);
+    await Deno.mkdir(`${workspace}/sub`);
+    await assert.rejects(init({ ...env, workspace: `${workspace}/sub` }), /the workspace is in the repository of/);
+    await Deno.remove(`${workspace}/.git`, { recursive: true });
+    const made = await init(env);
+    assert.deepEqual([made.branch, made.commit, exists("workspace/.git/hooks")], ["main", null, false]);
+    await write("x.txt", "x\n");
+    await add(env, "x.txt");
+    await commit(env, "begin");
+    assert.equal((await git("log", "--format=%s")).trim(), "begin");
+    assert.equal(await git("status", "--porcelain", "-uno"), "");
+  });
+});

@@ -1,0 +1,218 @@
+/** Merge, rebase, cherry-pick and revert: with conflicts, given up, and from states that somebody else left. */
+import assert from "node:assert/strict";
+import { add } from "../../../../extensions/git/commands/add.ts";
+import { commit } from "../../../../extensions/git/commands/commit.ts";
+import { merge, pickCommits, rebase } from "../../../../extensions/git/commands/sequence.ts";
+import { restore } from "../../../../extensions/git/commands/restore.ts";
+import { stash } from "../../../../extensions/git/commands/stash.ts";
+import { missing, repository, type TestRepository } from "../_repository.ts";
+
+const ignore = missing !== "";
+
+/** Branch `side` with two commits, one of `b.txt` and one of `a.txt`, and `main` with another one of `a.txt`. */
+async function diverged({ git, write }: TestRepository, { conflict = false } = {}): Promise<void> {
+  await git("switch", "-q", "-c", "side");
+  await write("b.txt", "side\n");
+  await git("add", ".");
+  await git("commit", "-q", "-m", "side b");
+  await write("a.txt", "ONE\ntwo\nthree\n");
+  await git("commit", "-q", "-a", "-m", "side a");
+  await git("switch", "-q", "main");
+  await write("a.txt", conflict ? "1\ntwo\nthree\n" : "one\ntwo\nTHREE\n");
+  await git("commit", "-q", "-a", "-m", "main a");
+}
+
+const text = ({ workspace }: TestRepository, path: string): Promise<string> =>
+  Deno.readTextFile(`${workspace}/${path}`);
+const subjects = async ({ git }: TestRepository): Promise<readonly string[]> =>
+  (await git("log", "--first-parent", "--format=%s")).trim().split("\n");
+
+Deno.test("git.merge() merges, fast-forwards, and squashes", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, git } = there;
+    await diverged(there);
+    const before = (await git("rev-parse", "HEAD")).trim();
+    const merged = await merge(env, "side");
+    assert.deepEqual([merged.branch, merged.subject, merged.was, merged.uncommitted, merged.during], [
+      "main",
+      "Merge branch 'side' into main",
+      before,
+      0,
+      undefined,
+    ]);
+    assert.equal(await text(there, "a.txt"), "ONE\ntwo\nTHREE\n");
+    assert.equal((await git("log", "-1", "--format=%an %cn")).trim(), "Ada Ada");
+    await git("reset", "-q", "--hard", before);
+    const squashed = await merge(env, "side", { squash: true });
+    assert.deepEqual([squashed.commit, squashed.uncommitted, squashed.next], [before, 2, "git.commit(message)"]);
+    await commit(env, "all of side");
+    await git("branch", "-q", "later", before);
+    await git("switch", "-q", "later");
+    assert.equal((await merge(env, "main", { ffOnly: true })).subject, "all of side");
+    await git("reset", "-q", "--hard", before);
+    assert.equal((await merge(env, "main", { noFf: true, message: "joined" })).subject, "joined");
+    await assert.rejects(merge(env, "mian"), /Cannot merge mian: there is no mian; the nearest are main/);
+    await assert.rejects(merge(env, "side", { ffOnly: true, squash: true }), /exclude each other/);
+  });
+});
+
+Deno.test("git.merge() gives conflicts as data, and how to go on", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, git, write } = there;
+    await diverged(there, { conflict: true });
+    const stopped = await merge(env, "side");
+    assert.deepEqual([stopped.during, stopped.conflicts], ["merge", [{ path: "a.txt", conflict: "both modified" }]]);
+    assert.match(
+      stopped.next ?? "",
+      /^edit the files, git\.add them, then git\.commit\(message\); or git\.merge\(\{abort/,
+    );
+    await assert.rejects(merge(env, "side"), /Cannot merge side: a merge is unfinished: edit the files/);
+    await assert.rejects(rebase(env, "side"), /a merge is unfinished/);
+    await assert.rejects(stash(env), /a merge is unfinished/);
+    await assert.rejects(merge(env, { continue: true }), /Cannot continue the merge: a\.txt have conflicts/);
+    await write("a.txt", "half done\n");
+    const given = await merge(env, { abort: true });
+    assert.deepEqual([given.during, given.subject, await text(there, "a.txt")], [
+      undefined,
+      "main a",
+      "1\ntwo\nthree\n",
+    ]);
+    assert.equal(await git("show", `${given.saved}:a.txt`), "half done\n");
+    await assert.rejects(merge(env, { abort: true }), /Cannot abort the merge: none is unfinished/);
+
+    await merge(env, "side");
+    await restore(env, "a.txt", { from: "MERGE_HEAD" });
+    assert.equal(await text(there, "a.txt"), "ONE\ntwo\nthree\n");
+    await add(env, "a.txt");
+    const done = await merge(env, { continue: true });
+    assert.deepEqual([done.during, done.subject, done.conflicts], [
+      undefined,
+      "Merge branch 'side' into main",
+      undefined,
+    ]);
+  });
+});
+
+Deno.test("git.rebase() moves commits, stops at conflicts, and goes on or back", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, git, write } = there;
+    await diverged(there, { conflict: true });
+    await git("switch", "-q", "side");
+    const before = (await git("rev-parse", "HEAD")).trim();
+    const stopped = await rebase(env, "main");
+    assert.deepEqual([stopped.during, stopped.conflicts?.length, stopped.was], ["rebase", 1, before]);
+    assert.match(
+      stopped.next ?? "",
+      /then git\.rebase\(\{continue: true\}\); or git\.rebase\(\{abort: true\}\), \{skip: true\}/,
+    );
+    assert.equal((await rebase(env, { abort: true })).commit, before);
+    await rebase(env, { onto: "main" });
+    await write("a.txt", "both\n");
+    await add(env, "a.txt");
+    const done = await rebase(env, { continue: true });
+    assert.deepEqual([done.during, done.branch], [undefined, "side"]);
+    assert.deepEqual(await subjects(there), ["side a", "side b", "main a", "first"]);
+    assert.equal((await git("log", "-1", "--format=%an %cn")).trim(), "Grace Ada");
+    await git("reset", "-q", "--hard", before);
+    await rebase(env, "main");
+    await rebase(env, { skip: true });
+    assert.deepEqual(await subjects(there), ["side b", "main a", "first"]);
+    await git("reset", "-q", "--hard", before);
+    await rebase(env, "main", { from: "HEAD~1" }).catch(() => {});
+    await rebase(env, { abort: true });
+    await write("a.txt", "uncommitted\n");
+    await assert.rejects(rebase(env, "main"), /there are uncommitted changes; git\.commit or git\.stash them first/);
+    assert.equal(await text(there, "a.txt"), "uncommitted\n");
+  });
+});
+
+Deno.test("git.cherryPick() and git.revert() take commits, lists and ranges", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, git, write, exists } = there;
+    await diverged(there);
+    await pickCommits(env, "cherry-pick", "main..side");
+    assert.deepEqual(await subjects(there), ["side a", "side b", "main a", "first"]);
+    assert.equal((await git("log", "-1", "--format=%an %cn")).trim(), "Grace Ada");
+    await pickCommits(env, "revert", ["HEAD", "HEAD~1"]);
+    assert.equal(exists("workspace/b.txt"), false);
+    assert.deepEqual((await subjects(there)).slice(0, 2), ['Revert "side b"', 'Revert "side a"']);
+    const kept = await pickCommits(env, "cherry-pick", "side~1", { noCommit: true });
+    assert.deepEqual([kept.uncommitted, kept.next], [1, "git.commit(message)"]);
+    await git("reset", "-q", "--hard");
+    await write("a.txt", "else\n");
+    await commit(env, "else", { all: true });
+    const stopped = await pickCommits(env, "cherry-pick", "side");
+    assert.deepEqual([stopped.during, stopped.conflicts?.length], ["cherry-pick", 1]);
+    await assert.rejects(pickCommits(env, "revert", { abort: true }), /a cherry-pick is unfinished/);
+    assert.equal((await pickCommits(env, "cherry-pick", { skip: true })).during, undefined);
+    await pickCommits(env, "cherry-pick", "side");
+    await write("a.txt", "mine\n");
+    await add(env, "a.txt");
+    assert.equal((await pickCommits(env, "cherry-pick", { continue: true })).subject, "side a");
+    await git("switch", "-q", "--detach", "side");
+    const empty = await pickCommits(env, "cherry-pick", "side");
+    assert.deepEqual([empty.during, empty.conflicts], ["cherry-pick", undefined]);
+    assert.match(empty.why ?? "", /empty/);
+    assert.equal((await pickCommits(env, "cherry-pick", { abort: true })).during, undefined);
+    await assert.rejects(pickCommits(env, "cherry-pick", "side..side"), /there is no commit in it/);
+  });
+});
+
+Deno.test("no merge, rebase, pick or stash overwrites a file that git ignores", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, git, write } = there;
+    await git("switch", "-q", "-c", "side");
+    await write("local/keys.txt", "of the branch\n");
+    await write("settings", "of the branch\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "files that others ignore");
+    await write("other.txt", "x\n");
+    await git("add", ".");
+    await git("stash", "-q");
+    await git("switch", "-q", "main");
+    await write(".gitignore", "local\nsettings\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "ignore them");
+    await write("local/keys.txt", "mine\n");
+    await write("settings/deep/file", "mine too\n");
+    const refused = /it would overwrite files that git does not track: local\/keys\.txt, settings\/deep\/file; move or/;
+    await assert.rejects(merge(env, "side"), refused);
+    await assert.rejects(rebase(env, "side"), refused);
+    await assert.rejects(pickCommits(env, "cherry-pick", "side"), refused);
+    assert.equal(await text(there, "local/keys.txt"), "mine\n");
+    await git("merge", "-q", "side").catch(() => {});
+    assert.equal(await text(there, "local/keys.txt"), "of the branch\n", "git alone overwrites it");
+  });
+});
+
+const TODO = "git-rebase-todo";
+const PLANTED: Readonly<Record<string, (folder: string, next: string) => Promise<void>>> = {
+  "an exec line": (folder) => Deno.writeTextFile(`${folder}/${TODO}`, "exec touch ran\n"),
+  "an x line": (folder) => Deno.writeTextFile(`${folder}/${TODO}`, "\tx touch ran\n"),
+  "a strategy": async (folder, next) => {
+    await Deno.writeTextFile(`${folder}/${TODO}`, `pick ${next} again\n`);
+    await Deno.writeTextFile(`${folder}/strategy`, "evil");
+  },
+};
+
+for (const [name, plant] of Object.entries(PLANTED)) {
+  Deno.test(`git.rebase() does not go on with ${name} that somebody wrote`, { ignore }, async () => {
+    await repository(async (there) => {
+      const { env, git, workspace, write, exists } = there;
+      await diverged(there, { conflict: true });
+      await git("switch", "-q", "side");
+      await git("config", "alias.merge-evil", "!touch ran; false");
+      await rebase(env, "main");
+      await write("a.txt", "both\n");
+      await add(env, "a.txt");
+      const next = (await git("rev-parse", "side")).trim();
+      await plant(`${workspace}/.git/rebase-merge`, next);
+      for (const step of ["continue", "skip"] as const) {
+        await assert.rejects(rebase(env, { [step]: true }), /leave it to the user/);
+      }
+      assert.equal(exists("workspace/ran"), false);
+      await git("-c", "core.editor=true", "rebase", "--continue").catch(() => {});
+      assert.equal(exists("workspace/ran"), true, "git alone runs it");
+    });
+  });
+}
