@@ -122,6 +122,16 @@ Deno.test({
       'git.branch("other", {from: "HEAD~1", switch: true})',
       'git.branch("main", {switch: true})',
       'git.worktree(".worktrees/x", {branch: "x"})',
+      'git.merge("x", {noFf: true})',
+      'git.revert("HEAD")',
+      'git.cherryPick("HEAD~1")',
+      'git.rebase("HEAD~1")',
+      'fs.writeFile("a.txt", "one\\n")',
+      "git.stash({untracked: true})",
+      "git.stash({pop: true})",
+      'git.restore("a.txt")',
+      'git.reset("HEAD~1", {mode: "hard", force: true})',
+      'git.tag("v1", {message: "x"})',
     ];
     const block = `let calls = 0; for (const call of [${
       calls.map((call) => `() => ${call}`).join(", ")

@@ -56,12 +56,36 @@ const HOOKS = [
   "post-index-change",
   "reference-transaction",
   "post-rewrite",
+  "pre-rebase",
+  "pre-merge-commit",
+  "post-merge",
+  "pre-auto-gc",
 ];
 
-async function hooks(repository: TestRepository, folder: string): Promise<void> {
+async function hooks(repository: TestRepository, folder: string, names = HOOKS): Promise<void> {
   const program = await evil(repository);
-  for (const name of HOOKS) await repository.write(`${folder}/${name}`, `#!/bin/sh\n${program}\n`, { mode: 0o755 });
+  for (const name of names) await repository.write(`${folder}/${name}`, `#!/bin/sh\n${program}\n`, { mode: 0o755 });
 }
+
+/** On `main`: a branch `side` that merges with it in `a.txt`, and `clash`, which does not. */
+export async function prepare({ git, write }: TestRepository): Promise<void> {
+  const branch = async (name: string, text: string): Promise<void> => {
+    await git("switch", "-q", "-c", name, "main");
+    await write("a.txt", text);
+    await git("commit", "-q", "-a", "-m", name);
+    await git("switch", "-q", "main");
+  };
+  await branch("side", "ONE\ntwo\nthree\n");
+  await branch("clash", "one\ntwo\n3\n");
+  await write("a.txt", "one\ntwo\nTHREE\n");
+  await git("commit", "-q", "-a", "-m", "main");
+}
+
+/** As a user who has these branches. */
+const prepared = (...args: readonly string[]): Attack["obey"] => async (repository) => {
+  await prepare(repository);
+  await repository.git(...args).catch(() => {});
+};
 
 /** A commit whose file is not there, to be had from a remote. */
 const lazily =
@@ -247,5 +271,129 @@ export const ATTACKS: readonly Attack[] = [
       await repository.git("config", "diff.submodule", "diff");
     },
     obey: ({ git }) => git("diff"),
+  },
+  {
+    name: "submodule.<name>.update",
+    set: async (repository) => {
+      await submodule(repository, "user.name");
+      const { git, write, workspace } = repository;
+      const program = await evil(repository);
+      await write(".gitmodules", '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n');
+      for (
+        const [key, value] of [["url", `${workspace}/sub`], ["active", "true"], ["update", `!${program}`]] as const
+      ) {
+        await git("config", `submodule.sub.${key}`, value);
+      }
+      await git("-C", "sub", "commit", "-q", "--allow-empty", "-m", "newer");
+    },
+    obey: fails("submodule", "update"),
+  },
+  {
+    name: "merge.<name>.driver",
+    set: attributes("*.txt merge=evil", settings("merge.evil", (driver) => ({ driver }))),
+    obey: prepared("merge", "side"),
+  },
+  {
+    name: "merge.<name>.driver by merge.default",
+    set: settings("merge", (driver) => ({ default: "evil", "evil.driver": driver })),
+    obey: prepared("cherry-pick", "side"),
+  },
+  {
+    name: "gpg.program by branch.<name>.mergeOptions",
+    set: settings("", (program) => ({ "branch.main.mergeOptions": "-S", "gpg.program": program })),
+    obey: prepared("merge", "side"),
+  },
+  {
+    name: "a strategy in pull.twohead at a rebase",
+    set: settings("", (program) => ({ "pull.twohead": "evil", "alias.merge-evil": `!${program}` })),
+    obey: prepared("rebase", "side"),
+  },
+  {
+    name: "the hook pre-rebase",
+    set: (repository) => hooks(repository, ".git/hooks", ["pre-rebase"]),
+    obey: prepared("rebase", "side"),
+  },
+  {
+    name: "the hook post-merge",
+    set: (repository) => hooks(repository, ".git/hooks", ["post-merge"]),
+    obey: prepared("merge", "side"),
+  },
+  {
+    name: "the hook pre-auto-gc, which gc.auto starts",
+    set: async (repository) => {
+      // Git estimates from this folder how many objects there are.
+      for (const name of ["1", "2", "3"]) await repository.write(`.git/objects/17/${name.repeat(38)}`, "");
+      await hooks(repository, ".git/hooks", ["pre-auto-gc"]);
+      for (const [key, value] of [["gc.auto", "1"], ["gc.autoDetach", "false"]] as const) {
+        await repository.git("config", key, value);
+      }
+    },
+    obey: ({ git }) => git("commit", "--allow-empty", "-m", "x"),
+  },
+  {
+    name: "sequence.editor",
+    set: settings("sequence", (editor) => ({ editor })),
+    obey: prepared("rebase", "-i", "side"),
+  },
+  {
+    name: "core.editor at a tag",
+    set: settings("core", (editor) => ({ editor })),
+    obey: fails("tag", "-a", "v9"),
+  },
+  {
+    name: "gpg.program at a tag",
+    set: settings(
+      "",
+      (program) => ({ "gpg.program": program, "tag.gpgSign": "true", "tag.forceSignAnnotated": "true" }),
+    ),
+    obey: fails("tag", "-m", "x", "v9"),
+  },
+  {
+    name: "gpg.program at a rebase",
+    set: settings("", (program) => ({ "gpg.program": program, "commit.gpgSign": "true" })),
+    obey: async (repository) => {
+      await repository.git("config", "commit.gpgSign", "false");
+      await prepare(repository);
+      await repository.git("config", "commit.gpgSign", "true");
+      await repository.git("rebase", "side").catch(() => {});
+    },
+  },
+  {
+    name: "mergetool.<name>.cmd",
+    set: settings("", (program) => ({ "merge.tool": "evil", "mergetool.evil.cmd": program })),
+    obey: async (repository) => {
+      await prepared("merge", "clash")(repository);
+      await repository.git("mergetool", "--no-prompt").catch(() => {});
+    },
+  },
+  {
+    name: "trailer.<name>.command",
+    set: settings("trailer.evil", (command) => ({ command, key: "Evil" })),
+    obey: ({ git }) => git("commit", "--allow-empty", "-m", "x", "--trailer", "Other: y"),
+  },
+  {
+    name: "a filter in core.attributesFile",
+    set: async (repository) => {
+      await settings("filter.other", (clean) => ({ clean, smudge: clean }))(repository);
+      await repository.write("evil-attributes", "*.txt filter=other\n");
+      await repository.git("config", "core.attributesFile", `${repository.workspace}/evil-attributes`);
+    },
+    obey: (repository) => touched(repository, "add", "a.txt"),
+  },
+  {
+    name: "a filter in .git/info/attributes",
+    set: async (repository) => {
+      await settings("filter.third", (clean) => ({ clean, smudge: clean }))(repository);
+      await repository.write(".git/info/attributes", "*.txt filter=third\n");
+    },
+    obey: (repository) => touched(repository, "add", "a.txt"),
+  },
+  {
+    name: "a remote that is a program (ext::), for a file that is to be fetched",
+    set: async (repository) => {
+      const program = await evil(repository);
+      await lazily(`ext::${program}`, () => ({ "protocol.ext.allow": "always" }))(repository);
+    },
+    obey: fails("show", "HEAD:a.txt"),
   },
 ];

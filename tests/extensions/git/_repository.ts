@@ -130,7 +130,7 @@ export async function userGit(
       GIT_COMMITTER_EMAIL: "grace@example.org",
       GIT_AUTHOR_DATE: "2026-01-02T03:04:05Z",
       GIT_COMMITTER_DATE: "2026-01-02T03:04:05Z",
-      GIT_ALLOW_PROTOCOL: "file:http:ssh",
+      GIT_ALLOW_PROTOCOL: "file:http:ssh:ext",
     },
   }).output();
   if (code !== 0) throw new Error(`git ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);

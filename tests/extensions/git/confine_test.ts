@@ -5,9 +5,16 @@ import { blame } from "../../../extensions/git/commands/blame.ts";
 import { changeBranch } from "../../../extensions/git/commands/branch.ts";
 import { commit } from "../../../extensions/git/commands/commit.ts";
 import { diff } from "../../../extensions/git/commands/diff.ts";
+import { init } from "../../../extensions/git/commands/init.ts";
 import { log } from "../../../extensions/git/commands/log.ts";
+import { reset } from "../../../extensions/git/commands/reset.ts";
+import { restore } from "../../../extensions/git/commands/restore.ts";
+import { merge, pickCommits, rebase } from "../../../extensions/git/commands/sequence.ts";
 import { show } from "../../../extensions/git/commands/show.ts";
+import { stash } from "../../../extensions/git/commands/stash.ts";
 import { status } from "../../../extensions/git/commands/status.ts";
+import { switchTo } from "../../../extensions/git/commands/switch.ts";
+import { tag } from "../../../extensions/git/commands/tag.ts";
 import { changeWorktree } from "../../../extensions/git/commands/worktree.ts";
 import { missing, repository, type TestRepository, userGit } from "./_repository.ts";
 
@@ -85,6 +92,21 @@ for (const [name, lead] of Object.entries(LEADS)) {
       await commit(there.env, "x", { allowEmpty: true }).catch(() => {});
       await add(there.env, ".").catch(() => {});
       await changeBranch(there.env, "evil").catch(() => {});
+      for (
+        const bring of [
+          () => switchTo(there.env, hash),
+          () => merge(there.env, hash),
+          () => pickCommits(there.env, "cherry-pick", hash),
+          () => rebase(there.env, hash),
+          () => restore(there.env, "secret.txt", { from: hash }),
+          () => stash(there.env, { apply: hash }),
+          () => reset(there.env, hash, { mode: "hard", force: true }),
+          () => tag(there.env, "evil", { at: hash, message: "x" }),
+        ]
+      ) {
+        await assert.rejects(bring);
+        assert.equal(there.exists("workspace/secret.txt"), false);
+      }
       const all = await userGit(["log", "--all", "--format=%H"], { root: there.root, cwd: `${there.root}/outside` });
       assert.equal(all.trim(), hash, "it was written to");
     });
@@ -106,6 +128,19 @@ Deno.test("git.* refuses what git would take for an option, and makes nothing of
         () => changeBranch(env, "x", { from: "-f", switch: true }),
         () => changeWorktree(env, "w", { branch: option }),
         () => changeWorktree(env, "w", { from: "--force" }),
+        () => switchTo(env, option),
+        () => switchTo(env, "x", { from: option }),
+        () => merge(env, option),
+        () => rebase(env, option),
+        () => rebase(env, { onto: "main", from: option }),
+        () => pickCommits(env, "cherry-pick", option),
+        () => pickCommits(env, "revert", ["HEAD", option]),
+        () => restore(env, "a.txt", { from: option }),
+        () => reset(env, option),
+        () => stash(env, { apply: option }),
+        () => tag(env, option),
+        () => tag(env, "x", { at: option }),
+        () => init(env, { branch: option }),
         () => log(env, { ref: "HEAD\n--all" }),
       ]
     ) await assert.rejects(call, /is not the name of a commit or branch/);

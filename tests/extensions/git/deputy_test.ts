@@ -4,12 +4,19 @@ import { blame } from "../../../extensions/git/commands/blame.ts";
 import { changeBranch, listBranches } from "../../../extensions/git/commands/branch.ts";
 import { commit } from "../../../extensions/git/commands/commit.ts";
 import { diff } from "../../../extensions/git/commands/diff.ts";
+import { init } from "../../../extensions/git/commands/init.ts";
 import { log } from "../../../extensions/git/commands/log.ts";
+import { reset } from "../../../extensions/git/commands/reset.ts";
+import { restore } from "../../../extensions/git/commands/restore.ts";
+import { merge, pickCommits, rebase } from "../../../extensions/git/commands/sequence.ts";
 import { show } from "../../../extensions/git/commands/show.ts";
+import { stash } from "../../../extensions/git/commands/stash.ts";
 import { status } from "../../../extensions/git/commands/status.ts";
+import { switchTo } from "../../../extensions/git/commands/switch.ts";
+import { tag } from "../../../extensions/git/commands/tag.ts";
 import { changeWorktree, listWorktrees } from "../../../extensions/git/commands/worktree.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
-import { ATTACKS, clear, ran } from "./_attacks.ts";
+import { ATTACKS, clear, prepare, ran } from "./_attacks.ts";
 import { missing, repository, type TestRepository } from "./_repository.ts";
 
 const ignore = missing !== "";
@@ -46,6 +53,46 @@ async function everything(env: EnvironmentView, { write }: TestRepository): Prom
   return results;
 }
 
+/** Everything that changes history, with the branches of `prepare`. */
+async function history(env: EnvironmentView, { write }: TestRepository): Promise<readonly unknown[]> {
+  const calls: readonly (() => Promise<unknown>)[] = [
+    () => switchTo(env, "side"),
+    () => switchTo(env, "other", { from: "main" }),
+    () => switchTo(env, "main"),
+    () => merge(env, "side"),
+    () => reset(env, "HEAD~1", { mode: "hard", force: true }),
+    () => pickCommits(env, "cherry-pick", "side"),
+    () => pickCommits(env, "revert", "HEAD"),
+    () => rebase(env, "side"),
+    () => merge(env, "clash"),
+    () => merge(env, { abort: true }),
+    () => pickCommits(env, "cherry-pick", "clash"),
+    () => write("a.txt", "all\n"),
+    () => pickCommits(env, "cherry-pick", { abort: true }),
+    () => rebase(env, "clash"),
+    () => rebase(env, { abort: true }),
+    () => rebase(env, "clash"),
+    () => rebase(env, { skip: true }),
+    () => write("a.txt", "changed\n"),
+    () => stash(env, { message: "x", untracked: true }),
+    () => stash(env, { pop: true }),
+    () => stash(env, { paths: "a.txt" }),
+    () => stash(env, { apply: true }),
+    () => stash(env, { drop: true }),
+    () => restore(env, "a.txt", { staged: true }),
+    () => restore(env, "a.txt"),
+    () => restore(env, "a.txt", { from: "side" }),
+    () => reset(env, "HEAD", { mode: "soft" }),
+    () => reset(env),
+    () => tag(env, "v1", { message: "x" }),
+    () => tag(env, "v1", { delete: true }),
+    () => init(env),
+  ];
+  const results: unknown[] = [];
+  for (const call of calls) results.push(await call().catch((error: unknown) => error));
+  return results;
+}
+
 for (const attack of ATTACKS) {
   Deno.test(`without precautions, git obeys: ${attack.name}`, { ignore }, async () => {
     await repository(async (there) => {
@@ -66,12 +113,30 @@ for (const attack of ATTACKS) {
   });
 }
 
+for (const attack of ATTACKS) {
+  Deno.test(
+    `git.* does not obey as it changes history, even without the wall: ${attack.name}`,
+    { ignore },
+    async () => {
+      await repository(async (there) => {
+        await prepare(there);
+        await attack.set(there);
+        const results = await history(there.bare, there);
+        assert.equal(ran(there), false);
+        assert.ok(results.filter((result) => !(result instanceof Error)).length > 3, results.map(String).join("\n"));
+      });
+    },
+  );
+}
+
 /** Together: what git by itself does not obey one by one is held again by the kernel. */
 Deno.test("git.* behind the wall obeys no program of a repository that names all of them", { ignore }, async () => {
   await repository(async (there) => {
+    await prepare(there);
     for (const { set, name } of ATTACKS) if (!/to be fetched|every protocol|submodule/.test(name)) await set(there);
     await clear(there);
     const results = await everything(there.env, there);
+    await history(there.env, there);
     assert.equal(ran(there), false);
     const refused = results.filter((result) => result instanceof Error).map(String);
     assert.ok(refused.every((text) => /filter/.test(text) || /nothing/.test(text)), refused.join("\n"));

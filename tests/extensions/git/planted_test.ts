@@ -3,6 +3,10 @@ import assert from "node:assert/strict";
 import { add } from "../../../extensions/git/commands/add.ts";
 import { changeBranch } from "../../../extensions/git/commands/branch.ts";
 import { commit } from "../../../extensions/git/commands/commit.ts";
+import { reset } from "../../../extensions/git/commands/reset.ts";
+import { restore } from "../../../extensions/git/commands/restore.ts";
+import { merge, pickCommits, rebase } from "../../../extensions/git/commands/sequence.ts";
+import { stash } from "../../../extensions/git/commands/stash.ts";
 import { changeWorktree } from "../../../extensions/git/commands/worktree.ts";
 import { missing, repository, type TestRepository } from "./_repository.ts";
 
@@ -24,17 +28,29 @@ async function planted({ env, write, workspace }: TestRepository, folder = "lib/
   await changeBranch(env, "main", { switch: true });
 }
 
+/** A commit after `evil` without its files, whose opposite brings them back. */
+async function removal(git: TestRepository["git"]): Promise<string> {
+  return (await git("commit-tree", "-p", "evil", "-m", "without", "main^{tree}")).trim();
+}
+
 for (const folder of ["lib/", ""]) {
   Deno.test(
     `git.branch() and git.worktree() refuse a repository in ${folder || "the top folder"}`,
     { ignore },
     async () => {
       await repository(async (there) => {
-        const { env, exists } = there;
+        const { env, git, exists } = there;
         await planted(there, folder);
         await assert.rejects(changeBranch(env, "evil", { switch: true }), REFUSED);
         await assert.rejects(changeBranch(env, "other", { switch: true, from: "evil" }), REFUSED);
         await assert.rejects(changeWorktree(env, "wt", { from: "evil" }), REFUSED);
+        await assert.rejects(merge(env, "evil"), REFUSED);
+        await assert.rejects(rebase(env, "evil"), REFUSED);
+        await assert.rejects(pickCommits(env, "cherry-pick", "evil"), REFUSED);
+        await assert.rejects(restore(env, ".", { from: "evil" }), REFUSED);
+        await assert.rejects(reset(env, "evil", { mode: "hard" }), REFUSED);
+        await git("update-ref", "refs/heads/gone", await removal(git));
+        await assert.rejects(pickCommits(env, "revert", "gone"), REFUSED);
         assert.ok(!exists(`workspace/${folder}HEAD`) && !exists("workspace/wt"));
         await changeBranch(env, "fine", { switch: true });
         await changeWorktree(env, "wt");
@@ -98,3 +114,22 @@ Deno.test("git.branch() and git.worktree() leave a repository in the workspace a
     await assert.rejects(changeWorktree(env, "wt2", { from: "next" }), refused);
   });
 });
+
+Deno.test(
+  "git.restore() and git.stash() refuse the parts of a repository that were staged one by one",
+  { ignore },
+  async () => {
+    await repository(async ({ env, write, workspace, exists }) => {
+      await write("lib/HEAD", HEAD);
+      await write("lib/objects/x", "");
+      await add(env, "lib");
+      await Deno.remove(`${workspace}/lib/HEAD`);
+      await write("lib/refs/x", "");
+      await add(env, "lib/refs/x");
+      await assert.rejects(restore(env, "."), REFUSED);
+      await assert.rejects(restore(env, "lib/HEAD"), REFUSED);
+      await assert.rejects(stash(env, { pop: true }), /there are 0 stashes/);
+      assert.ok(!exists("workspace/lib/HEAD"));
+    });
+  },
+);

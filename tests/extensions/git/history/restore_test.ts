@@ -198,6 +198,23 @@ Deno.test("git.tag() makes, lists and deletes tags", { ignore }, async () => {
   });
 });
 
+Deno.test("git.init() takes no hook from a template", { ignore }, async () => {
+  await repository(async ({ env, bare, git, root, workspace, exists }) => {
+    const hook = `${root}/outside/hooks/post-checkout`;
+    await Deno.mkdir(`${root}/outside/hooks`);
+    await Deno.writeTextFile(hook, "#!/bin/sh\n", { mode: 0o755 });
+    await Deno.writeTextFile(`${root}/home/.gitconfig`, `[init]\n\ttemplateDir = ${root}/outside\n`);
+    for (const view of [env, bare]) {
+      await Deno.remove(`${workspace}/.git`, { recursive: true });
+      await init(view);
+      assert.equal(exists("workspace/.git/hooks"), false);
+    }
+    await Deno.remove(`${workspace}/.git`, { recursive: true });
+    await git("init", "-q");
+    assert.ok(exists("workspace/.git/hooks/post-checkout"), "the user's git takes it");
+  });
+});
+
 Deno.test("git.init() makes a repository where there is none above", { ignore }, async () => {
   await repository(async ({ env, git, workspace, exists, write }) => {
     await assert.rejects(init(env), /Cannot make a repository: there is one already/);
