@@ -239,7 +239,7 @@ export default defineExtension({
       "merge",
       (env: EnvironmentView, of: string | MergeOptions, options?: MergeOptions) => merge(env, of, options),
       {
-        doc: "Merges a branch or commit. Conflicts are in the result, and next says how to go on.",
+        doc: "Merges a branch or commit. Conflicts are in the result, and next says how to continue.",
         untimed: true,
         action: { doing: "merging", done: "merged", things: "branches" },
         outcome: stateOutcome,

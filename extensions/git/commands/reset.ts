@@ -1,7 +1,7 @@
 import type { EnvironmentView } from "@vis/extension";
 import { Git } from "../program/git.ts";
 import { checkedRef } from "../program/refs.ts";
-import { commitHash, type GitState, named, readState, refusalOf } from "./state.ts";
+import { commitHash, gitRefusal, type GitState, named, readState } from "./state.ts";
 import { refuseIncoming, saveWork, uncommitted } from "./uncommitted.ts";
 
 export interface ResetOptions {
@@ -60,7 +60,7 @@ export async function reset(
   const done = await git.run(["reset", "--quiet", `--${mode}`, "--no-recurse-submodules", target, "--"], {
     changes: mode === "hard" ? "workspace" : "repository",
   });
-  if (done.code !== 0) throw refusalOf(done, cannot);
+  if (done.code !== 0) throw gitRefusal(done, cannot);
   const { stdout } = await git.run(["rev-list", "--count", `${target}..${was}`, "--"]);
   return {
     ...await readState(git),

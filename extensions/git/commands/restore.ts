@@ -5,7 +5,7 @@ import { nameOf } from "../output/quoted_name.ts";
 import { pathArguments } from "../program/paths.ts";
 import { checkedRef } from "../program/refs.ts";
 import { missingFile } from "./missing_file.ts";
-import { commitHash, refusalOf } from "./state.ts";
+import { commitHash, gitRefusal } from "./state.ts";
 import { refuseIncoming, saveWork, uncommitted } from "./uncommitted.ts";
 
 export interface RestoreOptions {
@@ -53,7 +53,7 @@ export async function restore(
   if (done.code !== 0) {
     const path = unmatchedPath(done.stderr);
     throw path === undefined
-      ? refusalOf(done, cannot)
+      ? gitRefusal(done, cannot)
       : await missingFile(git, { cannot, path, ...(from === undefined ? {} : { commit: from }) });
   }
   return {

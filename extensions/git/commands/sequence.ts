@@ -4,7 +4,7 @@ import { type EnvironmentView, smallTextFile } from "@vis/extension";
 import { Git, type GitResult } from "../program/git.ts";
 import { plainReason } from "../program/git_error.ts";
 import { checkedRef, refError } from "../program/refs.ts";
-import { commitHash, committer, type GitState, named, readState, refusalOf, refuseDuring } from "./state.ts";
+import { commitHash, committer, gitRefusal, type GitState, named, readState, refuseDuring } from "./state.ts";
 import { readStatus } from "./status.ts";
 import { commitsIn, type IncomingNames, refuseIncoming, saveWork, uncommitted } from "./uncommitted.ts";
 
@@ -179,7 +179,7 @@ async function stateAfter(
 ): Promise<Sequenced> {
   const state = await readState(git, next);
   const stopped = result.code !== 0;
-  if (stopped && !state.conflicts && state.during === undefined) throw refusalOf(result, cannot);
+  if (stopped && !state.conflicts && state.during === undefined) throw gitRefusal(result, cannot);
   const why = stopped && !state.conflicts ? { why: plainReason(result.stderr.trim() || result.stdout) } : {};
   const then = state.conflicts && !state.next ? { next: "edit the files, git.add them, then git.commit(message)" } : {};
   return { ...state, ...then, was, ...why, ...(saved === undefined ? {} : { saved }) };
@@ -258,10 +258,10 @@ async function stepsLeft(
   const strategies = during === "rebase"
     ? [await read(`${folder}/strategy`)]
     : [...(await read(`${folder}/opts`)).matchAll(/^\s*strategy\s*=\s*(.*)$/gm)].map(([, name = ""]) => name);
-  const named = git.settings.filter(({ section, key }) => section === "pull" && key === "twohead").map(({ value }) =>
+  const set = git.settings.filter(({ section, key }) => section === "pull" && key === "twohead").map(({ value }) =>
     value
   );
-  const other = [...strategies, ...named].map((one) => one.trim()).find((one) => one !== "" && !BUILT_IN.has(one));
+  const other = [...strategies, ...set].map((one) => one.trim()).find((one) => one !== "" && !BUILT_IN.has(one));
   if (other !== undefined) throw new Error(`${cannot}: its strategy is ${other}; leave it to the user`);
   const begin = (await read(during === "rebase" ? `${folder}/orig-head` : `${folder}/head`)).trim();
   const hashes = todo.split("\n").flatMap((line) =>

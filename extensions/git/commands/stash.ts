@@ -4,7 +4,7 @@ import { pathArguments } from "../program/paths.ts";
 import { checkedRef } from "../program/refs.ts";
 import { refuseFiltered } from "./filtered.ts";
 import { refuseNewSecrets } from "./new_secrets.ts";
-import { commitHash, committer, type GitState, readState, refusalOf, refuseDuring } from "./state.ts";
+import { commitHash, committer, gitRefusal, type GitState, readState, refuseDuring } from "./state.ts";
 import { readStatus } from "./status.ts";
 import { type IncomingNames, refuseIncoming } from "./uncommitted.ts";
 
@@ -30,28 +30,23 @@ export interface Stashes extends GitState {
   readonly dropped?: string;
 }
 
+const HOW = ["list", "pop", "apply", "drop"] as const;
 const MOST = 200, MOST_FILES = 100_000;
 
 /** `git.stash` */
 export async function stash(env: EnvironmentView, options: StashOptions = {}): Promise<Stashes> {
-  const { list = false, pop, apply, drop } = options;
-  const asked = [list || undefined, ...[pop, apply, drop].map((one) => one === false ? undefined : one)];
-  if (asked.filter((one) => one !== undefined).length > 1) {
-    throw new TypeError("Cannot use stashes: list, pop, apply and drop are one at a time");
-  }
-  const [, ...which] = asked;
-  const git = await Git.of(env);
-  const isOther = asked.some((one) => one !== undefined);
-  if (isOther && (options.message !== undefined || options.paths !== undefined || options.untracked)) {
+  const asked = HOW.filter((one) => options[one] !== undefined && options[one] !== false);
+  if (asked.length > 1) throw new TypeError("Cannot use stashes: list, pop, apply and drop exclude each other");
+  const [how] = asked;
+  if (how && (options.message !== undefined || options.paths !== undefined || options.untracked)) {
     throw new TypeError("Cannot use stashes: message, paths and untracked are for a new stash");
   }
-  if (!isOther) await push(env, git, options);
-  const at = which.findIndex((one) => one !== undefined);
-  const how = (["pop", "apply", "drop"] as const)[at];
-  const taken = how === undefined ? undefined : await take(git, { how, which: which[at] as Which });
+  const git = await Git.of(env);
+  if (how === undefined) await push(env, git, options);
+  const taken = how === undefined || how === "list" ? undefined : await take(git, { how, which: options[how] ?? true });
   const state = await readState(git);
   const stashes = await stashesOf(git);
-  const kept = how !== "drop" && state.conflicts !== undefined && how !== undefined && state.during === undefined;
+  const kept = taken !== undefined && how !== "drop" && state.conflicts !== undefined && state.during === undefined;
   const isDropped = taken !== undefined && how !== "apply" && !stashes.some(({ hash }) => hash === taken);
   return {
     ...state,
@@ -88,7 +83,7 @@ async function push(
     ...(paths === undefined ? [] : pathArguments(paths).map((one, at) => at === 0 ? one : `:(literal)${one}`)),
   ];
   const done = await git.run(args, { changes: "workspace", env: await committer(git).catch(() => ({})) });
-  if (done.code !== 0) throw refusalOf(done, cannot);
+  if (done.code !== 0) throw gitRefusal(done, cannot);
 }
 
 /** Returns the hash of the stash. */
@@ -118,7 +113,7 @@ async function take(
   });
   if (done.code === 0) return hash;
   const { count } = await readStatus(git);
-  if (count.conflicts === 0) throw refusalOf(done, cannot);
+  if (count.conflicts === 0) throw gitRefusal(done, cannot);
   return hash;
 }
 

@@ -93,7 +93,7 @@ export async function commitHash(
 }
 
 /** The error for a call that git refused, because of uncommitted work if it says so. */
-export function refusalOf({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
+export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
   const said = stderr.trim() || stdout;
   const paths = overwrittenPaths(said);
   if (paths.length > 0) {

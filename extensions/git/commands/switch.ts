@@ -1,7 +1,7 @@
 import type { EnvironmentView } from "@vis/extension";
 import { Git } from "../program/git.ts";
 import { checkedRef, refError } from "../program/refs.ts";
-import { commitHash, type GitState, readState, refusalOf } from "./state.ts";
+import { commitHash, gitRefusal, type GitState, readState } from "./state.ts";
 import { refuseIncoming } from "./uncommitted.ts";
 
 export interface SwitchOptions {
@@ -40,7 +40,7 @@ export async function goTo(
   const args = ["switch", "--quiet", "--no-guess", "--no-recurse-submodules", ...how, to, ...(start ? [start] : [])];
   const done = await git.run(args, { changes: "workspace" });
   if (done.code === 0) return;
-  const refused = refusalOf(done, cannot);
+  const refused = gitRefusal(done, cannot);
   throw from === undefined ? refused : await refError(git, { cannot, stderr: done.stderr, refs: [from] });
 
   function unknown(error: unknown): never {

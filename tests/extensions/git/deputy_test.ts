@@ -123,7 +123,10 @@ for (const attack of ATTACKS) {
         await attack.set(there);
         const results = await history(there.bare, there);
         assert.equal(ran(there), false);
-        assert.ok(results.filter((result) => !(result instanceof Error)).length > 3, results.map(String).join("\n"));
+        // Files with a filter cannot be stashed, and one that is missing cannot be merged.
+        const least = /filter|fetched|protocol|submodule/.test(attack.name) ? 4 : 26;
+        const done = results.filter((result) => !(result instanceof Error));
+        assert.ok(done.length >= least, results.map(String).join("\n"));
       });
     },
   );

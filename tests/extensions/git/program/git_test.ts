@@ -5,8 +5,13 @@ import { changeBranch, listBranches } from "../../../../extensions/git/commands/
 import { commit } from "../../../../extensions/git/commands/commit.ts";
 import { diff } from "../../../../extensions/git/commands/diff.ts";
 import { log } from "../../../../extensions/git/commands/log.ts";
+import { reset } from "../../../../extensions/git/commands/reset.ts";
+import { merge, rebase } from "../../../../extensions/git/commands/sequence.ts";
 import { show } from "../../../../extensions/git/commands/show.ts";
+import { stash } from "../../../../extensions/git/commands/stash.ts";
 import { status } from "../../../../extensions/git/commands/status.ts";
+import { switchTo } from "../../../../extensions/git/commands/switch.ts";
+import { tag } from "../../../../extensions/git/commands/tag.ts";
 import { changeWorktree, listWorktrees } from "../../../../extensions/git/commands/worktree.ts";
 import { missing, repository, userGit } from "../_repository.ts";
 
@@ -229,6 +234,15 @@ Deno.test("git.worktree() makes and removes worktrees, also one that is the work
     assert.equal((await log(env)).commits.length, 2);
     assert.equal((await listWorktrees(env)).length, 2);
     assert.equal((await changeBranch(env, "from/it", { switch: true })).current, "from/it");
+    assert.equal((await switchTo(env, "linked")).branch, "linked");
+    await write("a.txt", "more\n");
+    assert.equal((await stash(env)).stashes.length, 1);
+    assert.equal((await stash(env, { pop: true })).stashes.length, 0);
+    await commit(env, "more", { all: true });
+    assert.equal((await merge(env, "main", { noFf: true })).during, undefined);
+    assert.equal((await rebase(env, "main")).subject, "more");
+    assert.equal((await reset(env, "HEAD~1", { mode: "hard" })).undone, 1);
+    assert.equal((await tag(env, "v1", { message: "x" })).tags.length, 1);
     const back = `${root}/outside/main/.git/worktrees/workspace/gitdir`;
     await Deno.writeTextFile(back, "/elsewhere/.git\n");
     await assert.rejects(status(env), /which is not of this folder/);
