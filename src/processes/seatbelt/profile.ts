@@ -1,0 +1,225 @@
+import { dirname } from "node:path";
+import type { GrantedPath } from "../../sandbox/confine/access.ts";
+
+/** What a program may use of a Mac, besides the system's own programs and settings. All paths are absolute and real. */
+export interface SeatbeltPolicy {
+  /** May be read and executed. */
+  readonly read: readonly GrantedPath[];
+  /** May also be changed. */
+  readonly write: readonly GrantedPath[];
+  /** Inside writable folders: cannot be changed, replaced, moved or created, whether they exist or not. */
+  readonly kept: readonly string[];
+  /** Files that can be neither read nor changed, although they are inside a readable folder. */
+  readonly hidden: readonly string[];
+  /** Character devices that may be read and written. */
+  readonly devices: readonly string[];
+  /** TCP to any address. */
+  readonly network: boolean;
+  /** TCP ports of this machine on which the program may listen, and to which it may connect. */
+  readonly ports: readonly number[];
+}
+
+/** A profile for `sandbox-exec`. Its text depends only on how many paths a policy has: every path is a parameter, so
+ * that no name of a file can add a rule. */
+export interface SeatbeltProfile {
+  readonly text: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Folders that every program may read and execute. The volume with the user's files is below /System as well, so
+ * /System itself is not among them. */
+const PROGRAMS = [
+  ...["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/libexec", "/usr/share", "/usr/local", "/opt/homebrew"],
+  ...["/opt/local", "/nix/store", "/Library/Apple", "/Library/Frameworks", "/Library/Developer", "/Library/Java"],
+  ...["/Library/Perl", "/Library/Ruby", "/System/Cryptexes", "/System/DriverKit", "/System/Library"],
+  ...["/System/Volumes/Preboot/Cryptexes", "/System/iOSSupport", "/private/var/db/dyld", "/private/var/db/oah"],
+];
+/** Settings that every program may read. */
+const SETTINGS = ["/private/etc", "/private/var/db/timezone", "/private/var/select"];
+const SETTING_FILES = ["/", "/private/var/db/xcode_select_link"];
+/** Keys and accounts among them: the system lets only root read these, and Vis may run as root. */
+const SETTING_KEYS = [
+  ...["kcpassword", "krb5.keytab", "master.passwd", "openldap", "ppp", "racoon", "security", "ssh", "sudoers"],
+  ...["sudoers.d", "cups", "postfix", "wireguard"],
+].map((name) => `/private/etc/${name}`);
+const SERVER_SETTINGS = ["/usr/local", "/opt/homebrew", "/opt/local"].flatMap((at) => [`${at}/etc`, `${at}/var`]);
+/** Certificates are kept among the settings of servers. */
+const CERTIFICATES = ["/usr/local/etc", "/opt/homebrew/etc"].flatMap((at) =>
+  ["ca-certificates", "openssl@1.1", "openssl@3"].map((name) => `${at}/${name}`)
+);
+/** Every file has a second name below it. */
+const DATA_VOLUME = "/System/Volumes/Data";
+/** Links that lead to /private. */
+const LINKS = ["/etc", "/tmp", "/var"];
+const ANCESTORS = ["/Library", "/System", "/System/Volumes", "/System/Volumes/Preboot", "/opt", "/private", "/usr"];
+const SYSCTL_PREFIXES = ["hw.", "kern.os", "machdep.cpu."];
+const SYSCTLS = [
+  ...["argmax", "boottime", "hostname", "maxfilesperproc", "maxproc", "ngroups", "secure_kernel", "usrstack64"],
+  ...["version"],
+].map((name) => `kern.${name}`).concat("sysctl.proc_cputype", "vm.loadavg");
+const SYSCTLS_WRITTEN = ["kern.grade_cputype", "kern.tcsm_enable"];
+const SERVICES = [
+  ...["bsd.dirhelper", "logd", "system.logger", "system.notification_center", "system.opendirectoryd.libinfo"],
+  ...["system.opendirectoryd.membership"],
+].map((name) => `com.apple.${name}`);
+const NETWORK_SERVICES = [
+  ...["SystemConfiguration.DNSConfiguration", "SystemConfiguration.configd", "trustd", "trustd.agent"],
+].map((name) => `com.apple.${name}`);
+/** Shared memory of Python, PyTorch and PostgreSQL. */
+const SHARED_MEMORY = "^/?(psm_|wnsm_|torch_|PostgreSQL\\.)";
+/** `deny default` leaves them open. */
+const LEFT_OPEN = ["process-info*", "nvram*", "iokit-get-properties", "file-map-executable"];
+/** Ways to mount, to get rights, and to make another program act. Some are parts of operations that are allowed. */
+const NEVER = [
+  ...["file-mount", "file-mount-update", "file-unmount", "file-write-mount", "file-write-umount", "file-write-unmount"],
+  ...["file-write-setugid", "file-mknod", "file-chroot", "appleevent-send", "lsopen", "job-creation"],
+  ...["mach-priv-host-port"],
+  ...["mach-priv-task-port", "mach-task-inspect", "mach-task-read", "mach-register", "user-preference-write"],
+  ...["distributed-notification-post", "authorization-right-obtain", "system-privilege", "system-set-time"],
+];
+/** Of `fcntl`: F_MAKECOMPRESSED and F_TRANSFEREXTENTS change a file that was opened for reading. */
+const FCNTL_CHANGES = "80 110";
+
+/** Last rule that matches wins, so the denials are at the end. Operations that older or newer systems do not know are
+ * guarded: an unknown one would make the whole profile invalid. */
+export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
+  const parameters: Record<string, string> = {};
+  const named = (name: string, paths: readonly string[]): string[] =>
+    paths.map((path, at) => {
+      parameters[`${name}_${at}`] = path;
+      return `(param "${name}_${at}")`;
+    });
+  const granted = (name: string, paths: readonly GrantedPath[]): string[] =>
+    named(name, paths.map(({ path }) => path)).map((path, at) => paths[at]?.folder ? `(subpath ${path})` : literal(path));
+  const writable = granted("WRITE", policy.write);
+  const own = [...granted("READ", policy.read), ...writable];
+  const above = named("ABOVE", ancestorsOf([...policy.read, ...policy.write].map(({ path }) => path))).map(literal);
+  const passed = [...LINKS, ...ANCESTORS].map(quoted).map(literal).concat(above);
+  const programs = PROGRAMS.map(subpath);
+  const settings = [...SETTING_FILES.map(quoted).map(literal), ...SETTINGS.map(subpath)];
+  const devices = named("DEVICE", policy.devices).map(literal);
+  const pins = named("PIN", pinsOf(policy)).map(literal);
+  const kept = named("KEPT", policy.kept.flatMap(spellings)).map((path) => `(subpath ${path})`);
+  const hidden = named("HIDDEN", policy.hidden).map(literal);
+  const rules = [
+    "(version 1)",
+    "(deny default)",
+    ...LEFT_OPEN.map((operation) => guarded(operation, `(deny ${operation})`)),
+    "(allow process-fork)",
+    "(allow signal (target same-sandbox))",
+    "(allow process-info* (target same-sandbox))",
+    rule("allow file-read-metadata", passed),
+    rule("allow file-read*", settings),
+    rule("allow file-read* process-exec*", programs),
+    rule("deny file-read* process-exec*", [...SETTING_KEYS, ...SERVER_SETTINGS, DATA_VOLUME].map(subpath)),
+    rule("allow file-read*", CERTIFICATES.map(subpath)),
+    rule("allow file-read* process-exec*", own),
+    guarded("file-map-executable", rule("allow file-map-executable", [...programs, ...own])),
+    guarded("file-test-existence", rule("allow file-test-existence", [...passed, ...settings, ...programs, ...own])),
+    rule("allow file-write*", writable),
+    guarded("file-link", rule("allow file-link", writable)),
+    guarded("file-clone", rule("allow file-clone", own)),
+    rule("allow file-read* file-write-data file-ioctl", [
+      ...devices.map((device) => `(require-all ${device} (vnode-type CHARACTER-DEVICE))`),
+      '(literal "/dev/dtracehelper")',
+    ]),
+    '(allow file-read* file-write-data (subpath "/dev/fd"))',
+    "(allow pseudo-tty)",
+    '(allow file-read* file-write* file-ioctl (literal "/dev/ptmx"))',
+    '(allow file-read* file-write* file-ioctl (require-all (regex #"^/dev/ttys[0-9]+$") (extension "com.apple.sandbox.pty")))',
+    rule("allow sysctl-read", [
+      ...SYSCTL_PREFIXES.map((name) => `(sysctl-name-prefix "${name}")`),
+      ...SYSCTLS.map((name) => `(sysctl-name "${name}")`),
+    ]),
+    rule("allow sysctl-write", SYSCTLS_WRITTEN.map((name) => `(sysctl-name "${name}")`)),
+    rule("allow mach-lookup", SERVICES.map((name) => `(global-name "${name}")`)),
+    guarded("mach-host*", "(allow mach-host*)"),
+    "(allow ipc-posix-sem)",
+    `(allow ipc-posix-shm (ipc-posix-name-regex #"${SHARED_MEMORY}"))`,
+    '(allow iokit-open (iokit-registry-entry-class "RootDomainUserClient"))',
+    guarded("system-mac-syscall", '(allow system-mac-syscall (mac-policy-name "vnguard"))'),
+    "(allow system-socket (socket-domain AF_UNIX))",
+    rule("allow network-bind network-inbound network-outbound", writable),
+    ...policy.ports.flatMap((port) => [
+      `(allow network-bind network-inbound (local ip "*:${port}"))`,
+      `(allow network-outbound (remote ip "localhost:${port}"))`,
+    ]),
+    ...policy.network ? networkRules() : [],
+    rule("deny file-write-create file-write-unlink", pins),
+    rule("deny file-write* network-bind", kept),
+    guarded("file-link", rule("deny file-link", [...kept, ...hidden])),
+    rule("deny file-read-data file-read-xattr file-write* process-exec*", hidden),
+    guarded("file-map-executable", rule("deny file-map-executable", hidden)),
+    guarded("file-clone", rule("deny file-clone", hidden)),
+    ...NEVER.map((operation) => guarded(operation, `(deny ${operation})`)),
+    guarded("system-fcntl", `(deny system-fcntl (fcntl-command ${FCNTL_CHANGES}))`),
+  ];
+  return { text: rules.filter((text) => text !== "").join("\n") + "\n", parameters };
+}
+
+/** The arguments of `sandbox-exec` before those of the program. */
+export function seatbeltArguments({ text, parameters }: SeatbeltProfile): readonly string[] {
+  return ["-p", text, ...Object.entries(parameters).map(([name, path]) => `-D${name}=${path}`), "--"];
+}
+
+/** The address of a server is no part of a rule of Seatbelt: either all are reached or only this machine. */
+function networkRules(): readonly string[] {
+  return [
+    '(allow network-outbound (remote tcp "*:*"))',
+    '(allow network-outbound (literal "/private/var/run/mDNSResponder"))',
+    '(allow file-read* (literal "/private/var/run/resolv.conf"))',
+    "(allow system-socket (require-all (socket-domain AF_SYSTEM) (socket-protocol 2)))",
+    rule("allow mach-lookup", NETWORK_SERVICES.map((name) => `(global-name "${name}")`)),
+  ];
+}
+
+/** Folders from a writable one down to what is kept or hidden in it: who moves one of them takes its contents to another
+ * name, for which there is no rule. */
+function pinsOf({ write, kept, hidden }: SeatbeltPolicy): readonly string[] {
+  const roots = write.filter(({ folder }) => folder).map(({ path }) => path);
+  return [...new Set([...kept, ...hidden].flatMap((path) => {
+    const above = ancestorsOf([path]);
+    return above.filter((folder) => roots.some((root) => folder === root || folder.startsWith(`${root}/`)));
+  }))];
+}
+
+/** Folders above these paths, the root left out. */
+function ancestorsOf(paths: readonly string[]): readonly string[] {
+  const found = new Set<string>();
+  for (const path of paths) for (let at = dirname(path); at !== "/" && at !== "."; at = dirname(at)) found.add(at);
+  return [...found];
+}
+
+/** The name in every mixture of small and capital letters, if it is short: a file that does not exist yet could be
+ * created under any of them, and most disks of Macs take them for the same. */
+function spellings(path: string): readonly string[] {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (!/^\.[a-z]{1,4}$/.test(name)) return [path];
+  const folder = path.slice(0, -name.length);
+  return Array.from(name).reduce<readonly string[]>(
+    (found, letter) => found.flatMap((one) => [...new Set([letter, letter.toUpperCase()])].map((it) => one + it)),
+    [folder],
+  );
+}
+
+function rule(head: string, filters: readonly string[]): string {
+  if (filters.length === 0) return "";
+  return filters.length === 1 ? `(${head} ${filters[0]})` : `(${head}\n  ${filters.join("\n  ")})`;
+}
+
+function guarded(operation: string, text: string): string {
+  return text === "" ? "" : `(if (defined? '${operation}) ${text})`;
+}
+
+/** Only for texts of this file. */
+function quoted(text: string): string {
+  return `"${text}"`;
+}
+
+function subpath(path: string): string {
+  return `(subpath ${quoted(path)})`;
+}
+
+function literal(path: string): string {
+  return `(literal ${path})`;
+}
