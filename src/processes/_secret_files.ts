@@ -43,7 +43,7 @@ export class SecretFiles {
   /** Real paths, without the files whose text the repository has: a commit would record that they changed. Throws Error
    * for too many. */
   async find(workspace: string): Promise<readonly string[]> {
-    if (this.#patterns.length === 0 || Deno.build.os !== "linux") return [];
+    if (this.#patterns.length === 0) return [];
     let named = this.#named(workspace, { most: MOST_FOLDERS, passed: PASSED });
     const before = this.#found.get(workspace) ?? [];
     // A command may have moved a folder to where nothing is looked for.

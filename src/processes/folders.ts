@@ -29,6 +29,11 @@ interface Entry {
   readonly isFolder: boolean;
 }
 
+/** A test sets it: systems other than Linux are asked through the runtime. */
+interface OtherSystem {
+  readonly os?: typeof Deno.build.os;
+}
+
 /** A folder has more names than are wanted. */
 export class TooManyNames extends RangeError {
   constructor(readonly folder: string, most: number) {
@@ -37,16 +42,26 @@ export class TooManyNames extends RangeError {
 }
 
 /** A text that differs once a name in the folder was added, removed or replaced; null if there is no such folder. */
-export function folderStamp(path: string): string | null {
-  return FOLDERS.stamp(terminated(path));
+export function folderStamp(path: string, { os = Deno.build.os }: OtherSystem = {}): string | null {
+  if (os === "linux") return FOLDERS.stamp(terminated(path));
+  try {
+    const { ino, ctime, mtime, isDirectory } = Deno.lstatSync(path);
+    return isDirectory ? `${ino} ${ctime?.getTime()} ${mtime?.getTime()}` : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Entries of a folder, at most `most`; fewer if it cannot be read. `wanted` says by the first and the last byte of a name
  * whether a file is of interest. */
 export function* folderEntries(
   path: string,
-  { most, wanted }: { readonly most: number; readonly wanted: (first: number, last: number) => boolean },
+  { most, wanted, os = Deno.build.os }: OtherSystem & {
+    readonly most: number;
+    readonly wanted: (first: number, last: number) => boolean;
+  },
 ): Generator<{ readonly name: string; readonly isFolder: boolean }> {
+  if (os !== "linux") return yield* elsewhereEntries(path, { most, wanted });
   const at = FOLDERS.open(AT_FDCWD, terminated(path));
   if (at === null) return;
   try {
@@ -60,6 +75,21 @@ export function* folderEntries(
   } finally {
     FOLDERS.close(at);
   }
+}
+
+function* elsewhereEntries(
+  path: string,
+  { most, wanted }: { readonly most: number; readonly wanted: (first: number, last: number) => boolean },
+): Generator<{ readonly name: string; readonly isFolder: boolean }> {
+  try {
+    const encoder = new TextEncoder();
+    let count = 0;
+    for (const { name, isDirectory } of Deno.readDirSync(path)) {
+      if (++count > most) return;
+      const bytes = encoder.encode(name);
+      if (isDirectory || wanted(bytes[0] ?? 0, bytes.at(-1) ?? 0)) yield { name, isFolder: isDirectory };
+    }
+  } catch { /* it cannot be read */ }
 }
 
 /** Names of a folder, of which the runtime would make a list as long as the folder is large. Throws `TooManyNames`, and

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { folderNames, removeTree, TooManyNames } from "../../src/processes/folders.ts";
+import { folderEntries, folderNames, folderStamp, removeTree, TooManyNames } from "../../src/processes/folders.ts";
 import { missing, place } from "./_place.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
@@ -57,5 +57,28 @@ Deno.test("ProcessWall.spawn() goes on after a command left a deep tree, and a r
     assert.equal(await Deno.readTextFile(join(workspace, ".git/modules/own/config")), "[core]\n");
     assert.match(await spawned("cd .vis; seq 6000 | xargs touch"), /\.vis/);
     assert.deepEqual(await folderNames(join(workspace, ".vis"), 10), ["config.jsonc"]);
+  });
+});
+
+Deno.test("folderEntries() and folderStamp() find the same on every system", { ignore }, async () => {
+  await withFolder(async (folder) => {
+    for (const name of ["a.env", "b.txt", "ü.env"]) await Deno.writeTextFile(join(folder, name), "");
+    await Deno.mkdir(join(folder, "sub"));
+    await Deno.symlink("sub", join(folder, "link.env"));
+    const wanted = (_first: number, last: number): boolean => last === "v".charCodeAt(0);
+    const found = (os: typeof Deno.build.os, most = 10) =>
+      [...folderEntries(folder, { most, wanted, os })].map(({ name, isFolder }) => `${name} ${isFolder}`).sort();
+    assert.deepEqual(found("linux"), ["a.env false", "link.env false", "sub true", "ü.env false"]);
+    for (const os of ["darwin", "windows"] as const) {
+      assert.deepEqual(found(os), found("linux"), os);
+      assert.ok(found(os, 2).length <= 2);
+      assert.deepEqual([...folderEntries(join(folder, "none"), { most: 1, wanted, os })], []);
+      await Deno.utime(folder, 1, 1);
+      const before = folderStamp(folder, { os });
+      assert.equal(folderStamp(folder, { os }), before);
+      await Deno.writeTextFile(join(folder, `new-${os}`), "");
+      assert.notEqual(folderStamp(folder, { os }), before);
+      assert.equal(folderStamp(join(folder, "a.env"), { os }), null);
+    }
   });
 });

@@ -157,6 +157,12 @@ export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
   return { text: rules.filter((text) => text !== "").join("\n") + "\n", parameters };
 }
 
+/** Whether every program may run what is in this folder of the system. */
+export function systemRuns(folder: string): boolean {
+  const isBelow = (one: string): boolean => folder === one || folder.startsWith(`${one}/`);
+  return PROGRAMS.some(isBelow) && !SERVER_SETTINGS.some(isBelow);
+}
+
 /** The arguments of `sandbox-exec` before those of the program. */
 export function seatbeltArguments({ text, parameters }: SeatbeltProfile): readonly string[] {
   return ["-p", text, ...Object.entries(parameters).map(([name, path]) => `-D${name}=${path}`), "--"];

@@ -1,0 +1,197 @@
+import { join } from "node:path";
+
+/** What came of an attempt. "silent" if the program said nothing about it, or if its target does not exist. */
+export type ProbeOutcome = "allowed" | "denied" | "silent";
+
+export interface ProbeRow {
+  readonly name: string;
+  readonly wanted: "allowed" | "denied";
+  readonly outcome: ProbeOutcome;
+}
+
+/** The folders that one probe works in: only the workspace and its contents are granted. */
+export interface ProbePlace {
+  readonly workspace: string;
+  /** Beside the workspace. */
+  readonly beside: string;
+  /** A file of Vis's own folder with the secret in it. */
+  readonly secretFile: string;
+  readonly secret: string;
+  /** A file of the workspace that is hidden, with the secret in it. */
+  readonly hidden: string;
+  readonly port: number;
+}
+
+/** Programs of the system that a probe needs. */
+export interface ProbePrograms {
+  /** Has the set-user bit. */
+  readonly setUser: string;
+  readonly keychain: string;
+}
+
+export const MAC_PROGRAMS: ProbePrograms = { setUser: "/bin/ps", keychain: "/usr/bin/security" };
+/** The second name of every file, on systems that have the volume. */
+const DATA_VOLUME = "/System/Volumes/Data";
+
+interface Attempt {
+  readonly name: string;
+  readonly wanted: ProbeRow["wanted"];
+  /** For a shell in the workspace: succeeds if it got through. `$1` is its target, `$2` the secret. */
+  readonly command: string;
+  readonly target: string;
+  /** Whether the target exists, if the probe did not make it. */
+  readonly exists?: boolean;
+  /** Whether the attempt had its effect, whatever it says. */
+  readonly effect?: () => boolean;
+}
+
+/** Each attempt is independent of those before it. */
+export class Probe {
+  readonly #attempts: readonly Attempt[];
+  readonly #secret: string;
+
+  constructor(place: ProbePlace, programs: ProbePrograms, { connected }: { readonly connected: () => boolean }) {
+    this.#secret = place.secret;
+    const at = (path: string): string => join(place.workspace, path);
+    const config = text(at(".git/config"));
+    const dataFile = join(DATA_VOLUME, place.secretFile);
+    const changed = (): boolean => text(at(".git/config")) !== config;
+    this.#attempts = [
+      {
+        name: "write in the workspace",
+        wanted: "allowed",
+        command: 'echo x >"$1"',
+        target: "own",
+        effect: () => text(at("own")) === "x\n",
+      },
+      { name: "read the folder of Vis", wanted: "denied", command: READ, target: place.secretFile },
+      // Without the volume there is no second name.
+      ...exists(dataFile)
+        ? [{ name: "read it through the data volume", wanted: "denied", command: READ, target: dataFile } as const]
+        : [],
+      { name: "read a hidden file", wanted: "denied", command: READ, target: place.hidden },
+      {
+        name: "read a hidden file by a link",
+        wanted: "denied",
+        command: `ln "$1" linked-secret && cat linked-secret | grep -q "$2"`,
+        target: place.hidden,
+      },
+      {
+        name: "read a hidden file under another name",
+        wanted: "denied",
+        command: `mv "$1" moved-secret && cat moved-secret | grep -q "$2"`,
+        target: place.hidden,
+        effect: () => exists(at("moved-secret")),
+      },
+      {
+        name: "write beside the workspace",
+        wanted: "denied",
+        command: 'echo x >"$1"',
+        target: join(place.beside, "new"),
+        effect: () => exists(join(place.beside, "new")),
+      },
+      { name: "change .git/config", wanted: "denied", command: 'echo x >>"$1"', target: ".git/config", effect: changed },
+      {
+        name: "change .git/config by a link",
+        wanted: "denied",
+        command: 'ln "$1" linked-config && echo x >>linked-config',
+        target: ".git/config",
+        effect: changed,
+      },
+      {
+        name: "move .git",
+        wanted: "denied",
+        command: 'mv "$1" moved-repository',
+        target: ".git",
+        effect: () => exists(at("moved-repository")),
+      },
+      {
+        name: "make .vis in capital letters",
+        wanted: "denied",
+        command: 'mkdir "$1"',
+        target: ".VIS",
+        effect: () => exists(at(".VIS")),
+      },
+      {
+        name: "connect to a server of this machine",
+        wanted: "denied",
+        command: `/bin/bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$0"' "$1"`,
+        target: String(place.port),
+        exists: exists("/bin/bash"),
+        effect: connected,
+      },
+      { name: "signal another process", wanted: "denied", command: 'kill -0 "$1"', target: String(Deno.pid) },
+      {
+        name: "run a program with the set-user bit",
+        wanted: "denied",
+        command: '"$1"',
+        target: programs.setUser,
+        exists: exists(programs.setUser),
+      },
+      {
+        name: "ask the Keychain",
+        wanted: "denied",
+        command: `"$1" create-keychain -p x "$PWD/probe.keychain"`,
+        target: programs.keychain,
+        exists: exists(programs.keychain),
+        effect: () => exists(at("probe.keychain")) || exists(at("probe.keychain-db")),
+      },
+    ];
+  }
+
+  /** Makes all attempts and prints a line for each. */
+  get argv(): readonly string[] {
+    const script = this.#attempts.map(({ command }, at) =>
+      `attempt${at}() { ${command}; }
+if (attempt${at} "\${${at + 2}}" "$1") >/dev/null 2>&1; then echo "${at} allowed"; else echo "${at} denied"; fi`
+    );
+    return ["/bin/sh", "-c", script.join("\n"), "sh", this.#secret, ...this.#attempts.map(({ target }) => target)];
+  }
+
+  /** What came of it, by what the program printed and by what is there now. */
+  rows(stdout: string): readonly ProbeRow[] {
+    const printed = new Map(stdout.split("\n").map((line) => line.split(" ", 2) as [string, string]));
+    return this.#attempts.map(({ name, wanted, effect, exists: isThere = true }, at): ProbeRow => {
+      const said = printed.get(String(at));
+      const happened = effect?.() ?? false;
+      // Of a program that may lie, only an effect that is wanted counts, and no denial without a word.
+      const outcome = wanted === "allowed"
+        ? (happened ? "allowed" : "denied")
+        : happened || said === "allowed"
+        ? "allowed"
+        : said === "denied" && isThere
+        ? "denied"
+        : "silent";
+      return { name, wanted, outcome };
+    });
+  }
+}
+
+const READ = 'cat "$1" | grep -q "$2"';
+
+/** Null if every attempt came out as it should. */
+export function probeFault(rows: readonly ProbeRow[]): string | null {
+  const wrong = rows.filter(({ wanted, outcome }) => wanted !== outcome);
+  if (wrong.length === 0) return null;
+  const reasons = wrong.map(({ name, wanted, outcome }) =>
+    outcome === "silent" ? `it is not known whether it denies to ${name}` : `it ${wanted === "denied" ? "does not deny" : "denies"} to ${name}`
+  );
+  return reasons.join(", ");
+}
+
+function text(path: string): string | null {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return null;
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

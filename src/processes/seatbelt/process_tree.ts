@@ -1,0 +1,153 @@
+import { REAL_CLOCK } from "../../domain/kit/clock.ts";
+
+/** The kinds of lists and of facts that libproc has. */
+const GROUP = 2, CHILDREN = 6, FACTS = 3;
+/** struct proc_bsdinfo: its length, and where the state and the start time are. */
+const FACTS_BYTES = 136, STATE_AT = 4, SECONDS_AT = 120, MICROSECONDS_AT = 128;
+const ENDED = 5; // SZOMB
+const FIRST_IDS = 256, MOST_IDS = 65_536;
+const ROUNDS = 400, PAUSE_MS = 5;
+/** Rounds within which a tree that starts programs all the time must be suspended. */
+const STOP_ROUNDS = 50;
+
+/** The two functions of libproc that list processes; both return the number of bytes that they wrote. */
+export interface LibProc {
+  readonly proc_listpids: (kind: number, id: number, into: Uint8Array<ArrayBuffer>, bytes: number) => number;
+  readonly proc_pidinfo: (
+    pid: number,
+    kind: number,
+    argument: bigint,
+    into: Uint8Array<ArrayBuffer>,
+    bytes: number,
+  ) => number;
+}
+
+/** The processes of this machine. */
+export interface ProcessTable {
+  /** Ids of the children of a process. */
+  children(pid: number): readonly number[];
+  /** Ids of the processes of a group. */
+  group(pid: number): readonly number[];
+  /** When a process was started: with its id, this names one process for good. Null if it does not run. */
+  started(pid: number): string | null;
+  /** Of a process, or of a group if the number is negative. Ignores those that have ended. */
+  signal(pid: number, name: Deno.Signal): void;
+}
+
+/** The processes of a Mac. */
+export class MacProcesses implements ProcessTable {
+  readonly #libproc: LibProc;
+
+  constructor(libproc: LibProc = openLibProc()) {
+    this.#libproc = libproc;
+  }
+
+  children(pid: number): readonly number[] {
+    return this.#list(CHILDREN, pid);
+  }
+
+  group(pid: number): readonly number[] {
+    return this.#list(GROUP, pid);
+  }
+
+  started(pid: number): string | null {
+    const facts = new Uint8Array(FACTS_BYTES);
+    if (this.#libproc.proc_pidinfo(pid, FACTS, 0n, facts, FACTS_BYTES) !== FACTS_BYTES) return null;
+    const view = new DataView(facts.buffer);
+    if (view.getUint32(STATE_AT, true) === ENDED) return null;
+    return `${view.getBigUint64(SECONDS_AT, true)}.${view.getBigUint64(MICROSECONDS_AT, true)}`;
+  }
+
+  signal(pid: number, name: Deno.Signal): void {
+    try {
+      Deno.kill(pid, name);
+    } catch { /* ended already */ }
+  }
+
+  /** A list that fills its room may have been cut. */
+  #list(kind: number, id: number): readonly number[] {
+    for (let room = FIRST_IDS;; room *= 4) {
+      const ids = new Int32Array(room);
+      const bytes = new Uint8Array(ids.buffer);
+      const written = this.#libproc.proc_listpids(kind, id, bytes, bytes.length);
+      if (written >= bytes.length && room < MOST_IDS) continue;
+      return Array.from(ids.subarray(0, Math.max(0, written) / ids.BYTES_PER_ELEMENT)).filter((pid) => pid > 1);
+    }
+  }
+}
+
+function openLibProc(): LibProc {
+  return Deno.dlopen("/usr/lib/libSystem.B.dylib", {
+    proc_listpids: { parameters: ["u32", "u32", "buffer", "i32"], result: "i32" },
+    proc_pidinfo: { parameters: ["i32", "i32", "u64", "buffer", "i32"], result: "i32" },
+  }).symbols;
+}
+
+/** A program in a group of its own with what it started. No system of Apple gives a process the orphans of its
+ * children, so they are remembered while their parents run: call `look` often. */
+export class ProcessTree {
+  readonly #table: ProcessTable;
+  readonly #root: number;
+  /** Start times by id. */
+  readonly #known = new Map<number, string>();
+
+  constructor(root: number, table: ProcessTable) {
+    this.#table = table;
+    this.#root = root;
+    this.look();
+  }
+
+  /** Adds what was started since, and returns the ids of all that run. */
+  look(): readonly number[] {
+    // First, since the children of another process that has got the id meanwhile are none of ours.
+    for (const [pid, started] of this.#known) {
+      if (this.#table.started(pid) !== started) this.#known.delete(pid);
+    }
+    const open = [...this.#known.keys()];
+    for (const pid of this.#table.group(this.#root)) this.#add(pid, open);
+    for (let pid = open.pop(); pid !== undefined; pid = open.pop()) {
+      for (const child of this.#table.children(pid)) this.#add(child, open);
+    }
+    return [...this.#known.keys()];
+  }
+
+  #add(pid: number, open: number[]): void {
+    const started = this.#known.has(pid) ? null : this.#table.started(pid);
+    if (started === null) return;
+    this.#known.set(pid, started);
+    open.push(pid);
+  }
+
+  askToEnd(): void {
+    this.#table.signal(-this.#root, "SIGTERM");
+  }
+
+  /** Kills all that run, suspended first so that none starts another meanwhile. Returns their ids. */
+  kill(): readonly number[] {
+    const stopped = new Set<number>();
+    for (let round = 0; round < STOP_ROUNDS; round++) {
+      const running = this.look().filter((pid) => !stopped.has(pid));
+      for (const pid of running) {
+        this.#table.signal(pid, "SIGSTOP");
+        stopped.add(pid);
+      }
+      if (running.length === 0) break;
+    }
+    const all = this.look();
+    for (const pid of all) this.#table.signal(pid, "SIGKILL");
+    return all;
+  }
+
+  /** Call it when the program has ended: kills what is left. Returns how many processes that were. */
+  async ended(): Promise<number> {
+    const killed = new Set<number>();
+    for (let round = 0; round < ROUNDS; round++) {
+      const left = this.kill();
+      if (left.length === 0) break;
+      left.forEach((pid) => killed.add(pid));
+      await REAL_CLOCK.sleep(PAUSE_MS);
+    }
+    killed.delete(this.#root);
+    return killed.size;
+  }
+}

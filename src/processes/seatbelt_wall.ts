@@ -1,0 +1,409 @@
+import { tmpdir } from "node:os";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { messageOf } from "../domain/kit/message_of.ts";
+import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
+import type { GrantedPath } from "../sandbox/confine/access.ts";
+import { removeTree } from "./folders.ts";
+import { deviceNodes, machinePath, realPath } from "./_open_paths.ts";
+import { makeHome } from "./_program_home.ts";
+import { ProgramStreams } from "./_program_streams.ts";
+import { SecretFiles } from "./_secret_files.ts";
+import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
+import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";
+import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } from "./seatbelt/profile.ts";
+import { toolchainsOf } from "./_toolchains.ts";
+import {
+  commandFolder,
+  holds,
+  type PrivateFolders,
+  realFolders,
+  refusePrivate,
+  refuseSettings,
+  withoutPrivate,
+} from "./_wall_paths.ts";
+
+const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
+const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20, GRACE_MS = 2_000, PROBE_MS = 20_000;
+const WATCH_MS = 20, MOST_PROCESSES = 512;
+const PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
+const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
+/** The link to the folder with Apple's compilers and git, and where it leads if nobody chose another. */
+const DEVELOPER = ["/var/db/xcode_select_link", "/Library/Developer/CommandLineTools"];
+/** Says that the program is about to start, and limits core files, open files, the size of a file (in blocks of 512
+ * bytes) and processor time. */
+const START =
+  'printf %s "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
+
+export interface SeatbeltWallOptions {
+  readonly private: PrivateFolders;
+  /** Folders and files that programs may read and run, in addition to the system's. */
+  readonly read: readonly string[];
+  /** TCP to any address. */
+  readonly network: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Patterns of files of a workspace that may hold keys. */
+  readonly secrets?: readonly string[];
+  /** Where temporary folders for programs are created. */
+  readonly temporary?: string;
+  /** Paths of a workspace, besides its own `.git` and `.vis`, that programs may not change. */
+  readonly kept?: (workspace: string) => Promise<readonly string[]>;
+  /** What a test replaces: the program that confines, the table of processes, the folders of Apple's tools, and the
+   * programs that the probe tries. */
+  readonly system?: Partial<SeatbeltSystem>;
+}
+
+interface SeatbeltSystem {
+  readonly sandboxExec: string;
+  readonly processes: ProcessTable;
+  readonly developer: readonly string[];
+  readonly probe: ProbePrograms;
+}
+
+/** What the wall leaves to programs, and whether it holds here. */
+export interface SeatbeltWalls extends ProgramWalls {
+  /** Whether the probe saw every denial on this machine. */
+  readonly whole: boolean;
+  /** Why it is not whole; null if it is. */
+  readonly reason: string | null;
+  readonly probe: readonly ProbeRow[];
+}
+
+interface OpenFolders {
+  readonly folders: PrivateFolders;
+  readonly read: readonly GrantedPath[];
+  readonly path: string;
+  readonly leftOut: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly packages: Readonly<Record<string, string>>;
+  readonly devices: readonly string[];
+}
+
+interface Probed {
+  readonly reason: string | null;
+  readonly rows: readonly ProbeRow[];
+}
+
+/** The wall of programs on macOS: each runs behind a profile of Seatbelt. It counts only where a probe saw that it
+ * denies, so an error in the profile or a change in the system makes it refuse, and never open. */
+export class SeatbeltWall {
+  readonly #options: SeatbeltWallOptions;
+  readonly #secrets: SecretFiles;
+  #table: ProcessTable | null;
+  #open: Promise<OpenFolders> | null = null;
+  #probed: Promise<Probed> | null = null;
+
+  constructor(options: SeatbeltWallOptions) {
+    this.#options = options;
+    this.#secrets = new SecretFiles(options.secrets ?? []);
+    this.#table = options.system?.processes ?? null;
+  }
+
+  /** Rejects with Error if no program ran: the wall does not hold on this machine, a path must not be opened, or the
+   * program does not exist. Rejects with the signal's reason if that came first. */
+  async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
+    options.signal?.throwIfAborted();
+    const { reason } = await this.#probe();
+    if (reason !== null) throw new Error(`Cannot run commands: ${reason}`);
+    const hidden = await this.#hidden(workspace, options);
+    return await this.#run(workspace, argv, { ...options, hidden });
+  }
+
+  /** Rejects with Error if the settings name a path that cannot be opened. */
+  async walls(): Promise<SeatbeltWalls> {
+    const { leftOut } = await this.#folders();
+    const { reason, rows } = await this.#probe();
+    const { network } = this.#options;
+    return { network, loopback: false, unix: true, hides: true, leftOut, whole: reason === null, reason, probe: rows };
+  }
+
+  async #run(
+    workspace: string,
+    argv: readonly string[],
+    options: SpawnOptions & { readonly hidden: readonly string[] },
+  ): Promise<Spawned> {
+    const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null, signal, stop } = options;
+    const network = options.network ?? this.#options.network;
+    const open = await this.#folders();
+    const cwd = await commandFolder(workspace, options.cwd ?? ".");
+    const own = await ownPaths(workspace, options);
+    refusePrivate([...own.read, ...own.write], open.folders);
+    refuseSettings(own.write, { home: open.folders.home, workspace });
+    const { env } = this.#options;
+    const folder = await Deno.realPath(
+      await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: `vis-command-${Deno.pid}-` }),
+    );
+    try {
+      const variables: Record<string, string> = {
+        LANG: "en_US.UTF-8",
+        ...Object.fromEntries(INHERITED.flatMap((name) => env[name] ? [[name, env[name]]] : [])),
+        TERM: "dumb",
+        HOME: folder,
+        TMPDIR: folder,
+        GIT_OPTIONAL_LOCKS: "0", // the index of the repository cannot be written
+        ...open.env,
+        PATH: open.path,
+        ...options.env,
+      };
+      const program = await programPath(argv[0] ?? "", { path: variables["PATH"] ?? "", cwd });
+      await makeHome(folder, { links: open.packages, home: this.#options.private.home, workspace });
+      const policy: SeatbeltPolicy = {
+        read: [...open.read, ...own.read],
+        write: [...own.write, { path: folder, folder: true }],
+        kept: await this.#kept(workspace, own.write),
+        hidden: options.hidden,
+        devices: open.devices,
+        network,
+        ports: [],
+      };
+      return await runProgram([program, ...argv.slice(1)], {
+        name: argv[0] ?? "",
+        confine: [this.#options.system?.sandboxExec ?? SANDBOX_EXEC, ...seatbeltArguments(seatbeltProfile(policy))],
+        table: this.#table ??= new MacProcesses(),
+        cwd,
+        env: variables,
+        input,
+        maxBytes,
+        onOutput,
+        timeoutMs,
+        signal,
+        stop,
+      });
+    } finally {
+      await removeTree(folder).catch(() => {}); // somebody else's file in it
+    }
+  }
+
+  /** A path that a call names for writing is not kept: whoever asked for it was asked. */
+  async #kept(workspace: string, write: readonly GrantedPath[]): Promise<readonly string[]> {
+    const more = await this.#options.kept?.(workspace) ?? [];
+    const kept = [...new Set([join(workspace, ".git"), join(workspace, ".vis"), ...more])];
+    return kept.filter((path) => !write.some((one) => one.path === path));
+  }
+
+  async #hidden(workspace: string, { hideSecrets }: SpawnOptions): Promise<readonly string[]> {
+    if (!hideSecrets) return [];
+    const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
+    return (await this.#secrets.find(workspace)).filter((path) => !except.has(path));
+  }
+
+  #folders(): Promise<OpenFolders> {
+    this.#open ??= this.#find().catch((error: unknown) => {
+      this.#open = null;
+      throw error;
+    });
+    return this.#open;
+  }
+
+  async #find(): Promise<OpenFolders> {
+    const { env } = this.#options;
+    const folders = await realFolders(this.#options.private);
+    const named = await Promise.all(this.#options.read.map(namedPath));
+    refusePrivate(named, folders);
+    const toolchains = toolchainsOf(env, folders.home);
+    const developer = developerTools(this.#options.system?.developer ?? DEVELOPER);
+    const read = [...withoutPrivate([...toolchains.read, ...developer.read], folders), ...named];
+    const entries = [...new Set((env["PATH"] || PATH).split(delimiter).filter(isAbsolute))];
+    const mayRun = (entry: string): boolean => {
+      const found = machinePath(entry)?.path ?? "";
+      return systemRuns(found) || read.some(({ path }) => holds(path, found));
+    };
+    const open = entries.filter(mayRun);
+    return {
+      folders,
+      read,
+      path: [...developer.path, ...(open.length > 0 ? open : [PATH])].join(delimiter),
+      // A folder that does not exist is not missed.
+      leftOut: entries.filter((entry) => !open.includes(entry) && machinePath(entry) !== null),
+      env: { ...developer.env, ...toolchains.env },
+      packages: toolchains.links,
+      devices: await deviceNodes(),
+    };
+  }
+
+  #probe(): Promise<Probed> {
+    return this.#probed ??= this.#try().catch((error: unknown) => ({ reason: messageOf(error), rows: [] }));
+  }
+
+  /** Runs one program that tries to get through, in folders made for it. */
+  async #try(): Promise<Probed> {
+    const root = await Deno.realPath(
+      await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: "vis-probe-" }),
+    );
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    let connections = 0;
+    const accepted = (async () => {
+      for await (const connection of listener) {
+        connections++;
+        connection.close();
+      }
+    })();
+    const workspace = join(root, "workspace"), hidden = join(workspace, "keys.env"), secret = crypto.randomUUID();
+    const secretFile = join(await this.#ownFolder() ?? root, `.wall-probe-${crypto.randomUUID()}`);
+    try {
+      await Deno.mkdir(join(workspace, ".git"), { recursive: true });
+      await Deno.writeTextFile(join(workspace, ".git/config"), "[core]\n\tbare = false\n");
+      for (const path of [hidden, secretFile]) await Deno.writeTextFile(path, secret, { mode: 0o600 });
+      const place = { workspace, beside: root, secretFile, secret, hidden, port: listener.addr.port };
+      const programs = this.#options.system?.probe ?? MAC_PROGRAMS;
+      const probe = new Probe(place, programs, { connected: () => connections > 0 });
+      const { stdout } = await this.#run(workspace, probe.argv, {
+        hidden: [hidden],
+        network: false,
+        timeoutMs: PROBE_MS,
+      });
+      const rows = probe.rows(stdout);
+      const fault = probeFault(rows);
+      return { reason: fault === null ? null : `the wall of this machine is not whole, as ${fault}`, rows };
+    } finally {
+      listener.close();
+      await accepted.catch(() => {});
+      await Deno.remove(secretFile).catch(() => {});
+      await removeTree(root).catch(() => {});
+    }
+  }
+
+  /** Vis's own folder, if it is there and can be written. */
+  async #ownFolder(): Promise<string | null> {
+    const { visHome } = (await this.#folders()).folders;
+    if (visHome === null) return null;
+    const probe = join(visHome, `.wall-probe-${crypto.randomUUID()}`);
+    return await Deno.writeTextFile(probe, "", { createNew: true })
+      .then(async () => await Deno.remove(probe)).then(() => visHome, () => null);
+  }
+}
+
+interface RunOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly stop: AbortSignal | undefined;
+  readonly name: string;
+  /** What confines the program: a command that takes the program as its last arguments. */
+  readonly confine: readonly string[];
+  readonly table: ProcessTable;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly input: NonNullable<SpawnOptions["input"]> | null;
+  readonly maxBytes: number;
+  readonly onOutput: NonNullable<SpawnOptions["onOutput"]> | null;
+  readonly timeoutMs: number;
+}
+
+/** One program from its start to the end of everything that it started. */
+async function runProgram(argv: readonly string[], options: RunOptions): Promise<Spawned> {
+  const { name, confine: [confine = "", ...args], table, cwd, env, input, timeoutMs, signal, stop } = options;
+  const begun = performance.now(), mark = crypto.randomUUID(), notes: string[] = [];
+  const process = new Deno.Command(confine, {
+    args: [...args, "/bin/sh", "-c", START, mark, ...argv],
+    cwd,
+    clearEnv: true,
+    env: { ...env },
+    stdin: input === null ? "null" : "piped",
+    stdout: "piped",
+    stderr: "piped",
+    detached: true, // a group of its own
+  }).spawn();
+  const tree = new ProcessTree(process.pid, table);
+  let timedOut = false, grace: ReturnType<typeof setTimeout> | undefined;
+  const kill = (): void => void tree.kill();
+  const timer = setTimeout(() => {
+    timedOut = true;
+    kill();
+  }, timeoutMs);
+  const watch = setInterval(() => {
+    if (tree.look().length <= MOST_PROCESSES) return;
+    notes.push(`Ended: ${name} had more than ${MOST_PROCESSES} processes`);
+    kill();
+  }, WATCH_MS);
+  const unheard = [
+    heard(signal, kill),
+    heard(stop, () => {
+      tree.askToEnd();
+      grace = setTimeout(kill, GRACE_MS);
+    }),
+  ];
+  const streams = new ProgramStreams(process, { ...options, mark });
+  const outputs = streams.start();
+  const status = await process.status;
+  clearTimeout(timer);
+  clearTimeout(grace);
+  clearInterval(watch);
+  unheard.forEach((end) => end());
+  const left = await tree.ended();
+  if (left > 0 && !timedOut && !stop?.aborted) notes.push(`${left} processes that were left running were ended`);
+  await outputs();
+  signal?.throwIfAborted();
+  const stderr = streams.stderr.text();
+  if (!streams.marked && !timedOut && !stop?.aborted) {
+    throw new Error(`Cannot run ${name}: ${stderr.trim() || `sandbox-exec ended with ${status.signal ?? status.code}`}`);
+  }
+  return {
+    code: status.code,
+    signal: status.signal,
+    stdout: streams.stdout.text(),
+    stderr,
+    ms: Math.round(performance.now() - begun),
+    timedOut,
+    truncated: streams.stdout.truncated || streams.stderr.truncated,
+    notes,
+  };
+}
+
+/** Calls `then` when the signal aborts, or immediately if it has; the returned function unsubscribes. */
+function heard(signal: AbortSignal | undefined, then: () => void): () => void {
+  signal?.addEventListener("abort", then);
+  if (signal?.aborted) then();
+  return () => signal?.removeEventListener("abort", then);
+}
+
+/** What a program may read and change in addition to what all may. Throws Error for a missing path, and for a path of
+ * the workspace that leads out of it, since other programs may have created it. */
+async function ownPaths(workspace: string, { read = [], write = [workspace] }: SpawnOptions) {
+  const real = async (path: string): Promise<GrantedPath> => {
+    const found = isAbsolute(path) ? await realPath(path) : null;
+    if (found && holds(workspace, path) && !holds(workspace, found.path)) {
+      throw new Error(`Cannot run a command with ${path}: it leads out of the workspace`);
+    }
+    if (found) return found;
+    throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
+  };
+  return {
+    read: await Promise.all([workspace, ...read].map(real)),
+    write: await Promise.all(write.map(real)),
+  };
+}
+
+async function namedPath(path: string): Promise<GrantedPath> {
+  const found = isAbsolute(path) ? await realPath(path) : null;
+  if (found) return found;
+  throw new Error(
+    `Cannot run commands: the settings let them read ${path}, which is not an absolute path of an existing file or folder (vis config list)`,
+  );
+}
+
+/** Where a program is, as shells look for it. Throws Error if it does not exist or cannot be executed. */
+async function programPath(name: string, { path, cwd }: { readonly path: string; readonly cwd: string }) {
+  const places = name.includes("/") ? [resolve(cwd, name)] : path.split(delimiter).map((folder) => join(folder, name));
+  let isThere = false;
+  for (const place of places.filter(isAbsolute)) {
+    const info = await Deno.stat(place).catch(() => null);
+    if (info === null) continue;
+    isThere = true;
+    if (info.isFile && ((info.mode ?? 0) & 0o111) !== 0) return place;
+  }
+  throw new Error(`Cannot run ${name}: ${isThere ? "it cannot be executed" : "it does not exist"}`);
+}
+
+/** Apple's compilers and git. The programs of these names in /usr/bin look for them in folders and through services
+ * that are closed to programs, so the folders themselves come first in PATH. */
+function developerTools(links: readonly string[]): Pick<OpenFolders, "read" | "env"> & { readonly path: string[] } {
+  const folder = links.map(machinePath).find((found) => found?.folder)?.path;
+  if (folder === undefined) return { read: [], path: [], env: {} };
+  const isXcode = folder.endsWith("/Contents/Developer");
+  const first = (names: readonly string[]): string[] =>
+    names.map((name) => join(folder, name)).filter((path) => machinePath(path)?.folder).slice(0, 1);
+  const [sdk] = first(["SDKs/MacOSX.sdk", "Platforms/MacOSX.platform/Developer/SDKs/MacOSX.sdk"]);
+  return {
+    read: [{ path: isXcode ? resolve(folder, "..") : folder, folder: true }],
+    path: [...first(["usr/bin"]), ...first(["Toolchains/XcodeDefault.xctoolchain/usr/bin"])],
+    env: { DEVELOPER_DIR: folder, ...(sdk === undefined ? {} : { SDKROOT: sdk }) },
+  };
+}
