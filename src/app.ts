@@ -69,7 +69,14 @@ function services(extensions: Extensions, io: DenoIo): Services {
 
 type Care = Pick<
   Services,
-  "approvalAdmin" | "doctor" | "providerAdmin" | "databaseCare" | "copyDatabase" | "extensionAdmin" | "configAdmin"
+  | "approvalAdmin"
+  | "doctor"
+  | "doctorReport"
+  | "providerAdmin"
+  | "databaseCare"
+  | "copyDatabase"
+  | "extensionAdmin"
+  | "configAdmin"
 >;
 
 /** The services for settings, keys, extensions, the machine and the database. */
@@ -82,6 +89,10 @@ function careServices(extensions: Extensions): Care {
     doctor: async (request) => {
       const { doctor } = await import("./app/doctor/doctor.ts");
       return await doctor(request, { env: environment(), ...extensions });
+    },
+    doctorReport: async (request) => {
+      const { doctorReport } = await import("./app/doctor/report.ts");
+      return await doctorReport(request, { env: environment(), ...extensions });
     },
     providerAdmin: async (request) => {
       const { AppProviderAdmin } = await import("./app/providers/provider_admin.ts");

@@ -91,6 +91,7 @@ function nothing(): Services {
       screen: never,
       telegram: never,
       doctor: never,
+      doctorReport: never,
       approvalAdmin: never,
       providerAdmin: never,
       extensionAdmin: never,

@@ -236,6 +236,9 @@ export interface Services {
   telegram(request: TelegramRequest): Promise<RunningBot>;
   /** Rejects with `Cancelled` when the signal aborts. */
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
+  /** A text about this machine and its walls for the report of a fault, without names, keys and paths of the user.
+   * Rejects like `doctor`. */
+  doctorReport(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<string>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
   /** Rejects with `UsageError` if the workspace cannot be used. */

@@ -74,6 +74,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     telegram: never,
     screen: never,
     doctor: never,
+    doctorReport: never,
     approvalAdmin: never,
     providerAdmin: never,
     // Asked for every word that is no command; it has none.

@@ -5,12 +5,25 @@ import { interrupt } from "../input/interrupt.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";
 
-/** `vis doctor`: one line per check with its fix. Resolves with 1 if a check failed. Ctrl-C leaves nothing behind. */
+interface Flags {
+  readonly db?: string;
+  readonly cwd?: string;
+  readonly json: boolean;
+  readonly report: boolean;
+}
+
+/** `vis doctor`: one line per check with its fix. Resolves with 1 if a check failed; a report never fails. Ctrl-C leaves
+ * nothing behind. */
 export async function doctorCommand(
-  { services, io, flags }: CommandInput<{ readonly db?: string; readonly cwd?: string; readonly json: boolean }>,
+  { services, io, flags }: CommandInput<Flags>,
 ): Promise<number> {
   using interrupted = interrupt(io);
-  const checks = await services.doctor({ db: flags.db, cwd: flags.cwd, signal: interrupted.signal });
+  const request = { db: flags.db, cwd: flags.cwd, signal: interrupted.signal };
+  if (flags.report) {
+    io.stdout(visibleText(await services.doctorReport(request)));
+    return 0;
+  }
+  const checks = await services.doctor(request);
   if (flags.json) io.stdout(jsonText(checks, { indent: 2 }));
   else for (const check of checks) io.stdout(`${line(check, io)}\n`);
   return checks.some((check) => check.state === "fail") ? 1 : 0;

@@ -18,6 +18,10 @@ export function addHelp(program: Command, context: Context): void {
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
     .option("--json", "print the checks as JSON", false)
+    .addOption(
+      new Option("--report", "print the system and its walls for a bug report: no names, keys or paths of yours")
+        .conflicts("json").default(false),
+    )
     .action(action(context, async () => (await import("../commands/doctor.ts")).doctorCommand));
   program.command("completions")
     .description("print a shell script that completes commands, options and their values")

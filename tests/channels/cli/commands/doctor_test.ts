@@ -13,7 +13,7 @@ const FAILED: CheckResult = { name: "database", state: "fail", found: "broken", 
 async function run(checks: readonly CheckResult[], json = false): Promise<{ code: number; out: string }> {
   const io = fakeIo();
   const services = fakeServices({ doctor: () => Promise.resolve(checks) });
-  return { code: await doctorCommand({ services, io, flags: { json } }), out: io.out };
+  return { code: await doctorCommand({ services, io, flags: { json, report: false } }), out: io.out };
 }
 
 Deno.test("doctorCommand() shows a line for each check, with its fix", async () => {
@@ -41,6 +41,14 @@ Deno.test("doctorCommand() gives the checks up at Ctrl-C", async () => {
         io.interrupt();
       }),
   });
-  await assert.rejects(doctorCommand({ services, io, flags: { json: false } }), Cancelled);
+  await assert.rejects(doctorCommand({ services, io, flags: { json: false, report: false } }), Cancelled);
   assert.equal(io.out, "");
+});
+
+Deno.test("doctorCommand() prints the report", async () => {
+  const io = fakeIo();
+  const services = fakeServices({ doctorReport: () => Promise.resolve("vis 1\nok \u001b[31m\n") });
+  assert.equal(await doctorCommand({ services, io, flags: { json: false, report: true } }), 0);
+  assert.match(io.out, /^vis 1\nok .+\n$/);
+  assert.ok(!io.out.includes("\u001b"));
 });

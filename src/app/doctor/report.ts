@@ -1,0 +1,119 @@
+import { hostname } from "node:os";
+import type { CheckResult, OpenRequest } from "../../channels/channel.ts";
+import { DEFAULT_CONFIG } from "../../config/defaults.ts";
+import { Cancelled, ConfigError } from "../../domain/errors.ts";
+import { messageOf } from "../../domain/kit/message_of.ts";
+import type { SeatbeltWalls } from "../../processes/seatbelt_wall.ts";
+import type { SessionParts } from "../session/open_session.ts";
+import { programSettings } from "../settings/program_settings.ts";
+import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
+import { ownVersion } from "../update/own_version.ts";
+import { diagnoseCommands } from "./commands.ts";
+import { diagnoseSandbox } from "./sandbox.ts";
+import { settingsFault } from "./settings.ts";
+
+/** Folders of the system, whose paths say nothing about a user. */
+const SYSTEM = ["bin", "dev", "etc", "lib", "lib64", "nix", "opt", "proc", "run", "sbin", "sys", "usr", "System"];
+const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i;
+/** Shorter values occur in ordinary words. */
+const LEAST_SECRET = 6, LEAST_NAME = 3;
+/** Names of accounts that many machines have. */
+const COMMON_NAMES = ["root", "vis", "user", "admin"];
+
+/** The rest of a path below a folder that was replaced. A space belongs to it if a separator follows. */
+const BELOW = /<path>[\\/](?:[^\s"'`,;:()<>]|[^\S\n](?=[^\n"'`,;:()<>]*[\\/]))*/g;
+
+interface ReportFacts {
+  readonly checks: readonly CheckResult[];
+  /** What the probe of Seatbelt saw; null on other systems. */
+  readonly seatbelt: Pick<SeatbeltWalls, "reason" | "probe"> | null;
+}
+
+/** A text about this machine and its walls to send with a report of a fault. It names no user, host or key, and no path
+ * of the user's. Rejects with `UsageError` for an invalid workspace, and with `Cancelled` when the signal aborts. */
+export async function doctorReport(
+  { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
+  parts: SessionParts,
+): Promise<string> {
+  const facts = await factsOf({ request, signal }, parts);
+  if (signal?.aborted) throw new Cancelled("Cancelled");
+  return anonymous(reportText(facts), { env: parts.env, host: hostname() });
+}
+
+async function factsOf(
+  { request, signal }: { readonly request: OpenRequest; readonly signal: AbortSignal | undefined },
+  parts: SessionParts,
+): Promise<ReportFacts> {
+  let settings: Settings;
+  try {
+    settings = await readSettings(request, parts.env, parts);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const checks = [settingsFault(error), ...await diagnoseSandbox({ config: DEFAULT_CONFIG }, { signal })];
+    return { checks, seatbelt: null };
+  }
+  const [sandbox, commands, seatbelt] = await Promise.all([
+    diagnoseSandbox(settings, { signal }),
+    diagnoseCommands(settings, { parts, signal }),
+    Deno.build.os === "darwin" ? seatbeltOf(settings, parts) : null,
+  ]);
+  return { checks: [...sandbox, ...commands.filter(({ name }) => name === "commands")], seatbelt };
+}
+
+async function seatbeltOf(settings: Settings, parts: SessionParts): Promise<ReportFacts["seatbelt"]> {
+  const { SeatbeltWall } = await import("../../processes/seatbelt_wall.ts");
+  const { read } = programSettings(settings, parts);
+  const folders = { home: parts.env["HOME"] || null, visHome: settings.home };
+  const wall = new SeatbeltWall({ private: folders, read, network: false, env: parts.env });
+  return await wall.walls().catch((error: unknown) => ({ reason: messageOf(error), probe: [] }));
+}
+
+/** The report as it would be on the machine of these facts. */
+export function reportText({ checks, seatbelt }: ReportFacts): string {
+  const { vis, deno, v8, target, compiled } = ownVersion();
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const lines = [
+    `vis ${vis} (${compiled ? "executable" : "from source"}, ${target})`,
+    `system ${Deno.build.os} ${Deno.osRelease()} on ${Deno.build.arch}, deno ${deno}, v8 ${v8}`,
+    "",
+    ...checks.map(({ name, state, found }) => `${state.padEnd(4)} ${name.padEnd(width)} ${found}`),
+  ];
+  if (seatbelt === null) return `${lines.join("\n")}\n`;
+  const tried = seatbelt.probe.map(({ name, wanted, outcome }) =>
+    `${wanted === outcome ? "ok  " : "fail"} ${outcome.padEnd(7)} ${name}`
+  );
+  return [...lines, "", `Seatbelt: ${seatbelt.reason ?? "every denial was seen"}`, ...tried, ""].join("\n");
+}
+
+/** The text without what names a person or a machine: keys and names of the environment, host names and paths outside
+ * the system's folders. */
+export function anonymous(
+  text: string,
+  { env, host }: { readonly env: EnvironmentVariables; readonly host: string },
+): string {
+  const values = Object.entries(env).flatMap(([name, value = ""]) =>
+    SECRET_NAME.test(name) && value.length >= LEAST_SECRET ? [value] : []
+  );
+  const folders = ["HOME", "USERPROFILE", "VIS_HOME", "TMPDIR", "PWD"].map((name) => env[name] ?? "");
+  const names = [...["USER", "LOGNAME", "USERNAME"].map((name) => env[name] ?? ""), ...folders.slice(0, 2).map(lastName)]
+    .filter((name) => name.length >= LEAST_NAME && !COMMON_NAMES.includes(name));
+  const hosts = [host, host.split(".", 1)[0] ?? ""].filter((name) => name.length >= LEAST_NAME && name !== "localhost");
+  const known = [
+    ...values.map((value) => [value, "<key>"] as const),
+    ...folders.filter((path) => path.length > 1).map((path) => [path, "<path>"] as const),
+  ].sort(([one], [other]) => other.length - one.length);
+  const plain = known.reduce((all, [value, instead]) => all.replaceAll(value, instead), text).replaceAll(
+    /(?<![\w/<>])(?:[A-Za-z]:)?[\\/][^\s"'`,;:()<>]+/g,
+    (path) => SYSTEM.includes(path.split(/[\\/]/)[1] ?? "") ? path : "<path>",
+  ).replaceAll(BELOW, "<path>");
+  const words = [...names.map((name) => [name, "<user>"] as const), ...hosts.map((name) => [name, "<host>"] as const)];
+  return words.reduce((all, [name, instead]) => all.replaceAll(wordOf(name), instead), plain);
+}
+
+function lastName(path: string): string {
+  return path.split(/[\\/]/).at(-1) ?? "";
+}
+
+function wordOf(name: string): RegExp {
+  return new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(name)}(?![\\p{L}\\p{N}])`, "giu");
+}
