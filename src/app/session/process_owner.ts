@@ -2,46 +2,110 @@ import { hostname } from "node:os";
 import process from "node:process";
 import type { ProcessOwner } from "../../persistence/store/query_store.ts";
 import { PROC } from "../../processes/proc_files.ts";
+import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 
-/** State and start time (clock ticks since boot) of a process as Linux reports them; "" on other systems. */
-function statusOf(pid: number): { readonly state: string; readonly started: string } {
-  try {
-    const stat = PROC.read(`/proc/${pid}/stat`);
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return { state: fields[0] ?? "", started: fields[19] ?? "" };
-  } catch {
-    return { state: "", started: "" };
-  }
+/** What a system says of processes. */
+interface ProcessFacts {
+  /** Names the boot of the machine and the namespace of its process ids: elsewhere an id means another process, whatever
+   * the host names are. */
+  space(): string;
+  /** State and start time of a process; "" if the system does not say them. */
+  statusOf(pid: number): { readonly state: string; readonly started: string };
 }
 
-/** The kernel's boot and the process namespace: in another one a pid means another process, whatever the host names
- * are. Without Linux's data, a name that no other process has, since none can check this one. */
-function ownSpace(): string {
-  if (Deno.build.os !== "linux") return Deno.build.os;
-  try {
-    return `${PROC.read("/proc/sys/kernel/random/boot_id").trim()} ${PROC.link("/proc/self/ns/pid")}`;
-  } catch {
-    return crypto.randomUUID();
-  }
+const UNKNOWN = { state: "", started: "" };
+
+/** As /proc has them: start times in clock ticks since the boot. */
+const LINUX: ProcessFacts = {
+  space: () => `${PROC.read("/proc/sys/kernel/random/boot_id").trim()} ${PROC.link("/proc/self/ns/pid")}`,
+  statusOf: (pid) => {
+    try {
+      const stat = PROC.read(`/proc/${pid}/stat`);
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return { state: fields[0] ?? "", started: fields[19] ?? "" };
+    } catch {
+      return UNKNOWN;
+    }
+  },
+};
+
+/** The functions of the system are looked up at the first question. */
+export function macFacts(load: () => Pick<MacProcesses, "boot" | "started"> = () => new MacProcesses()): ProcessFacts {
+  const known: { processes?: ReturnType<typeof load> } = {};
+  const processes = (): ReturnType<typeof load> => known.processes ??= load();
+  return {
+    space: () => processes().boot(),
+    // Of another user's process it may say nothing, although that runs.
+    statusOf: (pid) => ({ state: "", started: processes().started(pid) ?? "" }),
+  };
 }
 
-class Self {
+/** Says nothing of the boot: after one, another process may have the id of an old one. */
+const WINDOWS: ProcessFacts = { space: () => `windows ${hostname()}`, statusOf: () => UNKNOWN };
+
+function factsOf(os: typeof Deno.build.os): ProcessFacts {
+  if (os === "linux") return LINUX;
+  return os === "darwin" ? macFacts() : WINDOWS;
+}
+
+/** This process and what it can know of others. */
+export class OwnProcess {
+  readonly #facts: ProcessFacts;
   #known: ProcessOwner | null = null;
   #last = 0;
-  readonly sessions = new Set<number>();
+  readonly #sessions = new Set<number>();
+
+  constructor(facts: ProcessFacts) {
+    this.#facts = facts;
+  }
 
   get owner(): ProcessOwner {
     const { pid } = Deno;
-    return this.#known ??= { host: hostname(), space: ownSpace(), pid, started: statusOf(pid).started, session: 0 };
+    return this.#known ??= { host: hostname(), space: this.#space(), pid, started: this.#started(), session: 0 };
   }
 
-  begin(): number {
-    this.sessions.add(++this.#last);
-    return this.#last;
+  /** Without the system's data, a name that no other process has, since none can check this one. */
+  #space(): string {
+    try {
+      return this.#facts.space();
+    } catch {
+      return crypto.randomUUID();
+    }
+  }
+
+  #started(): string {
+    try {
+      return this.#facts.statusOf(Deno.pid).started;
+    } catch {
+      return "";
+    }
+  }
+
+  begin(): { readonly owner: ProcessOwner; close(): void } {
+    const session = ++this.#last;
+    this.#sessions.add(session);
+    return { owner: { ...this.owner, session }, close: () => void this.#sessions.delete(session) };
+  }
+
+  isAlive(owner: ProcessOwner): boolean | null {
+    const self = this.owner;
+    if (owner.space !== self.space) return null;
+    if (owner.pid === self.pid && owner.started === self.started && owner.session > 0) {
+      return this.#sessions.has(owner.session);
+    }
+    const { state, started } = this.#facts.statusOf(owner.pid);
+    if (state === "Z" || state === "X") return false;
+    if (started !== "" && owner.started !== "") return started === owner.started;
+    try {
+      return process.kill(owner.pid, 0);
+    } catch (error) {
+      // The process exists, but signalling it is not allowed.
+      return error instanceof Error && "code" in error && error.code === "EPERM";
+    }
   }
 }
 
-const SELF = new Self();
+const SELF = new OwnProcess(factsOf(Deno.build.os));
 
 /** This process; always the same value. */
 export function thisProcess(): ProcessOwner {
@@ -51,25 +115,11 @@ export function thisProcess(): ProcessOwner {
 /** A part of this process that works on its own conversations. Once closed it counts as gone: other processes may take
  * over what it could not end. */
 export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
-  const session = SELF.begin();
-  return { owner: { ...SELF.owner, session }, close: () => void SELF.sessions.delete(session) };
+  return SELF.begin();
 }
 
 /** Whether the process is still running; null if this process cannot know, as for another machine, another boot or
  * another namespace. A process that has ended but was not reaped does not count as running. */
 export function isAlive(owner: ProcessOwner): boolean | null {
-  const self = thisProcess();
-  if (owner.space !== self.space) return null;
-  if (owner.pid === self.pid && owner.started === self.started && owner.session > 0) {
-    return SELF.sessions.has(owner.session);
-  }
-  const { state, started } = statusOf(owner.pid);
-  if (state === "Z" || state === "X") return false;
-  if (started !== "" && owner.started !== "") return started === owner.started;
-  try {
-    return process.kill(owner.pid, 0);
-  } catch (error) {
-    // The process exists, but signalling it is not allowed.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
+  return SELF.isAlive(owner);
 }

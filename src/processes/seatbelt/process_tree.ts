@@ -10,7 +10,11 @@ const ROUNDS = 400, PAUSE_MS = 5;
 /** Rounds within which a tree that starts programs all the time must be suspended. */
 const STOP_ROUNDS = 50;
 
-/** The two functions of libproc that list processes; both return the number of bytes that they wrote. */
+/** Of the running system, a new one with every start. */
+const BOOT = new TextEncoder().encode("kern.bootsessionuuid\0"), BOOT_BYTES = 64;
+
+/** Functions of the system: those of libproc return the number of bytes that they wrote, `sysctlbyname` writes the
+ * length of a value. */
 export interface LibProc {
   readonly proc_listpids: (kind: number, id: number, into: Uint8Array<ArrayBuffer>, bytes: number) => number;
   readonly proc_pidinfo: (
@@ -19,6 +23,13 @@ export interface LibProc {
     argument: bigint,
     into: Uint8Array<ArrayBuffer>,
     bytes: number,
+  ) => number;
+  readonly sysctlbyname: (
+    name: Uint8Array<ArrayBuffer>,
+    into: Uint8Array<ArrayBuffer>,
+    length: BigUint64Array<ArrayBuffer>,
+    value: null,
+    valueLength: bigint,
   ) => number;
 }
 
@@ -58,6 +69,15 @@ export class MacProcesses implements ProcessTable {
     return `${view.getBigUint64(SECONDS_AT, true)}.${view.getBigUint64(MICROSECONDS_AT, true)}`;
   }
 
+  /** Names the boot of the machine. Throws Error if the system does not say it. */
+  boot(): string {
+    const into = new Uint8Array(BOOT_BYTES), length = new BigUint64Array([BigInt(BOOT_BYTES)]);
+    const failed = this.#libproc.sysctlbyname(BOOT, into, length, null, 0n) !== 0;
+    const text = new TextDecoder().decode(into.subarray(0, Number(length[0] ?? 0n))).replace(/\0.*$/s, "");
+    if (failed || text === "") throw new Error("Cannot name this start of the system: kern.bootsessionuuid is missing");
+    return text;
+  }
+
   signal(pid: number, name: Deno.Signal): void {
     try {
       Deno.kill(pid, name);
@@ -80,6 +100,7 @@ function openLibProc(): LibProc {
   return Deno.dlopen("/usr/lib/libSystem.B.dylib", {
     proc_listpids: { parameters: ["u32", "u32", "buffer", "i32"], result: "i32" },
     proc_pidinfo: { parameters: ["i32", "i32", "u64", "buffer", "i32"], result: "i32" },
+    sysctlbyname: { parameters: ["buffer", "buffer", "buffer", "pointer", "usize"], result: "i32" },
   }).symbols;
 }
 

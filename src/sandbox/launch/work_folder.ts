@@ -2,13 +2,21 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { ConfigError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
-import { Libc } from "../confine/libc.ts";
 import { FOLDER_PREFIX } from "./first_child.ts";
 
 /** A folder that was just created is not locked yet. */
 const LEFTOVER_MS = 60_000;
-const FLOCK = { x86_64: 73, aarch64: 32 }[Deno.build.arch];
-const LOCK_EX_NB = 0b110n;
+/** The C library, and its functions for locks of folders, which Windows does not have. */
+const LIBRARY: Partial<Record<typeof Deno.build.os, string>> = {
+  linux: "libc.so.6",
+  darwin: "/usr/lib/libSystem.B.dylib",
+};
+const LOCKS = {
+  open: { parameters: ["buffer", "i32"], result: "i32" },
+  flock: { parameters: ["i32", "i32"], result: "i32" },
+  close: { parameters: ["i32"], result: "i32" },
+} as const;
+const O_RDONLY = 0, LOCK_EX_NB = 0b110;
 
 /** An empty folder for one child, readable only by its owner. It is locked while this process runs. The kernel releases
  * the lock with the process, and the lock works across containers that share the folder, where process ids mislead. */
@@ -85,12 +93,13 @@ function isLeftover(path: string): boolean {
 
 /** Throws if that cannot be determined. */
 function isLocked(path: string): boolean {
-  const libc = new Libc();
-  const folder = libc.open(path);
+  const library = Deno.dlopen(LIBRARY[Deno.build.os] ?? "", LOCKS);
+  const { open, flock, close } = library.symbols;
+  const folder = open(new TextEncoder().encode(`${path}\0`), O_RDONLY);
   try {
-    return folder < 0 || libc.syscall(FLOCK, [BigInt(folder), LOCK_EX_NB]) !== 0;
+    return folder < 0 || flock(folder, LOCK_EX_NB) !== 0;
   } finally {
-    if (folder >= 0) libc.closeDescriptor(folder);
-    libc.close();
+    if (folder >= 0) close(folder);
+    library.close();
   }
 }

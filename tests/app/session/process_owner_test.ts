@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runPermitted } from "../../helpers/run_permitted.ts";
-import { isAlive, ownSession, thisProcess } from "../../../src/app/session/process_owner.ts";
+import { isAlive, macFacts, ownSession, OwnProcess, thisProcess } from "../../../src/app/session/process_owner.ts";
 
 const LINUX = Deno.build.os === "linux";
 
@@ -99,4 +99,27 @@ Deno.test({
     );
     assert.equal(stdout, `${expected}\n`, stderr);
   },
+});
+
+Deno.test("OwnProcess on macOS tells a process from a later one with its id, and this boot from others", () => {
+  const started = new Map([[Deno.pid, "10.1"], [700, "20.2"]]);
+  const machine = { boot: () => "BOOT-1", started: (pid: number) => started.get(pid) ?? null };
+  const self = new OwnProcess(macFacts(() => machine));
+  assert.deepEqual([self.owner.space, self.owner.started], ["BOOT-1", "10.1"]);
+  const other = { ...self.owner, pid: 700, started: "20.2" };
+  assert.equal(self.isAlive(other), true);
+  assert.equal(self.isAlive({ ...other, started: "19.9" }), false, "another process with its id");
+  assert.equal(self.isAlive({ ...other, pid: 2 ** 30 }), false, "no such process");
+  assert.equal(self.isAlive({ ...other, pid: 1 }), true, "of another user: nothing is said of it");
+  assert.equal(self.isAlive({ ...other, space: "BOOT-0" }), null);
+});
+
+Deno.test("OwnProcess has a name of its own where the system says nothing", () => {
+  const silent = () => new OwnProcess(macFacts(() => {
+    throw new Error("no such library");
+  }));
+  const [one, other] = [silent(), silent()];
+  assert.notEqual(one.owner.space, other.owner.space);
+  assert.equal(one.owner.started, "");
+  assert.equal(one.isAlive(other.owner), null);
 });

@@ -77,6 +77,7 @@ Deno.test("ProcessTree spares a process that got the id of one of its own, and w
 });
 
 Deno.test("MacProcesses reads the structures of libproc", () => {
+  let hasBoot = true;
   const ids = Array.from({ length: 300 }, (_, at) => at + 1);
   const libproc: LibProc = {
     proc_listpids: (kind, id, into, bytes) => {
@@ -95,6 +96,12 @@ Deno.test("MacProcesses reads the structures of libproc", () => {
       view.setBigUint64(128, 250n, true);
       return 136;
     },
+    sysctlbyname: (name, into, length, value, valueLength) => {
+      assert.deepEqual([new TextDecoder().decode(name), value, valueLength], ["kern.bootsessionuuid\0", null, 0n]);
+      if (!hasBoot) return -1;
+      length[0] = BigInt(new TextEncoder().encodeInto("0A1B-2C3D\0", into).written);
+      return 0;
+    },
   };
   const processes = new MacProcesses(libproc);
   assert.deepEqual(processes.children(100), ids.slice(1), "the list that was cut is read again");
@@ -102,4 +109,7 @@ Deno.test("MacProcesses reads the structures of libproc", () => {
   assert.equal(processes.started(4), "1700000000.250");
   assert.equal(processes.started(5), null, "no process");
   assert.equal(processes.started(6), null, "one that has ended");
+  assert.equal(processes.boot(), "0A1B-2C3D");
+  hasBoot = false;
+  assert.throws(() => processes.boot(), /Cannot name this start of the system/);
 });
