@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
-import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { renameOver } from "./rename_over.ts";
 
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode` only
  * its owner can read it. The folder must exist. */
@@ -15,7 +16,7 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
     } finally {
       await file.close();
     }
-    await rename(fresh, path);
+    await renameOver(fresh, path);
   } catch (error) {
     await rm(fresh, { force: true }).catch(() => {});
     throw error;

@@ -21,3 +21,12 @@ export function openAlone(path: string): DatabaseSync | null {
 export function notAlone(action: string, path: string): StoreError {
   return new StoreError(`Cannot ${action} ${path}: another process is using it, end that and try again`, "busy");
 }
+
+/** A function that closes a database the first time it is called: before its file is replaced where the system asks for
+ * that, and afterwards elsewhere. */
+export function closeOnce(db: DatabaseSync): () => void {
+  const open = new Set([db]);
+  return () => {
+    if (open.delete(db)) db.close();
+  };
+}

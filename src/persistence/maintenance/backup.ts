@@ -1,8 +1,9 @@
-import { link, rename, rm, stat } from "node:fs/promises";
+import { link, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { BackupReport } from "../../domain/records/database_maintenance.ts";
 import { UsageError } from "../../domain/errors.ts";
+import { renameOver } from "../../domain/kit/rename_over.ts";
 import { ensureFolder } from "../../domain/kit/replace_file.ts";
 import { copyDatabase } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
@@ -48,7 +49,7 @@ async function appear(partial: string, goal: string): Promise<void> {
       await rm(partial, { force: true });
       throw taken(goal);
     }
-    await rename(partial, goal);
+    await renameOver(partial, goal);
   }
 }
 

@@ -4,8 +4,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseRestoreReport } from "../../domain/records/database_maintenance.ts";
 import { StoreError, UsageError } from "../../domain/errors.ts";
+import { renameOver } from "../../domain/kit/rename_over.ts";
 import { ensureFolder } from "../../domain/kit/replace_file.ts";
-import { notAlone, openAlone } from "./alone.ts";
+import { closeOnce, notAlone, openAlone } from "./alone.ts";
 import { exists } from "./backup.ts";
 import { copyDatabase, modeOf } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
@@ -57,22 +58,23 @@ async function replace(
 ): Promise<string | null> {
   if (!await exists(path)) {
     await dropLog(path);
-    await rename(partial, path);
+    await renameOver(partial, path);
     return null;
   }
   const lock = lockAlone(path);
+  const release = lock === null ? () => {} : closeOnce(lock);
   try {
-    await rename(path, aside);
+    await renameOver(path, aside, { release });
     // Only a file that is too damaged to be opened still has a log; the log moves with it.
     for (const end of ["-wal", "-shm"]) await rename(`${path}${end}`, `${aside}${end}`).catch(() => undefined);
-    await rename(partial, path).catch(async (error: unknown) => {
-      await rename(aside, path);
+    await renameOver(partial, path).catch(async (error: unknown) => {
+      await renameOver(aside, path);
       throw error;
     });
     if (lock) await sleep(NEWCOMER_MS);
     return aside;
   } finally {
-    lock?.close();
+    release();
   }
 }
 

@@ -1,7 +1,8 @@
-import { rename, rm, stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { renameOver } from "../../domain/kit/rename_over.ts";
 import type { VacuumReport } from "../../domain/records/database_maintenance.ts";
-import { notAlone, openAlone } from "./alone.ts";
+import { closeOnce, notAlone, openAlone } from "./alone.ts";
 import { modeOf, writeFresh } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
 import { rebuild } from "./rebuild.ts";
@@ -19,6 +20,7 @@ export async function vacuumDatabase(path: string): Promise<VacuumReport> {
   opened.close();
   const db = openAlone(path);
   if (db === null) throw notAlone("vacuum", path);
+  const close = closeOnce(db);
   const partial = `${path}.vacuuming`;
   try {
     refuseDamaged(db, { doing: `vacuum ${path}`, path, version });
@@ -27,11 +29,11 @@ export async function vacuumDatabase(path: string): Promise<VacuumReport> {
     removeUnused(db);
     const { size: bytesBefore } = await stat(path);
     await writeFresh(partial, { like: path, mode: await modeOf(path) }, () => rebuild(db, partial));
-    await rename(partial, path);
+    await renameOver(partial, path, { release: close });
     await sleep(NEWCOMER_MS);
     return { bytesBefore, bytesAfter: (await stat(path)).size, ms: performance.now() - start };
   } finally {
     for (const end of ["", "-journal"]) await rm(`${partial}${end}`, { force: true });
-    db.close();
+    close();
   }
 }

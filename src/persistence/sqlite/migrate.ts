@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { rename } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
+import { renameOver } from "../../domain/kit/rename_over.ts";
 import { addChecksums, addToChecksums } from "./add_checksums.ts";
 import { copyDatabase } from "./copy_database.ts";
 import { isBusy } from "./error_kinds.ts";
@@ -145,7 +145,7 @@ async function keepCopy(path: string, version: number): Promise<void> {
   } finally {
     reader.close();
   }
-  await rename(partial, target);
+  await renameOver(partial, target);
 }
 
 function checksum(file: MigrationFile): string {
