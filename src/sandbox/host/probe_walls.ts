@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { NO_GRANTS } from "../grants.ts";
 import { openSandbox } from "./open_sandbox.ts";
 import { missingWalls, type WallName } from "../missing_walls.ts";
@@ -15,7 +16,7 @@ interface Probe {
   /** Which walls are in place during the test. */
   readonly walls: NonNullable<Parameters<typeof openSandbox>[1]>["walls"];
   /** Evaluates to a list of the attempts that succeeded. */
-  readonly code: (secret: string, options: { readonly carried: boolean }) => string;
+  readonly code: (secret: string, options: { readonly carried: boolean; readonly targets: ProbeTargets }) => string;
   readonly text: (sandbox: Sandbox) => string;
   readonly fix: string;
 }
@@ -28,13 +29,34 @@ const attempts = (list: Readonly<Record<string, string>>): string =>
     Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
   }\nthrough`;
 
+/** An attempt on something that does not exist would count as blocked. */
+export interface ProbeTargets {
+  readonly file: string;
+  readonly folder: string;
+  readonly program: string;
+}
+
+/** What machines of a system have. A container may have only the program itself. */
+export function probeTargets(os: typeof Deno.build.os, exists: (path: string) => boolean = existsSync): ProbeTargets {
+  const first = (...paths: readonly string[]): string => [...paths, Deno.execPath()].find(exists) ?? paths[0] ?? "";
+  if (os === "windows") {
+    const system = "C:\\Windows";
+    return {
+      file: first(`${system}\\win.ini`),
+      folder: `${system}\\Temp`,
+      program: first(`${system}\\System32\\whoami.exe`),
+    };
+  }
+  return { file: first("/etc/passwd"), folder: "/tmp", program: first("/bin/true", "/usr/bin/true") };
+}
+
 /** A launcher may run the child where the secret does not exist: a file that every system has replaces it there. */
-const FILES = (secret: string): Readonly<Record<string, string>> => ({
+const FILES = (secret: string, { file, folder }: ProbeTargets): Readonly<Record<string, string>> => ({
   "read a file": `Deno.readTextFileSync(${JSON.stringify(secret)})`,
-  "read a file of the system": `Deno.readTextFileSync("/etc/passwd")`,
+  "read a file of the system": `Deno.readTextFileSync(${JSON.stringify(file)})`,
   "write a file": `(Deno.writeTextFileSync(${JSON.stringify(`${secret}.new`)}, "x"), true)`,
   "write into the temporary folder":
-    `(Deno.removeSync(Deno.makeTempFileSync({ dir: "/tmp", prefix: "vis-probe-" })), true)`,
+    `(Deno.removeSync(Deno.makeTempFileSync({ dir: ${JSON.stringify(folder)}, prefix: "vis-probe-" })), true)`,
   "open a port": `(Deno.listen({ port: 0, hostname: "127.0.0.1" }).close(), true)`,
 });
 
@@ -54,7 +76,13 @@ const PROBES: readonly Probe[] = [
   {
     wall: "permissions",
     walls: { ...OFF, permissions: true },
-    code: (secret) => attempts({ ...FILES(secret), "start a process": `new Deno.Command("/bin/true").outputSync()` }),
+    code: (secret, { targets }) =>
+      attempts({
+        ...FILES(secret, targets),
+        "start a process": `new Deno.Command(${
+          JSON.stringify(targets.program)
+        }, { args: ["--version"] }).outputSync()`,
+      }),
     text: () => "the worker has no Deno permission",
     fix: "This is a defect: report it with the output of vis version",
   },
@@ -79,8 +107,8 @@ const PROBES: readonly Probe[] = [
     wall: "kernel",
     // With the limits: they set no_new_privs, without which a process of an ordinary user cannot confine itself.
     walls: { ...OFF, limits: true, landlock: true, seccomp: true },
-    code: (secret) =>
-      attempts({ ...FILES(secret), "look at a file": `Deno.statSync(${JSON.stringify(secret)}).size > 0` }),
+    code: (secret, { targets }) =>
+      attempts({ ...FILES(secret, targets), "look at a file": `Deno.statSync(${JSON.stringify(secret)}).size > 0` }),
     text: ({ walls: { kernel, failed } }) =>
       [
         `Landlock ABI ${kernel.landlock} and a list of allowed system calls`,
@@ -96,6 +124,8 @@ export interface ProbeOptions {
   readonly launcher?: readonly string[];
   /** Ends the children; the probe then rejects with its reason, after everything is cleaned up. */
   readonly signal?: AbortSignal | undefined;
+  /** What is tried, if not what this system has. */
+  readonly targets?: ProbeTargets;
   /** Where the secret is written; by default the temporary folder. */
   readonly folderRoot?: string;
 }
@@ -127,7 +157,7 @@ export async function probeWalls(options: ProbeOptions = {}): Promise<readonly W
 async function tryWall(
   { wall, walls, code, text, fix }: Probe,
   secret: string,
-  { launcher = [], signal, folderRoot }: ProbeOptions,
+  { launcher = [], signal, folderRoot, targets = known(launcher) }: ProbeOptions,
 ): Promise<WallProbe> {
   const sandbox = await openSandbox({
     functions: [],
@@ -140,15 +170,31 @@ async function tryWall(
   }, { walls: walls ?? {}, ...(folderRoot === undefined ? {} : { folderRoot }) });
   try {
     const carried = launcher.length > 0;
-    const report = await sandbox.run({ code: code(secret, { carried }), iteration: 1, index: 0, deadlineMs: 5_000 });
+    const missing = carried ? "" : missingTarget(targets);
+    const program = code(secret, { carried, targets });
+    const report = await sandbox.run({ code: program, iteration: 1, index: 0, deadlineMs: 5_000 });
     const through = throughOf(report);
     const stands = wall !== "kernel" && wall !== "process" || missingWalls(sandbox.walls, [wall]).length === 0;
-    const why = through === "" ? sandbox.walls.failed.join("; ") : `got through: ${through}`;
-    const holds = through === "" && stands;
+    const why = through !== ""
+      ? `got through: ${through}`
+      : missing !== ""
+      ? `not tried: ${missing} does not exist here`
+      : sandbox.walls.failed.join("; ");
+    const holds = through === "" && missing === "" && stands;
     return { wall, holds, found: { text: holds ? text(sandbox) : why, fix } };
   } finally {
     await sandbox.close();
   }
+}
+
+/** A launcher may have its own files, which cannot be seen from here. */
+function known(launcher: readonly string[]): ProbeTargets {
+  return probeTargets(Deno.build.os, launcher.length > 0 ? () => true : existsSync);
+}
+
+/** "" if all of them exist. */
+function missingTarget({ file, folder, program }: ProbeTargets): string {
+  return [file, folder, program].find((path) => !existsSync(path)) ?? "";
 }
 
 /** The successful attempts, as text; "" if there were none. A child that died in the attempt let nothing through. */

@@ -8,9 +8,15 @@ export interface ChildProgram {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Contains nothing from this process: no path, no key, no locale. A folder that cannot be created prevents a Deno
- * cache. */
-const ENVIRONMENT = { DENO_DIR: "/dev/null/deno", NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", TZ: "UTC" };
+const ENVIRONMENT = { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", TZ: "UTC" };
+
+/** Contains nothing from this process: no path, no key, no locale. A folder below a device cannot be created, which
+ * prevents a Deno cache. Sockets and random numbers of Windows need its folder. */
+export function childEnvironment(os: typeof Deno.build.os): Readonly<Record<string, string>> {
+  return os === "windows"
+    ? { ...ENVIRONMENT, DENO_DIR: "\\\\.\\NUL\\deno", SystemRoot: "C:\\Windows" }
+    : { ...ENVIRONMENT, DENO_DIR: "/dev/null/deno" };
+}
 
 /** Starts the process of a child in its folder. */
 export function startChild({ path, args, env }: ChildProgram, folder: string): Deno.ChildProcess {
@@ -18,7 +24,7 @@ export function startChild({ path, args, env }: ChildProgram, folder: string): D
     args: [...args],
     cwd: folder,
     clearEnv: true,
-    env: { ...ENVIRONMENT, ...env },
+    env: { ...childEnvironment(Deno.build.os), ...env },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { probeWalls } from "../../../src/sandbox/host/probe_walls.ts";
+import { probeTargets, probeWalls } from "../../../src/sandbox/host/probe_walls.ts";
 
 const ignore = Deno.build.os !== "linux";
 
@@ -64,3 +64,22 @@ Deno.test(
       assert.deepEqual(probes.map(({ holds }) => holds), own.map(({ holds }) => holds));
     }),
 );
+
+Deno.test("probeTargets() exist on this system, and elsewhere as that has them", () => {
+  for (const [what, path] of Object.entries(probeTargets(Deno.build.os))) assert.ok(existsSync(path), `${what}: ${path}`);
+  const having = (...paths: readonly string[]) => (path: string): boolean => paths.includes(path);
+  const program = Deno.execPath();
+  assert.equal(probeTargets("darwin", having("/usr/bin/true", program)).program, "/usr/bin/true");
+  const image = probeTargets("linux", having(program));
+  assert.deepEqual([image.file, image.program], [program, program]);
+  assert.equal(probeTargets("windows", having("C:\\Windows\\win.ini")).file, "C:\\Windows\\win.ini");
+  assert.equal(probeTargets("linux", () => false).program, "/bin/true", "which is then missing");
+});
+
+Deno.test("probeWalls() counts no wall whose target does not exist", { ignore }, () =>
+  withFolder(async (folderRoot) => {
+    const targets = { ...probeTargets("linux"), file: "/no/such/file" };
+    const permissions = (await probeWalls({ folderRoot, targets })).find(({ wall }) => wall === "permissions");
+    assert.equal(permissions?.holds, false);
+    assert.equal(permissions?.found.text, `not tried: ${targets.file} does not exist here`);
+  }));

@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import { win32 } from "node:path";
+import { childEnvironment } from "../../../src/sandbox/launch/start_child.ts";
+
+Deno.test("childEnvironment() has no cache, and what a system needs", () => {
+  const { DENO_DIR: unix, ...rest } = childEnvironment("linux");
+  assert.deepEqual([unix, childEnvironment("darwin")["DENO_DIR"]], ["/dev/null/deno", "/dev/null/deno"]);
+  const { DENO_DIR: windows = "", SystemRoot, ...others } = childEnvironment("windows");
+  assert.deepEqual(others, rest);
+  assert.equal(SystemRoot, "C:\\Windows");
+  assert.ok(win32.isAbsolute(windows), "not below the current folder");
+  assert.match(windows, /^\\\\\.\\NUL\\/);
+});
