@@ -7,7 +7,7 @@ const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
 /** Whether git is installed and the machine has a wall for it. */
 export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
-  if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") return false;
+  if (Deno.build.os !== "linux") return false;
   return programs.some((path) => existsSync(path)); // Deno.statSync would make an error for a missing one
 }
 

@@ -2,7 +2,7 @@ import { REAL_CLOCK } from "../domain/kit/clock.ts";
 import { Libc } from "../sandbox/confine/libc.ts";
 import { descendants, messageQueueLimit, type ProcessFacts } from "./_process_table.ts";
 
-const PR_SET_CHILD_SUBREAPER = 36, WAIT4 = 61, WNOHANG = 1n; // x86-64
+const PR_SET_CHILD_SUBREAPER = 36, WNOHANG = 1n;
 /** Below the kernel's default of 819 200, so that a lower limit identifies our processes. */
 const FIRST_TAG = 600_000, LAST_TAG = 800_000;
 const ROUNDS = 400, PAUSE_MS = 5;
@@ -145,7 +145,7 @@ export class Reaper {
 
   /** Waits by number only: waiting for any child would also reap the runtime's own. */
   #bury(pid: number): void {
-    this.#libc.syscall(WAIT4, [BigInt(pid), 0n, WNOHANG, 0n]);
+    this.#libc.call("wait4", [BigInt(pid), 0n, WNOHANG, 0n]);
   }
 }
 

@@ -1,10 +1,7 @@
 import { setImmediate } from "node:timers";
+import type { CommonCall } from "../sandbox/confine/call_numbers.ts";
 import { Libc } from "../sandbox/confine/libc.ts";
 
-const CALLS = {
-  x86_64: { openat: 257, unlinkat: 263, renameat2: 316, fchmodat: 268, getdents64: 217, statx: 332 },
-  aarch64: { openat: 56, unlinkat: 35, renameat2: 276, fchmodat: 53, getdents64: 61, statx: 291 },
-}[Deno.build.arch];
 const isArm = Deno.build.arch === "aarch64";
 const AT_FDCWD = BigInt.asUintN(64, -100n), AT_REMOVEDIR = 0x200n;
 const O_DIRECTORY = isArm ? 0o40000n : 0o200000n, O_NOFOLLOW = isArm ? 0o100000n : 0o400000n;
@@ -205,7 +202,7 @@ class Folders {
   }
 
   open(folder: number | bigint, name: Bytes): number | null {
-    const at = this.#call(CALLS.openat, folder, [this.#libc.address(name), OPEN_FOLDER]);
+    const at = this.#call("openat", folder, [this.#libc.address(name), OPEN_FOLDER]);
     return at < 0 ? null : at;
   }
 
@@ -213,7 +210,7 @@ class Folders {
   *entries(folder: number): Generator<Entry> {
     const bytes = new Uint8Array(LIST_BYTES);
     const view = new DataView(bytes.buffer);
-    const next = (): number => this.#call(CALLS.getdents64, folder, [this.#libc.address(bytes), BigInt(LIST_BYTES)]);
+    const next = (): number => this.#call("getdents64", folder, [this.#libc.address(bytes), BigInt(LIST_BYTES)]);
     for (let length = next(); length > 0; length = next()) {
       for (let at = 0; at < length; at += view.getUint16(at + LENGTH_AT, true)) {
         const name = bytes.subarray(at + NAME_AT, bytes.indexOf(0, at + NAME_AT) + 1);
@@ -226,32 +223,32 @@ class Folders {
   stamp(path: Bytes): string | null {
     const into = new Uint8Array(STATX_BYTES);
     const address = [this.#libc.address(path), AT_SYMLINK_NOFOLLOW, STATX_BASIC, this.#libc.address(into)] as const;
-    if (this.#call(CALLS.statx, AT_FDCWD, address) !== 0) return null;
+    if (this.#call("statx", AT_FDCWD, address) !== 0) return null;
     const stat = new DataView(into.buffer);
     const time = (at: number): string => `${stat.getBigInt64(at, true)}.${stat.getUint32(at + 8, true)}`;
     return `${stat.getBigUint64(INODE_AT, true)} ${time(CHANGED_AT)} ${time(MODIFIED_AT)}`;
   }
 
   remove(folder: number, name: Bytes, flags: bigint): boolean {
-    return this.#call(CALLS.unlinkat, folder, [this.#libc.address(name), flags]) === 0;
+    return this.#call("unlinkat", folder, [this.#libc.address(name), flags]) === 0;
   }
 
   /** Lets its owner read and change a folder. */
   unlock(folder: number, name: Bytes): void {
-    this.#call(CALLS.fchmodat, folder, [this.#libc.address(name), OWNER_ALL]);
+    this.#call("fchmodat", folder, [this.#libc.address(name), OWNER_ALL]);
   }
 
   move(folder: number, name: Bytes, { to, as }: { readonly to: number; readonly as: Bytes }): boolean {
     const args = [this.#libc.address(name), BigInt(to), this.#libc.address(as)] as const;
-    return this.#call(CALLS.renameat2, folder, args) === 0;
+    return this.#call("renameat2", folder, args) === 0;
   }
 
   close(folder: number): void {
     this.#libc.closeDescriptor(folder);
   }
 
-  #call(number: number, folder: number | bigint, rest: readonly [bigint?, bigint?, bigint?, bigint?]): number {
-    return this.#libc.syscall(number, [BigInt.asUintN(64, BigInt(folder)), ...rest]);
+  #call(name: CommonCall, folder: number | bigint, rest: readonly [bigint?, bigint?, bigint?, bigint?]): number {
+    return this.#libc.call(name, [BigInt.asUintN(64, BigInt(folder)), ...rest]);
   }
 }
 

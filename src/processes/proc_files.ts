@@ -1,8 +1,6 @@
 import { Libc } from "../sandbox/confine/libc.ts";
 
-const OPENAT = 257, WRITE = 1, GETDENTS64 = 217, SHUTDOWN = 48; // x86-64
 const BOTH_ENDS = 2n;
-const READLINKAT = { x86_64: 267, aarch64: 78 }[Deno.build.arch];
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_WRONLY_CLOEXEC = 0o2000001n;
 const MAX_BYTES = 8_192, MAX_LINK = 256, ENTRIES = 32_768;
 /** Offsets in a directory entry: its length, and where its name begins. */
@@ -37,7 +35,7 @@ class ProcFiles {
     const libc = this.#library();
     const name = new TextEncoder().encode(`${path}\0`);
     const into = new Uint8Array(MAX_LINK);
-    const length = libc.syscall(READLINKAT, [AT_FDCWD, libc.address(name), libc.address(into), BigInt(MAX_LINK)]);
+    const length = libc.call("readlinkat", [AT_FDCWD, libc.address(name), libc.address(into), BigInt(MAX_LINK)]);
     if (length < 0) throw new Error(`Cannot read the link ${path}: errno ${libc.errno()}`);
     return new TextDecoder().decode(into.subarray(0, length));
   }
@@ -46,10 +44,10 @@ class ProcFiles {
   write(path: string, text: string): void {
     const libc = this.#library();
     const name = new TextEncoder().encode(`${path}\0`);
-    const descriptor = libc.syscall(OPENAT, [AT_FDCWD, libc.address(name), O_WRONLY_CLOEXEC]);
+    const descriptor = libc.call("openat", [AT_FDCWD, libc.address(name), O_WRONLY_CLOEXEC]);
     if (descriptor < 0) return;
     const bytes = new TextEncoder().encode(text);
-    libc.syscall(WRITE, [BigInt(descriptor), libc.address(bytes), BigInt(bytes.length)]);
+    libc.call("write", [BigInt(descriptor), libc.address(bytes), BigInt(bytes.length)]);
     libc.closeDescriptor(descriptor);
   }
 
@@ -67,7 +65,7 @@ class ProcFiles {
   endSockets(inodes: ReadonlySet<string>): void {
     for (const descriptor of this.#numbersIn("/proc/self/fd")) {
       const [, inode = ""] = /^socket:\[(\d+)\]/.exec(this.#linkOf(descriptor)) ?? [];
-      if (inodes.has(inode)) this.#library().syscall(SHUTDOWN, [BigInt(descriptor), BOTH_ENDS]);
+      if (inodes.has(inode)) this.#library().call("shutdown", [BigInt(descriptor), BOTH_ENDS]);
     }
   }
 
@@ -88,7 +86,7 @@ class ProcFiles {
     const bytes = new Uint8Array(ENTRIES);
     const into = libc.address(bytes);
     const view = new DataView(bytes.buffer);
-    const next = (): number => libc.syscall(GETDENTS64, [BigInt(descriptor), into, BigInt(ENTRIES)]);
+    const next = (): number => libc.call("getdents64", [BigInt(descriptor), into, BigInt(ENTRIES)]);
     for (let length = next(); length > 0; length = next()) {
       for (let at = 0; at < length; at += view.getUint16(at + LENGTH_AT, true)) {
         const pid = numberAt(bytes, at + NAME_AT);

@@ -4,6 +4,7 @@ import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.t
 import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import { createLog } from "../logging/log.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
+import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
 import { execProgram, launched } from "../sandbox/launch/program.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { ConfinedProcess, NoPrivateMounts, NoPrivateNetwork } from "./_confined_process.ts";
@@ -205,8 +206,10 @@ export class ProcessWall {
   }
 
   async #find(): Promise<OpenFolders> {
-    if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") {
-      throw new Error(`Cannot run commands: their wall requires Linux on x86-64, and this is ${Deno.build.target}`);
+    if (!hasCallNumbers) {
+      throw new Error(
+        `Cannot run commands: their wall requires Linux on x86-64 or arm64, and this is ${Deno.build.target}`,
+      );
     }
     const missing = await landlockFault();
     if (missing !== null) throw new Error(`Cannot run commands: their wall requires Landlock, ${missing}`);

@@ -8,8 +8,8 @@ const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 /** The connections of this process; null where the system has no table of them. Since 2.8 Deno does not abort the signal
  * of a request whose body arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
 export function ownConnections(
-  { os, arch, version }: { readonly os: string; readonly arch: string; readonly version: string } = {
-    ...Deno.build,
+  { os, version }: { readonly os: string; readonly version: string } = {
+    os: Deno.build.os,
     version: Deno.version.deno,
   },
 ): OwnConnections | null {
@@ -21,7 +21,7 @@ export function ownConnections(
       proc = PROC;
       return TABLES.map((path) => wholeOf(path, PROC)).join("\n");
     },
-    end: arch === "x86_64" ? (inodes) => proc?.endSockets(inodes) : null,
+    end: (inodes) => proc?.endSockets(inodes),
     missesLeaving: runtimeSince("2.8.0", version),
   };
 }

@@ -1,8 +1,9 @@
 import type { KernelAccess } from "./access.ts";
+import type { CallName } from "./call_numbers.ts";
 
 /** Allowed if every check holds. Only the low 32 bits of a number count, as in the kernel for arguments of type int. */
 export interface GuardedCall {
-  readonly number: number;
+  readonly name: CallName;
   readonly checks: readonly {
     readonly index: number;
     readonly oneOf?: readonly number[];
@@ -28,58 +29,58 @@ const EINVAL = 22;
 
 /** Whatever is granted; `pid` is the child's own. */
 const always = (pid: number): readonly GuardedCall[] => [
-  { number: 56, checks: [{ index: 0, some: CLONE_THREAD }] }, // clone: threads, never processes
-  { number: 234, checks: [{ index: 0, oneOf: [pid] }] }, // tgkill to this process: abort()
-  // ioctl FIONBIO, FIOCLEX, FIONCLEX: no terminal (TIOCSTI), no device.
-  { number: 16, checks: [{ index: 1, oneOf: [0x5421, 0x5451, 0x5450] }] },
-  // prctl for names of threads and of mappings; not for dumpable or the parent death signal.
-  { number: 157, checks: [{ index: 0, oneOf: [15, 16, 0x53564d41] }] },
-  { number: 302, checks: [{ index: 2 }] }, // prlimit64 with no new value: reading
-  // fcntl GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC.
-  { number: 72, checks: [{ index: 1, oneOf: [1, 2, 3, 4, 1030] }] },
-  // socketpair: tokio creates its signal pipe with it at the first deadline. A datagram pair could send to any unix
-  // socket that has a path.
-  { number: 53, checks: [{ index: 0, oneOf: [AF_UNIX] }, { index: 1, oneOf: STREAM }] },
-  // send() without an address: an address would connect a TCP socket past Landlock (fast open).
-  { number: 44, checks: [{ index: 3, none: MSG_FASTOPEN }, { index: 4 }] },
+  { name: "clone", checks: [{ index: 0, some: CLONE_THREAD }] }, // threads, never processes
+  { name: "tgkill", checks: [{ index: 0, oneOf: [pid] }] }, // this process: abort()
+  // FIONBIO, FIOCLEX, FIONCLEX: no terminal (TIOCSTI), no device.
+  { name: "ioctl", checks: [{ index: 1, oneOf: [0x5421, 0x5451, 0x5450] }] },
+  // For names of threads and of mappings; not for dumpable or the parent death signal.
+  { name: "prctl", checks: [{ index: 0, oneOf: [15, 16, 0x53564d41] }] },
+  { name: "prlimit64", checks: [{ index: 2 }] }, // no new value: reading
+  // GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC.
+  { name: "fcntl", checks: [{ index: 1, oneOf: [1, 2, 3, 4, 1030] }] },
+  // tokio creates its signal pipe with it at the first deadline. A datagram pair could send to any unix socket that has
+  // a path.
+  { name: "socketpair", checks: [{ index: 0, oneOf: [AF_UNIX] }, { index: 1, oneOf: STREAM }] },
+  // Without an address: it would connect a TCP socket past Landlock (fast open).
+  { name: "sendto", checks: [{ index: 3, none: MSG_FASTOPEN }, { index: 4 }] },
 ];
 
 const NET: readonly GuardedCall[] = [
-  // socket: TCP only. Another stream protocol (MPTCP, SCTP) would bypass Landlock's ports.
+  // TCP only. Another stream protocol (MPTCP, SCTP) would bypass Landlock's ports.
   {
-    number: 41,
+    name: "socket",
     checks: [
       { index: 0, oneOf: [AF_INET, AF_INET6] },
       { index: 1, oneOf: STREAM },
       { index: 2, oneOf: [0, IPPROTO_TCP] },
     ],
   },
-  { number: 42, checks: [] }, // connect: Landlock checks the port
-  { number: 48, checks: [] }, // shutdown
-  { number: 51, checks: [] }, // getsockname
-  { number: 52, checks: [] }, // getpeername
-  { number: 54, checks: [{ index: 1, oneOf: [IPPROTO_TCP] }, { index: 2, oneOf: TCP_OPTIONS }] }, // setsockopt
-  { number: 55, checks: [{ index: 1, oneOf: [SOL_SOCKET] }, { index: 2, oneOf: [SO_ERROR] }] }, // getsockopt
+  { name: "connect", checks: [] }, // Landlock checks the port
+  { name: "shutdown", checks: [] },
+  { name: "getsockname", checks: [] },
+  { name: "getpeername", checks: [] },
+  { name: "setsockopt", checks: [{ index: 1, oneOf: [IPPROTO_TCP] }, { index: 2, oneOf: TCP_OPTIONS }] },
+  { name: "getsockopt", checks: [{ index: 1, oneOf: [SOL_SOCKET] }, { index: 2, oneOf: [SO_ERROR] }] },
 ];
 
 const PATHS: readonly GuardedCall[] = [
-  // openat: Landlock checks the paths. No O_PATH, which Landlock does not see, and no files with set-id bits.
-  { number: 257, checks: [{ index: 2, none: O_PATH | O_TMPFILE_BIT }, { index: 3, none: SET_ID_AND_STICKY }] },
-  // readlink and readlinkat: "not a link" for everything, so that paths are used as they are and reveal nothing.
-  { number: 89, checks: [], answer: EINVAL },
-  { number: 267, checks: [], answer: EINVAL },
+  // Landlock checks the paths. No O_PATH, which Landlock does not see, and no files with set-id bits.
+  { name: "openat", checks: [{ index: 2, none: O_PATH | O_TMPFILE_BIT }, { index: 3, none: SET_ID_AND_STICKY }] },
+  // "Not a link" for everything, so that paths are used as they are and reveal nothing.
+  { name: "readlink", checks: [], answer: EINVAL },
+  { name: "readlinkat", checks: [], answer: EINVAL },
 ];
 
 const READ: readonly GuardedCall[] = [
-  { number: 217, checks: [] }, // getdents64
-  // newfstatat and statx, meant for open files. A path next to the flag is looked up too, which the filter cannot see:
-  // native code in a child with a read grant learns sizes and times of any file, but not its content.
-  { number: 262, checks: [{ index: 3, oneOf: [AT_EMPTY_PATH] }] },
-  { number: 332, checks: [{ index: 2, oneOf: [AT_EMPTY_PATH] }] },
+  { name: "getdents64", checks: [] },
+  // Meant for open files. A path next to the flag is looked up too, which the filter cannot see: native code in a child
+  // with a read grant learns sizes and times of any file, but not its content.
+  { name: "newfstatat", checks: [{ index: 3, oneOf: [AT_EMPTY_PATH] }] },
+  { name: "statx", checks: [{ index: 2, oneOf: [AT_EMPTY_PATH] }] },
 ];
 
-/** Calls of x86-64 Linux that depend on their arguments, or on the grants. None of them allows bind, listen, UDP, unlink,
- * rename, link or chmod. */
+/** Calls that depend on their arguments, or on the grants. None of them allows bind, listen, UDP, unlink, rename, link or
+ * chmod. */
 export function accessCalls(pid: number, { read, write, ports }: KernelAccess): readonly GuardedCall[] {
   return [
     ...always(pid),

@@ -1,4 +1,5 @@
 import type { KernelAccess } from "./access.ts";
+import { hasCallNumbers } from "./call_numbers.ts";
 import { landlock } from "./landlock.ts";
 import { Libc } from "./libc.ts";
 import { ProcessLimits } from "./limits.ts";
@@ -45,7 +46,7 @@ export class Confinement {
   /** Throws Error if an access cannot be restricted to what it names. */
   beforeWorker(): void {
     const { access } = this.#options;
-    if (opens(access) && (!this.#libc || Deno.build.arch !== "x86_64")) {
+    if (opens(access) && !this.#libc) {
       // Deno's permissions alone follow a link out of a granted folder and do not apply to native code.
       throw new Error(
         `Cannot grant paths or net to the sandbox on ${Deno.build.target}: the kernel wall is not tried there`,
@@ -89,8 +90,8 @@ function opens({ read, write, ports }: KernelAccess): boolean {
 }
 
 function openLibc(failed: string[]): Libc | null {
-  if (Deno.build.os !== "linux") {
-    failed.push(`process limits, Landlock, system call filter: not on ${Deno.build.os}`);
+  if (!hasCallNumbers) {
+    failed.push(`process limits, Landlock, system call filter: not on ${Deno.build.target}`);
     return null;
   }
   try {

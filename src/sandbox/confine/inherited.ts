@@ -1,6 +1,5 @@
 import type { Libc } from "./libc.ts";
 
-const GETDENTS64: Readonly<Record<string, number>> = { x86_64: 217, aarch64: 61 };
 const F_GETFD = 1, FD_CLOEXEC = 1;
 const LAST_OF_PROTOCOL = 2;
 const FOLDER = "/proc/self/fd";
@@ -11,13 +10,12 @@ const LENGTH = 16, NAME = 19;
 /** Closes inherited descriptors except the protocol's three. exec leaves open only what is not marked close-on-exec,
  * and the runtime marks everything that it opens itself. Returns what failed. */
 export function closeInherited(libc: Libc): string[] {
-  const number = GETDENTS64[Deno.build.arch];
-  const folder = number === undefined ? -1 : libc.open(FOLDER);
-  if (number === undefined || folder < 0) return [`inherited descriptors: ${FOLDER} cannot be read`];
+  const folder = libc.open(FOLDER);
+  if (folder < 0) return [`inherited descriptors: ${FOLDER} cannot be read`];
   const open: number[] = [];
   const batch = new Uint8Array(BATCH_BYTES);
   for (;;) {
-    const got = libc.syscall(number, [BigInt(folder), libc.address(batch), BigInt(BATCH_BYTES)]);
+    const got = libc.call("getdents64", [BigInt(folder), libc.address(batch), BigInt(BATCH_BYTES)]);
     if (got <= 0) break;
     open.push(...entries(batch.subarray(0, got)));
   }

@@ -1,5 +1,5 @@
+import type { Architecture } from "./call_numbers.ts";
 import type { Libc } from "./libc.ts";
-import { SECCOMP } from "./system_calls.ts";
 
 /** Classic BPF: load a word, compare it, return a verdict. */
 export const BPF = { load: 0x20, equal: 0x15, atLeast: 0x35, anyBit: 0x45, return: 0x06 } as const;
@@ -9,7 +9,8 @@ export type Operation = readonly [code: number, whenTrue: number, whenFalse: num
 const SET_MODE_FILTER = 1n, TSYNC = 1n;
 // Offsets in struct seccomp_data.
 const NUMBER = 0, ARCHITECTURE = 4;
-const AUDIT_ARCH_X86_64 = 0xc000003e;
+/** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64. */
+const AUDIT_ARCHITECTURES: Readonly<Record<Architecture, number>> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 };
 const X32_BIT = 0x40000000;
 const ENOSYS = 38;
 
@@ -18,14 +19,14 @@ export const denyWith = (errno: number): Operation => verdict(0x00050000 | errno
 /** Offset of the low 32 bits of an argument; the high ones are 4 bytes later. */
 export const argument = (index: number): number => 16 + 8 * index;
 
-/** Runs before every other check: loads the number of an x86-64 call and refuses any other kind of entry. */
-export const ENTRY: readonly Operation[] = [
+/** Runs before every other check: loads the number of a 64-bit call and refuses any other kind of entry. */
+export const entryCheck = (architecture: Architecture): readonly Operation[] => [
   [BPF.load, 0, 0, ARCHITECTURE],
-  [BPF.equal, 1, 0, AUDIT_ARCH_X86_64],
+  [BPF.equal, 1, 0, AUDIT_ARCHITECTURES[architecture]],
   verdict(VERDICT.kill), // 32-bit entry: other numbers for the same calls
   [BPF.load, 0, 0, NUMBER],
   [BPF.atLeast, 0, 1, X32_BIT],
-  denyWith(ENOSYS), // the x32 numbers, likewise
+  denyWith(ENOSYS), // the x32 numbers of x86-64, likewise
 ];
 
 /** Installs a system call filter, on all threads at once or on this one. Needs no_new_privs. Returns what could not be
@@ -35,7 +36,6 @@ export function installFilter(
   operations: readonly Operation[],
   { everyThread }: { readonly everyThread: boolean },
 ): string[] {
-  if (Deno.build.arch !== "x86_64") return [`system call filter: not tried on ${Deno.build.arch}`];
   const code = new Uint8Array(operations.length * 8);
   const view = new DataView(code.buffer);
   operations.forEach(([operation, whenTrue, whenFalse, operand], i) => {
@@ -48,7 +48,7 @@ export function installFilter(
   const headView = new DataView(head.buffer);
   headView.setUint16(0, operations.length, true);
   headView.setBigUint64(8, libc.address(code), true);
-  const result = libc.syscall(SECCOMP, [SET_MODE_FILTER, everyThread ? TSYNC : 0n, libc.address(head)]);
+  const result = libc.call("seccomp", [SET_MODE_FILTER, everyThread ? TSYNC : 0n, libc.address(head)]);
   if (result === 0) return [];
   return [
     result > 0 ? `system call filter: thread ${result} not in step` : `system call filter: errno ${libc.errno()}`,

@@ -3,8 +3,6 @@ import { type LandlockRules, rulesFor } from "./landlock_rules.ts";
 import type { Libc } from "./libc.ts";
 import { openReal } from "./open_real.ts";
 
-// The same numbers on every architecture.
-const CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446;
 const VERSION = 1n, PATH_BENEATH = 1n, NET_PORT = 2n;
 
 export interface Landlock {
@@ -19,16 +17,16 @@ export interface Landlock {
  * call filter does. For other kinds of rules, pass a function that creates them for the kernel's ABI. Throws Error for
  * an access that this kernel cannot restrict to what it names. */
 export function landlock(libc: Libc, access: KernelAccess | ((abi: number) => LandlockRules)): Landlock {
-  const abi = Math.max(libc.syscall(CREATE_RULESET, [0n, 0n, VERSION]), 0);
+  const abi = Math.max(libc.call("landlock_create_ruleset", [0n, 0n, VERSION]), 0);
   const rules = typeof access === "function" ? access(abi) : rulesFor(abi, access);
   if (rules.unsafe.length > 0) throw new Error(`Cannot grant to the sandbox: ${rules.unsafe.join(", ")}`);
   if (abi < 1) return { abi: 0, failed: ["Landlock: not in this kernel"] };
   const attributes = words(rules.handledFiles, rules.handledNet, rules.scoped);
-  const ruleset = libc.syscall(CREATE_RULESET, [libc.address(attributes), BigInt(rules.attributeBytes)]);
+  const ruleset = libc.call("landlock_create_ruleset", [libc.address(attributes), BigInt(rules.attributeBytes)]);
   if (ruleset < 0) return { abi: 0, failed: [`Landlock: no ruleset (errno ${libc.errno()})`] };
   try {
     addRules(libc, { ruleset: BigInt(ruleset), rules });
-    const result = libc.syscall(RESTRICT_SELF, [BigInt(ruleset)]);
+    const result = libc.call("landlock_restrict_self", [BigInt(ruleset)]);
     if (result !== 0) return { abi: 0, failed: [`Landlock: not enforced (errno ${libc.errno()})`] };
   } finally {
     libc.closeDescriptor(ruleset);
@@ -43,14 +41,14 @@ function addRules(libc: Libc, { ruleset, rules }: { readonly ruleset: bigint; re
     const view = new DataView(rule.buffer);
     view.setBigUint64(0, rights, true);
     view.setInt32(8, folder, true);
-    const result = libc.syscall(ADD_RULE, [ruleset, PATH_BENEATH, libc.address(rule)]);
+    const result = libc.call("landlock_add_rule", [ruleset, PATH_BENEATH, libc.address(rule)]);
     const errno = libc.errno();
     libc.closeDescriptor(folder);
     if (result !== 0) throw new Error(`Cannot grant ${path} to the sandbox: errno ${errno}`);
   }
   for (const { port, rights } of rules.ports) {
     const rule = words(rights, BigInt(port));
-    const result = libc.syscall(ADD_RULE, [ruleset, NET_PORT, libc.address(rule)]);
+    const result = libc.call("landlock_add_rule", [ruleset, NET_PORT, libc.address(rule)]);
     if (result !== 0) throw new Error(`Cannot grant port ${port} to the sandbox: errno ${libc.errno()}`);
   }
 }

@@ -1,3 +1,5 @@
+import { type CommonCall, numberOf } from "./call_numbers.ts";
+
 /** Only two functions: the runtime compiles code for each one at every start, and `syscall` can replace the others that
  * confinement needs. */
 const SYMBOLS = {
@@ -6,11 +8,6 @@ const SYMBOLS = {
   __errno_location: { parameters: [], result: "pointer" },
 } as const;
 
-/** Linux system calls whose numbers depend on the architecture. */
-const CALLS = {
-  x86_64: { close: 3, fcntl: 72, openat: 257, prctl: 157, pread64: 17, prlimit64: 302 },
-  aarch64: { close: 57, fcntl: 25, openat: 56, prctl: 167, pread64: 67, prlimit64: 261 },
-} as const;
 const AT_FDCWD = BigInt.asUintN(64, -100n);
 const O_CLOEXEC = 0o2000000n;
 
@@ -19,7 +16,6 @@ type Address = bigint;
 /** Access to the kernel through libc. Opened once and closed before the first foreign byte is read. */
 export class Libc {
   readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
-  readonly #calls = CALLS[Deno.build.arch];
 
   /** Throws if there is no glibc: other systems have no wall that could be built with it. */
   constructor() {
@@ -27,37 +23,38 @@ export class Libc {
   }
 
   prctl(option: number, value: bigint): number {
-    return this.syscall(this.#calls.prctl, [BigInt(option), value]);
+    return this.call("prctl", [BigInt(option), value]);
   }
 
   setrlimit(resource: number, value: number): number {
     const pair = new BigUint64Array([BigInt(value), BigInt(value)]);
     const limit = this.address(new Uint8Array(pair.buffer));
-    return this.syscall(this.#calls.prlimit64, [0n, BigInt(resource), limit]);
+    return this.call("prlimit64", [0n, BigInt(resource), limit]);
   }
 
   /** Like `setrlimit`, where a limit that is already lower stays: only a privileged process can raise one. */
   lowerLimit(resource: number, most: number): number {
     const found = new BigUint64Array(2); // what applies now, and how far it may be raised
     const read = [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))] as const;
-    if (this.syscall(this.#calls.prlimit64, read) < 0) return -1;
+    if (this.call("prlimit64", read) < 0) return -1;
     return this.setrlimit(resource, Number(found[1]) < most ? Number(found[1]) : most);
   }
 
-  syscall(number: number, args: readonly [bigint?, bigint?, bigint?, bigint?, bigint?]): number {
+  /** Makes a system call; returns what it returns, or -1 on failure. */
+  call(name: CommonCall, args: readonly [bigint?, bigint?, bigint?, bigint?, bigint?]): number {
     const [a = 0n, b = 0n, c = 0n, d = 0n, e = 0n] = args;
-    return Number(this.#library.symbols.syscall(BigInt(number), a, b, c, d, e));
+    return Number(this.#library.symbols.syscall(BigInt(numberOf(name)), a, b, c, d, e));
   }
 
   /** Opens a path for reading; returns a descriptor, or a negative number on failure. */
   open(path: string): number {
     const name = new TextEncoder().encode(`${path}\0`);
-    return this.syscall(this.#calls.openat, [AT_FDCWD, this.address(name), O_CLOEXEC]);
+    return this.call("openat", [AT_FDCWD, this.address(name), O_CLOEXEC]);
   }
 
   /** For commands without an argument. */
   fcntl(descriptor: number, command: number): number {
-    return this.syscall(this.#calls.fcntl, [BigInt(descriptor), BigInt(command)]);
+    return this.call("fcntl", [BigInt(descriptor), BigInt(command)]);
   }
 
   readStart(descriptor: number, maxBytes: number): string {
@@ -76,11 +73,11 @@ export class Libc {
       BigInt(maxBytes),
       BigInt(offset),
     ] as const;
-    return bytes.subarray(0, Math.max(this.syscall(this.#calls.pread64, [...from]), 0));
+    return bytes.subarray(0, Math.max(this.call("pread64", [...from]), 0));
   }
 
   closeDescriptor(descriptor: number): void {
-    this.syscall(this.#calls.close, [BigInt.asUintN(64, BigInt(descriptor))]);
+    this.call("close", [BigInt.asUintN(64, BigInt(descriptor))]);
   }
 
   /** For messages alone: the runtime may have made calls of its own since, as it does where its threads wait for each

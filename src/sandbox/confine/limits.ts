@@ -8,8 +8,10 @@ const SIGKILL = 9n;
 // new ones.
 /** Deno needs about twenty; the protocol needs three. */
 const OPEN_FILES = 64;
-const PAGE_BYTES = 4096;
-const STATM = "/proc/self/statm", DATA_FIELD = 5;
+/** It has sizes in kB. `statm` counts pages, whose size differs between kernels. */
+/** The groups of the user, which may be thousands, come first. */
+const STATUS_BYTES = 1 << 20;
+const STATUS = "/proc/self/status", MAPPED = /^VmData:\s+(\d+) kB$/m;
 
 /** Binds the process to its parent and drops what no block needs. Returns what could not be set. */
 export class ProcessLimits {
@@ -33,17 +35,17 @@ export class ProcessLimits {
     ];
     // The parent died before the signal was set. Behind a launcher (0), the end of stdin shows that a moment later.
     if (parentPid !== 0 && Deno.ppid !== parentPid) Deno.exit(1);
-    this.#usage = this.#libc.open(STATM);
+    this.#usage = this.#libc.open(STATUS);
     return failed;
   }
 
   /** Call when the worker is up. V8 maps 512 MiB of writable code range per isolate, which the limit counts although no
    * page of it is used. The limit is therefore what the idle child has mapped plus `budget` bytes. */
   setMemory(budget: number): string[] {
-    const pages = Number(this.#libc.readStart(this.#usage, 256).split(" ")[DATA_FIELD]);
+    const mapped = Number(MAPPED.exec(this.#libc.readStart(this.#usage, STATUS_BYTES))?.[1]);
     this.#libc.closeDescriptor(this.#usage);
-    if (!(pages > 0)) return [`memory limit: ${STATM} cannot be read`];
-    return this.#limit("memory", RLIMIT_DATA, pages * PAGE_BYTES + budget);
+    if (!(mapped > 0)) return [`memory limit: ${STATUS} cannot be read`];
+    return this.#limit("memory", RLIMIT_DATA, mapped * 1024 + budget);
   }
 
   #limit(what: string, resource: number, value: number): string[] {

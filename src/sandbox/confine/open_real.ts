@@ -1,6 +1,5 @@
 import type { Libc } from "./libc.ts";
 
-const OPENAT2 = 437; // the same number on every architecture
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_PATH_CLOEXEC = 0o12000000n, RESOLVE_NO_SYMLINKS = 4n;
 const HOW_BYTES = 24n;
 
@@ -9,7 +8,7 @@ const HOW_BYTES = 24n;
 export function openReal(libc: Libc, path: string): number {
   const name = new TextEncoder().encode(`${path}\0`);
   const how = new Uint8Array(new BigUint64Array([O_PATH_CLOEXEC, 0n, RESOLVE_NO_SYMLINKS]).buffer);
-  const descriptor = libc.syscall(OPENAT2, [AT_FDCWD, libc.address(name), libc.address(how), HOW_BYTES]);
+  const descriptor = libc.call("openat2", [AT_FDCWD, libc.address(name), libc.address(how), HOW_BYTES]);
   if (descriptor < 0) {
     throw new Error(`Cannot grant ${path} to the sandbox: it cannot be opened (errno ${libc.errno()})`);
   }

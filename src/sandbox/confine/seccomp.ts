@@ -1,23 +1,43 @@
 import type { KernelAccess } from "./access.ts";
 import { accessCalls, type GuardedCall } from "./access_calls.ts";
-import { argument, BPF, denyWith, ENTRY, installFilter, type Operation, VERDICT, verdict } from "./install_filter.ts";
+import { type Architecture, numberOf, numbersOf } from "./call_numbers.ts";
+import {
+  argument,
+  BPF,
+  denyWith,
+  entryCheck,
+  installFilter,
+  type Operation,
+  VERDICT,
+  verdict,
+} from "./install_filter.ts";
 import type { Libc } from "./libc.ts";
-import { ALLOWED, CLONE3 } from "./system_calls.ts";
+import { ALLOWED } from "./system_calls.ts";
 
 const EPERM = 1, ENOSYS = 38;
 
 /** The allow-list as a chain of comparisons: each match returns immediately, everything else gets EPERM. */
-function program(pid: number, access: KernelAccess): Operation[] {
+export function allowedCalls(
+  { pid, access, architecture = Deno.build.arch }: {
+    readonly pid: number;
+    readonly access: KernelAccess;
+    readonly architecture?: Architecture;
+  },
+): Operation[] {
   const operations: Operation[] = [
-    ...ENTRY,
+    ...entryCheck(architecture),
     // Its flags are behind a pointer that a filter cannot read; libc falls back to clone.
-    [BPF.equal, 0, 1, CLONE3],
+    [BPF.equal, 0, 1, numberOf("clone3", architecture)],
     denyWith(ENOSYS),
   ];
-  for (const number of Object.values(ALLOWED)) operations.push([BPF.equal, 0, 1, number], verdict(VERDICT.allow));
+  for (const number of numbersOf(ALLOWED, architecture)) {
+    operations.push([BPF.equal, 0, 1, number], verdict(VERDICT.allow));
+  }
   for (const call of accessCalls(pid, access)) {
     const then = guarded(call);
-    operations.push([BPF.equal, 0, then.length, call.number], ...then);
+    for (const number of numbersOf([call.name], architecture)) {
+      operations.push([BPF.equal, 0, then.length, number], ...then);
+    }
   }
   operations.push(denyWith(EPERM));
   return operations;
@@ -43,5 +63,5 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
 /** Installs the system call filter on all threads of the process at once (TSYNC). Call it when the worker is up: its
  * bootstrap needs calls that are refused afterwards. Needs no_new_privs. Returns what could not be set. */
 export function seccomp(libc: Libc, access: KernelAccess): string[] {
-  return installFilter(libc, program(Deno.pid, access), { everyThread: true });
+  return installFilter(libc, allowedCalls({ pid: Deno.pid, access }), { everyThread: true });
 }

@@ -1,7 +1,6 @@
 import type { Libc } from "../confine/libc.ts";
 
-const EXECVE = 59, ACCESS = 21; // x86-64
-const MAY_RUN = 1n;
+const AT_FDCWD = BigInt.asUintN(64, -100n), MAY_RUN = 1n;
 const ENOENT = 2, EACCES = 13, ENOTDIR = 20, ENOEXEC = 8, E2BIG = 7;
 const WORDS: Readonly<Record<number, string>> = {
   [ENOENT]: "it does not exist, or the interpreter that it names does not",
@@ -21,10 +20,10 @@ export function becomeProgram(
   let worst = ENOENT;
   for (const path of candidates(name, env["PATH"] ?? "")) {
     const bytes = cString(path);
-    libc.syscall(EXECVE, [libc.address(bytes), args.address, variables.address]);
+    libc.call("execve", [libc.address(bytes), args.address, variables.address]);
     const errno = libc.errno();
     // Not by its number, which may be of another call.
-    const canRun = libc.syscall(ACCESS, [libc.address(bytes), MAY_RUN]) === 0;
+    const canRun = libc.call("faccessat", [AT_FDCWD, libc.address(bytes), MAY_RUN]) === 0;
     if (canRun ? errno !== ENOENT && errno !== ENOTDIR : errno === EACCES) worst = errno;
     if (canRun && ![ENOENT, ENOTDIR, EACCES].includes(errno)) break;
   }

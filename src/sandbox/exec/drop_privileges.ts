@@ -6,8 +6,6 @@ const RLIMIT_CPU = 0, RLIMIT_FSIZE = 1, RLIMIT_CORE = 4, RLIMIT_NPROC = 6, RLIMI
 const PR_SET_PDEATHSIG = 1, PR_CAPBSET_DROP = 24, PR_SET_NO_NEW_PRIVS = 38, PR_CAP_AMBIENT = 47;
 const CLEAR_ALL = 4n, SIGKILL = 9n;
 const LAST_CAPABILITY = 63;
-// x86-64, the only architecture that the filter supports.
-const RT_SIGACTION = 13, RT_SIGPROCMASK = 14, SETSID = 112, CAPSET = 126;
 const CAPABILITY_VERSION_3 = 0x20080522;
 const SIG_SETMASK = 2n, SIGNAL_BYTES = 8n, UNCATCHABLE = [9, 19], LAST_SIGNAL = 64;
 
@@ -35,8 +33,8 @@ export function dropPrivileges(libc: Libc, { limits, parentPid }: Pick<ExecPolic
     ] as const
   ) must(`limit of ${what}`, libc.lowerLimit(resource, most));
   must("limit of message queues", libc.setrlimit(RLIMIT_MSGQUEUE, limits.tag));
-  must("session", libc.syscall(SETSID, []));
-  must("capabilities", libc.syscall(CAPSET, [libc.address(capabilityHeader()), libc.address(new Uint8Array(24))]));
+  must("session", libc.call("setsid", []));
+  must("capabilities", libc.call("capset", [libc.address(capabilityHeader()), libc.address(new Uint8Array(24))]));
   resetSignals(libc);
   failed.push(...closeInherited(libc));
   return failed;
@@ -47,9 +45,9 @@ function resetSignals(libc: Libc): void {
   const nothing = new Uint8Array(32); // struct sigaction: the default, no flags, no mask
   for (let signal = 1; signal <= LAST_SIGNAL; signal++) {
     if (UNCATCHABLE.includes(signal)) continue;
-    libc.syscall(RT_SIGACTION, [BigInt(signal), libc.address(nothing), 0n, SIGNAL_BYTES]);
+    libc.call("rt_sigaction", [BigInt(signal), libc.address(nothing), 0n, SIGNAL_BYTES]);
   }
-  libc.syscall(RT_SIGPROCMASK, [SIG_SETMASK, libc.address(nothing), 0n, SIGNAL_BYTES]);
+  libc.call("rt_sigprocmask", [SIG_SETMASK, libc.address(nothing), 0n, SIGNAL_BYTES]);
 }
 
 function capabilityHeader(): Uint8Array<ArrayBuffer> {

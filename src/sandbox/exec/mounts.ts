@@ -1,10 +1,8 @@
 import { dirname } from "node:path";
+import type { CommonCall } from "../confine/call_numbers.ts";
 import type { Libc } from "../confine/libc.ts";
 import { openReal } from "../confine/open_real.ts";
 
-// x86-64, the only architecture that the filter supports.
-const CHDIR = 80, MKDIR = 83, SYMLINK = 88, MKNOD = 133, PIVOT_ROOT = 155, MOUNT = 165, UMOUNT2 = 166, UNSHARE = 272;
-const OPEN_TREE = 428, MOVE_MOUNT = 429, FACCESSAT2 = 439, MOUNT_SETATTR = 442;
 const CLONE_NEWNS = 0x20000n, CLONE_NEWIPC = 0x8000000n;
 const MS_NOSUID = 2n, MS_NODEV = 4n, MS_NOEXEC = 8n, MS_REC = 0x4000n, MS_PRIVATE = 0x40000n;
 const ATTR_RDONLY = 1n, ATTR_NOSUID = 2n, ATTR_NODEV = 4n;
@@ -30,15 +28,15 @@ export class Mounts {
 
   /** Nothing that is mounted from now on is seen by others. */
   separate(): void {
-    this.#must("unshare", UNSHARE, [CLONE_NEWNS | CLONE_NEWIPC]);
-    this.#must("make mounts private", MOUNT, [0n, this.#text("/"), 0n, MS_REC | MS_PRIVATE]);
+    this.#must("unshare", "unshare", [CLONE_NEWNS | CLONE_NEWIPC]);
+    this.#must("make mounts private", "mount", [0n, this.#text("/"), 0n, MS_REC | MS_PRIVATE]);
   }
 
   /** A descriptor of a copy of what is at a path. */
   copy(path: string): number {
     const real = openReal(this.#libc, path);
     const flags = CLONE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE;
-    const copy = this.#must(`copy ${path}`, OPEN_TREE, [BigInt(real), this.#text(""), flags]);
+    const copy = this.#must(`copy ${path}`, "open_tree", [BigInt(real), this.#text(""), flags]);
     this.#libc.closeDescriptor(real);
     return copy;
   }
@@ -46,7 +44,7 @@ export class Mounts {
   /** An empty file system in memory. */
   empty(at: string): void {
     const kind = this.#text("tmpfs");
-    this.#must("an empty one", MOUNT, [kind, this.#text(at), kind, MS_NOSUID | MS_NODEV, this.#text(EMPTY_OPTIONS)]);
+    this.#must("an empty one", "mount", [kind, this.#text(at), kind, MS_NOSUID | MS_NODEV, this.#text(EMPTY_OPTIONS)]);
   }
 
   /** The processes that this one may trace, which Landlock makes its own; false if that needs more than it has. */
@@ -54,14 +52,14 @@ export class Mounts {
     const kind = this.#text("proc");
     const flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
     const options = this.#text("hidepid=ptraceable");
-    return this.#libc.syscall(MOUNT, [kind, this.#text(at), kind, flags, options]) === 0;
+    return this.#libc.call("mount", [kind, this.#text(at), kind, flags, options]) === 0;
   }
 
   /** A folder or file that something can be placed on. */
   makePlace(path: string, folder: boolean): void {
     if (!folder) {
       this.makePlace(dirname(path), true);
-      this.#mayExist("make", path, () => this.#libc.syscall(MKNOD, [this.#text(path), REGULAR_FILE]));
+      this.#mayExist("make", path, () => this.#libc.call("mknodat", [AT_FDCWD, this.#text(path), REGULAR_FILE]));
       return;
     }
     for (let end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", end + 1)) this.#folder(path.slice(0, end));
@@ -73,7 +71,7 @@ export class Mounts {
     { at, folder, writable }: { readonly at: string; readonly folder: boolean; readonly writable: boolean },
   ): void {
     this.#setAttributes(copy, ATTR_NOSUID | (folder ? ATTR_NODEV : 0n) | (writable ? 0n : ATTR_RDONLY), AT_RECURSIVE);
-    this.#must(`place ${at}`, MOVE_MOUNT, [
+    this.#must(`place ${at}`, "move_mount", [
       BigInt(copy),
       this.#text(""),
       AT_FDCWD,
@@ -87,16 +85,16 @@ export class Mounts {
   cover(at: string, copy: number): void {
     this.#setAttributes(copy, ATTR_NOSUID | ATTR_RDONLY, 0n);
     const args = [BigInt(copy), this.#text(""), AT_FDCWD, this.#text(at), FROM_DESCRIPTOR] as const;
-    const result = this.#libc.syscall(MOVE_MOUNT, args);
+    const result = this.#libc.call("move_mount", args);
     const errno = this.#libc.errno();
     this.#libc.closeDescriptor(copy);
-    if (result === 0 || this.#libc.syscall(FACCESSAT2, [AT_FDCWD, this.#text(at), 0n, AT_NO_FOLLOW]) !== 0) return;
+    if (result === 0 || this.#libc.call("faccessat2", [AT_FDCWD, this.#text(at), 0n, AT_NO_FOLLOW]) !== 0) return;
     throw new MountFault(`hide ${at}: errno ${errno}`);
   }
 
   link(path: string, to: string): void {
     this.makePlace(dirname(path), true);
-    this.#mayExist("link", path, () => this.#libc.syscall(SYMLINK, [this.#text(to), this.#text(path)]));
+    this.#mayExist("link", path, () => this.#libc.call("symlinkat", [this.#text(to), AT_FDCWD, this.#text(path)]));
   }
 
   /** Makes a mount the root of all files, keeps it as it is, and gives up everything else. */
@@ -105,24 +103,24 @@ export class Mounts {
     this.#setAttributes(root, ATTR_RDONLY, 0n);
     this.#libc.closeDescriptor(root);
     const here = this.#text(".");
-    this.#must("go to the root", CHDIR, [this.#text(base)]);
-    this.#must("change the root", PIVOT_ROOT, [here, here]);
-    this.#must("leave the old root", UMOUNT2, [here, MNT_DETACH]);
-    this.#must("go to the folder", CHDIR, [this.#text(folder)]);
+    this.#must("go to the root", "chdir", [this.#text(base)]);
+    this.#must("change the root", "pivot_root", [here, here]);
+    this.#must("leave the old root", "umount2", [here, MNT_DETACH]);
+    this.#must("go to the folder", "chdir", [this.#text(folder)]);
   }
 
   #folder(path: string): void {
-    this.#mayExist("make", path, () => this.#libc.syscall(MKDIR, [this.#text(path), 0o755n]));
+    this.#mayExist("make", path, () => this.#libc.call("mkdirat", [AT_FDCWD, this.#text(path), 0o755n]));
   }
 
   #setAttributes(descriptor: number, attributes: bigint, flags: bigint): void {
     const set = new Uint8Array(new BigUint64Array([attributes, 0n, 0n, 0n]).buffer);
     const args = [BigInt(descriptor), this.#text(""), AT_EMPTY_PATH | flags, this.#libc.address(set)] as const;
-    this.#must("set attributes", MOUNT_SETATTR, [...args, ATTRIBUTE_BYTES]);
+    this.#must("set attributes", "mount_setattr", [...args, ATTRIBUTE_BYTES]);
   }
 
-  #must(what: string, number: number, args: Parameters<Libc["syscall"]>[1]): number {
-    const result = this.#libc.syscall(number, args);
+  #must(what: string, name: CommonCall, args: Parameters<Libc["call"]>[1]): number {
+    const result = this.#libc.call(name, args);
     if (result < 0) throw new MountFault(`${what}: errno ${this.#libc.errno()}`);
     return result;
   }
@@ -131,7 +129,7 @@ export class Mounts {
   #mayExist(what: string, path: string, make: () => number): void {
     if (make() === 0) return;
     const errno = this.#libc.errno();
-    if (this.#libc.syscall(FACCESSAT2, [AT_FDCWD, this.#text(path), 0n, AT_NO_FOLLOW]) === 0) return;
+    if (this.#libc.call("faccessat2", [AT_FDCWD, this.#text(path), 0n, AT_NO_FOLLOW]) === 0) return;
     throw new MountFault(`${what} ${path}: errno ${errno}`);
   }
 

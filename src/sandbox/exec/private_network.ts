@@ -1,9 +1,7 @@
 import type { Libc } from "../confine/libc.ts";
 import type { PrivateNetwork } from "./exec_policy.ts";
 
-// x86-64, the only architecture that the filter supports.
-const UNSHARE = 272, SETNS = 308, SOCKET = 41, IOCTL = 16, READLINK = 89;
-const CLONE_NEWNET = 0x40000000n;
+const AT_FDCWD = BigInt.asUintN(64, -100n), CLONE_NEWNET = 0x40000000n;
 const AF_INET = 2n, SOCK_DGRAM_CLOEXEC = 0o2000002n;
 const SIOCSIFFLAGS = 0x8914n, IFF_UP = 1, IFF_RUNNING = 0x40;
 /** struct ifreq: the name of an interface, and its flags behind it. */
@@ -25,7 +23,7 @@ export function enterPrivateNetwork(
 function enter(libc: Libc, to: PrivateNetwork["to"]): string {
   switch (to) {
     case "make":
-      if (libc.syscall(UNSHARE, [CLONE_NEWNET]) < 0) return "unshare";
+      if (libc.call("unshare", [CLONE_NEWNET]) < 0) return "unshare";
       return startLoopback(libc) ? "" : "start its loopback";
     case "start":
       return startLoopback(libc) ? "" : "start its loopback";
@@ -34,7 +32,7 @@ function enter(libc: Libc, to: PrivateNetwork["to"]): string {
     default: {
       const descriptor = libc.open(`/proc/${to.join}/ns/net`);
       if (descriptor < 0) return "open that of another program";
-      const joined = libc.syscall(SETNS, [BigInt(descriptor), CLONE_NEWNET]);
+      const joined = libc.call("setns", [BigInt(descriptor), CLONE_NEWNET]);
       libc.closeDescriptor(descriptor);
       return joined < 0 ? "join that of another program" : "";
     }
@@ -44,17 +42,17 @@ function enter(libc: Libc, to: PrivateNetwork["to"]): string {
 function networkName(libc: Libc): string {
   const path = new TextEncoder().encode("/proc/thread-self/ns/net\0");
   const into = new Uint8Array(MAX_LINK);
-  const length = libc.syscall(READLINK, [libc.address(path), libc.address(into), BigInt(MAX_LINK)]);
+  const length = libc.call("readlinkat", [AT_FDCWD, libc.address(path), libc.address(into), BigInt(MAX_LINK)]);
   return length < 0 ? "" : new TextDecoder().decode(into.subarray(0, length));
 }
 
 function startLoopback(libc: Libc): boolean {
-  const descriptor = libc.syscall(SOCKET, [AF_INET, SOCK_DGRAM_CLOEXEC, 0n]);
+  const descriptor = libc.call("socket", [AF_INET, SOCK_DGRAM_CLOEXEC, 0n]);
   if (descriptor < 0) return false;
   const request = new Uint8Array(IFREQ_BYTES);
   request.set(new TextEncoder().encode("lo"));
   new DataView(request.buffer).setUint16(FLAGS_AT, IFF_UP | IFF_RUNNING, true);
-  const result = libc.syscall(IOCTL, [BigInt(descriptor), SIOCSIFFLAGS, libc.address(request)]);
+  const result = libc.call("ioctl", [BigInt(descriptor), SIOCSIFFLAGS, libc.address(request)]);
   libc.closeDescriptor(descriptor);
   return result === 0;
 }

@@ -1,28 +1,89 @@
-import { argument, BPF, denyWith, ENTRY, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
+import { type Architecture, type CallName, numbersOf } from "../confine/call_numbers.ts";
+import { argument, BPF, denyWith, entryCheck, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
 import type { ProgramNetwork } from "./exec_policy.ts";
 
 const EPERM = 1, ENOSYS = 38;
 /** A jump by the operand. */
 const JUMP = 0x05;
 
-/** Calls of x86-64 Linux that are refused to every program behind the wall because they bypass Landlock. */
-const REFUSED: Readonly<Record<string, readonly number[]>> = {
-  "other processes": [101, 310, 311, 312, 438, 440], // ptrace, process_vm_*, kcmp, pidfd_getfd, process_madvise
-  "keys of the session": [248, 249, 250],
-  "io_uring, which no filter sees into": [425, 426, 427],
-  "namespaces and mounts": [155, 161, 165, 166, 272, 308, 428, 429, 430, 431, 432, 433, 442, 467],
-  "the kernel itself": [154, 169, 172, 173, 175, 176, 246, 298, 313, 320, 321, 323],
-  "watches and handles past paths": [300, 301, 304],
-  "the machine": [103, 153, 163, 164, 167, 168, 170, 171, 179, 227, 305],
+/** Calls that are refused to every program behind the wall because they bypass Landlock. */
+const REFUSED: Readonly<Record<string, readonly CallName[]>> = {
+  "other processes": ["ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise"],
+  "keys of the session": ["add_key", "request_key", "keyctl"],
+  "io_uring, which no filter sees into": ["io_uring_setup", "io_uring_enter", "io_uring_register"],
+  "namespaces and mounts": [
+    "pivot_root",
+    "chroot",
+    "mount",
+    "umount2",
+    "unshare",
+    "setns",
+    "open_tree",
+    "move_mount",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "mount_setattr",
+    "open_tree_attr",
+  ],
+  "the kernel itself": [
+    "modify_ldt",
+    "reboot",
+    "iopl",
+    "ioperm",
+    "init_module",
+    "delete_module",
+    "kexec_load",
+    "perf_event_open",
+    "finit_module",
+    "kexec_file_load",
+    "bpf",
+    "userfaultfd",
+  ],
+  "watches and handles past paths": ["fanotify_init", "fanotify_mark", "open_by_handle_at"],
+  "the machine": [
+    "syslog",
+    "vhangup",
+    "acct",
+    "settimeofday",
+    "swapon",
+    "swapoff",
+    "sethostname",
+    "setdomainname",
+    "quotactl",
+    "clock_settime",
+    "clock_adjtime",
+  ],
 };
 /** Memory and queues shared by number or name; refused where they are the machine's. */
-const SHARED = [29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220, 240, 241];
-/** Landlock confines signals from ABI 6 on. Below that, all signal calls are refused: kill, tkill, tgkill, sigqueue, by
- * pidfd. */
-const SIGNALS = [62, 200, 234, 129, 297, 424];
+const SHARED: readonly CallName[] = [
+  "shmget",
+  "shmat",
+  "shmctl",
+  "semget",
+  "semop",
+  "semctl",
+  "msgget",
+  "msgsnd",
+  "msgrcv",
+  "msgctl",
+  "semtimedop",
+  "mq_open",
+  "mq_unlink",
+];
+/** Landlock confines signals from ABI 6 on. Below that, all signal calls are refused. */
+const SIGNALS: readonly CallName[] = [
+  "kill",
+  "tkill",
+  "tgkill",
+  "rt_sigqueueinfo",
+  "rt_tgsigqueueinfo",
+  "pidfd_send_signal",
+];
 const SIGNALS_ABI = 6;
 /** Reported as missing: their arguments are behind a pointer, and libraries have a fallback. */
-const ABSENT = [435, 437]; // clone3, openat2
+const ABSENT: readonly CallName[] = ["clone3", "openat2"];
 
 interface Check {
   readonly index: number;
@@ -32,13 +93,13 @@ interface Check {
 }
 
 interface RefusedWhen {
-  readonly number: number;
+  readonly name: CallName;
   /** Refused if all checks in any one of these lists hold. */
   readonly when: readonly (readonly Check[])[];
 }
 
 const check = (index: number, test: Check["test"], ...values: readonly number[]): Check => ({ index, test, values });
-const refused = (number: number, ...when: readonly (readonly Check[])[]): RefusedWhen => ({ number, when });
+const refused = (name: CallName, ...when: readonly (readonly Check[])[]): RefusedWhen => ({ name, when });
 
 const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
 /** O_CREAT, and the bit that distinguishes O_TMPFILE from O_DIRECTORY: only with one of these does a mode follow the
@@ -53,26 +114,26 @@ const NOT_ITSELF = check(0, "noneOf", 0);
 const PRIO_USER = 2, IOPRIO_WHO_USER = 3;
 
 const BY_ARGUMENT: readonly RefusedWhen[] = [
-  refused(56, [check(0, "bits", NEW_NAMESPACES)]), // clone
-  refused(16, [check(1, "is", TIOCSTI, TIOCLINUX)]), // ioctl: keystrokes into a terminal
-  refused(302, [NOT_ITSELF]), // prlimit64
+  refused("clone", [check(0, "bits", NEW_NAMESPACES)]),
+  refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // keystrokes into a terminal
+  refused("prlimit64", [NOT_ITSELF]),
   // How other processes are scheduled; for a process itself and its group, all of this is allowed.
-  refused(141, [check(1, "noneOf", 0)], [check(0, "is", PRIO_USER)]), // setpriority
-  refused(251, [check(1, "noneOf", 0)], [check(0, "is", IOPRIO_WHO_USER)]), // ioprio_set
-  refused(142, [NOT_ITSELF]), // sched_setparam
-  refused(144, [NOT_ITSELF]), // sched_setscheduler
-  refused(203, [NOT_ITSELF]), // sched_setaffinity
-  refused(314, [NOT_ITSELF]), // sched_setattr
+  refused("setpriority", [check(1, "noneOf", 0)], [check(0, "is", PRIO_USER)]),
+  refused("ioprio_set", [check(1, "noneOf", 0)], [check(0, "is", IOPRIO_WHO_USER)]),
+  refused("sched_setparam", [NOT_ITSELF]),
+  refused("sched_setscheduler", [NOT_ITSELF]),
+  refused("sched_setaffinity", [NOT_ITSELF]),
+  refused("sched_setattr", [NOT_ITSELF]),
   // A file that runs with its owner's rights, for other users of this machine.
-  refused(90, [check(1, "bits", SET_ID)]), // chmod
-  refused(91, [check(1, "bits", SET_ID)]), // fchmod
-  refused(268, [check(2, "bits", SET_ID)]), // fchmodat
-  refused(452, [check(2, "bits", SET_ID)]), // fchmodat2
-  refused(85, [check(1, "bits", SET_ID)]), // creat
-  refused(133, [check(1, "bits", SET_ID)]), // mknod
-  refused(259, [check(2, "bits", SET_ID)]), // mknodat
-  refused(2, [check(1, "bits", CREATES), check(2, "bits", SET_ID)]), // open
-  refused(257, [check(2, "bits", CREATES), check(3, "bits", SET_ID)]), // openat
+  refused("chmod", [check(1, "bits", SET_ID)]),
+  refused("fchmod", [check(1, "bits", SET_ID)]),
+  refused("fchmodat", [check(2, "bits", SET_ID)]),
+  refused("fchmodat2", [check(2, "bits", SET_ID)]),
+  refused("creat", [check(1, "bits", SET_ID)]),
+  refused("mknod", [check(1, "bits", SET_ID)]),
+  refused("mknodat", [check(2, "bits", SET_ID)]),
+  refused("open", [check(1, "bits", CREATES), check(2, "bits", SET_ID)]),
+  refused("openat", [check(2, "bits", CREATES), check(3, "bits", SET_ID)]),
 ];
 
 /** Unix sockets lead to services of this machine, except where the program sees only files of its own; the rest is always
@@ -80,16 +141,16 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
 function socket(network: ProgramNetwork): RefusedWhen {
   switch (network.kind) {
     case "none":
-      return refused(41, []);
+      return refused("socket", []);
     case "private":
       return refused(
-        41,
+        "socket",
         [check(0, "noneOf", AF_INET, AF_INET6, AF_NETLINK, ...(network.mounts ? [AF_UNIX] : []))],
         [check(0, "is", AF_NETLINK), check(2, "noneOf", NETLINK_ROUTE)],
       );
     case "tcp":
       return refused(
-        41,
+        "socket",
         [check(0, "noneOf", AF_INET, AF_INET6)],
         [check(1, "noneOf", ...STREAM)],
         [check(2, "noneOf", 0, IPPROTO_TCP)],
@@ -101,17 +162,21 @@ function socket(network: ProgramNetwork): RefusedWhen {
 
 /** The filter for programs. They need most calls, so it lists those that are refused. */
 export function refusedCalls(
-  { network, abi }: { readonly network: ProgramNetwork; readonly abi: number },
+  { network, abi, architecture = Deno.build.arch }: {
+    readonly network: ProgramNetwork;
+    readonly abi: number;
+    readonly architecture?: Architecture;
+  },
 ): Operation[] {
   const isOwn = network.kind === "private" && network.mounts !== null;
   const whole = [...Object.values(REFUSED).flat(), ...(isOwn ? [] : SHARED), ...(abi < SIGNALS_ABI ? SIGNALS : [])];
   return [
-    ...ENTRY,
-    ...ABSENT.flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(ENOSYS)]),
-    ...whole.flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(EPERM)]),
-    ...[...BY_ARGUMENT, socket(network)].flatMap(({ number, when }): Operation[] => {
+    ...entryCheck(architecture),
+    ...numbersOf(ABSENT, architecture).flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(ENOSYS)]),
+    ...numbersOf(whole, architecture).flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(EPERM)]),
+    ...[...BY_ARGUMENT, socket(network)].flatMap(({ name, when }): Operation[] => {
       const then = [...when.flatMap(alternative), verdict(VERDICT.allow)];
-      return [[BPF.equal, 0, then.length, number], ...then];
+      return numbersOf([name], architecture).flatMap((number) => [[BPF.equal, 0, then.length, number], ...then]);
     }),
     verdict(VERDICT.allow),
   ];

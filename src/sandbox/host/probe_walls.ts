@@ -115,7 +115,7 @@ const PROBES: readonly Probe[] = [
         ...failed.filter((it) => /^Landlock/.test(it)),
       ]
         .join("; "),
-    fix: "This wall needs Linux 5.13 or later with Landlock on x86-64; the other walls work without it",
+    fix: "This wall needs Linux 5.13 or later with Landlock, on x86-64 or arm64; the other walls work without it",
   },
 ];
 

@@ -3,15 +3,15 @@ import { Libc } from "../../../src/sandbox/confine/libc.ts";
 import { becomeProgram } from "../../../src/sandbox/exec/become_program.ts";
 
 const ignore = Deno.build.os !== "linux" || Deno.build.arch !== "x86_64";
-const EXECVE = 59, EAGAIN = 11;
+const EAGAIN = 11;
 
 /** `errno` is of another call: the runtime makes its own when its threads wait for each other. */
 class ContendedLibc extends Libc {
   tried = 0;
 
-  override syscall(...[number, args]: Parameters<Libc["syscall"]>): number {
-    if (number === EXECVE) this.tried++;
-    return super.syscall(number, args);
+  override call(...[name, args]: Parameters<Libc["call"]>): number {
+    if (name === "execve") this.tried++;
+    return super.call(name, args);
   }
 
   override errno(): number {

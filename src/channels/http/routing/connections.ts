@@ -10,8 +10,8 @@ export type Leaving = (gone: () => void) => () => void;
 export interface OwnConnections {
   /** The system's table of TCP connections in the format of /proc/net/tcp. */
   readonly read: () => Promise<string>;
-  /** Ends connections by the inodes of their sockets, once the table was read; null if the system cannot. */
-  readonly end: ((inodes: ReadonlySet<string>) => void) | null;
+  /** Ends connections by the inodes of their sockets, once the table was read. */
+  readonly end: (inodes: ReadonlySet<string>) => void;
   /** Whether the runtime does not report every client that leaves. */
   readonly missesLeaving: boolean;
 }
@@ -72,7 +72,7 @@ export class Connections {
 
   /** Ends idle connections from time to time until it is stopped. */
   start(): void {
-    if (this.#own?.end) {
+    if (this.#own) {
       this.#idleTimer ??= setInterval(() => void this.look(), Math.min(IDLE_MS, this.#limits.headMs));
     }
   }
@@ -88,7 +88,7 @@ export class Connections {
       const left = (this.#running.get(client) ?? 1) - 1;
       if (left > 0) return void this.#running.set(client, left);
       this.#running.delete(client);
-      if (this.#own?.end) this.#seen.set(client, { since: this.#now(), asked: true });
+      if (this.#own) this.#seen.set(client, { since: this.#now(), asked: true });
     };
   }
 
@@ -143,7 +143,7 @@ export class Connections {
       const limit = known.asked ? this.#limits.idleMs : this.#limits.headMs;
       if (now - known.since >= limit) open.forEach(({ inode }) => late.add(inode));
     }
-    if (late.size > 0) this.#own?.end?.(late);
+    if (late.size > 0) this.#own?.end(late);
   }
 
   #forget(watched: Watched): void {
