@@ -52,7 +52,7 @@ if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
   await childMain({ read: (name) => files.read(name), close: () => files.close() });
 } else if (Deno.args[0] === ${JSON.stringify(EXEC_ARGUMENT)}) {
   const { execMain } = await import("./exec.js");
-  execMain(Deno.args);
+  execMain();
 } else if (Deno.args.length === 1 && ["version", "--version", "-V"].includes(Deno.args[0])) {
   await import("./print_version.js");
 } else {

@@ -46,13 +46,17 @@ export interface Spawned {
   readonly timedOut: boolean;
   /** Whether an output was longer than `maxBytes`. */
   readonly truncated: boolean;
-  /** What Vis did afterwards, in sentences: leftover processes that were ended, files that were restored. */
+  /** What Vis did afterwards, in sentences: leftover processes that were ended. */
   readonly notes: readonly string[];
 }
 
 /** What the wall leaves to programs in this run. */
 export interface ProgramWalls {
   readonly network: boolean;
+  /** Whether every part of the wall is there: namespaces, a read-only repository, Landlock, a filter of system calls. */
+  readonly whole: boolean;
+  /** Why it is not; "" if it is. */
+  readonly reason: string;
   /** Without TCP access: whether programs can have a loopback of their own. */
   readonly loopback: boolean;
   /** Whether they can have unix sockets in their folders. */

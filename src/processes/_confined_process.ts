@@ -1,10 +1,12 @@
 import { Buffer } from "node:buffer";
+import { constants } from "node:os";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
-import { EXEC_FAILED, EXEC_NO_MOUNTS, EXEC_NO_NETWORK, type ExecPolicy } from "../sandbox/exec/exec_policy.ts";
+import { joinBytes } from "../domain/kit/join_bytes.ts";
+import { type ExecPolicy, SAID } from "../sandbox/exec/exec_policy.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { CappedOutput } from "./_capped_output.ts";
+import { childrenOf, descendants } from "./_process_table.ts";
 import { PROC } from "./proc_files.ts";
-import type { Reaper } from "./_reaper.ts";
 
 const READ_BYTES = 64 << 10;
 /** Nothing from Vis's own environment; the folder cannot be created, which keeps the runtime from using a cache. */
@@ -18,6 +20,19 @@ const OOM_SCORE = "800";
 const DRAIN_MS = 2_000;
 /** Time between the request to end and the kill. */
 const GRACE_MS = 2_000;
+/** Time between two attempts to end everything: what has only begun may have nothing to end yet. */
+const AGAIN_MS = 5;
+const POLITE_TRIES = 200;
+const KILLED = { code: 137, signal: "SIGKILL" };
+
+const ENOENT = 2, EACCES = 13, ENOEXEC = 8, E2BIG = 7;
+const WORDS: Readonly<Record<number, string>> = {
+  [ENOENT]: "it does not exist, or the interpreter that it names does not",
+  [EACCES]: "it cannot be executed: it is not a program, or it is in a folder that commands may not read",
+  [ENOEXEC]: "it is not a program and names no interpreter",
+  [E2BIG]: "its arguments are too long",
+};
+const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [Number(number), name]));
 
 export interface ConfinedProcessOptions {
   readonly launcher: ChildProgram;
@@ -26,20 +41,10 @@ export interface ConfinedProcessOptions {
   readonly input: NonNullable<SpawnOptions["input"]> | null;
   readonly maxBytes: number;
   readonly onOutput: NonNullable<SpawnOptions["onOutput"]> | null;
-  readonly reaper: Reaper;
 }
 
-/** Nothing ran, since the private network of the program could not be made. */
-export class NoPrivateNetwork extends Error {}
-
-/** Nothing ran, since the private file system of the program could not be made. */
-export class NoPrivateMounts extends Error {}
-
-const FAULTS = new Map([
-  [EXEC_FAILED, Error],
-  [EXEC_NO_NETWORK, NoPrivateNetwork],
-  [EXEC_NO_MOUNTS, NoPrivateMounts],
-]);
+/** Nothing ran, since the namespaces of the program could not be made. */
+export class NoNamespaces extends Error {}
 
 /** One program behind the wall, from its start to the end of everything that it started. */
 export class ConfinedProcess {
@@ -50,81 +55,83 @@ export class ConfinedProcess {
   readonly #stdout: CappedOutput;
   readonly #stderr: CappedOutput;
   readonly #notes: string[] = [];
+  readonly #said = new Map<string, string>();
   #timedOut = false;
-  #grace: ReturnType<typeof setTimeout> | undefined;
+  /** How often it was killed. */
+  #tries = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(argv: readonly string[], options: ConfinedProcessOptions) {
+  constructor(options: ConfinedProcessOptions) {
     this.#options = options;
-    this.#name = argv[0] ?? "";
-    const { policy, cwd, input, maxBytes, launcher: { path, args } } = options;
+    const { policy, cwd, maxBytes, launcher: { path, args } } = options;
+    this.#name = policy.argv[0] ?? "";
     const command = new Deno.Command(path, {
-      args: [...args, JSON.stringify(policy), ...argv],
+      args: [...args],
       cwd,
       clearEnv: true,
       env: ENVIRONMENT,
-      stdin: input === null ? "null" : "piped",
+      stdin: "piped",
       stdout: "piped",
       stderr: "piped",
     });
-    this.#process = begun(command, this.#name);
-    options.reaper.begun(policy.limits.tag, this.#process.pid);
+    this.#process = command.spawn();
     this.#stdout = new CappedOutput(maxBytes);
     this.#stderr = new CappedOutput(maxBytes);
-    PROC.write(`/proc/${this.#process.pid}/oom_score_adj`, OOM_SCORE);
+    PROC.write(`/proc/${this.pid}/oom_score_adj`, OOM_SCORE);
   }
 
   get pid(): number {
     return this.#process.pid;
   }
 
-  /** Calls `leave` once nothing runs any longer; the paths that it returns go into the notes. */
   async run(
-    { timeoutMs, signal, stop, leave }: {
+    { timeoutMs, signal, stop }: {
       readonly timeoutMs: number;
       readonly signal: AbortSignal | undefined;
       readonly stop: AbortSignal | undefined;
-      readonly leave: () => Promise<readonly string[]>;
     },
   ): Promise<Spawned> {
-    const { reaper, policy: { limits: { tag } } } = this.#options;
-    const kill = (): void => reaper.kill(tag);
-    const timer = setTimeout(() => {
+    const limit = setTimeout(() => {
       this.#timedOut = true;
-      kill();
+      this.#kill();
     }, timeoutMs);
-    const watch = this.#watchCount(kill);
-    const unheard = [heard(signal, kill), heard(stop, () => this.#askToEnd(kill))];
+    const watch = this.#watchCount();
+    const unheard = [heard(signal, () => this.#kill()), heard(stop, () => this.#askToEnd())];
     const outputs = this.#readOutputs();
     void this.#writeInput();
     const status = await this.#process.status;
-    clearTimeout(timer);
-    clearTimeout(this.#grace);
+    clearTimeout(limit);
+    clearTimeout(this.#timer);
     clearInterval(watch);
     unheard.forEach((end) => end());
-    const left = await reaper.ended(tag);
-    if (left > 0 && !this.#timedOut && !stop?.aborted) {
-      this.#notes.push(`${left} processes that were left running were ended`);
-    }
     await outputs();
-    const repaired = await leave();
-    if (repaired.length > 0) {
-      this.#notes.push(`Put back as they were, commands may not change them: ${repaired.join(", ")}`);
-    }
     signal?.throwIfAborted();
+    this.#throwFault(status);
+    if (this.#said.has(SAID.left) && !this.#timedOut && !stop?.aborted) {
+      this.#notes.push("Processes that were left running were ended");
+    }
     return this.#result(status);
   }
 
-  #result({ code, signal }: Deno.CommandStatus): Spawned {
-    const stderr = this.#stderr.text();
-    // deno-lint-ignore vis/no-message-parsing -- the only pipe that the launcher has
-    const mark = stderr.indexOf(this.#options.policy.token);
-    const Fault = FAULTS.get(code);
-    if (Fault && mark >= 0) throw new Fault(stderr.slice(mark + this.#options.policy.token.length).trim());
+  /** Throws Error if no program ran. */
+  #throwFault({ code }: Deno.CommandStatus): void {
+    const errno = this.#said.get(SAID.cannot);
+    if (errno !== undefined) throw new Error(`Cannot run ${this.#name}: ${WORDS[Number(errno)] ?? `errno ${errno}`}`);
+    const failed = this.#said.get(SAID.failed);
+    if (failed !== undefined) throw new Error(failed);
+    if (this.#said.has(SAID.begun) || this.#tries > 0) return;
+    const why = this.#said.get(SAID.noNamespaces) ?? (this.#stderr.text().trim() || `its launcher ended with ${code}`);
+    if (this.#options.policy.namespaces) throw new NoNamespaces(why);
+    throw new Error(`Cannot run ${this.#name}: ${why}`);
+  }
+
+  #result(status: Deno.CommandStatus): Spawned {
+    const ran = this.#said.has(SAID.begun);
+    const signal = SIGNALS.get(Number(this.#said.get(SAID.signal))) ?? status.signal;
     return {
-      code, // of a signal, as in shells: 128 and its number
-      signal,
+      ...ran ? { code: status.code, signal } : KILLED, // of a signal, as in shells: 128 and its number
       stdout: this.#stdout.text(),
-      stderr,
+      stderr: ran ? this.#stderr.text() : "",
       ms: Math.round(performance.now() - this.#begun),
       timedOut: this.#timedOut,
       truncated: this.#stdout.truncated || this.#stderr.truncated,
@@ -132,46 +139,75 @@ export class ConfinedProcess {
     };
   }
 
-  #askToEnd(kill: () => void): void {
-    this.#options.reaper.askToEnd(this.#options.policy.limits.tag);
-    this.#grace = setTimeout(kill, GRACE_MS);
+  /** The first process passes the request on. */
+  #askToEnd(): void {
+    if (!this.#said.has(SAID.begun)) return this.#kill();
+    for (const pid of this.#isWhole ? childrenOf(this.pid) : [this.pid]) send(pid, "SIGTERM");
+    this.#timer = setTimeout(() => this.#kill(), GRACE_MS);
+  }
+
+  get #isWhole(): boolean {
+    return this.#options.policy.namespaces !== null;
+  }
+
+  /** Ends all that runs. Where the first process of a namespace ends, the kernel ends the others, and the process that
+   * made the namespace ends last. Elsewhere, the first process ends once all below it have. */
+  #kill(): void {
+    clearTimeout(this.#timer);
+    this.#tries++;
+    if (!this.#isWhole) {
+      const all = this.#said.has(SAID.begun) ? descendants(this.pid) : [this.pid];
+      for (const pid of all) send(pid, "SIGKILL");
+    } else {
+      // Its first process says that it was killed, which the process that made the namespace cannot pass on.
+      const politely = this.#said.has(SAID.begun) && this.#tries < POLITE_TRIES;
+      for (const pid of childrenOf(this.pid)) send(pid, politely ? "SIGUSR1" : "SIGKILL");
+    }
+    this.#timer = setTimeout(() => this.#kill(), AGAIN_MS);
   }
 
   /** The process limit does not bind root, and a user may reach it because of the user's other processes. */
-  #watchCount(kill: () => void): ReturnType<typeof setInterval> {
-    const { reaper, policy: { limits } } = this.#options;
+  #watchCount(): ReturnType<typeof setInterval> {
     const atStart = PROC.tasks();
     return setInterval(() => {
-      if (PROC.tasks() - atStart < MOST_PROCESSES) return;
-      if (reaper.count(limits.tag) < MOST_PROCESSES) return reaper.goOn(limits.tag);
-      this.#notes.push(`Ended: ${this.#name} had more than ${MOST_PROCESSES} processes`);
-      kill();
+      if (PROC.tasks() - atStart < MOST_PROCESSES || descendants(this.pid).length < MOST_PROCESSES) return;
+      if (this.#tries === 0) this.#notes.push(`Ended: ${this.#name} had more than ${MOST_PROCESSES} processes`);
+      this.#kill();
     }, WATCH_MS);
   }
 
+  /** The policy comes first, behind its length. */
   async #writeInput(): Promise<void> {
-    const { input } = this.#options;
-    if (input === null) return;
-    if (typeof input !== "string") return await input.pipeTo(this.#process.stdin).catch(() => {});
+    const { input, policy } = this.#options;
+    const text = new TextEncoder().encode(JSON.stringify(policy));
+    const length = new Uint8Array(4);
+    new DataView(length.buffer).setUint32(0, text.length, true);
     const writer = this.#process.stdin.getWriter();
-    // A program need not read all of its input.
-    await writer.write(new TextEncoder().encode(input)).catch(() => {});
-    await writer.close().catch(() => {});
+    try {
+      await writer.write(joinBytes([length, text]));
+      if (typeof input === "string") await writer.write(new TextEncoder().encode(input));
+      writer.releaseLock();
+      if (input !== null && typeof input !== "string") return await input.pipeTo(this.#process.stdin);
+      await this.#process.stdin.close();
+    } catch { /* a program need not read all of its input */ }
   }
 
   /** Reads both outputs; the returned function waits for their ends. */
   #readOutputs(): () => Promise<void> {
     const { onOutput, policy: { token } } = this.#options;
-    const outputs = [["stdout", this.#stdout], ["stderr", this.#stderr]] as const;
-    const readers = outputs.map(([name, into]) => {
-      const reader = this.#process[name].getReader({ mode: "byob" });
-      const take = (chunk: Uint8Array<ArrayBuffer>): void => {
+    const lines = new TokenLines(token, (line) => this.#hear(line));
+    const readers = (["stdout", "stderr"] as const).map((name) => {
+      const into = name === "stdout" ? this.#stdout : this.#stderr;
+      const take = (chunk: Uint8Array): void => {
+        if (chunk.length === 0) return;
         into.push(chunk);
-        // What the launcher says is no output of a program; `run` rejects with it.
-        const isFault = name === "stderr" && Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).includes(token);
-        if (!isFault) onOutput?.(name, chunk.slice());
+        onOutput?.(name, chunk.slice());
       };
-      return { reader, done: readAll(reader, take).catch(() => {}) };
+      const reader = this.#process[name].getReader({ mode: "byob" });
+      const all = name === "stdout"
+        ? readAll(reader, take)
+        : readAll(reader, (chunk) => lines.split(chunk, take)).then(() => take(lines.rest));
+      return { reader, done: all.catch(() => {}) };
     });
     return async () => {
       const timer = setTimeout(() => readers.forEach(({ reader }) => void reader.cancel().catch(() => {})), DRAIN_MS);
@@ -179,17 +215,52 @@ export class ConfinedProcess {
       clearTimeout(timer);
     };
   }
+
+  #hear(line: string): void {
+    const [word = ""] = line.split(" ", 1);
+    this.#said.set(word, line.slice(word.length + 1));
+    if (word === SAID.left && !this.#isWhole) this.#kill();
+  }
 }
 
-/** Throws RangeError if the command line is too long for the system. */
-function begun(command: Deno.Command, name: string): Deno.ChildProcess {
-  try {
-    return command.spawn();
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "E2BIG")) throw error;
-    throw new RangeError(
-      `Cannot run ${name}: its arguments or variables are too long, the system takes 128 KiB for each; use a file, or stdin`,
-    );
+/** Takes the lines of the launcher and of the first process, which begin with the token, out of an output. */
+class TokenLines {
+  readonly #token: string;
+  readonly #hear: (line: string) => void;
+  #held: Buffer<ArrayBufferLike> = Buffer.alloc(0);
+
+  constructor(token: string, hear: (line: string) => void) {
+    this.#token = token;
+    this.#hear = hear;
+  }
+
+  /** What may be the beginning of a line and is none. */
+  get rest(): Uint8Array {
+    return this.#held;
+  }
+
+  split(chunk: Uint8Array, take: (bytes: Uint8Array) => void): void {
+    let bytes = Buffer.concat([this.#held, chunk]);
+    for (let at = bytes.indexOf(this.#token); at >= 0; at = bytes.indexOf(this.#token)) {
+      take(bytes.subarray(0, at));
+      const end = bytes.indexOf("\n", at);
+      if (end < 0) {
+        this.#held = bytes.subarray(at);
+        return;
+      }
+      this.#hear(bytes.toString("utf8", at + this.#token.length + 1, end));
+      bytes = bytes.subarray(end + 1);
+    }
+    const kept = this.#partLength(bytes);
+    take(bytes.subarray(0, bytes.length - kept));
+    this.#held = bytes.subarray(bytes.length - kept);
+  }
+
+  /** Length of the token's beginning at the end of the bytes. */
+  #partLength(bytes: Buffer): number {
+    let length = Math.min(this.#token.length - 1, bytes.length);
+    while (length > 0 && bytes.toString("latin1", bytes.length - length) !== this.#token.slice(0, length)) length--;
+    return length;
   }
 }
 
@@ -208,4 +279,10 @@ function heard(signal: AbortSignal | undefined, then: () => void): () => void {
   signal?.addEventListener("abort", then);
   if (signal?.aborted) then();
   return () => signal?.removeEventListener("abort", then);
+}
+
+function send(pid: number, name: Deno.Signal): void {
+  try {
+    Deno.kill(pid, name);
+  } catch { /* ended already */ }
 }

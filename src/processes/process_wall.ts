@@ -1,22 +1,20 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
-import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
+import type { ExecPolicy, Layer } from "../sandbox/exec/exec_policy.ts";
 import { createLog } from "../logging/log.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
 import { execProgram, launched } from "../sandbox/launch/program.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
-import { ConfinedProcess, NoPrivateMounts, NoPrivateNetwork } from "./_confined_process.ts";
-import { FileGuard } from "./_file_guard.ts";
+import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
 import { removeTree } from "./folders.ts";
 import { landlockFault } from "./_landlock_fault.ts";
 import { deviceNodes, linksOf, machinePath, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
-import { Reaper } from "./_reaper.ts";
 import { SecretFiles } from "./_secret_files.ts";
 import { toolchainsOf } from "./_toolchains.ts";
-import { PrivateNetworks } from "./_private_networks.ts";
+import { Namespaces } from "./_namespaces.ts";
 import { makeHome } from "./_program_home.ts";
 import {
   commandFolder,
@@ -36,8 +34,6 @@ const MORE_PROCESSES = 1024;
 /** In the home folder of a program, and in place of files that it must not see. */
 const HIDDEN_NAME = ".hidden-by-vis";
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** For a program that must not change anything in the workspace. */
-const NOTHING_TO_GUARD = Promise.resolve(() => Promise.resolve<readonly string[]>([]));
 /** Inherited from the environment of Vis; everything else that a program gets is set here. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
@@ -52,8 +48,8 @@ export interface ProcessWallOptions {
   readonly secrets?: readonly string[];
   /** Where temporary folders for programs are created. */
   readonly temporary?: string;
-  /** Other walls in the same process run programs at the same time; this one leaves them alone. */
-  readonly shared?: boolean;
+  /** False as on a machine without namespaces. */
+  readonly namespaces?: boolean;
   /** Starts the program; this build's own launcher unless a test sets another. */
   readonly launcher?: ChildProgram;
 }
@@ -73,24 +69,23 @@ interface OpenFolders {
 }
 
 interface Machine extends OpenFolders {
-  readonly reaper: Reaper;
   readonly devices: readonly string[];
   /** Where links of the machine are and lead, on the way to what programs may use. */
   readonly links: readonly (readonly [path: string, to: string])[];
 }
 
-/** The only way to start a process: every program runs behind Landlock, a system call filter and limits, and ends with
- * everything that it started. */
+/** The only way to start a process: every program runs behind Landlock, a system call filter and limits, in namespaces of
+ * its own where the machine has them, and ends with everything that it started. */
 export class ProcessWall {
   readonly #options: ProcessWallOptions;
-  readonly #guard = new FileGuard();
-  readonly #networks = new PrivateNetworks();
+  readonly #namespaces = new Namespaces();
   readonly #secrets: SecretFiles;
   #open: Promise<OpenFolders> | null = null;
   #machine: Promise<Machine> | null = null;
 
   constructor(options: ProcessWallOptions) {
     this.#options = options;
+    if (options.namespaces === false) this.#namespaces.failed("they are turned off");
     this.#secrets = new SecretFiles(options.secrets ?? []);
   }
 
@@ -98,85 +93,77 @@ export class ProcessWall {
    * does not exist. Rejects with the signal's reason if that came first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
-    for (let networkFaults = 0, mountFaults = 0;;) {
+    for (let faults = 0;;) {
       try {
         return await this.#spawn(workspace, argv, options);
       } catch (error) {
         // At first: the program whose network was to be joined may have ended, or the kernel was short of something.
-        if (error instanceof NoPrivateMounts) {
-          if (++mountFaults > 1) this.#without(error, () => this.#networks.mountsFailed());
-        } else if (error instanceof NoPrivateNetwork) {
-          if (++networkFaults > 1) this.#without(error, () => this.#networks.failed());
-        } else throw error;
+        if (!(error instanceof NoNamespaces)) throw error;
+        if (++faults < 2) continue;
+        this.#namespaces.failed(error.message); // from now on, as the prompt then says
+        createLog("commands").warn("namespaces_given_up", { error: error.message });
       }
     }
   }
 
-  /** From now on, as the prompt then says. */
-  #without(why: Error, giveUp: () => void): void {
-    giveUp();
-    createLog("commands").warn("namespaces_given_up", { error: why.message });
-  }
-
   async #spawn(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<Spawned> {
     const { signal, stop, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null } = options;
-    const network = options.network ?? this.#options.network;
     signal?.throwIfAborted();
     const machine = await this.#ready();
     const cwd = await commandFolder(workspace, options.cwd ?? ".");
     const own = await ownPaths(workspace, options);
     refusePrivate([...own.read, ...own.write], machine.folders);
     refuseSettings(own.write, { home: machine.folders.home, workspace });
-    const hidden = await this.#hidden(workspace, options);
+    const isWhole = this.#namespaces.fault === "";
+    const { loopback } = options;
+    const network = options.network ?? this.#options.network
+      ? "tcp"
+      : isWhole && loopback !== undefined
+      ? "private"
+      : "none";
+    const hidden = isWhole ? await this.#hidden(workspace, options) : [];
     const folder = await Deno.realPath(
       await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: `vis-command-${Deno.pid}-` }),
     );
-    const changes = own.write.some(({ path }) => holds(workspace, path));
-    const leave = await (changes ? this.#guard.enter(workspace, () => machine.reaper.freeze()) : NOTHING_TO_GUARD)
-      .catch(async (error: unknown) => {
-        await removeTree(folder);
-        throw error;
-      });
-    const tag = machine.reaper.newTag();
-    const isPrivate = !network && options.loopback !== undefined && this.#networks.possible;
-    const plan = isPrivate
-      ? this.#networks.plan(options.loopback, machine.links)
-      : network && hidden.length > 0 && this.#networks.mounts
-      ? this.#networks.planTcp(machine.links)
-      : { network: network ? { kind: "tcp", mounts: null } as const : { kind: "none" } as const, launcher: [] };
     try {
       if (hidden.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), options.hideSecrets?.instead ?? "");
       await makeHome(folder, { links: machine.packages, home: this.#options.private.home, workspace });
+      const plan = isWhole ? this.#namespaces.plan(network, loopback ?? "") : null;
       const policy: ExecPolicy = {
         token: crypto.randomUUID(),
-        parentPid: Deno.pid,
-        env: { ...this.#environment(folder, network), ...machine.env, PATH: machine.path, ...options.env },
+        argv,
+        env: { ...this.#environment(folder, network === "tcp"), ...machine.env, PATH: machine.path, ...options.env },
+        input: input !== null,
         read: [...machine.read, ...own.read],
         list: ["/etc"],
         write: [...own.write, { path: folder, folder: true }],
         devices: machine.devices,
-        hidden: { paths: hidden, as: join(folder, HIDDEN_NAME) },
-        network: plan.network,
-        limits: { ...limits(), tag },
+        network,
+        namespaces: plan && {
+          outside: plan.outside,
+          startLoopback: plan.startLoopback,
+          links: machine.links,
+          layers: await repositoryLayers(workspace, own.write),
+          hidden: { paths: hidden, as: join(folder, HIDDEN_NAME) },
+        },
+        limits: limits(),
       };
-      const launcher = launched(this.#options.launcher ?? execProgram(), plan.launcher);
-      const { reaper } = machine;
-      const process = new ConfinedProcess(argv, { launcher, policy, cwd, input, maxBytes, onOutput, reaper });
-      const left = isPrivate ? this.#networks.began(options.loopback, process.pid) : () => {};
+      const launcher = launched(this.#options.launcher ?? execProgram(), plan?.launcher ?? []);
+      const process = new ConfinedProcess({ launcher, policy, cwd, input, maxBytes, onOutput });
+      const left = network === "private" ? this.#namespaces.began(loopback ?? "", process.pid) : () => {};
       try {
-        return await process.run({ timeoutMs, signal, stop, leave });
+        return await process.run({ timeoutMs, signal, stop });
       } finally {
         left();
       }
     } finally {
-      await leave();
       await removeTree(folder).catch(() => {}); // somebody else's file in it
     }
   }
 
   /** Real paths of the workspace's secret files that the program must not see. */
   async #hidden(workspace: string, { hideSecrets }: SpawnOptions): Promise<readonly string[]> {
-    if (!hideSecrets || !this.#networks.mounts) return [];
+    if (!hideSecrets) return [];
     const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
     return (await this.#secrets.find(workspace)).filter((path) => !except.has(path));
   }
@@ -185,8 +172,9 @@ export class ProcessWall {
   async walls(): Promise<ProgramWalls> {
     const { leftOut } = await this.#folders();
     const { network } = this.#options;
-    const { possible, mounts } = this.#networks;
-    return { network, loopback: !network && possible, unix: !network && mounts, hides: mounts, leftOut };
+    const reason = this.#namespaces.fault;
+    const whole = reason === "";
+    return { network, whole, reason, loopback: !network && whole, unix: !network && whole, hides: whole, leftOut };
   }
 
   #folders(): Promise<OpenFolders> {
@@ -224,10 +212,9 @@ export class ProcessWall {
   }
 
   async #prepare(): Promise<Machine> {
-    const reaper = new Reaper({ shared: this.#options.shared ?? false });
     const [open, settings, devices] = await Promise.all([this.#folders(), settingsPaths(), deviceNodes()]);
     const links = await linksOf([...open.path.split(":"), this.#options.private.home ?? "/"]);
-    return { ...open, read: [...open.read, ...withoutPrivate(settings, open.folders)], reaper, devices, links };
+    return { ...open, read: [...open.read, ...withoutPrivate(settings, open.folders)], devices, links };
   }
 
   #environment(folder: string, network: boolean): Record<string, string> {
@@ -276,6 +263,17 @@ async function ownPaths(workspace: string, { read = [], write = [workspace] }: S
   return { read: reads, write: writes };
 }
 
+/** What other programs later run or obey stays as it is, except what the call names. */
+async function repositoryLayers(workspace: string, write: readonly GrantedPath[]): Promise<readonly Layer[]> {
+  const found = await Promise.all([".git", ".vis"].map((name) => realPath(join(workspace, name))));
+  return found.flatMap((one) =>
+    one !== null && write.some(({ path }) => path !== one.path && holds(path, one.path)) &&
+      !write.some(({ path }) => path === one.path)
+      ? [{ ...one, writable: false }]
+      : []
+  );
+}
+
 async function namedPath(path: string): Promise<GrantedPath> {
   const found = path.startsWith("/") ? await realPath(path) : null;
   if (found) return found;
@@ -297,7 +295,7 @@ function openPath(
 }
 
 /** The process limit counts all of the user's processes, so it is based on what runs now. */
-function limits(): Omit<ExecPolicy["limits"], "tag"> {
+function limits(): ExecPolicy["limits"] {
   return {
     openFiles: OPEN_FILES,
     fileBytes: FILE_BYTES,

@@ -106,7 +106,7 @@ export const REPOSITORY: readonly Attack[] = [
 
 /** Calls that change how a process is scheduled, by its id, with the variables of SCHEDULING_VALUES. */
 export const SCHEDULING: readonly (readonly [name: string, call: (pid: number) => string])[] = [
-  ["sets the priority", (pid) => `141, 0, ${pid}, 5`],
+  ["sets the priority", (pid) => `141, 0, ${pid}, 19`],
   ["sets the priority for files", (pid) => `251, 1, ${pid}, ${(2 << 13) | 7}`],
   ["sets the processors", (pid) => `203, ${pid}, 8, $all`],
   ["sets the scheduler", (pid) => `144, ${pid}, 3, $zero`],
@@ -114,7 +114,7 @@ export const SCHEDULING: readonly (readonly [name: string, call: (pid: number) =
   ["sets the attributes of the scheduler", (pid) => `314, ${pid}, $attributes, 0`],
 ];
 export const SCHEDULING_VALUES =
-  '$zero = pack("i", 0); $all = pack("Q", ~0); $attributes = pack("LLQlLQQQ", 48, 3, 0, 5, 0, 0, 0, 0);';
+  '$zero = pack("i", 0); $all = pack("Q", ~0); $attributes = pack("LLQlLQQQ", 48, 3, 0, 19, 0, 0, 0, 0);';
 
 const PROCESSES: readonly Attack[] = [
   attack("reads Vis's environment", () => `cat /proc/${Deno.pid}/environ`, ({ stdout }) => stdout !== ""),

@@ -10,14 +10,25 @@ interface Suite {
   readonly launcher: () => Promise<ChildProgram | undefined>;
 }
 
-const wallsOf = (own: boolean): string => own ? "in a network and file system of its own" : "without sockets";
+/** Ways in which commands run: what one gets, and whether the machine has namespaces. */
+const WAYS = [
+  { name: "without sockets", own: false, namespaces: true },
+  { name: "in a network of its own", own: true, namespaces: true },
+  { name: "without namespaces", own: false, namespaces: false },
+];
+
+/** Attacks that a way repels. */
+function repelled(attacks: readonly Attack[], { own, namespaces }: typeof WAYS[number]): readonly Attack[] {
+  return attacks.filter((attack) => (!own || !attack.own) && (namespaces || !REPOSITORY.includes(attack)));
+}
 
 /** Every attack behind the wall. */
 export function attacksSuite({ name, missing, launcher }: Suite): void {
   for (const attack of ATTACKS) {
-    for (const own of attack.own ? [false] : [false, true]) {
-      const title = `ProcessWall ${name}: a command ${wallsOf(own)} that ${attack.name} does not`;
-      Deno.test(title, { ignore: missing !== "" || own && !mayMake }, async () => {
+    for (const way of WAYS.filter((way) => repelled([attack], way).length > 0)) {
+      const { own, namespaces } = way;
+      const title = `ProcessWall ${name}: a command ${way.name} that ${attack.name} does not`;
+      Deno.test(title, { ignore: missing !== "" || namespaces && !mayMake }, async () => {
         const program = await launcher();
         await place(async (there) => {
           const outcome = await there.wall.spawn(there.workspace, ["/bin/sh", "-c", attack.command(there)], {
@@ -25,8 +36,8 @@ export function attacksSuite({ name, missing, launcher }: Suite): void {
             ...(own ? { loopback: "one" } : {}),
           });
           assert.equal(attack.got(outcome, there), false, JSON.stringify(outcome));
-          if (own) assert.equal((await there.wall.walls()).unix, true);
-        }, program ? { launcher: program } : {});
+          assert.equal((await there.wall.walls()).whole, namespaces);
+        }, { namespaces, ...program ? { launcher: program } : {} });
       });
     }
   }
@@ -36,11 +47,12 @@ export function attacksSuite({ name, missing, launcher }: Suite): void {
  * `attacksSuite` tries. */
 export function attacksTogetherSuite({ name, missing, launcher }: Suite): void {
   const others = ATTACKS.filter((attack) => !REPOSITORY.includes(attack));
-  for (const own of [false, true]) {
-    for (const attacks of [others.filter((attack) => !own || !attack.own), ...REPOSITORY.map((attack) => [attack])]) {
+  for (const way of WAYS) {
+    const { own, namespaces } = way;
+    for (const attacks of [repelled(others, way), ...repelled(REPOSITORY, way).map((attack) => [attack])]) {
       const what = attacks.length > 1 ? `that try ${attacks.length} attacks in turn do` : `that ${attacks[0]?.name} do`;
-      const title = `ProcessWall ${name}: commands ${wallsOf(own)} ${what} nothing`;
-      Deno.test(title, { ignore: missing !== "" || own && !mayMake }, async () => {
+      const title = `ProcessWall ${name}: commands ${way.name} ${what} nothing`;
+      Deno.test(title, { ignore: missing !== "" || namespaces && !mayMake }, async () => {
         const program = await launcher();
         await place(async (there) => {
           const outcome = await there.wall.spawn(there.workspace, ["/bin/sh", "-c", inTurn(attacks, there)], {
@@ -51,7 +63,7 @@ export function attacksTogetherSuite({ name, missing, launcher }: Suite): void {
           assert.equal(outputs.length, attacks.length + 1, JSON.stringify(outcome));
           const got = attacks.filter((attack, at) => attack.got({ code: 0, stdout: outputs[at] ?? "" }, there));
           assert.deepEqual(got.map(({ name }) => name), []);
-        }, program ? { launcher: program } : {});
+        }, { namespaces, ...program ? { launcher: program } : {} });
       });
     }
   }

@@ -55,7 +55,6 @@ export async function place(
     network: false,
     env: { PATH: "/usr/local/bin:/usr/bin:/bin", TOKEN: SECRET, LD_PRELOAD: "/no/such.so" },
     temporary: at("temporary"),
-    shared: true, // test files run side by side in one process
     ...options,
   });
   const read = (path: string): string | null => {

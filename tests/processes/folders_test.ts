@@ -43,20 +43,11 @@ Deno.test("folderNames() lists no more names than are wanted", { ignore }, async
   });
 });
 
-Deno.test("ProcessWall.spawn() goes on after a command left a deep tree, and a repository with too many modules", {
-  ignore: missing !== "",
-}, async () => {
+Deno.test("ProcessWall.spawn() goes on after a command left a deep tree", { ignore: missing !== "" }, async () => {
   await place(async ({ wall, workspace, root }) => {
-    const spawned = async (script: string) => (await wall.spawn(workspace, ["/bin/sh", "-c", script])).notes.join();
-    assert.equal(await spawned(`cd $TMPDIR; python3 -c "${deep(2_100)}"`), "");
+    const command = ["/bin/sh", "-c", `cd $TMPDIR; python3 -c "${deep(2_100)}"`];
+    assert.deepEqual((await wall.spawn(workspace, command)).notes, []);
     assert.deepEqual(await folderNames(join(root, "temporary"), 10), []);
-    await Deno.mkdir(join(workspace, ".git/modules/own/hooks"), { recursive: true });
-    await Deno.writeTextFile(join(workspace, ".git/modules/own/config"), "[core]\n");
-    await spawned("cd .git/modules; seq -f 'm%g' 2500 | xargs mkdir; echo x > own/config");
-    assert.deepEqual(await folderNames(join(workspace, ".git/modules"), 10), ["own"]);
-    assert.equal(await Deno.readTextFile(join(workspace, ".git/modules/own/config")), "[core]\n");
-    assert.match(await spawned("cd .vis; seq 6000 | xargs touch"), /\.vis/);
-    assert.deepEqual(await folderNames(join(workspace, ".vis"), 10), ["config.jsonc"]);
   });
 });
 

@@ -37,7 +37,7 @@ Deno.test({
       assert.notEqual(said, "", new TextDecoder().decode(stderr));
       const { stdout: ran, notes, unix } = JSON.parse(said);
       assert.equal(ran, "ran\n");
-      assert.deepEqual(notes, ["1 processes that were left running were ended"]);
+      assert.deepEqual(notes, ["Processes that were left running were ended"]);
       assert.equal(unix, mayMake);
     } finally {
       await Deno.remove(workspace, { recursive: true });

@@ -75,7 +75,6 @@ Deno.test(
         network: false,
         env: { PATH: [...folders.map((folder) => join(home, folder)), home, "/usr/bin:/bin"].join(":") },
         temporary: join(root, "temporary"),
-        shared: true,
       });
       const all = [...OPEN, ...CLOSED].map((path) => join(home, path));
       const { stdout } = await wall.spawn(workspace, [

@@ -104,7 +104,6 @@ export class Git {
   async #mayChange(changes: GitOptions["changes"]): Promise<readonly string[]> {
     if (!changes) return [];
     const { gitDir, commonDir, workspace } = this.repository;
-    if (changes === "workspace" && inside(workspace, gitDir)) return [workspace];
     const shared = commonDir === gitDir || inside(workspace, commonDir)
       ? [commonDir]
       : await existing(CHANGED.map((name) => join(commonDir, name)));

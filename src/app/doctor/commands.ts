@@ -32,7 +32,6 @@ export async function diagnoseCommands(
     network: false,
     secrets: settings.config.secrets,
     env,
-    shared: true, // a server that checks itself runs programs meanwhile
   });
   const ended = (own?: AbortSignal): { readonly signal?: AbortSignal } => {
     const signals = [own, signal].filter((one) => one !== undefined);

@@ -54,7 +54,7 @@ function wallOf({ settings, parts }: Options): Parameters<ConversationPrograms["
   const load = async () => {
     const { ProcessWall } = await import("../../processes/process_wall.ts");
     const folders = { home: parts.env["HOME"] || null, visHome: settings.home };
-    return new ProcessWall({ private: folders, ...programSettings(settings, parts), env: parts.env, shared: true });
+    return new ProcessWall({ private: folders, ...programSettings(settings, parts), env: parts.env });
   };
   let wall: ReturnType<typeof load> | null = null;
   return async (workspace, argv, options) => await (await (wall ??= load())).spawn(workspace, argv, options);

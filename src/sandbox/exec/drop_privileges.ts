@@ -2,7 +2,7 @@ import { closeInherited } from "../confine/inherited.ts";
 import type { Libc } from "../confine/libc.ts";
 import type { ExecPolicy } from "./exec_policy.ts";
 
-const RLIMIT_CPU = 0, RLIMIT_FSIZE = 1, RLIMIT_CORE = 4, RLIMIT_NPROC = 6, RLIMIT_NOFILE = 7, RLIMIT_MSGQUEUE = 12;
+const RLIMIT_CPU = 0, RLIMIT_FSIZE = 1, RLIMIT_CORE = 4, RLIMIT_NPROC = 6, RLIMIT_NOFILE = 7;
 const PR_SET_PDEATHSIG = 1, PR_CAPBSET_DROP = 24, PR_SET_NO_NEW_PRIVS = 38, PR_CAP_AMBIENT = 47;
 const CLEAR_ALL = 4n, SIGKILL = 9n;
 const LAST_CAPABILITY = 63;
@@ -10,9 +10,9 @@ const CAPABILITY_VERSION_3 = 0x20080522;
 const SIG_SETMASK = 2n, SIGNAL_BYTES = 8n, UNCATCHABLE = [9, 19], LAST_SIGNAL = 64;
 
 /** Reduces the process to its uid: no capability that a program of root could regain, no new privileges from set-id
- * files, its own session without a terminal, only the three standard descriptors, default signal handling, limits.
- * Returns what failed. */
-export function dropPrivileges(libc: Libc, { limits, parentPid }: Pick<ExecPolicy, "limits" | "parentPid">): string[] {
+ * files, only the three standard descriptors, default signal handling, limits. It ends with the process that started
+ * it. Returns what failed. */
+export function dropPrivileges(libc: Libc, limits: ExecPolicy["limits"]): string[] {
   const failed: string[] = [];
   const must = (what: string, result: number): void => {
     if (result < 0) failed.push(`${what}: errno ${libc.errno()}`);
@@ -22,7 +22,6 @@ export function dropPrivileges(libc: Libc, { limits, parentPid }: Pick<ExecPolic
   libc.prctl(PR_CAP_AMBIENT, CLEAR_ALL);
   must("no_new_privs", libc.prctl(PR_SET_NO_NEW_PRIVS, 1n));
   must("parent death signal", libc.prctl(PR_SET_PDEATHSIG, SIGKILL));
-  if (Deno.ppid !== parentPid) failed.push("the process that started it has ended");
   for (
     const [what, resource, most] of [
       ["processor time", RLIMIT_CPU, limits.cpuSeconds],
@@ -32,8 +31,6 @@ export function dropPrivileges(libc: Libc, { limits, parentPid }: Pick<ExecPolic
       ["open files", RLIMIT_NOFILE, limits.openFiles],
     ] as const
   ) must(`limit of ${what}`, libc.lowerLimit(resource, most));
-  must("limit of message queues", libc.setrlimit(RLIMIT_MSGQUEUE, limits.tag));
-  must("session", libc.call("setsid", []));
   must("capabilities", libc.call("capset", [libc.address(capabilityHeader()), libc.address(new Uint8Array(24))]));
   resetSignals(libc);
   failed.push(...closeInherited(libc));

@@ -18,7 +18,7 @@ const LEAST_ABI = 3;
 /** The Landlock rules for a program on a kernel with this ABI. Everything the kernel knows is denied, except these. */
 export function execRules(
   abi: number,
-  { read, list, write, devices, network }: Pick<ExecPolicy, "read" | "list" | "write" | "devices" | "network">,
+  { read, list, write, devices, network, namespaces }: Omit<ExecPolicy, "token" | "argv" | "env" | "input" | "limits">,
 ): LandlockRules {
   const base = rulesFor(abi, NO_ACCESS);
   const change = base.handledFiles & ~(MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV);
@@ -28,12 +28,12 @@ export function execRules(
   });
   return {
     ...base,
-    handledNet: network.kind === "none" ? base.handledNet : 0n,
+    handledNet: network === "none" ? base.handledNet : 0n,
     paths: [
       ...read.map((one) => rule(one, READ)),
       ...list.map((path) => rule({ path, folder: true }, READ_DIR)),
       ...write.map((one) => rule(one, change)),
-      ...(network.kind === "private" && network.mounts ? [rule({ path: SHARED_MEMORY, folder: true }, change)] : []),
+      ...(namespaces ? [rule({ path: SHARED_MEMORY, folder: true }, change)] : []),
       ...devices.map((path) => rule({ path, folder: false }, DEVICE)),
     ],
     unsafe: abi < LEAST_ABI ? [`programs need Landlock ABI ${LEAST_ABI}, this kernel has ${abi}`] : [],

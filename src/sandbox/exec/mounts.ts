@@ -47,12 +47,11 @@ export class Mounts {
     this.#must("an empty one", "mount", [kind, this.#text(at), kind, MS_NOSUID | MS_NODEV, this.#text(EMPTY_OPTIONS)]);
   }
 
-  /** The processes that this one may trace, which Landlock makes its own; false if that needs more than it has. */
-  ownProcesses(at: string): boolean {
+  /** The processes of the program. */
+  processes(at: string): void {
     const kind = this.#text("proc");
     const flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-    const options = this.#text("hidepid=ptraceable");
-    return this.#libc.call("mount", [kind, this.#text(at), kind, flags, options]) === 0;
+    this.#must("mount its processes", "mount", [kind, this.#text(at), kind, flags, this.#text("hidepid=ptraceable")]);
   }
 
   /** A folder or file that something can be placed on. */
@@ -70,7 +69,9 @@ export class Mounts {
     copy: number,
     { at, folder, writable }: { readonly at: string; readonly folder: boolean; readonly writable: boolean },
   ): void {
-    this.#setAttributes(copy, ATTR_NOSUID | (folder ? ATTR_NODEV : 0n) | (writable ? 0n : ATTR_RDONLY), AT_RECURSIVE);
+    const attributes = ATTR_NOSUID | (folder ? ATTR_NODEV : 0n) | (writable ? 0n : ATTR_RDONLY);
+    this.#setAttributes(copy, attributes, AT_RECURSIVE);
+    if (writable) this.#tryAttributes(copy, { set: 0n, clear: ATTR_RDONLY, flags: 0n });
     this.#must(`place ${at}`, "move_mount", [
       BigInt(copy),
       this.#text(""),
@@ -113,10 +114,18 @@ export class Mounts {
     this.#mayExist("make", path, () => this.#libc.call("mkdirat", [AT_FDCWD, this.#text(path), 0o755n]));
   }
 
-  #setAttributes(descriptor: number, attributes: bigint, flags: bigint): void {
-    const set = new Uint8Array(new BigUint64Array([attributes, 0n, 0n, 0n]).buffer);
-    const args = [BigInt(descriptor), this.#text(""), AT_EMPTY_PATH | flags, this.#libc.address(set)] as const;
-    this.#must("set attributes", "mount_setattr", [...args, ATTRIBUTE_BYTES]);
+  #setAttributes(descriptor: number, set: bigint, flags: bigint): void {
+    if (this.#tryAttributes(descriptor, { set, clear: 0n, flags }) === 0) return;
+    throw new MountFault(`set attributes: errno ${this.#libc.errno()}`);
+  }
+
+  #tryAttributes(
+    descriptor: number,
+    { set, clear, flags }: { readonly set: bigint; readonly clear: bigint; readonly flags: bigint },
+  ): number {
+    const change = new Uint8Array(new BigUint64Array([set, clear, 0n, 0n]).buffer);
+    const where = [BigInt(descriptor), this.#text(""), AT_EMPTY_PATH | flags] as const;
+    return this.#libc.call("mount_setattr", [...where, this.#libc.address(change), ATTRIBUTE_BYTES]);
   }
 
   #must(what: string, name: CommonCall, args: Parameters<Libc["call"]>[1]): number {

@@ -1,5 +1,5 @@
 import type { Libc } from "../confine/libc.ts";
-import type { ExecPolicy } from "./exec_policy.ts";
+import type { ExecPolicy, OwnNamespaces } from "./exec_policy.ts";
 import { MountFault, Mounts } from "./mounts.ts";
 
 /** Covered while the new tree is built on it; any folder that every machine has. */
@@ -9,7 +9,7 @@ const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd
 /** Where programs share memory by name. */
 export const SHARED_MEMORY = "/dev/shm";
 
-type Paths = Pick<ExecPolicy, "read" | "list" | "write" | "devices" | "hidden">;
+type Paths = Pick<ExecPolicy, "read" | "list" | "write" | "devices">;
 
 interface Tree {
   readonly path: string;
@@ -21,22 +21,27 @@ interface Tree {
  * Returns what failed, "" if nothing did; the process must then end. Throws Error for a path that cannot be opened. */
 export function enterPrivateMounts(
   libc: Libc,
-  { paths, links }: { readonly paths: Paths; readonly links: readonly (readonly [path: string, to: string])[] },
+  { paths, namespaces: { links, layers, hidden } }: { readonly paths: Paths; readonly namespaces: OwnNamespaces },
 ): string {
   const mounts = new Mounts(libc);
   const folder = Deno.cwd();
   try {
     mounts.separate();
     const trees = outermostTrees(paths).map((tree) => ({ ...tree, copy: mounts.copy(tree.path) }));
-    const hidden = paths.hidden.paths.map((path) => ({ path, copy: mounts.copy(paths.hidden.as) }));
+    const covers = hidden.paths.map((path) => ({ path, copy: mounts.copy(hidden.as) }));
     mounts.empty(BASE);
     for (const [path, to] of links) mounts.link(`${BASE}${path}`, to);
     for (const { path, folder, writable, copy } of trees) {
       const at = `${BASE}${path}`;
       mounts.makePlace(at, folder);
-      if (path !== PROCESSES || !mounts.ownProcesses(at)) mounts.place(copy, { at, folder, writable });
+      if (path === PROCESSES) mounts.processes(at);
+      else mounts.place(copy, { at, folder, writable });
     }
-    for (const { path, copy } of hidden) mounts.cover(`${BASE}${path}`, copy);
+    for (const { path, folder, writable } of layers) {
+      const at = `${BASE}${path}`;
+      mounts.place(mounts.copy(at), { at, folder, writable });
+    }
+    for (const { path, copy } of covers) mounts.cover(`${BASE}${path}`, copy);
     for (const [name, to] of DEVICE_LINKS) mounts.link(`${BASE}/dev/${name}`, to);
     mounts.makePlace(`${BASE}${SHARED_MEMORY}`, true);
     mounts.empty(`${BASE}${SHARED_MEMORY}`);

@@ -72,7 +72,7 @@ const SHARED: readonly CallName[] = [
   "mq_open",
   "mq_unlink",
 ];
-/** Landlock confines signals from ABI 6 on. Below that, all signal calls are refused. */
+/** A namespace of processes confines signals, and so does Landlock from ABI 6 on. Elsewhere, all of them are refused. */
 const SIGNALS: readonly CallName[] = [
   "kill",
   "tkill",
@@ -101,6 +101,7 @@ interface RefusedWhen {
 const check = (index: number, test: Check["test"], ...values: readonly number[]): Check => ({ index, test, values });
 const refused = (name: CallName, ...when: readonly (readonly Check[])[]): RefusedWhen => ({ name, when });
 
+const F_SETLEASE = 1024, F_NOTIFY = 1026;
 const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
 /** O_CREAT, and the bit that distinguishes O_TMPFILE from O_DIRECTORY: only with one of these does a mode follow the
  * flags. */
@@ -116,6 +117,7 @@ const PRIO_USER = 2, IOPRIO_WHO_USER = 3;
 const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("clone", [check(0, "bits", NEW_NAMESPACES)]),
   refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // keystrokes into a terminal
+  refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // whoever opens the file later waits
   refused("prlimit64", [NOT_ITSELF]),
   // How other processes are scheduled; for a process itself and its group, all of this is allowed.
   refused("setpriority", [check(1, "noneOf", 0)], [check(0, "is", PRIO_USER)]),
@@ -136,16 +138,16 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("openat", [check(2, "bits", CREATES), check(3, "bits", SET_ID)]),
 ];
 
-/** Unix sockets lead to services of this machine, except where the program sees only files of its own; the rest is always
- * refused. In a private network, netlink only tells about that network: libraries list its addresses so. */
+/** Unix sockets lead to services of this machine, except in a private network, whose programs see only files of their
+ * own. In a private network, netlink only tells about that network: libraries list its addresses so. */
 function socket(network: ProgramNetwork): RefusedWhen {
-  switch (network.kind) {
+  switch (network) {
     case "none":
       return refused("socket", []);
     case "private":
       return refused(
         "socket",
-        [check(0, "noneOf", AF_INET, AF_INET6, AF_NETLINK, ...(network.mounts ? [AF_UNIX] : []))],
+        [check(0, "noneOf", AF_INET, AF_INET6, AF_NETLINK, AF_UNIX)],
         [check(0, "is", AF_NETLINK), check(2, "noneOf", NETLINK_ROUTE)],
       );
     case "tcp":
@@ -162,14 +164,16 @@ function socket(network: ProgramNetwork): RefusedWhen {
 
 /** The filter for programs. They need most calls, so it lists those that are refused. */
 export function refusedCalls(
-  { network, abi, architecture = Deno.build.arch }: {
+  { network, own, abi, architecture = Deno.build.arch }: {
     readonly network: ProgramNetwork;
+    /** Whether the program is in namespaces of its own. */
+    readonly own: boolean;
     readonly abi: number;
     readonly architecture?: Architecture;
   },
 ): Operation[] {
-  const isOwn = network.kind === "private" && network.mounts !== null;
-  const whole = [...Object.values(REFUSED).flat(), ...(isOwn ? [] : SHARED), ...(abi < SIGNALS_ABI ? SIGNALS : [])];
+  const signals = own || abi >= SIGNALS_ABI;
+  const whole = [...Object.values(REFUSED).flat(), ...(own ? [] : SHARED), ...(signals ? [] : SIGNALS)];
   return [
     ...entryCheck(architecture),
     ...numbersOf(ABSENT, architecture).flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(ENOSYS)]),

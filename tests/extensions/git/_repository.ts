@@ -37,7 +37,6 @@ export async function repository(
     network: false,
     env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
     temporary: join(root, "temporary"),
-    shared: true,
   });
   const there: TestRepository = {
     root,

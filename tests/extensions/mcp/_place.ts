@@ -53,7 +53,6 @@ async function withServersIn(
     network: false,
     env: { PATH: "/usr/bin:/bin" },
     temporary: at("temporary"),
-    shared: true,
   });
   const { log, entries } = recordingLog();
   const home = at("user/.vis");

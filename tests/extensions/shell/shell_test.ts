@@ -95,7 +95,15 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
       ...view(undefined, asked),
       workspace: `${root}/w`,
       programWalls: () =>
-        Promise.resolve({ network: hasNetwork, loopback: true, unix: true, hides: true, leftOut: [] }),
+        Promise.resolve({
+          network: hasNetwork,
+          whole: true,
+          reason: "",
+          loopback: true,
+          unix: true,
+          hides: true,
+          leftOut: [],
+        }),
       approve: (request) => {
         questions.push(request.scope);
         return Promise.resolve(answer);
