@@ -21,8 +21,11 @@ export interface SpawnOptions {
   readonly lifetime?: "call" | "conversation";
   /** How to report the program to the user if it ends with a run that lasts for one request only. */
   readonly title?: string;
-  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder. */
+  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder.
+   * Repositories and `.vis` in them stay as they are, except those that are named here: `.git`, or paths in it. */
   readonly write?: readonly string[];
+  /** Absolute paths that stay as they are even there. */
+  readonly keep?: readonly string[];
   /** Absolute paths that it may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
   /** Full TCP access or no network; overrides the configuration for commands. */

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
-import type { ExecPolicy, Layer } from "../sandbox/exec/exec_policy.ts";
+import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import { createLog } from "../logging/log.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
@@ -12,7 +12,8 @@ import { removeTree } from "./folders.ts";
 import { landlockFault } from "./_landlock_fault.ts";
 import { deviceNodes, linksOf, machinePath, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
-import { SecretFiles } from "./_secret_files.ts";
+import { type Fixed, FixedPaths } from "./_fixed_paths.ts";
+import { WorkspaceFiles } from "./_workspace_files.ts";
 import { toolchainsOf } from "./_toolchains.ts";
 import { Namespaces } from "./_namespaces.ts";
 import { makeHome } from "./_program_home.ts";
@@ -79,14 +80,16 @@ interface Machine extends OpenFolders {
 export class ProcessWall {
   readonly #options: ProcessWallOptions;
   readonly #namespaces = new Namespaces();
-  readonly #secrets: SecretFiles;
+  readonly #files: WorkspaceFiles;
+  readonly #fixed: FixedPaths;
   #open: Promise<OpenFolders> | null = null;
   #machine: Promise<Machine> | null = null;
 
   constructor(options: ProcessWallOptions) {
     this.#options = options;
     if (options.namespaces === false) this.#namespaces.failed("they are turned off");
-    this.#secrets = new SecretFiles(options.secrets ?? []);
+    this.#files = new WorkspaceFiles(options.secrets ?? []);
+    this.#fixed = new FixedPaths(options.private.home);
   }
 
   /** Rejects with Error if no program ran: there is no wall on this machine, a path must not be opened, or the program
@@ -121,11 +124,13 @@ export class ProcessWall {
       : isWhole && loopback !== undefined
       ? "private"
       : "none";
-    const hidden = isWhole ? await this.#hidden(workspace, options) : [];
     const folder = await Deno.realPath(
       await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: `vis-command-${Deno.pid}-` }),
     );
+    let fixed: Fixed | null = null;
     try {
+      const hidden = isWhole ? await this.#hidden(workspace, options) : [];
+      if (isWhole && own.write.length > 0) fixed = await this.#fixedPaths(workspace, own.write, options);
       if (hidden.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), options.hideSecrets?.instead ?? "");
       await makeHome(folder, { links: machine.packages, home: this.#options.private.home, workspace });
       const plan = isWhole ? this.#namespaces.plan(network, loopback ?? "") : null;
@@ -143,7 +148,7 @@ export class ProcessWall {
           outside: plan.outside,
           startLoopback: plan.startLoopback,
           links: machine.links,
-          layers: await repositoryLayers(workspace, own.write),
+          layers: fixed?.layers ?? [],
           hidden: { paths: hidden, as: join(folder, HIDDEN_NAME) },
         },
         limits: limits(),
@@ -157,6 +162,7 @@ export class ProcessWall {
         left();
       }
     } finally {
+      fixed?.leave();
       await removeTree(folder).catch(() => {}); // somebody else's file in it
     }
   }
@@ -165,7 +171,16 @@ export class ProcessWall {
   async #hidden(workspace: string, { hideSecrets }: SpawnOptions): Promise<readonly string[]> {
     if (!hideSecrets) return [];
     const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
-    return (await this.#secrets.find(workspace)).filter((path) => !except.has(path));
+    return (await this.#files.secrets(workspace)).filter((path) => !except.has(path));
+  }
+
+  async #fixedPaths(
+    workspace: string,
+    write: readonly GrantedPath[],
+    { write: named = [], keep = [] }: SpawnOptions,
+  ): Promise<Fixed> {
+    const repositories = this.#files.repositories(workspace);
+    return await this.#fixed.enter(workspace, { repositories, write: write.map(({ path }) => path), named, keep });
   }
 
   /** Rejects with Error if no program can run on this machine. */
@@ -256,22 +271,21 @@ async function ownPaths(workspace: string, { read = [], write = [workspace] }: S
     if (found) return found;
     throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
   };
+  // A repository that is still to be made.
+  const there = write.filter((path) => path !== join(workspace, ".git") || exists(path));
   const [reads, writes] = await Promise.all([
     Promise.all([workspace, ...read].map(real)),
-    Promise.all(write.map(real)),
+    Promise.all(there.map(real)),
   ]);
   return { read: reads, write: writes };
 }
 
-/** What other programs later run or obey stays as it is, except what the call names. */
-async function repositoryLayers(workspace: string, write: readonly GrantedPath[]): Promise<readonly Layer[]> {
-  const found = await Promise.all([".git", ".vis"].map((name) => realPath(join(workspace, name))));
-  return found.flatMap((one) =>
-    one !== null && write.some(({ path }) => path !== one.path && holds(path, one.path)) &&
-      !write.some(({ path }) => path === one.path)
-      ? [{ ...one, writable: false }]
-      : []
-  );
+function exists(path: string): boolean {
+  try {
+    return Deno.lstatSync(path) !== null;
+  } catch {
+    return false;
+  }
 }
 
 async function namedPath(path: string): Promise<GrantedPath> {

@@ -116,10 +116,7 @@ export class Git {
     const paths = [
       ...new Set([join(commonDir, "config"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")]),
     ];
-    const texts = await Promise.all(paths.map(async (path) => {
-      const there = await Deno.lstat(path).then(() => true, () => false);
-      return there ? await smallTextFile(path) : "";
-    }));
+    const texts = await Promise.all(paths.map((path) => this.#settingsText(path)));
     if (texts.every((text) => text !== null && isPlainConfig(text))) {
       this.#settings = texts.flatMap((text) => parseGitConfig(text ?? ""));
       return;
@@ -132,6 +129,17 @@ export class Git {
     }
     this.#overrides = overridesOf(listed);
     this.#settings = stdout.split("\0").flatMap(settingOf);
+  }
+
+  /** Null if only git can say what is in it. Throws Error for a link out of what git sees, which it would pass over. */
+  async #settingsText(path: string): Promise<string | null> {
+    const info = await Deno.lstat(path).catch(() => null);
+    if (info === null) return "";
+    if (!info.isSymlink) return await smallTextFile(path);
+    const real = await Deno.realPath(path).catch(() => null);
+    const { workspace, gitDir, commonDir } = this.repository;
+    if (real !== null && [workspace, gitDir, commonDir].some((folder) => inside(folder, real))) return null;
+    throw new Error(`Cannot use git: its settings cannot be read: ${path} is a link out of the repository`);
   }
 }
 

@@ -60,17 +60,33 @@ export async function userGitSettings(
   return read.flat();
 }
 
-/** Settings of a file and the files that it includes, in order. */
+/** Settings of files and of all that they include under some condition, and the paths of what they include, existing or
+ * not. Links are followed. */
+export async function everyGitSetting(
+  files: readonly string[],
+  home: string,
+): Promise<{ readonly settings: readonly GitSetting[]; readonly included: readonly string[] }> {
+  const included: string[] = [];
+  const facts = { home, gitDir: "", depth: 0, included };
+  const read = await Promise.all(files.map((path) => withIncluded(path, facts)));
+  return { settings: read.flat(), included };
+}
+
+/** Settings of a file and the files that it includes, in order; with `included`, whatever their conditions. */
 async function withIncluded(
   path: string,
-  facts: { readonly home: string; readonly gitDir: string; readonly depth: number },
+  facts: { readonly home: string; readonly gitDir: string; readonly depth: number; readonly included?: string[] },
 ): Promise<readonly GitSetting[]> {
   const text = facts.depth > DEPTH ? null : await smallTextFile(path, { links: true });
   if (text === null) return [];
   const settings: GitSetting[] = [];
   for (const one of parseGitConfig(text)) {
-    if (one.key === "path" && includes(one, { ...facts, folder: dirname(path) })) {
+    const isInclude = one.key === "path" && (facts.included && one.section.startsWith("include") ||
+      includes(one, { ...facts, folder: dirname(path) }));
+    if (isInclude) {
       const included = resolve(dirname(path), untilde(one.value, facts.home));
+      if (facts.included?.includes(included)) continue;
+      facts.included?.push(included);
       settings.push(...await withIncluded(included, { ...facts, depth: facts.depth + 1 }));
     } else settings.push(one);
   }
@@ -100,6 +116,7 @@ function fits([first, ...rest]: readonly string[], parts: readonly string[]): bo
   return part !== undefined && matchesWildcard(first, part) && fits(rest, parts.slice(1));
 }
 
-function untilde(path: string, home: string): string {
+/** A path that may begin with the home folder. */
+export function untilde(path: string, home: string): string {
   return path.startsWith("~/") ? join(home, path.slice(2)) : path;
 }

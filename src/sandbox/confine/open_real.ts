@@ -1,13 +1,16 @@
 import type { Libc } from "./libc.ts";
 
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_PATH_CLOEXEC = 0o12000000n, RESOLVE_NO_SYMLINKS = 4n;
+const O_NOFOLLOW = Deno.build.arch === "aarch64" ? 0o100000n : 0o400000n;
 const HOW_BYTES = 24n;
 
 /** A descriptor that stands for a path. The path had no link in it when it was resolved; a link created since is
- * refused, not followed. Throws Error if it cannot be opened. */
-export function openReal(libc: Libc, path: string): number {
+ * refused, not followed, except that with `link` its end may be one. Throws Error if it cannot be opened. */
+export function openReal(libc: Libc, path: string, { link } = { link: false }): number {
   const name = new TextEncoder().encode(`${path}\0`);
-  const how = new Uint8Array(new BigUint64Array([O_PATH_CLOEXEC, 0n, RESOLVE_NO_SYMLINKS]).buffer);
+  const how = new Uint8Array(
+    new BigUint64Array([O_PATH_CLOEXEC | (link ? O_NOFOLLOW : 0n), 0n, RESOLVE_NO_SYMLINKS]).buffer,
+  );
   const descriptor = libc.call("openat2", [AT_FDCWD, libc.address(name), libc.address(how), HOW_BYTES]);
   if (descriptor < 0) {
     throw new Error(`Cannot grant ${path} to the sandbox: it cannot be opened (errno ${libc.errno()})`);

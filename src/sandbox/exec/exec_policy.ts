@@ -18,6 +18,8 @@ export type ProgramNetwork = "tcp" | "private" | "none";
 
 /** Part of the file system that differs from the folder around it. */
 export interface Layer extends GrantedPath {
+  /** A link itself, not what it leads to. */
+  readonly link: boolean;
   readonly writable: boolean;
 }
 

@@ -32,9 +32,9 @@ export class Mounts {
     this.#must("make mounts private", "mount", [0n, this.#text("/"), 0n, MS_REC | MS_PRIVATE]);
   }
 
-  /** A descriptor of a copy of what is at a path. */
-  copy(path: string): number {
-    const real = openReal(this.#libc, path);
+  /** A descriptor of a copy of what is at a path, which is a link only where that is wanted. */
+  copy(path: string, { link } = { link: false }): number {
+    const real = openReal(this.#libc, path, { link });
     const flags = CLONE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE;
     const copy = this.#must(`copy ${path}`, "open_tree", [BigInt(real), this.#text(""), flags]);
     this.#libc.closeDescriptor(real);

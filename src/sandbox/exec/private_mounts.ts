@@ -37,9 +37,9 @@ export function enterPrivateMounts(
       if (path === PROCESSES) mounts.processes(at);
       else mounts.place(copy, { at, folder, writable });
     }
-    for (const { path, folder, writable } of layers) {
+    for (const { path, folder, link, writable } of layers) {
       const at = `${BASE}${path}`;
-      mounts.place(mounts.copy(at), { at, folder, writable });
+      mounts.place(mounts.copy(at, { link }), { at, folder, writable });
     }
     for (const { path, copy } of covers) mounts.cover(`${BASE}${path}`, copy);
     for (const [name, to] of DEVICE_LINKS) mounts.link(`${BASE}/dev/${name}`, to);

@@ -10,7 +10,7 @@ import { holds } from "./_wall_paths.ts";
 /** Folders that are looked into, those nearest to the top first, and names in each. */
 const MOST_FOLDERS = 2_000, MOST_NAMES = 20_000;
 const MOST_WORKSPACES = 16;
-const MOST_HIDDEN = 500;
+const MOST_HIDDEN = 500, MOST_REPOSITORIES = 500;
 const MOST_INDEX_BYTES = 64 << 20;
 /** Not looked into: repositories' own folders, and packages. */
 const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
@@ -23,33 +23,52 @@ interface KnownFolder {
   readonly stamp: string;
   readonly folders: readonly string[];
   readonly secrets: readonly string[];
+  /** Whether it is the top of a repository: it has a file, folder or link `.git`. */
+  readonly isTop: boolean;
 }
 
-/** Finds the files of a workspace that may hold keys. A folder is listed again only once names in it have changed, so
- * that the second look costs a system call for each folder. */
-export class SecretFiles {
+interface SpecialFiles {
+  readonly secrets: readonly string[];
+  /** Folders with a `.git`. */
+  readonly repositories: readonly string[];
+}
+
+/** Finds the files of a workspace that may hold keys, and its repositories. A folder is listed again only once names in
+ * it have changed, so that the second look costs a system call for each folder. */
+export class WorkspaceFiles {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;
   readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
 
-  /** What was found last. */
+  /** Secrets that were found last. */
   readonly #found = new BoundedMap<string, readonly string[]>(MOST_WORKSPACES);
+  /** Repositories that were ever found: a command can make so many folders that they are not looked into. */
+  readonly #repositories = new BoundedMap<string, ReadonlySet<string>>(MOST_WORKSPACES);
+
+  #last: { readonly workspace: string; readonly found: SpecialFiles } | null = null;
 
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns;
     this.#wanted = byteCheck(patterns);
   }
 
-  /** Real paths, without the files whose text the repository has: a commit would record that they changed. Throws Error
-   * for too many. */
-  async find(workspace: string): Promise<readonly string[]> {
+  /** Tops of repositories, as far as they are found. */
+  repositories(workspace: string): readonly string[] {
+    const all = new Set(["", ...this.#repositories.get(workspace) ?? [], ...this.#near(workspace).repositories]);
+    const there = [...all].filter((folder) => hasGit(join(workspace, folder))).slice(0, MOST_REPOSITORIES);
+    this.#repositories.set(workspace, new Set(there));
+    return there.map((folder) => join(workspace, folder));
+  }
+
+  /** Real paths of secret files, without those whose text the repository has: a commit would record that they changed.
+   * Throws Error for too many. */
+  async secrets(workspace: string): Promise<readonly string[]> {
     if (this.#patterns.length === 0) return [];
-    let named = this.#named(workspace, { most: MOST_FOLDERS, passed: PASSED });
+    const { secrets: found } = this.#near(workspace);
     const before = this.#found.get(workspace) ?? [];
     // A command may have moved a folder to where nothing is looked for.
-    if (before.some((path) => !named.includes(path))) {
-      named = this.#named(workspace, { most: MOST_MOVED, passed: NONE });
-    }
+    const isMoved = before.some((path) => !found.includes(path));
+    const named = isMoved ? this.#walk(workspace, { most: MOST_MOVED, passed: NONE }).secrets : found;
     this.#found.set(workspace, named);
     const untracked = named.length === 0 ? [] : await withoutTracked(workspace, named);
     const real = new Set(untracked.flatMap((path) => realFile(workspace, path)));
@@ -59,14 +78,23 @@ export class SecretFiles {
     );
   }
 
+  /** Looked for once for all that asks in the same moment. */
+  #near(workspace: string): SpecialFiles {
+    if (this.#last?.workspace === workspace) return this.#last.found;
+    const found = this.#walk(workspace, { most: MOST_FOLDERS, passed: PASSED });
+    this.#last = { workspace, found };
+    queueMicrotask(() => this.#last = null);
+    return found;
+  }
+
   /** Relative to the workspace. */
-  #named(
+  #walk(
     workspace: string,
     { most, passed }: { readonly most: number; readonly passed: ReadonlySet<string> },
-  ): string[] {
+  ): SpecialFiles {
     const before = this.#known.get(workspace);
     const now = new Map<string, KnownFolder>();
-    const found: string[] = [];
+    const secrets: string[] = [], repositories: string[] = [];
     const open = [""];
     for (let at = 0; at < open.length && at < most; at++) {
       const folder = open[at] ?? "";
@@ -76,22 +104,25 @@ export class SecretFiles {
       const current = known?.stamp === stamp ? known : this.#read(workspace, { folder, stamp });
       now.set(folder, current);
       open.push(...current.folders.filter((path) => !passed.has(path.slice(path.lastIndexOf("/") + 1))));
-      found.push(...current.secrets);
+      secrets.push(...current.secrets);
+      if (current.isTop) repositories.push(folder);
     }
     this.#known.set(workspace, now);
-    return found;
+    return { secrets, repositories };
   }
 
   #read(workspace: string, { folder, stamp }: { readonly folder: string; readonly stamp: string }): KnownFolder {
     const folders: string[] = [], secrets: string[] = [];
     const below = folder === "" ? "" : `${folder}/`;
+    let isTop = false;
     for (
       const { name, isFolder } of folderEntries(join(workspace, folder), { most: MOST_NAMES, wanted: this.#wanted })
     ) {
+      if (name === ".git") isTop = true;
       if (isFolder) folders.push(below + name);
       else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);
     }
-    return { stamp, folders, secrets };
+    return { stamp, folders, secrets, isTop };
   }
 }
 
@@ -102,7 +133,17 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
   const codes = (char = ""): number[] => [char.toLowerCase().charCodeAt(0), char.toUpperCase().charCodeAt(0)];
   const firsts = new Set(wanted.flatMap((one) => codes(one[0]))),
     lasts = new Set(wanted.flatMap((one) => codes(one.at(-1))));
-  return (first, last) => firsts.has(first) || lasts.has(last);
+  const isGit = (first: number, last: number): boolean => first === 46 && last === 116; // "." and "t"
+  return (first, last) => firsts.has(first) || lasts.has(last) || isGit(first, last);
+}
+
+function hasGit(folder: string): boolean {
+  try {
+    Deno.lstatSync(join(folder, ".git"));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Where links lead, if that is a file of the workspace. */

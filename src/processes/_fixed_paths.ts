@@ -1,0 +1,216 @@
+import { Buffer } from "node:buffer";
+import { dirname, join, resolve } from "node:path";
+import { everyGitSetting, untilde } from "../domain/kit/git_config.ts";
+import { smallTextFile } from "../domain/kit/small_text_file.ts";
+import type { Layer } from "../sandbox/exec/exec_policy.ts";
+import { folderEntries } from "./folders.ts";
+import { Placeholders } from "./_placeholders.ts";
+import { holds } from "./_wall_paths.ts";
+
+const GIT = ".git", VIS = ".vis";
+/** Links in a repository that lead elsewhere, and what they lead to. */
+const IN_GIT = [
+  "HEAD",
+  "config",
+  "config.worktree",
+  "commondir",
+  "hooks",
+  "info",
+  "info/attributes",
+  "modules",
+  "worktrees",
+];
+const MOST_HOOKS = 200, MOST_WORDS = 2_000, MOST_SUBMODULES = 500, MODULES_DEPTH = 4;
+const VIS_DEPTH = 2;
+
+/** What stays as it is while a command runs in a workspace. */
+export interface Fixed {
+  readonly layers: readonly Layer[];
+  /** Call it when the command has ended. */
+  leave(): void;
+}
+
+interface Found {
+  /** Files, folders and links that stay as they are. */
+  readonly paths: Set<string>;
+  /** Folders, or files, that git or Vis would obey if they were there. */
+  readonly missing: Map<string, "folder" | "file">;
+}
+
+/** Finds the paths of a workspace that other programs of the user later run or obey: its repositories, what their settings
+ * name, and `.vis`. */
+export class FixedPaths {
+  readonly #placeholders = new Placeholders();
+  readonly #home: string;
+
+  constructor(home: string | null) {
+    this.#home = home ?? "/";
+  }
+
+  /** Only paths below `write` matter. What `named` says of repositories may be changed: a `.git`, with all that its
+   * settings name, or parts of one. `keep` stays even there. */
+  async enter(
+    workspace: string,
+    { repositories, write, named, keep }: Record<"repositories" | "write" | "named" | "keep", readonly string[]>,
+  ): Promise<Fixed> {
+    const found: Found = { paths: new Set(), missing: new Map() };
+    const tops = repositories.filter((top) => !named.includes(join(top, GIT)));
+    await Promise.all(tops.map((top) => this.#repository(found, { top, workspace })));
+    if (!named.includes(join(workspace, GIT))) expect(found, join(workspace, GIT), "folder");
+    const isOpen = named.filter((path) => path.split("/").includes(GIT) || found.paths.has(path));
+    const counts = (path: string): boolean =>
+      write.some((one) => one !== path && holds(one, path)) && !isOpen.some((one) => holds(one, path)) &&
+      !holds(path, workspace);
+    const opened = isOpen.filter((path) => [...found.paths].some((one) => counts(one) && holds(one, path)));
+    expect(found, join(workspace, VIS), "folder");
+    addLinks(found, { folder: join(workspace, VIS), depth: VIS_DEPTH });
+    const release = [...found.missing].filter(([path]) => counts(path)).map(([path, kind]) => {
+      found.paths.add(path);
+      return this.#placeholders.take(path, kind);
+    });
+    const kept = keep.filter((path) => write.some((one) => holds(one, path)) && kindOf(path) !== null);
+    return {
+      layers: layersOf({ fixed: [...[...found.paths].filter(counts), ...kept], opened, write }),
+      leave: () => release.forEach((end) => end()),
+    };
+  }
+
+  async #repository(
+    found: Found,
+    { top, workspace }: { readonly top: string; readonly workspace: string },
+  ): Promise<void> {
+    const dot = join(top, GIT);
+    add(found, dot);
+    const named = kindOf(dot) === "file" ? /^gitdir: (.+?)\s*$/m.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
+    const gitDir = realPathOf(named === undefined ? dot : resolve(top, named));
+    if (gitDir === null) return;
+    const common = await smallTextFile(join(gitDir, "commondir"));
+    const commonDir = common === null ? gitDir : realPathOf(resolve(gitDir, common.trim())) ?? gitDir;
+    for (const folder of new Set([gitDir, commonDir])) {
+      add(found, folder);
+      for (const name of IN_GIT) add(found, join(folder, name));
+      addLinks(found, { folder: join(folder, "hooks"), depth: 1 });
+    }
+    for (const submodule of await submodules(join(commonDir, "modules"))) add(found, join(submodule, GIT));
+    await this.#settings(found, { top, workspace, gitDir, commonDir });
+  }
+
+  /** What the settings name: files to include, folders of hooks, and each word that is a file of the workspace, which may
+   * be a filter, an editor or an alias. */
+  async #settings(
+    found: Found,
+    { top, workspace, gitDir, commonDir }: Record<"top" | "workspace" | "gitDir" | "commonDir", string>,
+  ): Promise<void> {
+    const home = this.#home;
+    const own = [join(commonDir, "config"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")];
+    const users = ["/etc/gitconfig", join(home, ".config/git/config"), join(home, ".gitconfig")];
+    const { settings, included } = await everyGitSetting([...new Set([...own, ...users])], home);
+    for (const path of included) if (holds(workspace, path)) expect(found, path, "file");
+    let words = 0;
+    for (const { section, key, value } of settings) {
+      if (section === "core" && key === "hookspath") {
+        const folder = resolve(top, untilde(value, home));
+        if (!holds(workspace, folder)) continue;
+        expect(found, folder, "folder");
+        addLinks(found, { folder, depth: 1 });
+        continue;
+      }
+      for (const word of value.split(/[\s'"`;&|()<>=,!]+/)) {
+        if (word === "" || ++words > MOST_WORDS) continue;
+        const path = resolve(top, untilde(word, home));
+        const real = holds(workspace, path) ? realPathOf(path) : null;
+        if (real !== null && kindOf(real) === "file") add(found, path);
+      }
+    }
+  }
+}
+
+/** Adds a path, and where it leads if it is a link. */
+function add({ paths }: Found, path: string): void {
+  const kind = kindOf(path);
+  if (kind === null) return;
+  const parent = realPathOf(dirname(path));
+  if (parent === null) return;
+  paths.add(join(parent, path.slice(path.lastIndexOf("/") + 1)));
+  if (kind !== "link") return;
+  const real = realPathOf(path);
+  if (real !== null) paths.add(real);
+}
+
+/** The same for a path that may be missing: what would be there is obeyed. */
+function expect(found: Found, path: string, kind: "folder" | "file"): void {
+  if (kindOf(path) !== null) return add(found, path);
+  let first = path;
+  while (kindOf(dirname(first)) === null) first = dirname(first);
+  const parent = realPathOf(dirname(first));
+  if (parent === null) return;
+  found.missing.set(join(parent, first.slice(first.lastIndexOf("/") + 1)), first === path ? kind : "folder");
+}
+
+/** Adds where links in a folder lead. */
+function addLinks(found: Found, { folder, depth }: { readonly folder: string; readonly depth: number }): void {
+  for (const { name, isFolder } of folderEntries(folder, { most: MOST_HOOKS, wanted: () => true })) {
+    const path = join(folder, name);
+    if (isFolder && depth > 1) addLinks(found, { folder: path, depth: depth - 1 });
+    else if (!isFolder && kindOf(path) === "link") add(found, path);
+  }
+}
+
+/** The folders that the repository's submodules are checked out in, by their settings. */
+async function submodules(modules: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  const open = [{ folder: modules, depth: 0 }];
+  for (const { folder, depth } of open) {
+    if (found.length >= MOST_SUBMODULES || depth > MODULES_DEPTH) break;
+    const entries = [...folderEntries(folder, { most: MOST_SUBMODULES, wanted: (first) => first === 99 })]; // "c"
+    if (entries.some(({ name, isFolder }) => name === "config" && !isFolder)) {
+      const { settings } = await everyGitSetting([join(folder, "config")], "/");
+      const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
+      if (tree !== undefined) found.push(resolve(folder, tree));
+      open.push({ folder: join(folder, "modules"), depth: depth + 1 });
+    } else {
+      for (const { name, isFolder } of entries) {
+        if (isFolder) open.push({ folder: join(folder, name), depth: depth + 1 });
+      }
+    }
+  }
+  return found;
+}
+
+/** Layers on top of what may be changed. A folder on the way to a fixed path is one too: a folder that is a mount point
+ * cannot be renamed or removed. */
+function layersOf(
+  { fixed, opened, write }: Record<"fixed" | "opened" | "write", readonly string[]>,
+): readonly Layer[] {
+  const layers = new Map<string, Layer>();
+  const set = (path: string, writable: boolean): void => {
+    const kind = kindOf(path);
+    if (kind !== null) layers.set(path, { path, folder: kind === "folder", link: kind === "link", writable });
+  };
+  for (const path of fixed) {
+    const top = write.filter((one) => holds(one, path)).reduce((a, b) => a.length < b.length ? a : b, path);
+    for (let at = dirname(path); at.length > top.length; at = dirname(at)) {
+      if (!layers.has(at) && !fixed.some((one) => holds(one, at))) set(at, true);
+    }
+  }
+  for (const path of fixed) set(path, false);
+  for (const path of opened) set(path, true);
+  return [...layers.values()].sort((a, b) => a.path.length - b.path.length);
+}
+
+function kindOf(path: string): "folder" | "file" | "link" | null {
+  try {
+    const { isDirectory, isSymlink } = Deno.lstatSync(path);
+    return isDirectory ? "folder" : isSymlink ? "link" : "file";
+  } catch {
+    return null;
+  }
+}
+
+function realPathOf(path: string): string | null {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return null;
+  }
+}
