@@ -7,11 +7,11 @@ import { removeTree } from "./folders.ts";
 import { deviceNodes, machinePath, realPath } from "./_open_paths.ts";
 import { makeHome } from "./_program_home.ts";
 import { ProgramStreams } from "./_program_streams.ts";
-import { SecretFiles } from "./_secret_files.ts";
 import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
 import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";
 import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } from "./seatbelt/profile.ts";
 import { toolchainsOf } from "./_toolchains.ts";
+import { WorkspaceFiles } from "./_workspace_files.ts";
 import {
   commandFolder,
   holds,
@@ -61,10 +61,6 @@ interface SeatbeltSystem {
 
 /** What the wall leaves to programs, and whether it holds here. */
 export interface SeatbeltWalls extends ProgramWalls {
-  /** Whether the probe saw every denial on this machine. */
-  readonly whole: boolean;
-  /** Why it is not whole; null if it is. */
-  readonly reason: string | null;
   readonly probe: readonly ProbeRow[];
 }
 
@@ -79,7 +75,8 @@ interface OpenFolders {
 }
 
 interface Probed {
-  readonly reason: string | null;
+  /** Why the wall does not count; "" if the probe saw every denial. */
+  readonly reason: string;
   readonly rows: readonly ProbeRow[];
 }
 
@@ -87,14 +84,14 @@ interface Probed {
  * denies, so an error in the profile or a change in the system makes it refuse, and never open. */
 export class SeatbeltWall {
   readonly #options: SeatbeltWallOptions;
-  readonly #secrets: SecretFiles;
+  readonly #files: WorkspaceFiles;
   #table: ProcessTable | null;
   #open: Promise<OpenFolders> | null = null;
   #probed: Promise<Probed> | null = null;
 
   constructor(options: SeatbeltWallOptions) {
     this.#options = options;
-    this.#secrets = new SecretFiles(options.secrets ?? []);
+    this.#files = new WorkspaceFiles(options.secrets ?? []);
     this.#table = options.system?.processes ?? null;
   }
 
@@ -103,7 +100,7 @@ export class SeatbeltWall {
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     options.signal?.throwIfAborted();
     const { reason } = await this.#probe();
-    if (reason !== null) throw new Error(`Cannot run commands: ${reason}`);
+    if (reason !== "") throw new Error(`Cannot run commands: ${reason}`);
     const hidden = await this.#hidden(workspace, options);
     return await this.#run(workspace, argv, { ...options, hidden });
   }
@@ -113,7 +110,7 @@ export class SeatbeltWall {
     const { leftOut } = await this.#folders();
     const { reason, rows } = await this.#probe();
     const { network } = this.#options;
-    return { network, loopback: false, unix: true, hides: true, leftOut, whole: reason === null, reason, probe: rows };
+    return { network, loopback: false, unix: true, hides: true, leftOut, whole: reason === "", reason, probe: rows };
   }
 
   async #run(
@@ -183,7 +180,7 @@ export class SeatbeltWall {
   async #hidden(workspace: string, { hideSecrets }: SpawnOptions): Promise<readonly string[]> {
     if (!hideSecrets) return [];
     const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
-    return (await this.#secrets.find(workspace)).filter((path) => !except.has(path));
+    return (await this.#files.secrets(workspace)).filter((path) => !except.has(path));
   }
 
   #folders(): Promise<OpenFolders> {
@@ -253,7 +250,7 @@ export class SeatbeltWall {
       });
       const rows = probe.rows(stdout);
       const fault = probeFault(rows);
-      return { reason: fault === null ? null : `the wall of this machine is not whole, as ${fault}`, rows };
+      return { reason: fault === null ? "" : `the wall of this machine is not whole, as ${fault}`, rows };
     } finally {
       listener.close();
       await accepted.catch(() => {});
