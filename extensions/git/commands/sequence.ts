@@ -212,12 +212,12 @@ async function goOn(
   if (step === "continue" && conflicts.length > 0) {
     throw new Error(`${cannot}: ${named(conflicts)} have conflicts; edit and git.add them`);
   }
-  const left = await stepsLeft(git, { during, cannot });
   if (step === "abort") {
-    const target = left.begin ?? "HEAD";
+    const target = await beginning(git, during) ?? "HEAD";
     await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
   } else {
-    const incoming: IncomingNames[] = [{ each: left.commits, reverted: during === "revert" }];
+    const each = await commitsLeft(git, { during, cannot });
+    const incoming: IncomingNames[] = [{ each, reverted: during === "revert" }];
     if (step === "skip") incoming.push({ commit: "HEAD" });
     await refuseIncoming(git, { incoming, cannot });
   }
@@ -232,12 +232,12 @@ async function goOn(
   return await stateAfter({ git, was }, { result, cannot, saved });
 }
 
-/** What an unfinished operation does next, from files that any program of the user may have written. Throws Error if it
- * would run a program. */
-async function stepsLeft(
+/** The commits of what an unfinished operation does next, from files that any program of the user may have written.
+ * Throws Error if it would run a program. */
+async function commitsLeft(
   git: Git,
   { during, cannot }: { readonly during: During; readonly cannot: string },
-): Promise<{ readonly commits: readonly string[]; readonly begin: string | null }> {
+): Promise<readonly string[]> {
   const { gitDir } = git.repository;
   const read = async (path: string): Promise<string> => {
     const there = await Deno.lstat(join(gitDir, path)).then(() => true, () => false);
@@ -245,7 +245,7 @@ async function stepsLeft(
     if (text === null) throw new Error(`${cannot}: ${path} is not a small text file; leave it to the user`);
     return text;
   };
-  if (during === "merge") return { commits: [], begin: null };
+  if (during === "merge") return [];
   const folder = during === "rebase" ? "rebase-merge" : "sequencer";
   if (during === "rebase" && (await read("rebase-merge/onto")).trim() === "") {
     throw new Error(`${cannot}: it was begun as git am or with the apply backend; leave it to the user`);
@@ -258,18 +258,24 @@ async function stepsLeft(
   const strategies = during === "rebase"
     ? [await read(`${folder}/strategy`)]
     : [...(await read(`${folder}/opts`)).matchAll(/^\s*strategy\s*=\s*(.*)$/gm)].map(([, name = ""]) => name);
-  const set = git.settings.filter(({ section, key }) => section === "pull" && key === "twohead").map(({ value }) =>
-    value
-  );
-  const other = [...strategies, ...set].map((one) => one.trim()).find((one) => one !== "" && !BUILT_IN.has(one));
+  const written = strategies.map((one) => one.trim()).filter((one) => one !== "");
+  const set = git.settings.filter(({ section, key }) => section === "pull" && key === "twohead");
+  const used = written.length > 0 || todo.trim() === "" ? written : set.map(({ value }) => value.trim());
+  const other = used.find((one) => !BUILT_IN.has(one));
   if (other !== undefined) throw new Error(`${cannot}: its strategy is ${other}; leave it to the user`);
-  const begin = (await read(during === "rebase" ? `${folder}/orig-head` : `${folder}/head`)).trim();
   const hashes = todo.split("\n").flatMap((line) =>
     /^[ \t]*\w+[ \t]+(?:-[cC][ \t]+)?([0-9a-f]{7,64})\b/.exec(line)?.[1] ?? []
   );
   const commits: string[] = [];
   for (const hash of new Set(hashes)) commits.push(await commitHash(git, { ref: hash, cannot }));
-  return { commits, begin: /^[0-9a-f]{40,64}$/.test(begin) ? begin : null };
+  return commits;
+}
+
+/** The commit to which giving up goes back; null for HEAD. */
+async function beginning(git: Git, during: During): Promise<string | null> {
+  const path = during === "rebase" ? "rebase-merge/orig-head" : "sequencer/head";
+  const hash = (await smallTextFile(join(git.repository.gitDir, path)))?.trim() ?? "";
+  return during !== "merge" && /^[0-9a-f]{40,64}$/.test(hash) ? hash : null;
 }
 
 /** As git names it in the message of a merge. */
