@@ -105,7 +105,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
     nodes: 8,
     ".": 9,
   },
-  "src/processes": { seatbelt: 0, ".": 1 },
+  "src/processes": { seatbelt: 0, ".": 1, asked: 2 },
   "src/prompt": { context: 0, reply: 0, schema: 0, ".": 1 },
   "src/providers": { ".": 0, copilot: 1, demo: 1, models: 1, router: 1, wire: 1 },
   "src/providers/demo": { policies: 0, ".": 1 },

@@ -1,0 +1,300 @@
+import { basename, resolve } from "node:path";
+import { holds } from "../_wall_paths.ts";
+import { readCommandLine } from "./_command_line.ts";
+
+/** A command line for `/bin/sh`, or a program with its arguments. */
+export type AskedCommand = string | readonly string[];
+
+/** What a lasting answer to a command would allow, one text for each program; or why it is asked every time. `runs` says
+ * which files of the workspace its programs run. */
+export type CommandScopes =
+  | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
+  | { readonly never: string };
+
+/** The user has to read it in the text of a choice. */
+const LONGEST_SCOPE = 200;
+
+type PartScope = { readonly scope: string; readonly runs: string | null } | { readonly never: string };
+
+export interface ScopePlace {
+  /** Real path. */
+  readonly workspace: string;
+  /** Real path of the folder in which the command starts. */
+  readonly cwd: string;
+  /** Folders whose files Vis or earlier commands can change, the workspace among them. */
+  readonly changeable: readonly string[];
+  /** Real path of a program by the name or path that was typed; null if there is none. */
+  readonly find: (program: string) => string | null;
+  /** Real path of a folder; null if there is none. */
+  readonly folder: (path: string) => string | null;
+}
+
+/** The scopes of a command. A later command has a scope if its own computed one is the same text. */
+export function commandScopes(command: AskedCommand, place: ScopePlace): CommandScopes {
+  const isLine = typeof command === "string";
+  const read = isLine ? readCommandLine(command) : { parts: [command] };
+  if ("opaque" in read) return { never: read.opaque };
+  const scopes = new Set<string>(), runs = new Set<string>();
+  for (const [at, part] of read.parts.entries()) {
+    const one = isLine && part[0] === "cd"
+      ? cdScope(part, { place, isFirst: read.parts.slice(0, at).every(([name]) => name !== "cd") })
+      : partScope(part, { place, isLine });
+    if ("never" in one) return one;
+    if (one.scope.length > LONGEST_SCOPE) return { never: `it has more than ${LONGEST_SCOPE} characters` };
+    scopes.add(one.scope);
+    if (one.runs !== null) runs.add(one.runs);
+  }
+  return { scopes: [...scopes], runs: [...runs] };
+}
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** Builtins of shells that print and change nothing. */
+const HARMLESS_BUILTINS = words("echo true false pwd");
+/** Builtins of any shell that may be /bin/sh. They change what the rest of the line means, or run code. */
+const BUILTINS = words(`
+  . : [ [[ alias autoload bg bind break builtin bye caller chdir command compgen complete compopt continue declare dirs
+  disable disown echotc echoti emulate enable eval exec exit export false fc fg float functions getln getopts hash
+  help history integer jobs kill let limit local log logout mapfile newgrp popd print printf pushd pushln r read
+  readarray readonly rehash return sched set setopt shift shopt source suspend test time times trap typeset type
+  ulimit umask unalias unfunction unhash unlimit unset unsetopt vared wait whence where which zcompile zmodload
+  zparseopts zstyle`);
+/** They run a program or code that their arguments, their input or a file name. */
+const RUNNERS: Readonly<Record<string, ReadonlySet<string>>> = {
+  "a shell": words("sh bash dash ash zsh ksh ksh93 mksh rksh yash fish csh tcsh pwsh powershell cmd busybox toybox"),
+  "an interpreter": words(`
+    awk gawk mawk nawk original-awk tclsh wish expect lua luajit osascript julia ghci irb guile sqlite3 psql mysql ed
+    ex vi vim nvim view emacs nano less more man gdb lldb m4 bc dc R Rscript groovy jshell scala iex erl`),
+  "a program that runs others": words(`
+    sudo doas su runuser pkexec setpriv env xargs nohup nice ionice chrt taskset timeout time watch parallel ssh
+    mosh scp sftp rsync docker podman nerdctl buildah kubectl helm npx pnpx bunx uvx pipx setsid stdbuf unbuffer script
+    strace ltrace perf valgrind unshare nsenter chroot flock entr tmux screen at batch systemd-run start-stop-daemon
+    open xdg-open nix nix-shell direnv hyperfine ld.so rundll32 wscript cscript mshta start caffeinate`),
+  "a program that changes settings or rights": words(`
+    git gh hg svn crontab launchctl systemctl service reg schtasks chmod chown chgrp chattr setfacl setfattr dd mkfs
+    mount umount killall pkill shutdown reboot passwd useradd usermod defaults dscl ln install sysctl iptables
+    ssh-keygen ssh-add gpg security`),
+  "a program that sends data out": words(`
+    curl wget nc ncat netcat socat telnet ftp lftp aria2c http https xh aws gcloud az terraform tofu pulumi vercel
+    flyctl heroku netlify wrangler mail sendmail`),
+};
+const INTERPRETERS = words("python pypy node deno bun perl ruby php");
+/** An option that runs code, and its forms with the code attached. */
+const CODE_OPTIONS: Readonly<Record<string, RegExp>> = {
+  python: /^-[a-zA-Z]*c|^-i|^-$/,
+  pypy: /^-[a-zA-Z]*c|^-i|^-$/,
+  node: /^-[a-z]*[eprCi]|^-$|^--(?:eval|print|require|import|loader|experimental-loader|env-file|interactive)/,
+  deno: /^eval$|^repl$|^-$/,
+  bun: /^-[a-z]*[epri]|^-$|^--(?:eval|print|preload|require|import)|^x$|^repl$/,
+  perl: /^-/,
+  ruby: /^-/,
+  php: /^-[a-zA-Z]*[rBREFaSd]|^-$|^--(?:run|process|interactive)/,
+};
+/** Options that run a program, open a file for writing or remove files. GNU programs accept beginnings of long ones. */
+const OPTIONS: Readonly<
+  Record<string, { readonly subcommand?: RegExp; readonly short?: RegExp; readonly long?: readonly string[] }>
+> = {
+  find: { short: /^-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls)$/ },
+  fd: { short: /^-[a-zA-Z]*[xX]/, long: ["exec", "exec-batch"] },
+  tar: {
+    short: /^-[a-zA-Z]*[IF]/,
+    long: [
+      ..."to-command checkpoint-action use-compress-program rsh-command info-script new-volume-script".split(" "),
+    ],
+  },
+  sort: { short: /^-[a-zA-Z]*o/, long: ["output", "compress-program"] },
+  rg: { long: ["pre", "hostname-bin"] },
+  make: { short: /^-[a-zA-Z]*[fE]/, long: ["file", "makefile", "eval"] },
+  rm: { short: /^-[a-zA-Z]*[rR]/, long: ["recursive"] },
+  zip: { short: /^-[a-zA-Z]*T/, long: ["unzip-command"] },
+  split: { long: ["filter"] },
+  date: { short: /^-[a-zA-Z]*s/, long: ["set"] },
+  go: { subcommand: /^env$/, short: /^-(?:exec|toolexec|vettool)/, long: ["exec", "toolexec"] },
+  pip: { subcommand: /^config$/ },
+  yarn: { subcommand: /^dlx$|^exec$|^config$|^set$|^publish$|^npm$|^login$|^link$/ },
+  npm: {
+    subcommand:
+      /^(?:exec|x|c|config|set|get|publish|unpublish|deprecate|dist-tag|login|logout|adduser|token|access|owner|org|team|hook|profile|pkg|init|create|innit|explore|edit|link|ln|star)$/,
+  },
+  pnpm: { subcommand: /^(?:exec|dlx|config|c|set|publish|login|create|link|env|store)$/ },
+  cargo: { subcommand: /^(?:publish|yank|login|logout|owner|install)$/ },
+  dotnet: { subcommand: /^(?:tool|nuget|script)$/ },
+  mvn: { short: /exec:|deploy|release|antrun/ },
+  gradle: { short: /publish|upload/i },
+};
+const NUMBERED_LINES = /^\d+(?:,(?:\d+|\$))?p$|^\$p$/;
+
+/** Subcommands of build tools: a lasting answer allows them with any further arguments. */
+const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
+  npm: { of: words("test t run run-script ci start ls outdated"), runs: "what package.json says" },
+  pnpm: { of: words("test t run start build lint typecheck ls outdated"), runs: "what package.json says" },
+  yarn: { of: words("test run start build lint typecheck check format outdated"), runs: "what package.json says" },
+  bun: { of: words("test run"), runs: "what package.json and the tests say" },
+  deno: { of: words("test check lint fmt task bench"), runs: "what deno.json and the tests say" },
+  cargo: { of: words("test t check c build b clippy fmt doc bench run r"), runs: "build scripts and tests" },
+  go: { of: words("test build vet fmt list"), runs: "the tests of this workspace" },
+  dotnet: { of: words("test build restore run format"), runs: "what the project files say" },
+  mvn: { of: words("test compile verify package"), runs: "what pom.xml says" },
+  gradle: { of: words("test build check assemble"), runs: "what the build files say" },
+  make: { of: words("test check all build lint clean"), runs: "what the Makefile says" },
+  ruff: { of: words("check format"), runs: "" },
+};
+/** The word after these names a script or task. */
+const NAMED = words("run run-script task");
+/** A lasting answer allows these with any arguments. */
+const TOOLS: Readonly<Record<string, string>> = {
+  pytest: "the tests of this workspace",
+  jest: "the tests of this workspace",
+  vitest: "the tests of this workspace",
+  phpunit: "the tests of this workspace",
+  rspec: "the tests of this workspace",
+  ctest: "the tests of this workspace",
+  eslint: "what its configuration says",
+  tsc: "",
+  mypy: "what its configuration says",
+};
+const PYTHON_MODULES = words("pytest unittest mypy ruff black isort flake8 compileall");
+const ALIASES: Readonly<Record<string, string>> = {
+  nodejs: "node",
+  pip3: "pip",
+  gmake: "make",
+  mvnw: "mvn",
+  gradlew: "gradle",
+  fdfind: "fd",
+  gtar: "tar",
+  bsdtar: "tar",
+  gfind: "find",
+  gsed: "sed",
+  gsort: "sort",
+};
+
+/** The resolved program and its leading words. */
+function partScope(
+  [typed = "", ...args]: readonly string[],
+  { place, isLine }: { readonly place: ScopePlace; readonly isLine: boolean },
+): PartScope {
+  const { workspace, changeable, find } = place;
+  const whole = shellText([basename(typed), ...args]);
+  if (isLine && HARMLESS_BUILTINS.has(typed)) return outsidePath(args, workspace) ?? { scope: whole, runs: null };
+  if (isLine && BUILTINS.has(typed)) return { never: `${typed} is a builtin of the shell` };
+  const path = find(typed);
+  if (path === null) return { never: `${typed} is not a program in PATH` };
+  if (changeable.some((folder) => holds(folder, path))) return { never: `${path} can change after the answer` };
+  const name = plainName(typed);
+  for (const one of new Set([name, plainName(path)])) {
+    const why = runnerFault(one, args) ?? optionFault(one, args);
+    if (why !== null) return { never: why };
+  }
+  const outside = outsidePath(args, workspace);
+  if (outside) return outside;
+  const lead = leadingWords(name, args);
+  if (lead === null) {
+    const file = INTERPRETERS.has(name) ? args.find((word) => !word.startsWith("-")) : undefined;
+    return { scope: `${whole} (${path})`, runs: file === undefined ? null : `${whole} runs ${file}` };
+  }
+  const leading = shellText([basename(typed), ...lead.words]);
+  return { scope: `${leading} … (${path})`, runs: lead.runs === null ? null : `${leading} runs ${lead.runs}` };
+}
+
+/** A folder below the workspace. Later words are judged as if it had not changed, which only refuses more. */
+function cdScope(
+  [, ...args]: readonly string[],
+  { place: { workspace, cwd, folder }, isFirst }: { readonly place: ScopePlace; readonly isFirst: boolean },
+): PartScope {
+  const [to = "", ...rest] = args;
+  if (rest.length > 0 || to === "" || to.startsWith("-")) return { never: "cd has more than a folder" };
+  if (!isFirst) return { never: "it changes the folder twice" };
+  const path = folder(resolve(cwd, to));
+  if (path === null || !holds(workspace, path)) return { never: `${to} is not a folder of the workspace` };
+  return { scope: shellText(["cd", to]), runs: null };
+}
+
+/** Words as a shell would need them to be written; one text has only one meaning. */
+export function shellText(list: readonly string[]): string {
+  return list.map((word) => /^[\w\-./:=,+@%^]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+}
+
+/** "python3.11" is "python", "/usr/bin/gcc-12" is "gcc", "npm-cli.js" stays. */
+function plainName(program: string): string {
+  const name = basename(program).toLowerCase().replace(/\.(?:exe|cmd|bat|com)$/, "").replace(/-?\d+(?:\.\d+)*$/, "");
+  const plain = name === "" ? basename(program) : name;
+  return ALIASES[plain] ?? plain;
+}
+
+function runnerFault(name: string, args: readonly string[]): string | null {
+  for (const [kind, names] of Object.entries(RUNNERS)) {
+    if (names.has(name) || name.startsWith("mkfs.")) return `${name} is ${kind}`;
+  }
+  if (name === "sed") {
+    const rest = args.filter((word) => word !== "-n");
+    return args[0] === "-n" && NUMBERED_LINES.test(rest[0] ?? "") && !rest.slice(1).some((word) => word.startsWith("-"))
+      ? null
+      : "sed may write files and run programs";
+  }
+  return INTERPRETERS.has(name) ? codeFault(name, args) : null;
+}
+
+const SCRIPT = /\.(?:[cm]?[jt]sx?|py|rb|php)$/;
+
+function codeFault(name: string, args: readonly string[]): string | null {
+  // After a script or a module, options are its own.
+  const end = args.findIndex((word) => SCRIPT.test(word) || word === "-m" || word === "--test");
+  const own = end === -1 ? args : args.slice(0, end);
+  const code = own.find((word) => CODE_OPTIONS[name]?.test(word));
+  if (code !== undefined) return `${name} ${code} runs code`;
+  const asksVersion = args.length === 1 && /^--version$|^-[vV]$/.test(args[0] ?? "");
+  const runsNothing = end === -1 && args.every((word) => word.startsWith("-"));
+  return runsNothing && !asksVersion ? `${name} without a file runs code` : null;
+}
+
+function optionFault(name: string, args: readonly string[]): string | null {
+  const options = OPTIONS[name];
+  if (!options) return null;
+  // The first word of tar is a bundle of options, with or without a dash.
+  const [first = "", ...rest] = args;
+  const judged = name === "tar" && !first.startsWith("-") ? [`-${first}`, ...rest] : args;
+  // The value of an option in front may look like the subcommand.
+  const commands = first.startsWith("-") || first.startsWith("+") ? args : [first];
+  const found = commands.find((word) => options.subcommand?.test(word)) ??
+    judged.find((word) =>
+      word.startsWith("--") ? options.long?.some((long) => isBeginning(word, long)) : options.short?.test(word)
+    );
+  if (found === undefined) return null;
+  return `${name} ${found} may run a program or change more than its files`;
+}
+
+function isBeginning(word: string, long: string): boolean {
+  const name = word.slice(2).split("=", 1)[0] ?? "";
+  return name !== "" && long.startsWith(name);
+}
+
+/** A word that names a path outside the workspace, also behind an option or in a list. */
+function outsidePath(args: readonly string[], workspace: string): { readonly never: string } | null {
+  const found = args.find((word) =>
+    word.split(/[=:,@\s]/).some((piece) => {
+      const path = piece.replace(/^-+[A-Za-z]*(?=[/~.])/, "");
+      if (path.split(/[/\\]/).includes("..") || /^~|^[A-Za-z]:\\|^\\\\/.test(path)) return true;
+      return path.startsWith("/") && path !== "/dev/null" && !holds(workspace, path);
+    })
+  );
+  return found === undefined ? null : { never: `${found} is outside the workspace` };
+}
+
+/** How many words a lasting answer covers, for programs of the tables; null if it covers the whole command. */
+function leadingWords(
+  name: string,
+  args: readonly string[],
+): { readonly words: readonly string[]; readonly runs: string | null } | null {
+  const [first = "", second = ""] = args;
+  const tool = TOOLS[name];
+  if (tool !== undefined) return { words: [], runs: tool || null };
+  if ((name === "python" || name === "pypy") && first === "-m" && PYTHON_MODULES.has(second)) {
+    return { words: [first, second], runs: "files of this workspace" };
+  }
+  const table = SUBCOMMANDS[name];
+  if (!table?.of.has(first)) return null;
+  const runs = table.runs || null;
+  const isNamed = NAMED.has(first) && !["cargo", "go", "dotnet"].includes(name);
+  if (!isNamed) return { words: [first], runs };
+  return second === "" || second.startsWith("-") ? null : { words: [first, second], runs };
+}
