@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3c7ea6a751551c5eab14490c63f530bab510b70e4309d127750d344990609842
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e874b525ac4afa61dc5d713e22e1682d0ac4a66b4fa21447113e855c999d62ec
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -184,8 +184,13 @@ export interface ApprovalRequest {
   readonly what: string;
   /** Why it has to be asked; "" if `what` says enough. */
   readonly why: string;
-  /** What a lasting answer allows, as a phrase: "network for commands". The rule that is kept has this name. */
+  /** What a lasting answer allows, as a phrase: "network for commands". */
   readonly scope: string;
+  /** The names of the rules that a lasting answer keeps; `scope` alone if absent. The request is allowed if each has a
+   * rule, and the user is asked for the others. */
+  readonly scopes?: readonly string[] | undefined;
+  /** False if the user can only allow it once; true if absent. */
+  readonly lasting?: boolean | undefined;
 }
 /** What becomes of a request. */
 export interface Approval {

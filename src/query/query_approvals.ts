@@ -17,6 +17,9 @@ import type { QueryParts } from "./query_parts.ts";
 
 /** Longest texts of a request in characters: the user has to read all of it. */
 const LONGEST = { what: 4_000, why: 1_000, scope: 300 } as const;
+const MOST_SCOPES = 20;
+/** After so many refusals one after the other, the model is told to stop asking. */
+const REFUSALS = 3;
 
 export interface QueryApprovalsParts {
   /** Null if nobody can be asked. */
@@ -43,10 +46,11 @@ export class QueryApprovals {
   readonly #parts: QueryApprovalsParts;
   /** The user is asked one thing at a time. */
   readonly #turn = new Semaphore();
-  /** Reasons of refusals by extension and scope: the user is not asked again in this query. */
+  /** Reasons of refusals by `refusalKey`: the user is not asked again in this query. */
   readonly #refused = new Map<string, string>();
-  /** What was allowed for longer, in case it cannot be kept as a rule. */
+  /** Scopes of extensions that were allowed for longer, in case they cannot be kept as rules. */
   readonly #allowed = new Set<string>();
+  #refusals = 0;
 
   constructor(parts: QueryApprovalsParts) {
     this.#parts = parts;
@@ -62,55 +66,84 @@ export class QueryApprovals {
     return new QueryApprovals({ approve: isOff ? null : approve, nobody, rules: approvalRules ?? null, deadline, log });
   }
 
-  /** Asks the user, unless a rule allows it, the user has refused it in this query, or nobody can be asked. Throws
+  /** Asks the user, unless rules allow it, the user has refused it in this query, or nobody can be asked. Throws
    * TypeError for a request that cannot be shown whole, and rejects when the signal aborts. */
   async request(given: ApprovalRequest, asking: Asking): Promise<Approval> {
     const request = checked(given);
-    const key = JSON.stringify([asking.extension, request.scope]);
-    return await this.#known(key, { request, asking }) ??
-      await this.#turn.run(
-        // Another call may have asked the same in the meantime.
-        async () => await this.#known(key, { request, asking }) ?? await this.#ask(key, { request, asking }),
-        asking.signal,
-      );
+    const known = await this.#known(request, asking);
+    if ("allowed" in known) return known;
+    return await this.#turn.run(async () => {
+      // Another call may have asked the same in the meantime.
+      const left = await this.#known(request, asking);
+      return "allowed" in left ? left : await this.#ask(left, asking);
+    }, asking.signal);
   }
 
-  async #known(
-    key: string,
-    { request: { scope }, asking: { tenant, extension, workspace, conversationId } }: Asked,
-  ): Promise<Approval | null> {
-    const rule = { tenant, extension, workspace, scope };
-    const { approve, nobody, rules } = this.#parts;
-    const isAllowed = this.#allowed.has(key) || await rules?.has({ ...rule, conversationId: null }) ||
-      await rules?.has({ ...rule, conversationId });
-    if (isAllowed) return { allowed: true, reason: "" };
+  /** What becomes of the request without a question, or what is left to be asked. */
+  async #known(request: CheckedRequest, asking: Asking): Promise<Approval | CheckedRequest> {
+    const left = await this.#left(request, asking);
+    if (left?.length === 0) return { allowed: true, reason: "" };
+    const { approve, nobody } = this.#parts;
     if (approve === null) return { allowed: false, reason: nobody };
-    const reason = this.#refused.get(key);
-    return reason === undefined ? null : { allowed: false, reason };
+    const rest = left === null || left.length === request.scopes.length
+      ? request
+      : { ...request, scopes: left, scope: left.join(", ") };
+    const reason = this.#refused.get(refusalKey(rest, asking));
+    return reason === undefined ? rest : { allowed: false, reason };
   }
 
-  async #ask(key: string, { request, asking }: Asked): Promise<Approval> {
+  /** The scopes that have no rule; null if a rule cannot allow the request. */
+  async #left(
+    { scopes, lasting }: CheckedRequest,
+    { tenant, extension, workspace, conversationId }: Asking,
+  ): Promise<readonly string[] | null> {
+    if (!lasting) return null;
+    const { rules } = this.#parts;
+    const left: string[] = [];
+    for (const scope of scopes) {
+      const rule = { tenant, extension, workspace, scope };
+      const isAllowed = this.#allowed.has(JSON.stringify([extension, scope])) ||
+        await rules?.has({ ...rule, conversationId: null }) || await rules?.has({ ...rule, conversationId });
+      if (!isAllowed) left.push(scope);
+    }
+    return left;
+  }
+
+  async #ask(request: CheckedRequest, asking: Asking): Promise<Approval> {
     const { tenant, extension, workspace, conversationId, emitter, signal } = asking;
-    const question: ApprovalQuestion = { id: newId(), extension, ...request };
+    const { scopes, lasting, ...shown } = request;
+    const question: ApprovalQuestion = {
+      id: newId(),
+      extension,
+      ...shown,
+      ...(lasting ? {} : { lasting }),
+      ...(lasting && scopes.join() !== shown.scope ? { scopes } : {}),
+    };
     emitter.send({ type: "approval_requested", ...question });
     const answer = await this.#answer(question, signal);
     if (signal.aborted) {
       emitter.send({ type: "approval_answered", id: question.id, decision: "no", reason: "" });
       throw signal.reason;
     }
-    const { decision, reason } = answer;
+    const { reason } = answer;
+    const decision = lasting || answer.decision === "no" ? answer.decision : "once";
     emitter.send({ type: "approval_answered", id: question.id, decision, reason });
-    if (decision === "no") {
-      const why = answer.fault ?? (reason === "" ? "the user said no" : `the user said no: ${reason}`);
-      this.#refused.set(key, why);
-      return { allowed: false, reason: why };
-    }
-    if (decision !== "once") {
-      this.#allowed.add(key);
-      const rule = { tenant, extension, workspace, scope: request.scope };
+    if (decision === "no") return this.#refuse(refusalKey(request, asking), answer);
+    this.#refusals = 0;
+    if (decision === "once") return { allowed: true, reason: "" };
+    for (const scope of scopes) {
+      this.#allowed.add(JSON.stringify([extension, scope]));
+      const rule = { tenant, extension, workspace, scope };
       await this.#keep({ ...rule, conversationId: decision === "workspace" ? null : conversationId });
     }
     return { allowed: true, reason: "" };
+  }
+
+  #refuse(key: string, { reason, fault }: Answered): Approval {
+    const why = fault ?? (reason === "" ? "the user said no" : `the user said no: ${reason}`);
+    this.#refused.set(key, why);
+    if (++this.#refusals < REFUSALS) return { allowed: false, reason: why };
+    return { allowed: false, reason: `${why}; the user refused ${this.#refusals} times in a row: stop asking` };
   }
 
   async #keep(rule: ApprovalRule): Promise<void> {
@@ -123,10 +156,7 @@ export class QueryApprovals {
   }
 
   /** Time limits stand still meanwhile. */
-  async #answer(
-    question: ApprovalQuestion,
-    signal: AbortSignal,
-  ): Promise<ApprovalAnswer & { readonly fault?: string }> {
+  async #answer(question: ApprovalQuestion, signal: AbortSignal): Promise<Answered> {
     const { approve, deadline, nobody } = this.#parts;
     try {
       return await deadline.held(async () => await approve?.(question, signal) ?? { decision: "no", reason: nobody });
@@ -136,20 +166,29 @@ export class QueryApprovals {
   }
 }
 
-interface Asked {
-  readonly request: ApprovalRequest;
-  readonly asking: Asking;
+type Answered = ApprovalAnswer & { readonly fault?: string };
+type CheckedRequest = ApprovalRequest & { readonly scopes: readonly string[]; readonly lasting: boolean };
+
+/** What a no refuses: the scopes that were asked for together, or without any, what would be done. */
+function refusalKey({ what, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
+  return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what])]);
 }
 
-function checked({ what, why, scope }: ApprovalRequest): ApprovalRequest {
-  const texts = { what, why, scope };
-  for (const [key, text] of Object.entries(texts)) {
+function checked(given: ApprovalRequest): CheckedRequest {
+  const { what, why, scope, lasting = true, scopes = [scope] } = given;
+  const texts = [["what", what], ["why", why], ["scope", scope], ...scopes.map((one) => ["scope", one])] as const;
+  for (const [key, text] of texts as readonly (readonly [keyof typeof LONGEST, unknown])[]) {
     if (typeof text !== "string") throw new TypeError(`Cannot ask the user: ${key} must be a text`);
-    const most = LONGEST[key as keyof typeof LONGEST];
+    const most = LONGEST[key];
     if (text.length > most) {
       throw new TypeError(`Cannot ask the user: ${key} has ${text.length} characters, the limit is ${most}`);
     }
   }
-  if (what === "" || scope === "") throw new TypeError("Cannot ask the user: what and scope must not be empty");
-  return texts;
+  if (what === "" || scope === "" || scopes.includes("")) {
+    throw new TypeError("Cannot ask the user: what and scope must not be empty");
+  }
+  if (scopes.length > MOST_SCOPES || lasting && scopes.length === 0) {
+    throw new TypeError(`Cannot ask the user: there are ${scopes.length} scopes, 1 to ${MOST_SCOPES} are possible`);
+  }
+  return { what, why, scope, scopes, lasting };
 }

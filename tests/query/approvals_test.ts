@@ -98,6 +98,81 @@ Deno.test("a no holds for the scope until the query ends, so that blocks cannot 
   assert.equal(second.asked.length, 1);
 });
 
+/** `rules.open(scopes)` asks for these scopes, and with `false` for one that is asked every time. */
+const RULES: Extension = {
+  ...ASKING,
+  namespace: "test.rules",
+  alias: { ns: "test.ext.rules", alias: "rules" },
+  symbols: [
+    fn("open", async ({ approve }: EnvironmentView, scopes: readonly string[], lasting = true) => {
+      return await approve?.({
+        what: `open ${scopes.join(" and ")}`,
+        why: "",
+        scope: scopes.join(", "),
+        scopes,
+        lasting,
+      });
+    }, {
+      doc: "Asks.",
+      untimed: true,
+      args: z.tuple([z.array(z.string()), z.boolean().optional()]),
+      returns: "unknown",
+    }),
+  ],
+};
+
+Deno.test("a request with several scopes is allowed if each is known, else only the others are asked", async () => {
+  await withFolder(async (home) => {
+    const open = (scopes: string) => `(await rules.open(${scopes})).allowed`;
+    await using engine = await startEngine([
+      replyJson([
+        `[${open('["a", "b"]')}, ${open('["b", "a"]')}, ${open('["a", "c", "b"]')}, ${open('["c"]')}, ${
+          open('["a"]')
+        }]`,
+      ]),
+      DONE,
+    ], { extensions: [RULES], approvalRules: new ApprovalFolder(home), workspace: home });
+    const { asked, approve } = user("workspace", "no");
+    await engine.ask("x", { approve });
+    assert.deepEqual(asked.map(({ what, scope, scopes }) => [what, scope, scopes]), [
+      ["open a and b", "a, b", ["a", "b"]],
+      ["open a and c and b", "c", undefined],
+    ]);
+    assert.match(engine.context(1), /\[ true, true, false, false, true \]/);
+    assert.deepEqual((await new ApprovalFolder(home).all()).map(({ scope }) => scope).sort(), ["a", "b"]);
+  });
+});
+
+Deno.test("a request that does not last is asked every time, whatever is answered", async () => {
+  await withFolder(async (home) => {
+    const open = "(await rules.open(['a'], false)).allowed";
+    await using engine = await startEngine([replyJson([`[${open}, ${open}, ${open}, ${open}]`]), DONE], {
+      extensions: [RULES],
+      approvalRules: new ApprovalFolder(home),
+      workspace: home,
+    });
+    const { asked, approve } = user("workspace", "once", "no");
+    await engine.ask("x", { approve });
+    assert.deepEqual(asked.map(({ lasting }) => lasting), [false, false, false]);
+    assert.match(engine.context(1), /\[ true, true, false, false \]/);
+    assert.deepEqual(await new ApprovalFolder(home).all(), []);
+    const decisions = engine.events.flatMap((event) => event.type === "approval_answered" ? [event.decision] : []);
+    assert.deepEqual(decisions, ["once", "once", "no"]);
+  });
+});
+
+Deno.test("after three refusals in a row the model is told to stop asking; a yes starts anew", async () => {
+  const open = (scope: string) => `(await asking.open("${scope}")).reason`;
+  await using engine = await startEngine([
+    replyJson([`[${["a", "b", "c", "d", "e", "f"].map(open).join(", ")}]`]),
+    DONE,
+  ], { extensions: [ASKING] });
+  await engine.ask("x", user("no", "no", "once", "no", "no", "no"));
+  const shown = engine.context(1);
+  assert.equal(shown.match(/the user said no/g)?.length, 5);
+  assert.match(shown, /"the user said no; the user refused 3 times in a row: stop asking"\n\]/);
+});
+
 Deno.test("calls ask one at a time, and an answer for longer settles the others", async () => {
   await using engine = await startEngine([
     replyJson(['await Promise.all(["a", "a", "a", "b"].map((scope) => asking.open(scope)))']),

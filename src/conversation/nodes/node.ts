@@ -105,8 +105,8 @@ export class Node implements SharedQueries {
     if (event.type !== "approval_requested" || !approve) return;
     const controller = new AbortController();
     open.set(event.id, controller);
-    const { id, extension, what, why, scope } = event;
-    approve({ id, extension, what, why, scope }, controller.signal)
+    const { id, extension, what, why, scope, scopes, lasting } = event;
+    approve({ id, extension, what, why, scope, scopes, lasting }, controller.signal)
       .then((answer) => this.#answer(queryId, id, answer)).catch(() => {});
   }
 

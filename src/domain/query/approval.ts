@@ -8,8 +8,13 @@ export interface ApprovalRequest {
   readonly what: string;
   /** Why it has to be asked; "" if `what` says enough. */
   readonly why: string;
-  /** What a lasting answer allows, as a phrase: "network for commands". The rule that is kept has this name. */
+  /** What a lasting answer allows, as a phrase: "network for commands". */
   readonly scope: string;
+  /** The names of the rules that a lasting answer keeps; `scope` alone if absent. The request is allowed if each has a
+   * rule, and the user is asked for the others. */
+  readonly scopes?: readonly string[] | undefined;
+  /** False if the user can only allow it once; true if absent. */
+  readonly lasting?: boolean | undefined;
 }
 
 /** A request as it is shown to the user. */

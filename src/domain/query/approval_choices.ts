@@ -34,14 +34,18 @@ export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): str
   return `This question has ${text.length} characters and begins with: ${text.slice(0, BEGINNING)}…`;
 }
 
-export function approvalChoices({ scope: given }: Pick<ApprovalQuestion, "scope">): readonly ApprovalChoice[] {
+/** The answers that the user can give; `scope` is the phrase of a lasting one. */
+export function approvalChoices(
+  { scope: given, lasting = true }: Pick<ApprovalQuestion, "scope" | "lasting">,
+): readonly ApprovalChoice[] {
   const scope = paragraph(given);
-  return [
+  const choices: readonly ApprovalChoice[] = [
     { decision: "once", key: "y", short: "Yes", text: "yes, this time" },
     { decision: "conversation", key: "c", short: "Conversation", text: `yes, and ${scope} in this conversation` },
     { decision: "workspace", key: "a", short: "Always", text: `yes, and ${scope} in this workspace from now on` },
     { decision: "no", key: "n", short: "No", text: "no" },
   ];
+  return lasting ? choices : choices.filter(({ decision }) => decision === "once" || decision === "no");
 }
 
 function paragraph(text: string): string {

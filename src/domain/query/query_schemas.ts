@@ -107,6 +107,8 @@ export const ApprovalQuestionSchema = z.object({
   what: z.string().describe("What would be done, as a phrase: run npm ci with network"),
   why: z.string(),
   scope: z.string().describe("What a lasting answer allows, as a phrase: network for commands"),
+  scopes: z.array(z.string()).optional().describe("The rules that a lasting answer keeps; `scope` alone if absent"),
+  lasting: z.boolean().optional().describe("False if the only answers are once and no; true if absent"),
 });
 
 export const KeptRuleSchema = z.object({

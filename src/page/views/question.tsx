@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import type { ApprovalAnswer, ApprovalQuestion, Decision } from "../../domain/query/approval.ts";
-import { approvalBeginning, approvalTitle, approvalWhy } from "../../domain/query/approval_choices.ts";
+import { approvalBeginning, approvalChoices, approvalTitle, approvalWhy } from "../../domain/query/approval_choices.ts";
 import { Button } from "../parts/button.tsx";
 
 /** What an extension asks; `answer` receives the decision and the reason. */
@@ -9,7 +9,6 @@ export function Question({ question, answer }: {
   readonly question: ApprovalQuestion;
   readonly answer: (given: ApprovalAnswer) => void;
 }): JSX.Element {
-  const { scope } = question;
   const why = approvalWhy(question);
   const beginning = approvalBeginning(question);
   const reason = useRef<HTMLInputElement>(null);
@@ -21,9 +20,11 @@ export function Question({ question, answer }: {
       {why !== "" && <p class="plain why">{why}</p>}
       {beginning !== "" && <p class="plain">{beginning}</p>}
       <p class="choices">
-        <Button class="primary" run={choose("once")}>Yes, this time</Button>
-        <Button run={choose("conversation")}>{`Yes, and ${scope} in this conversation`}</Button>
-        <Button run={choose("workspace")}>{`Yes, and ${scope} in this workspace from now on`}</Button>
+        {approvalChoices(question).filter(({ decision }) => decision !== "no").map(({ decision, text }) => (
+          <Button key={decision} class={decision === "once" ? "primary" : ""} run={choose(decision)}>
+            {text.replace(/^yes/, "Yes")}
+          </Button>
+        ))}
       </p>
       <p class="choices">
         <Button class="danger" run={choose("no")}>No</Button>

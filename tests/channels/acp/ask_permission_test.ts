@@ -39,6 +39,19 @@ Deno.test("an editor is asked for permission, with the four answers and texts th
   ]);
 });
 
+Deno.test("an editor offers no lasting answer to a question that is asked every time", async () => {
+  const asked: RequestPermissionRequest[] = [];
+  const [ask = "", ...rest] = REPLIES;
+  const replies = [ask.replace('\\\\u001b[2J\\"', '\\", \\"\\", false'), ...rest];
+  let said = "";
+  await withEditor(replies, async (editor) => void (said = await prompted(editor)), {
+    extensions: [ASKING],
+    permit: (request) => (asked.push(request), Promise.resolve({ outcome: "selected", optionId: "workspace" })),
+  });
+  assert.equal(said, "false the user said no");
+  assert.deepEqual(asked[0]?.options.map(({ optionId }) => optionId), ["once", "no"]);
+});
+
 Deno.test("what an editor does not choose is not allowed", async () => {
   assert.equal(await answered({ outcome: "selected", optionId: "no" }), "false the user said no");
   assert.equal(await answered({ outcome: "selected", optionId: "everything" }), "false the user said no");

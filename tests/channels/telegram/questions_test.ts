@@ -139,6 +139,17 @@ Deno.test("a restart asks again, and the old message answers nothing", () =>
     await isAnswered(rig);
   }, { ...ENGINE, shutdownMs: 10 }));
 
+Deno.test("a question that is asked every time has buttons for yes and no alone", () =>
+  asks('(await asking.open("doors", "open doors", "", false)).allowed', async (rig, question) => {
+    assert.deepEqual(Object.keys(question.buttons), ["Yes", "No"]);
+    const { Yes: yes = "" } = question.buttons;
+    rig.api.press(yes.replace("once", "workspace"), { chat: 7, message: question.id });
+    await rig.until(() => notices(rig).length === 1);
+    assert.deepEqual(notices(rig), ["This question no longer waits for an answer"]);
+    rig.api.press(yes, { chat: 7, message: question.id });
+    await isAnswered(rig);
+  }));
+
 Deno.test("all of a long question is shown, in as many messages as it needs, with the buttons under the last", () =>
   asks('await asking.open("doors", "run " + "\\u202e".repeat(1000) + "x".repeat(2900))', async (rig, question) => {
     const all = rig.api.messages.filter(({ id }) => id <= question.id && id > 1).map(({ texts }) => texts[0]).join("");

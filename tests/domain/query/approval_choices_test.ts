@@ -31,6 +31,12 @@ Deno.test("approvalBeginning() repeats how a long question begins, and nothing f
   assert.ok(approvalBeginning({ what }).length < 300);
 });
 
+Deno.test("approvalChoices() a question that is asked every time has no lasting answer", () => {
+  const decisions = (lasting?: boolean) => approvalChoices({ scope: "doors", lasting }).map(({ decision }) => decision);
+  assert.deepEqual(decisions(false), ["once", "no"]);
+  assert.deepEqual(decisions(), ["once", "conversation", "workspace", "no"]);
+});
+
 Deno.test("approvalChoices() what a lasting answer allows is on the line of its choice", () => {
   for (const { text } of approvalChoices({ scope: "requests\n  y  \u202eyes" })) {
     assert.doesNotMatch(text, /[\n\u202e]/);

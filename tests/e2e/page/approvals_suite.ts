@@ -27,6 +27,17 @@ inBrowser("asks what an extension asks, and a key of what is being typed is no a
   assert.equal(await question(page).count(), 0);
 });
 
+inBrowser("offers no lasting answer to a question that is asked every time", {
+  rig,
+  replies: [asks('"doors", "open doors", "", false'), SAID],
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await question(page).waitFor();
+  assert.deepEqual(await question(page).getByRole("button").allInnerTexts(), ["Yes, this time", "No"]);
+  await press(page, /^Yes, this time$/);
+  await page.locator(".answer", { hasText: "true" }).waitFor();
+});
+
 inBrowser("asks again after a reload and in a second tab; the first answer counts, with its reason", {
   rig,
   replies: [asks(), SAID],

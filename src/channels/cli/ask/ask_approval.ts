@@ -12,7 +12,7 @@ import type { Io } from "../../channel.ts";
 export function terminalApproval(io: Io): Approve | undefined {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
   return async (question, signal) =>
-    answerOf(await abortable(io.askLine(questionText(question), { typedNow: true }), signal));
+    answerOf(await abortable(io.askLine(questionText(question), { typedNow: true }), signal), question);
 }
 
 function questionText(question: ApprovalQuestion): string {
@@ -27,10 +27,10 @@ function questionText(question: ApprovalQuestion): string {
 }
 
 /** Anything that is not one of the choices is a refusal with its reason, and so is an empty line. */
-export function answerOf(line: string): ApprovalAnswer {
+export function answerOf(line: string, question: Pick<ApprovalQuestion, "scope" | "lasting">): ApprovalAnswer {
   const typed = line.trim().toLowerCase();
   const word = { yes: "y", always: "a", conversation: "c", no: "n" }[typed] ?? typed;
-  const chosen = approvalChoices({ scope: "" }).find(({ key }) => key === word);
+  const chosen = approvalChoices(question).find(({ key }) => key === word);
   if (chosen) return { decision: chosen.decision, reason: "" };
   return { decision: "no", reason: line.trim() };
 }

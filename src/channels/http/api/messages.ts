@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { readImage } from "../../../domain/images/read_image.ts";
+import { approvalChoices } from "../../../domain/query/approval_choices.ts";
 import type { Approve } from "../../../domain/query/approval.ts";
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import type { RequestKey } from "../../../domain/query/request_key.ts";
@@ -140,7 +141,15 @@ messages.post(
   async (c) => {
     const body = c.req.valid("json");
     const id = c.req.param("approvalId");
-    if (await c.env.runs.answer(c.var.conversation.conversationId, id, body)) return c.json(body);
+    const { conversationId } = c.var.conversation;
+    const question = (await c.env.runs.questions(conversationId)).find((one) => one.id === id);
+    const choices = question && approvalChoices(question).map(({ decision }) => decision);
+    if (choices && !choices.includes(body.decision)) {
+      throw new Problem(`Cannot answer ${body.decision}: this question is asked every time; answer once or no`, {
+        kind: "bad-request",
+      });
+    }
+    if (await c.env.runs.answer(conversationId, id, body)) return c.json(body);
     throw new Problem(`Cannot answer question ${id.slice(0, 100)}: no such question waits here`, {
       kind: "not-found",
     });

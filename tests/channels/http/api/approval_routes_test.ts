@@ -50,6 +50,25 @@ Deno.test("a client that says so is asked: the question is an event and in a lis
   assert.match((await late.json()).detail, /^Cannot answer question .*: no such question waits here/);
 });
 
+Deno.test("a question that is asked every time takes no lasting answer", async () => {
+  await using rig = await startRig(
+    [replyJson('const said = await asking.open("doors", "open doors", "", false)'), SAID],
+    options,
+  );
+  const id = await rig.conversation();
+  const sent = rig.post(`/api/v1/conversations/${id}/messages`, { request: "x", approvals: "ask" });
+  const [question] = await asked(rig, id);
+  const at = `/api/v1/conversations/${id}/approvals/${question?.id}`;
+  const wrong = await rig.post(at, { decision: "workspace" });
+  assert.equal(wrong.status, 400);
+  assert.equal(
+    (await wrong.json()).detail,
+    "Cannot answer workspace: this question is asked every time; answer once or no",
+  );
+  assert.equal((await rig.post(at, { decision: "once" })).status, 200);
+  assert.equal((await (await sent).json()).answer, "true ");
+});
+
 Deno.test("a client that does not say so is not kept waiting", async () => {
   await using rig = await startRig([ASKS, SAID, ASKS, SAID], options);
   const id = await rig.conversation();

@@ -8,6 +8,7 @@ import { startEngine } from "../../../helpers/engine.ts";
 async function withPanel(
   what: string,
   work: (panel: ApprovalPanel, answers: readonly ApprovalAnswer[], held: { active: boolean }) => void,
+  lasting = true,
 ): Promise<void> {
   await using engine = await startEngine([]);
   const { parts } = new PanelRig(engine);
@@ -15,7 +16,7 @@ async function withPanel(
   const held = { active: true };
   const panel = new ApprovalPanel({
     ...parts,
-    question: { id: "1", extension: "test", what, why: "", scope: `network for ${"a".repeat(40)}` },
+    question: { id: "1", extension: "test", what, why: "", scope: `network for ${"a".repeat(40)}`, lasting },
     active: () => held.active,
     answer: (answer) => void answers.push(answer),
     cancel: () => {},
@@ -32,6 +33,18 @@ Deno.test("nothing says yes to a question that was never drawn", async () => {
     panel.handleInput("y");
     assert.deepEqual(answers, [{ decision: "once", reason: "" }]);
   });
+});
+
+Deno.test("a question that is asked every time has no key for a lasting answer", async () => {
+  await withPanel("x", (panel, answers) => {
+    const shown = panel.render(60).join("\n");
+    assert.doesNotMatch(shown, /conversation|from now on/);
+    panel.handleInput("a");
+    panel.handleInput("c");
+    assert.deepEqual(answers, []);
+    panel.handleInput("y");
+    assert.deepEqual(answers, [{ decision: "once", reason: "" }]);
+  }, false);
 });
 
 Deno.test("nothing says yes to a question before all of it was on the screen; no is always possible", async () => {
